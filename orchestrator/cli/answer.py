@@ -1,0 +1,74 @@
+"""`task answer`: answers a question.
+
+Ids of questions are a task's own; the task may be left out while only one is asking.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit, forbid_inside_run
+from orchestrator.cli.requests import ask
+from orchestrator.cli.screen import harmless
+from orchestrator.cli.tasks import Task, find, tasks
+
+EXAMPLE = "task answer tidy q1 2        (option 2)\n  task answer tidy q1 Keep the old name."
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task answer` understands."""
+    parser.usage = "task answer [NAME] ID TEXT… | NUMBER"
+    parser.add_argument(
+        "words", metavar="[NAME] ID TEXT", nargs="+", help="the task, the question's id, the answer"
+    )
+    parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
+
+
+def run(options: Namespace) -> int:
+    """Send the answer to the daemon."""
+    forbid_inside_run("answer")
+    task, words = _meant(options)
+    if len(words) < 2:  # noqa: PLR2004 (an id and something to say)
+        raise CommandError(
+            Exit.USAGE, "say which question and what the answer is: `task answer NAME ID TEXT`"
+        )
+    name = words[0]
+    question = next((each for each in task.believed()["questions"] if each.get("id") == name), None)
+    if question is None:
+        raise CommandError(
+            Exit.USAGE,
+            f"{task.name} has no open question {name[:40]!a}: `task questions {task.name}` shows them",
+        )
+    print(
+        harmless(ask(task.home, "answer", {"question": name, "text": _text(question, " ".join(words[1:]))}))
+    )
+    return Exit.DONE
+
+
+def _meant(options: Namespace) -> tuple[Task, list[str]]:
+    """Return the task that is answered, and the words that follow it."""
+    words, state = options.words, places.state_folder(os.environ)
+    if tasks(state, words[0]):
+        return find(words[0], options.project), words[1:]
+    asking = [task for task in tasks(state) if task.told.get("questions")]
+    if not asking:
+        raise CommandError(Exit.USAGE, "nothing waits for an answer")
+    if len(asking) > 1:
+        said = " ".join(words)
+        raise CommandError(
+            Exit.USAGE,
+            "several tasks wait for an answer, say which is meant:\n"
+            + "\n".join(f"  task answer {task.id} {said}" for task in asking),
+        )
+    return asking[0], words
+
+
+def _text(question: dict[str, Any], said: str) -> str:
+    """Return the option that was meant, by its number or its words; anything else as it was said."""
+    options = [str(option) for option in question.get("options") or ()]
+    if said.isdecimal() and 1 <= int(said) <= len(options) and said not in options:
+        return options[int(said) - 1]
+    return next((option for option in options if option.casefold() == said.casefold()), said)

@@ -1,0 +1,92 @@
+"""`task attach`: looks over the agents' shoulders, in the task's tmux session on a socket of our own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Final
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import harmless
+from orchestrator.cli.tasks import Task, about_task, chosen
+from orchestrator.formats.settings import load_settings
+
+EXAMPLE = "task attach tidy dev --read-only"
+_DEADLINE: Final = 5.0
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task attach` understands."""
+    about_task(parser)
+    parser.add_argument("agent", metavar="AGENT", nargs="?", help="begin at the window of this agent")
+    parser.add_argument("--read-only", action="store_true", help="look, but let no key through")
+
+
+def run(options: Namespace) -> int:
+    """Become tmux, attached to the task's session."""
+    task = chosen(options)
+    pane = _pane(task, options.agent) if options.agent else ""
+    tmux = _tmux(task, pane)
+    if not sys.stdout.isatty():
+        raise CommandError(Exit.USAGE, f"attach needs a terminal; `task logs {task.name}` does not")
+    attach = ["attach-session", *(["-r"] if options.read_only else []), "-t", f"={task.id}"]
+    environment = {key: value for key, value in os.environ.items() if key not in {"TMUX", "TMUX_PANE"}}
+    select = ["select-window", "-t", pane, ";"] if pane else []
+    os.execvpe(tmux[0], [*tmux, *select, *attach], environment)  # noqa: S606 (no shell is the point)
+
+
+def _pane(task: Task, agent: str) -> str:
+    """Return the pane of an agent that is still there."""
+    agents = [each for each in task.believed()["agents"] if agent in {each.get("name"), each.get("agent")}]
+    panes = [str(each["pane"]) for each in agents if each.get("pane") and each.get("state") != "gone"]
+    if not panes:
+        live = [harmless(each.get("name")) for each in task.told["agents"] if each.get("state") != "gone"]
+        raise CommandError(
+            Exit.USAGE,
+            f"{agent[:40]!a} has no window in {task.name} now; those that have: {', '.join(live) or 'none'} "
+            f"(`task logs {task.name} {harmless(agent)}` shows what its last one showed)",
+        )
+    return panes[-1]
+
+
+def _tmux(task: Task, pane: str) -> list[str]:
+    """Return how our tmux server is called, once it is known that it has what is looked for.
+
+    Raises:
+        CommandError: no such session, or the pane belongs to another; a pane's number is used again.
+
+    """
+    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    tmux = ["tmux", "-L", settings.tmux.socket]
+    if _said(tmux, "has-session", "-t", f"={task.id}") is None:
+        raise CommandError(
+            Exit.FAILED,
+            f"{task.name} has no tmux session now ({task.told.get('state', 'not begun')}): "
+            f"`task start {task.name}` makes one, `task logs {task.name}` shows what was",
+        )
+    if pane and _said(tmux, "display-message", "-p", "-t", pane, "#{session_name}") != task.id:
+        raise CommandError(
+            Exit.FAILED, f"that agent's window is closed: `task status {task.name}` shows who is there"
+        )
+    return tmux
+
+
+def _said(tmux: list[str], *command: str) -> str | None:
+    """Return what tmux printed, or None if it refused."""
+    try:
+        done = subprocess.run(
+            [*tmux, *command], capture_output=True, text=True, timeout=_DEADLINE, check=False
+        )
+    except FileNotFoundError as error:
+        raise CommandError(
+            Exit.FAILED, "tmux is not installed: install it with your package manager"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise CommandError(
+            Exit.FAILED, f"tmux did not answer within {_DEADLINE:.0f} s: is its server frozen?"
+        ) from error
+    return done.stdout.strip() if done.returncode == 0 else None

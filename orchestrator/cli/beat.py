@@ -1,0 +1,79 @@
+"""Whether the daemon is there, by its lock and its beat."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+
+from orchestrator import places
+from orchestrator.cli.screen import ago, clock, stamp
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from typing import Any
+
+LATE = 60.0
+"""A beat older than this many seconds is said to the user: the lock is held, yet the loop does not turn."""
+
+
+class Beat:
+    """What lock and beat say at one moment; all but `up` is the daemon's own word."""
+
+    __slots__ = ("at", "pid", "started_at", "up", "version")
+
+    def __init__(self, state: str) -> None:
+        holder = _holder(places.daemon_lock(state))
+        said = last_word(places.daemon_beat(state))
+        self.up = holder is not None
+        self.pid: int = holder or 0
+        self.at: float | None = said.get("beat_at")
+        own = said if said.get("pid") == holder else {}
+        self.started_at: float | None = own.get("started_at")
+        self.version: str | None = own.get("version")
+
+    def as_of(self, updated: float | None = None) -> float | None:
+        """Return until when the daemon watched: its last beat, or the last thing it wrote."""
+        return max(filter(None, (self.at, updated)), default=None)
+
+    def shape(self, updated: float | None = None) -> dict[str, object]:
+        """Return the `daemon` part of each JSON document."""
+        return {"up": self.up, "as_of": stamp(self.as_of(updated))}
+
+    def words(self, updated: float | None = None) -> str:
+        """Return the same for people."""
+        now = time.time()
+        if not self.up:
+            moment = self.as_of(updated)
+            return f"daemon down; as of {clock(moment, now)}" if moment else "daemon down"
+        if self.at and now - self.at > LATE:
+            return f"daemon up, but its last beat was {ago(self.at, now)}: see `task daemon status`"
+        return "daemon up"
+
+
+def _holder(lock: str) -> int | None:
+    """Return the pid of the process that holds the lock, 0 if it has not said so yet; None: nobody does."""
+    try:
+        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # Shared and at once given back: a daemon that starts in this very moment has to try again.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        text = os.read(descriptor, 32).strip()
+        return int(text) if text.isdigit() else 0
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def last_word(path: str) -> dict[str, Any]:
+    """Return what the daemon, up or not, wrote into its beat last."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 (no pathlib here)
+            said = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}

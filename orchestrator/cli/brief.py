@@ -1,0 +1,130 @@
+"""task.md on the way to a start: made from a template, filled in by the user, read strictly (H1, H3)."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import harmless
+from orchestrator.formats.settings import load_settings
+from orchestrator.formats.task_file import blank_task, read_brief
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.task import Brief
+from orchestrator.runtimes.templates import template_folder
+
+ARTIFACTS: Final = ("analysis", "design", "code", "tests", "reviews")
+PREFLIGHT_SECONDS: Final = 120
+
+
+def lay_down(folder: Path, project: Path, template: str | None) -> None:
+    """Make a task's folder with its task.md, or what is missing of it.
+
+    Raises:
+        CommandError: the template does not fit the project, or the task was made from another one; nothing
+            was made then.
+
+    """
+    brief = places.task_brief(folder)
+    if not brief.exists():
+        text = _from_template(template, project) if template else blank_task(folder.name).encode()
+        _make_folders(folder)
+        DiskFiles().create(brief, text, 0o644)
+    else:
+        if template and (made_from := _read(brief).config.template) != template:
+            raise CommandError(
+                Exit.USAGE,
+                f"{brief} is there already, made from {made_from or 'no template'}: "
+                f"leave --template out, or start a task of another name",
+            )
+        _make_folders(folder)
+
+
+def filled_brief(folder: Path) -> Brief:
+    """Return the brief; one still unfilled is opened in the user's editor if there is a terminal.
+
+    Raises:
+        CommandError: it is not filled in, or asks for what there is not yet.
+        BadFile: it does not read; every fault with its line.
+
+    """
+    path = places.task_brief(folder)
+    brief = _read(path)
+    if brief.unfilled and _edited(path):
+        brief = _read(path)
+    if brief.unfilled:
+        raise CommandError(
+            Exit.USAGE,
+            f"say what is to be done in {path}, then `task start {folder.name}` again; not started",
+        )
+    remote = [
+        place for place in (brief.config.cwd, *(wish.cwd for wish in brief.config.agents.values())) if place
+    ]
+    if boxes := [place.host for place in remote if place.host]:
+        raise CommandError(
+            Exit.USAGE, f"{path}: remote boxes ({boxes[0]}) come with a later version; give a local cwd"
+        )
+    return brief
+
+
+def _read(path: Path) -> Brief:
+    return read_brief(DiskFiles().read(path), str(path))
+
+
+def _make_folders(folder: Path) -> None:
+    """Make what agents and users share; modes are the umask's, as for the rest of the project."""
+    for each in (
+        places.handoffs(folder),
+        places.scratchpad(folder),
+        *(places.artifacts(folder, a) for a in ARTIFACTS),
+    ):
+        each.mkdir(parents=True, exist_ok=True)
+
+
+def _from_template(name: str, project: Path) -> bytes:
+    """Return a template's task.md once its preflight, if it has one, has found the project fit for it."""
+    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    template = template_folder(name, settings.templates.folders, os.environ)
+    preflight = template / "preflight.py"
+    if preflight.is_file():
+        _preflight(preflight, name, project)
+    return places.task_brief(template).read_bytes()
+
+
+def _preflight(script: Path, name: str, project: Path) -> None:
+    try:
+        done = subprocess.run(
+            [sys.executable, str(script), str(project)],
+            cwd=project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=PREFLIGHT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise CommandError(
+            Exit.FAILED,
+            f"the template {name} did not get done with looking at {project} in {PREFLIGHT_SECONDS} s",
+        ) from error
+    for line in done.stdout.splitlines():
+        print(harmless(line))
+    if done.returncode:
+        said = " ".join(done.stderr.split()) or f"exit {done.returncode}"
+        raise CommandError(Exit.FAILED, f"the template {name} does not fit this project: {said}")
+
+
+def _edited(path: Path) -> bool:
+    """Open a file in the user's editor, if there is one and somebody to use it."""
+    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    if not (editor and shutil.which(editor[0]) and sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    print(f"say what is to be done in {path}", flush=True)
+    return subprocess.run([*editor, str(path)], check=False).returncode == 0

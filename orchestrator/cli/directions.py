@@ -1,0 +1,54 @@
+"""Where to look next: the commands and files that a user needs after a start and at the end."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from orchestrator import places
+from orchestrator.cli.beat import Beat
+from orchestrator.cli.exits import CommandError
+from orchestrator.cli.screen import columns, harmless
+from orchestrator.cli.status import page
+from orchestrator.cli.tasks import Task, find
+
+
+def called(task: Task) -> str:
+    """Return what the user can call a task from where they are: its name if that is enough, else its id."""
+    try:
+        return task.name if find(task.name).id == task.id else task.id
+    except CommandError:
+        return task.id
+
+
+def after_start(task: Task) -> list[str]:
+    """Return how to look at a task that was just started."""
+    name, folder = called(task), _folder(task)
+    return [
+        f"  folder     {folder}",
+        f"  progress   {places.task_progress(folder)}",
+        f"  status     task status {name}",
+        f"  look in    task attach {name}",
+        "  questions  task questions",
+    ]
+
+
+def after_end(task: Task, *, colour: bool) -> list[str]:
+    """Return how a task stands that ended or waits, and where its results are."""
+    told, folder = task.believed(), _folder(task)
+    beat = Beat(places.state_folder(os.environ))
+    lines = [
+        *page(told, beat, columns(), time.time(), colour=colour),
+        "",
+        f"progress   {places.task_progress(folder)}",
+        f"artifacts  {places.artifacts(folder)}",
+    ]
+    if told["state"] == "complete" and told.get("branch"):
+        lines.append(f"merge      git -C {harmless(task.project)} merge {harmless(told['branch'])}")
+    elif told["state"] in {"stopped", "failed"}:
+        lines.append(f"go on      task start {task.name} --project {harmless(task.project)}")
+    return lines
+
+
+def _folder(task: Task) -> str:
+    return harmless(places.task_folder(task.project, task.name))

@@ -1,0 +1,51 @@
+"""How a command ends: its exit code, and the one way to end it early."""
+
+from __future__ import annotations
+
+import os
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """The exit codes of every verb. `task help exit-codes` says what they mean."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    WAITING = 3
+    RUNNING = 4
+    STOPPED = 5
+    DOWN = 6
+
+
+OF_TASK = {
+    "running": Exit.RUNNING,
+    "waiting": Exit.WAITING,
+    "stopped": Exit.STOPPED,
+    "complete": Exit.DONE,
+    "failed": Exit.FAILED,
+}
+"""The code that says how a task stands, by the name of its state."""
+
+
+class CommandError(Exception):
+    """The command ends here. The message is for the user: what is wrong, and what to do."""
+
+    def __init__(self, code: Exit, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+def forbid_inside_run(verb: str) -> None:
+    """Refuse a verb that changes something if an agent's run is asking: agents do not steer agents (U4).
+
+    Raises:
+        CommandError: `ORCHESTRATOR_RUN` is set, as it is in each run.
+
+    """
+    if run := os.environ.get("ORCHESTRATOR_RUN"):
+        raise CommandError(
+            Exit.USAGE,
+            f"`task {verb}` is not for agents (this is run {run[:80]!a}): "
+            "write what you need into your handoff, the PM reads it",
+        )

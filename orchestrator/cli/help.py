@@ -1,0 +1,109 @@
+"""`task help`: what there is, and the documents and exit codes that scripts rely on."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from importlib import import_module
+
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.main import VERBS
+from orchestrator.cli.parser import VerbParser
+
+EXAMPLE = "task help json"
+
+JSON = """\
+Each `--json` prints one document on one line. Within version 1 fields may be added, none is renamed or
+removed.
+Moments are RFC 3339 in UTC (2026-11-27T15:30:00Z), or null if it never was.
+
+task status NAME --json
+  version, id, task, project, phase, state, why
+               state: running waiting stopped complete failed
+  steps[]      id agent title status attempts phase subtask since why
+               status: pending working checking passed blocked failed set_aside
+  agents[]     name run agent step state turn evidence since host pane pid order
+               live runs, and the latest run of each agent
+               state: starting alive gone unreachable unknown
+               turn: busy resting waiting limited unknown
+  questions[]  id step text options asked_at     the open ones
+  criteria[]   text met evidence
+  branch base started_at last_checkin updated notices[]
+  daemon       up as_of                          as_of: until when it watched
+
+task list --json
+  tasks[]      id task project phase state steps_settled steps_total agents_live
+               questions_open last_checkin updated
+               state: those above; asked_for (not begun yet); damaged (does not read)
+  daemon       up as_of
+
+task questions --json
+  questions[]  task task_id project id step text options asked_at
+
+task why NAME --json
+  decisions[]  at sentences[]
+
+task templates --json
+  templates[]  name description folder
+
+task config --json
+  settings[]   key value source
+
+task daemon status --json
+  up pid started_at beat_at version tasks"""
+
+EXIT_CODES = f"""\
+{Exit.DONE}  done; of a task: complete
+{Exit.FAILED}  it could not be done; of a task: failed
+{Exit.USAGE}  asked wrongly: arguments, a name, task.md, or a changing verb inside a run
+{Exit.WAITING}  the task waits for an answer
+{Exit.RUNNING}  the task goes on
+{Exit.STOPPED}  the task is stopped
+{Exit.DOWN}  the daemon is down or silent; a request that was sent waits for it
+
+By the state of a task end `task start --follow` and `task status --exit-code`; every other verb
+ends with {Exit.DONE}, {Exit.FAILED}, {Exit.USAGE} or {Exit.DOWN}."""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task help` understands."""
+    parser.add_argument("topic", metavar="TOPIC", nargs="?", help="a verb, `json` or `exit-codes`")
+
+
+def run(options: Namespace) -> int:
+    """Explain the whole, or one topic."""
+    match options.topic:
+        case None:
+            print(_overview())
+        case "json":
+            print(JSON)
+        case "exit-codes":
+            print(EXIT_CODES)
+        case verb if verb in VERBS:
+            module = import_module(f"orchestrator.cli.{verb.replace('-', '_')}")
+            parser = VerbParser(verb, VERBS[verb], module.EXAMPLE)
+            module.arguments(parser)
+            print(parser.format_help(), end="")
+        case other:
+            raise CommandError(Exit.USAGE, f"there is no help on {other[:40]!a}: see `task help`")
+    return Exit.DONE
+
+
+def _overview() -> str:
+    width = max(map(len, VERBS))
+    lines = [f"  {verb:{width}}  {summary}" for verb, summary in VERBS.items()]
+    return "\n".join(
+        [
+            "usage: task VERB …",
+            "",
+            "A PM daemon plans a task, starts coding agents in tmux, and checks their work.",
+            "",
+            *lines,
+            "",
+            "`task VERB --help` explains one verb.",
+            "",
+            "example:",
+            "  cd ~/src/shop",
+            "  task start tidy --template tidy",
+            "  task status tidy",
+        ]
+    )

@@ -1,0 +1,89 @@
+"""`task list`: all tasks of this user."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from orchestrator import places
+from orchestrator.cli.beat import Beat
+from orchestrator.cli.exits import Exit
+from orchestrator.cli.screen import ago, coloured, columns, stamp
+from orchestrator.cli.table import table
+from orchestrator.cli.tasks import Task, tasks
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+EXAMPLE = "task list --project ~/src/shop"
+_SETTLED = {"passed", "set_aside"}
+_HEADINGS = ("TASK", "STATE", "PHASE", "STEPS", "AGENTS", "ASKS", "UPDATED", "PROJECT")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task list` understands."""
+    parser.add_argument("--project", metavar="PATH", help="only the tasks of this project")
+    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+
+
+def run(options: Namespace) -> int:
+    """Show all tasks, the one that changed last at the top."""
+    state = places.state_folder(os.environ)
+    beat = Beat(state)
+    found = tasks(state)
+    if options.project:
+        folder = os.path.realpath(options.project)
+        found = [task for task in found if task.project == folder]
+    found.sort(key=lambda task: task.told.get("updated") or 0.0, reverse=True)
+    if options.json:
+        print(json.dumps({"tasks": [_shape(task) for task in found], "daemon": beat.shape()}))
+        return Exit.DONE
+    if not found:
+        print("no tasks yet; begin one in a project's folder: task start NAME")
+        return Exit.DONE
+    now = time.time()
+    rows = [_row(_shape(task), task, now) for task in found]
+    print("\n".join(table(_HEADINGS, rows, columns(), colour=coloured(sys.stdout))))
+    for task in found:
+        if task.fault and task.begun:
+            print(f"{task.id}: {task.fault}", file=sys.stderr)
+    if not beat.up:
+        print(beat.words())
+    return Exit.DONE
+
+
+def _shape(task: Task) -> dict[str, Any]:
+    told = task.told
+    state = "damaged" if task.fault and task.begun else told.get("state", "asked_for")
+    return {
+        "id": task.id,
+        "task": task.name,
+        "project": task.project or None,
+        "phase": told.get("phase"),
+        "state": state,
+        "steps_settled": sum(step.get("status") in _SETTLED for step in told.get("steps", ())),
+        "steps_total": len(told.get("steps", ())),
+        "agents_live": sum(agent.get("state") != "gone" for agent in told.get("agents", ())),
+        "questions_open": len(told.get("questions", ())),
+        "last_checkin": stamp(told.get("last_checkin")),
+        "updated": stamp(told.get("updated")),
+    }
+
+
+def _row(shape: dict[str, Any], task: Task, now: float) -> tuple[object, ...]:
+    home = os.path.expanduser("~")  # noqa: PTH111 (no pathlib here)
+    project = str(shape["project"] or "")
+    return (
+        shape["task"],
+        shape["state"],
+        shape["phase"],
+        f"{shape['steps_settled']}/{shape['steps_total']}" if task.told else "",
+        shape["agents_live"] or "",
+        shape["questions_open"] or "",
+        ago(task.told.get("updated"), now),
+        f"~{project[len(home) :]}" if project.startswith(f"{home}/") else project,
+    )

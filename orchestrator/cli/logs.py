@@ -1,0 +1,59 @@
+"""`task logs`: what the PM decided, or what an agent's terminal showed, made safe to look at."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Final
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import harmless
+from orchestrator.cli.tail import Tail, last_lines, readable
+from orchestrator.cli.tasks import Task, about_task, chosen
+
+EXAMPLE = "task logs tidy dev -f"
+_PAUSE: Final = 0.2
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task logs` understands."""
+    about_task(parser)
+    parser.add_argument(
+        "agent", metavar="AGENT", nargs="?", help="an agent, or one of its runs by id; else the PM"
+    )
+    parser.add_argument("-n", metavar="N", type=int, default=40, dest="count", help="how many lines (40)")
+    parser.add_argument("-f", action="store_true", dest="follow", help="go on as the log grows, until Ctrl-C")
+
+
+def run(options: Namespace) -> int:
+    """Show the end of a log."""
+    task = chosen(options)
+    path = _run_log(task, options.agent) if options.agent else Path(places.task_log(task.home))
+    if not path.exists() and not options.follow:
+        raise CommandError(Exit.FAILED, f"there is no log yet ({path})")
+    growing = Tail(path, from_end=True)
+    for line in last_lines(path, max(options.count, 0)) if path.exists() else ():
+        print(readable(line))
+    while options.follow:
+        for line in growing.lines():
+            print(readable(line), flush=True)
+        time.sleep(_PAUSE)
+    return Exit.DONE
+
+
+def _run_log(task: Task, agent: str) -> Path:
+    """Return the terminal's log of an agent's newest run."""
+    runs = [
+        each
+        for each in task.believed()["agents"]
+        if agent in {each.get("name"), each.get("agent"), each.get("run")}
+    ]
+    if not runs:
+        known = ", ".join(sorted({harmless(each.get("name")) for each in task.told["agents"]})) or "none"
+        raise CommandError(
+            Exit.USAGE, f"{task.name} had no run of {agent[:40]!a}; runs there were of: {known}"
+        )
+    newest = max(runs, key=lambda each: each.get("since") or 0.0)
+    return Path(places.run_home(task.home, str(newest["run"]))) / "pane.log"

@@ -1,0 +1,104 @@
+"""`task`: finds the verb, reads its arguments, runs it, and says in one sentence what went wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import harmless
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VERBS = {
+    "start": "make a task's folder and let the PM begin, or go on, with it",
+    "status": "show where a task stands",
+    "list": "show all tasks",
+    "stop": "end the PM's work on a task, and its agents",
+    "attach": "look over the agents' shoulders in tmux",
+    "checkin": "let the PM look at a task now",
+    "logs": "show what the PM decided, or what an agent's terminal showed",
+    "why": "show why the PM did what it did",
+    "spawn": "start an agent with a handoff of your own",
+    "order": "start an agent with a sentence",
+    "questions": "show what waits for your answer",
+    "answer": "answer a question",
+    "templates": "show the templates that a task can start from",
+    "setup-agents": "write the default agents into a project",
+    "config": "show each setting, its value and where that comes from",
+    "daemon": "run, start, look at or stop the daemon",
+    "help": "explain a verb, `json` documents, or `exit-codes`",
+}
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out one command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # both are text files
+    try:
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()
+        return code
+    except CommandError as error:
+        return _say(str(error), error.code)
+    except KeyboardInterrupt:
+        return _say("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except Exception as error:  # noqa: BLE001 (the outermost loop)
+        return _unforeseen(error)
+
+
+def _run(words: list[str]) -> int:
+    verb, rest = (words[0], words[1:]) if words else ("--help", [])
+    if verb == "--version":
+        from orchestrator import __version__
+
+        print(f"agent-orchestrator {__version__}")
+        return Exit.DONE
+    if verb in {"-h", "--help"}:
+        verb = "help"
+    if verb not in VERBS:
+        raise CommandError(Exit.USAGE, _no_verb(verb))
+
+    from orchestrator.cli.parser import VerbParser
+
+    module = import_module(f"orchestrator.cli.{verb.replace('-', '_')}")
+    parser = VerbParser(verb, VERBS[verb], module.EXAMPLE)
+    module.arguments(parser)
+    code: int = module.run(parser.parse_args(rest))
+    return code
+
+
+def _no_verb(word: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, VERBS, n=1)
+    guess = f"did you mean `task {near[0]}`?" if near else "`task --help` shows what there is"
+    return f"there is no verb {word[:40]!a}: {guess}"
+
+
+def _say(message: str, code: int) -> int:
+    print("task:", "\n".join(harmless(line) for line in message.split("\n")), file=sys.stderr)
+    return code
+
+
+def _unforeseen(error: Exception) -> int:
+    from orchestrator.model.errors import OrchestratorError, Refused
+
+    if os.environ.get("ORCHESTRATOR_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+    if isinstance(error, OrchestratorError):
+        return _say(str(error), Exit.USAGE if isinstance(error, Refused) else Exit.FAILED)
+    if isinstance(error, OSError):
+        return _say(f"{error.filename or 'the system'}: {error.strerror or error}", Exit.FAILED)
+    kind = type(error).__name__
+    return _say(f"this should not happen ({kind}: {error}): ORCHESTRATOR_DEBUG=1 shows where", Exit.FAILED)

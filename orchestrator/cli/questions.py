@@ -1,0 +1,57 @@
+"""`task questions`: what waits for the user's answer, over all tasks."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from argparse import ArgumentParser, Namespace
+
+from orchestrator import places
+from orchestrator.cli.exits import Exit
+from orchestrator.cli.screen import columns, harmless
+from orchestrator.cli.status import question_lines, question_shape
+from orchestrator.cli.tasks import find, tasks
+
+EXAMPLE = "task questions"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task questions` understands."""
+    parser.add_argument("name", metavar="NAME", nargs="?", help="only of this task")
+    parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
+    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+
+
+def run(options: Namespace) -> int:
+    """Show the open questions, each with the command that answers it."""
+    state = places.state_folder(os.environ)
+    found = [find(options.name, options.project)] if options.name else tasks(state)
+    asking = [task for task in found if task.told.get("questions")]
+    if options.json:
+        print(
+            json.dumps(
+                {
+                    "questions": [
+                        {
+                            "task": task.name,
+                            "task_id": task.id,
+                            "project": task.project,
+                            **question_shape(question),
+                        }
+                        for task in asking
+                        for question in task.told["questions"]
+                    ]
+                }
+            )
+        )
+        return Exit.DONE
+    if not asking:
+        print("nothing waits for your answer")
+    shared = {task.name for task in asking if sum(task.name == other.name for other in tasks(state)) > 1}
+    for task in asking:
+        print(f"{task.name}  {harmless(task.project)}")
+        called = task.id if task.name in shared else task.name
+        print("\n".join(question_lines(task.told["questions"], called, columns(), time.time())[1:]))
+        print()
+    return Exit.DONE

@@ -1,0 +1,110 @@
+"""What may reach a terminal, and how it looks there: harmless text, short times, colour where wanted."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from typing import TextIO
+
+NARROW = 80
+"""The width where nobody tells: what is piped, and what a document shows."""
+
+_LEAST = 40
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def harmless(value: object) -> str:
+    """Return a text as one line with nothing in it that a terminal would obey or that hides other text."""
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() else " " if sign.isspace() else "\N{REPLACEMENT CHARACTER}"
+        for sign in text
+    )
+
+
+def width_of(text: str) -> int:
+    """Return how many columns `text` takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Return `text`, cut to `width` columns with an ellipsis if it takes more."""
+    if width_of(text) <= width:
+        return text
+    kept = text[: width - 1]
+    while width_of(kept) > width - 1:
+        kept = kept[:-1]
+    return f"{kept}…"
+
+
+def fitted(text: str, width: int) -> str:
+    """Return `text` in exactly `width` columns, cut or filled up with spaces."""
+    if text.isascii() and len(text) <= width:
+        return text.ljust(width)
+    shown = cut(text, width)
+    return shown + " " * (width - width_of(shown))
+
+
+def wrapped(text: str, width: int, indent: str) -> list[str]:
+    """Return the lines of a harmless text of any length, each indented and within `width`."""
+    from textwrap import wrap
+
+    lines = (harmless(line) for line in text.splitlines())
+    return [f"{indent}{part}" for line in lines for part in wrap(line, width - len(indent))]
+
+
+def columns() -> int:
+    """Return the width of the terminal, or `NARROW` where there is none."""
+    try:
+        told = os.get_terminal_size(sys.stdout.fileno()).columns
+        return max(told, _LEAST) if told else NARROW
+    except (OSError, ValueError):
+        return NARROW
+
+
+def coloured(stream: TextIO) -> bool:
+    """Tell whether colour is wanted on `stream` (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def paint(text: str, colour: str) -> str:
+    """Return `text` in a colour of `_CODES`."""
+    return f"\033[{_CODES[colour]}m{text}\033[0m"
+
+
+def ago(then: float | None, now: float) -> str:
+    """Return how long ago `then` was, as people say it; `-` if it never was."""
+    if not then:
+        return "-"
+    seconds = now - then
+    if seconds < _MINUTE:
+        return "now" if seconds < 1 else f"{seconds:.0f} s ago"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE:.0f} min ago"
+    if seconds < _DAY:
+        return f"{seconds // _HOUR:.0f} h ago"
+    return f"{seconds // _DAY:.0f} d ago"
+
+
+def clock(then: float | None, now: float) -> str:
+    """Return a moment in local time: `02:14` if it was today, else with its date."""
+    if not then:
+        return "an unknown time"
+    was, today = time.localtime(then), time.localtime(now)
+    return time.strftime("%H:%M" if was[:3] == today[:3] else "%Y-%m-%d %H:%M", was)
+
+
+def stamp(then: float | None) -> str | None:
+    """Return a moment as RFC 3339 in UTC, as every JSON document here gives it."""
+    return None if then is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(then))

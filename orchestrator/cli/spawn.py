@@ -1,0 +1,75 @@
+"""`task spawn`: starts an agent with a handoff of the user's own (HUB 10.2)."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from orchestrator.cli.exits import CommandError, Exit, forbid_inside_run
+from orchestrator.cli.requests import ask
+from orchestrator.cli.screen import harmless
+from orchestrator.cli.tasks import Task, find
+from orchestrator.formats.text import decoded
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.names import checked_name
+
+EXAMPLE = "task spawn tidy dev --handoff handoffs/pm-20251127-153000.md"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task spawn` understands."""
+    parser.usage = (
+        "task spawn [--project P] NAME AGENT (--handoff FILE | --instructions T)\n"
+        "       task spawn --task-dir DIR AGENT (--handoff FILE | --instructions T)"
+    )
+    parser.add_argument(
+        "names", metavar="[NAME] AGENT", nargs="+", help="the task (not with --task-dir), the agent"
+    )
+    parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
+    parser.add_argument(
+        "--task-dir", metavar="DIR", help="the task's folder, PROJECT/tasks/NAME, in place of NAME"
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--handoff", metavar="FILE", help="a file with the instructions; may be relative to the task"
+    )
+    what.add_argument("--instructions", metavar="TEXT", help="the instructions themselves")
+    parser.add_argument(
+        "--remote", metavar="USER@HOST:/PATH", help="not yet: remote boxes come with a later version"
+    )
+
+
+def run(options: Namespace) -> int:
+    """Ask for a run of the agent with these instructions."""
+    forbid_inside_run("spawn")
+    if options.remote:
+        raise CommandError(Exit.USAGE, "--remote: remote boxes come with a later version, spawn it here")
+    task, agent = _meant(options)
+    instructions = options.instructions or _handoff(options.handoff, Path(task.project) / "tasks" / task.name)
+    print(harmless(ask(task.home, "spawn", {"agent": agent, "instructions": instructions})))
+    return Exit.DONE
+
+
+def _meant(options: Namespace) -> tuple[Task, str]:
+    names = options.names
+    if len(names) != (1 if options.task_dir else 2):
+        raise CommandError(
+            Exit.USAGE, "say which task and which agent: `task spawn NAME AGENT --handoff FILE`"
+        )
+    agent = checked_name(names[-1], "agent name")
+    if not options.task_dir:
+        return find(names[0], options.project), agent
+    folder = Path(options.task_dir).resolve()
+    if folder.parent.name != "tasks":
+        raise CommandError(
+            Exit.USAGE, f"--task-dir {folder} is no task's folder, which is PROJECT/tasks/NAME"
+        )
+    return find(folder.name, str(folder.parent.parent)), agent
+
+
+def _handoff(given: str, folder: Path) -> str:
+    """Return the text of a handoff, looked for where the user stands, then in the task's folder."""
+    path = Path(given)
+    if not path.exists():
+        path = folder / given
+    return decoded(DiskFiles().read(path), str(path))

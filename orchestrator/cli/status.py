@@ -1,0 +1,146 @@
+"""`task status`: where a task stands, read from its files, whether the daemon is up or not."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from orchestrator import places
+from orchestrator.cli.beat import Beat
+from orchestrator.cli.exits import OF_TASK, Exit
+from orchestrator.cli.screen import ago, coloured, columns, cut, harmless, paint, stamp, wrapped
+from orchestrator.cli.table import COLOURS, table
+from orchestrator.cli.tasks import about_task, chosen
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+EXAMPLE = "task status tidy"
+_MOMENTS = ("started_at", "last_checkin", "updated")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task status` understands."""
+    about_task(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+    parser.add_argument("--exit-code", action="store_true", help="exit by its state (`task help exit-codes`)")
+
+
+def run(options: Namespace) -> int:
+    """Show one task."""
+    task = chosen(options)
+    told = task.believed()
+    beat = Beat(places.state_folder(os.environ))
+    if options.json:
+        print(json.dumps(shape(told, beat)))
+    else:
+        colour = coloured(sys.stdout)
+        print("\n".join(page(told, beat, columns(), time.time(), colour=colour)))
+    return OF_TASK.get(told["state"], Exit.FAILED) if options.exit_code else Exit.DONE
+
+
+def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
+    """Return the JSON document of a task: what the daemon told, moments as RFC 3339, and the daemon."""
+    return {
+        **told,
+        **{key: stamp(told.get(key)) for key in _MOMENTS},
+        "steps": [{**step, "since": stamp(step.get("since"))} for step in told["steps"]],
+        "agents": [{**agent, "since": stamp(agent.get("since"))} for agent in told["agents"]],
+        "questions": [question_shape(question) for question in told["questions"]],
+        "daemon": beat.shape(told.get("updated")),
+    }
+
+
+def question_shape(question: dict[str, Any]) -> dict[str, Any]:
+    """Return one open question as the JSON documents give it."""
+    return {**question, "asked_at": stamp(question.get("asked_at"))}
+
+
+def page(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
+    """Return the lines that tell a person where a task stands."""
+    return [
+        *_head(told, beat, width, now, colour=colour),
+        *_steps(told["steps"], width, now, colour=colour),
+        *_agents(told["agents"], width, now, colour=colour),
+        *_criteria(told["criteria"], width),
+        *_notices(told["notices"], width),
+        *question_lines(told["questions"], told["task"], width, now),
+    ]
+
+
+def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: float) -> list[str]:
+    """Return the lines that tell a person what is asked, and the command that answers it."""
+    lines = []
+    for question in questions:
+        name, options = harmless(question.get("id")), question.get("options") or ()
+        lines += ["", f"question {name}, asked {ago(question.get('asked_at'), now)}"]
+        lines += wrapped(str(question.get("text")), width, "  ")
+        lines += [line for n, text in enumerate(options, 1) for line in wrapped(f"{n}) {text}", width, "  ")]
+        lines.append(f"  answer it: task answer {task} {name} {'NUMBER' if options else 'TEXT'}")
+    return lines
+
+
+def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
+    name, state = harmless(told["task"]), harmless(told["state"])
+    daemon = beat.words(told.get("updated"))
+    if colour:
+        name, state = paint(name, "bold"), paint(state, COLOURS.get(told["state"], "bold"))
+        daemon = daemon if beat.up else paint(daemon, "red")
+    branch = f"branch    {harmless(told.get('branch'))}, from {harmless(told.get('base'))[:10]}"
+    why = f"  ({harmless(told['why'])})" if told.get("why") and told["state"] != "running" else ""
+    return [
+        f"{name}  {state}  {harmless(told['phase'])}{why}",
+        cut(f"project   {harmless(told['project'])}", width),
+        *([cut(branch, width)] if told.get("branch") else []),
+        f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
+    ]
+
+
+def _steps(steps: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
+    rows = [
+        (
+            step.get("id"),
+            step.get("agent"),
+            step.get("status"),
+            step.get("attempts") if step.get("attempts") != 1 else "",
+            ago(step.get("since"), now),
+            step.get("why") or step.get("title"),
+        )
+        for step in steps
+    ]
+    headings = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
+    return ["", *table(headings, rows, width, colour=colour)] if rows else []
+
+
+def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
+    rows = [
+        (
+            agent.get("name"),
+            agent.get("step"),
+            agent.get("state"),
+            agent.get("turn") if agent.get("state") != "gone" else "",
+            ago(agent.get("since"), now),
+            agent.get("host") if agent.get("host") != "local" else "",
+            agent.get("pane"),
+            agent.get("evidence"),
+        )
+        for agent in agents
+    ]
+    headings = ("RUN OF", "FOR", "STATE", "TURN", "SINCE", "HOST", "PANE", "EVIDENCE")
+    return ["", *table(headings, rows, width, colour=colour)] if rows else []
+
+
+def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:
+    if not criteria:
+        return []
+    met = sum(bool(each.get("met")) for each in criteria)
+    marks = [f"  [{'x' if each.get('met') else ' '}] {harmless(each.get('text'))}" for each in criteria]
+    return ["", f"success criteria: {met} of {len(criteria)} met", *(cut(mark, width) for mark in marks)]
+
+
+def _notices(notices: list[str], width: int, shown: int = 3) -> list[str]:
+    return ["", *(cut(f"! {harmless(notice)}", width) for notice in notices[-shown:])] if notices else []

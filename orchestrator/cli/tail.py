@@ -1,0 +1,61 @@
+"""The end of a text file that grows, and what is added to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from orchestrator.cli.screen import harmless
+
+_CHUNK: Final = 65_536
+_MOST: Final = 8 * 1_048_576
+_LONGEST_LINE: Final = 65_536
+_SEQUENCES: Final = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, moves
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC, DCS and their like, with all that they carry
+    r"|\x1b[ -/]*[0-~]"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+)
+
+
+def readable(line: str) -> str:
+    """Return a line as a terminal would leave it: without sequences, after its last carriage return."""
+    text = _SEQUENCES.sub("", line).rstrip("\r")
+    return harmless(text.rpartition("\r")[2]).rstrip()
+
+
+def last_lines(path: Path, count: int) -> list[str]:
+    """Return the last lines of a file, read from its end."""
+    with path.open("rb") as file:
+        position, data = file.seek(0, 2), b""
+        while position and data.count(b"\n") <= count and len(data) < _MOST:
+            step = min(_CHUNK, position)
+            position = file.seek(position - step)
+            data = file.read(step) + data
+    return data.decode(errors="replace").split("\n")[:-1][-count:] if count else []
+
+
+class Tail:
+    """What is added to a file, as whole lines. A missing file has none yet; a shorter one began anew."""
+
+    def __init__(self, path: Path, *, from_end: bool) -> None:
+        self._path = path
+        self._rest = b""
+        self._position = path.stat().st_size if from_end and path.exists() else 0
+
+    def lines(self) -> Iterator[str]:
+        """Yield each line that was finished since the last call."""
+        try:
+            with self._path.open("rb") as file:
+                if file.seek(0, 2) < self._position:
+                    self._position, self._rest = 0, b""
+                file.seek(self._position)
+                while chunk := file.read(_CHUNK):
+                    self._position += len(chunk)
+                    *whole, self._rest = (self._rest + chunk).split(b"\n")
+                    self._rest = self._rest[-_LONGEST_LINE:]
+                    yield from (line.decode(errors="replace") for line in whole)
+        except FileNotFoundError:
+            return

@@ -1,0 +1,198 @@
+"""The tasks of this user, as the daemon's folder tells of them, and which one is meant by a name."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import harmless
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+REMEDY = "`task daemon stop` and `task daemon start` write it anew from the journal"
+_VERSION = 1
+_SUFFIX = len("-00000000")
+_HEXADECIMAL = frozenset("0123456789abcdef")
+_LISTS = ("steps", "agents", "questions", "criteria", "notices")
+_WORDS = ("task", "project", "phase", "state")
+
+
+class Task:
+    """One task. `told` is what its `state.json` says; where that does not read, `fault` says why."""
+
+    __slots__ = ("fault", "home", "id", "told")
+
+    def __init__(self, state: str, task: str) -> None:
+        self.id = task
+        self.home = places.task_home(state, task)
+        self.read()
+
+    def read(self) -> None:
+        """Read `state.json`, or read it again."""
+        self.told, self.fault = _read(places.task_state(self.home))
+
+    @property
+    def name(self) -> str:
+        """The task's name, which its id begins with."""
+        return self.id[:-_SUFFIX]
+
+    @property
+    def begun(self) -> bool:
+        """True once the daemon has written something of this task, be it readable or not."""
+        return os.path.lexists(places.task_state(self.home))
+
+    @property
+    def project(self) -> str:
+        """The project's folder; empty if nothing tells."""
+        return str(self.told.get("project") or _asked_for(self.home).get("project") or "")
+
+    @property
+    def wanted(self) -> bool:
+        """False for what is left of a start that was refused."""
+        return self.begun or bool(_asked_for(self.home))
+
+    def believed(self) -> dict[str, Any]:
+        """Return what is told of this task.
+
+        Raises:
+            CommandError: nothing that could be shown; the message says what to do.
+
+        """
+        if self.fault and not self.begun:
+            raise CommandError(
+                Exit.DOWN,
+                f"{self.name} was asked for, but the daemon has not begun it: see `task daemon status`",
+            )
+        if self.fault:
+            raise CommandError(Exit.FAILED, f"{self.fault}: {REMEDY}")
+        return self.told
+
+
+def tasks(state: str, name: str | None = None) -> list[Task]:
+    """Return all tasks, or those that `name` may mean: its name or its id."""
+    return [task for task in homes(state, name) if task.wanted]
+
+
+def homes(state: str, name: str | None = None) -> list[Task]:
+    """Return the same with those whose start was refused: their folders can be used again."""
+    if not places.check_state_folder(state):
+        return []
+    try:
+        with os.scandir(places.task_homes(state)) as entries:
+            ids = sorted(entry.name for entry in entries if _is_id(entry.name))
+    except FileNotFoundError:
+        return []
+    return [Task(state, each) for each in ids if name is None or name in {each, each[:-_SUFFIX]}]
+
+
+def find(name: str, project: str | None = None) -> Task:
+    """Return the task that `name` means in `project`, or else seen from the current folder.
+
+    Names are a project's own; outside of any project a name is enough if only one task bears it.
+
+    Raises:
+        CommandError: there is none, or more than one.
+        BadName: that cannot be the name of a task.
+
+    """
+    found = tasks(places.state_folder(os.environ), name)
+    if exact := [task for task in found if task.id == name]:
+        return exact[0]
+    folder = os.path.realpath(project) if project else _project_here(name)
+    if folder:
+        inside = [task for task in found if task.project == folder]
+        if inside := inside or [task for task in found if not task.project]:  # damaged: it may be this one
+            return inside[0]
+        raise _not_in(folder, name)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise _unknown(name)
+    raise CommandError(
+        Exit.USAGE,
+        f"{name} is a task of several projects, say which by --project or by id:\n"
+        + "\n".join(f"  {task.id}  {harmless(task.project)}" for task in found),
+    )
+
+
+def about_task(parser: ArgumentParser) -> None:
+    """Give a verb the arguments that say which task it is about; `chosen` reads them."""
+    parser.add_argument("name", metavar="NAME", help="the task, by name or id")
+    parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
+
+
+def chosen(options: Namespace) -> Task:
+    """Return the task that the arguments of `about_task` mean. Raises what `find` raises."""
+    return find(options.name, options.project)
+
+
+def _read(path: str) -> tuple[dict[str, Any], str]:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 (no pathlib here)
+            told = json.load(file)
+    except OSError as error:
+        return {}, f"{path} cannot be read ({error.strerror})"
+    except (ValueError, RecursionError) as error:
+        return {}, f"{path} is damaged ({error})"
+    if not isinstance(told, dict):
+        return {}, f"{path} is damaged (it holds no object)"
+    if told.get("version") != _VERSION:
+        return {}, f"{path} was written by another version of this program"
+    wrong = [key for key in _WORDS if not isinstance(told.get(key), str)]
+    wrong += [key for key in _LISTS if not isinstance(told.setdefault(key, []), list)]
+    return ({}, f"{path} is damaged ({', '.join(wrong)})") if wrong else (told, "")
+
+
+def _is_id(entry: str) -> bool:
+    name, dash, tail = entry[:-_SUFFIX], entry[-_SUFFIX : 1 - _SUFFIX], entry[1 - _SUFFIX :]
+    return bool(name) and dash == "-" and _HEXADECIMAL.issuperset(tail)
+
+
+def _asked_for(home: str) -> dict[str, Any]:
+    """Return the arguments of a `start` request that still waits."""
+    requests = places.task_requests(home)
+    try:
+        with os.scandir(requests) as entries:
+            names = [entry.name for entry in entries if entry.name.endswith(".json")]
+        for name in sorted(names):
+            with open(f"{requests}/{name}", "rb") as file:  # noqa: PTH123 (no pathlib here)
+                request = json.load(file)
+            if request.get("verb") == "start":
+                return dict(request["arguments"])
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        return {}
+    return {}
+
+
+def _project_here(name: str) -> str:
+    """Return the nearest folder, from the current one upwards, that has a task of this name; or nothing."""
+    try:
+        folder = os.getcwd()  # noqa: PTH109 (no pathlib here)
+    except FileNotFoundError:
+        return ""
+    while not os.path.lexists(places.task_folder(folder, name)):
+        if folder == "/":
+            return ""
+        folder = folder.rpartition("/")[0] or "/"
+    return folder
+
+
+def _not_in(folder: str, name: str) -> CommandError:
+    where = harmless(folder)
+    if os.path.lexists(places.task_folder(folder, name)):
+        return CommandError(
+            Exit.USAGE, f"{where}/tasks/{name} was never started: `task start {name} --project {where}`"
+        )
+    return CommandError(Exit.USAGE, f"{where} has no task {harmless(name)}: `task list` shows all there are")
+
+
+def _unknown(name: str) -> Exception:
+    from orchestrator.model.names import checked_name
+
+    known = checked_name(name, "task name")
+    return CommandError(Exit.USAGE, f"there is no task {known}: `task list` shows all there are")

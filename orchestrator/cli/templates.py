@@ -1,0 +1,52 @@
+"""`task templates`: what a task can start from. The user's own come before those that ship."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from orchestrator import places
+from orchestrator.cli.exits import Exit
+from orchestrator.cli.screen import columns
+from orchestrator.cli.table import table
+from orchestrator.formats.settings import load_settings
+from orchestrator.formats.task_file import read_brief
+from orchestrator.model.errors import BadFile
+from orchestrator.runtimes.templates import template_roots
+
+EXAMPLE = "task templates"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task templates` understands."""
+    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+
+
+def run(options: Namespace) -> int:
+    """Show each template with the first line of its goal."""
+    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    found = {
+        folder.name: folder
+        for root in reversed(template_roots(settings.templates.folders, os.environ))
+        for folder in (sorted(root.iterdir()) if root.is_dir() else ())
+        if (folder / "task.md").is_file()
+    }
+    rows = [(name, _description(found[name] / "task.md"), found[name]) for name in sorted(found)]
+    if options.json:
+        shape = [{"name": name, "description": text, "folder": str(folder)} for name, text, folder in rows]
+        print(json.dumps({"templates": shape}))
+        return Exit.DONE
+    print("\n".join(table(("TEMPLATE", "GOAL"), [row[:2] for row in rows], columns(), colour=False)))
+    print("\nbegin with one: task start NAME --template TEMPLATE")
+    print(f"your own: a folder with a task.md in {places.templates_folder(os.environ)}")
+    return Exit.DONE
+
+
+def _description(path: Path) -> str:
+    try:
+        brief = read_brief(path.read_bytes(), str(path))
+    except (BadFile, OSError) as error:
+        return f"(does not read: {error})"
+    return next((line.strip() for line in brief.goal.splitlines() if line.strip()), brief.title)

@@ -1,0 +1,91 @@
+"""`task why`: the decisions in the journal, as sentences, the newest last."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import harmless, stamp
+from orchestrator.cli.tasks import Task, about_task, chosen
+from orchestrator.pm.explain import explain
+
+EXAMPLE = "task why tidy dev -n 5"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task why` understands."""
+    about_task(parser)
+    parser.add_argument(
+        "about", metavar="STEP|AGENT|QUESTION", nargs="?", help="only decisions that touch this"
+    )
+    parser.add_argument("-n", metavar="N", type=int, default=20, dest="count", help="how many decisions (20)")
+    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+
+
+def run(options: Namespace) -> int:
+    """Show the last decisions."""
+    task = chosen(options)
+    wanted = _words(task, options.about) if options.about else None
+    found: list[tuple[float, list[str]]] = []
+    for line in _newest_first(Path(places.task_journal(task.home))):
+        if len(found) >= options.count:
+            break
+        if (wanted is None or _mentions(line, wanted)) and (sentences := explain(line)):
+            found.append((float(line.get("at") or 0.0), sentences))
+    found.reverse()
+    if options.json:
+        print(json.dumps({"decisions": [_shape(at, said) for at, said in found]}))
+        return Exit.DONE
+    if not found:
+        about = f" about {options.about[:40]!a}" if options.about else ""
+        raise CommandError(Exit.FAILED, f"the journal of {task.name} says nothing{about}")
+    day = ""
+    for at, sentences in found:
+        if day != (day := time.strftime("%Y-%m-%d", time.localtime(at))):
+            print(day)
+        print("\n".join(harmless(sentence) for sentence in sentences))
+    return Exit.DONE
+
+
+def _shape(at: float, sentences: list[str]) -> dict[str, Any]:
+    """Return a decision for the JSON document; without the time that the first sentence bears."""
+    first, *more = sentences
+    return {"at": stamp(at), "sentences": [first.partition(" ")[2], *(each.strip() for each in more)]}
+
+
+def _newest_first(journal: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of all segments, backwards. What does not read is for the daemon to judge."""
+    for segment in sorted(journal.glob("*.jsonl"), reverse=True):
+        for raw in reversed(segment.read_bytes().split(b"\n")):
+            try:
+                line = json.loads(raw) if raw else None
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(line, dict) and "fact" in line:
+                yield line
+
+
+def _words(task: Task, about: str) -> set[str]:
+    """Return what stands for `about` in the journal: its own name, and the runs that were its."""
+    names = ("name", "agent", "step", "run")
+    return {about} | {
+        str(each["run"]) for each in task.told.get("agents", ()) if about in map(each.get, names)
+    }
+
+
+def _mentions(value: object, wanted: set[str]) -> bool:
+    match value:
+        case str():
+            return value in wanted
+        case dict():
+            return any(_mentions(part, wanted) for part in value.values())
+        case list():
+            return any(_mentions(part, wanted) for part in value)
+        case _:
+            return False

@@ -1,0 +1,17 @@
+"""End a run: asked first, killed after the grace. A run that was never claimed is claimed and so never lives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator import places
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.ports.host import Host
+
+
+def end(host: Host, home: Path, run: str, *, kill: bool) -> None:
+    """Signal a run's processes. What becomes of them is observed, not assumed."""
+    host.end(places.run_home(home, run), kill=kill)

@@ -1,0 +1,186 @@
+"""Launch a run: its workspace, its order, its pane. All parts may be repeated; the claim file decides (law 4).
+
+The file `launched` in the run's folder divides it: before it the workspace may be made anew, after it the
+agent may be at work there, so that nothing but the launcher is tried again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from orchestrator import places
+from orchestrator.daemon.lives import LAUNCHED
+from orchestrator.formats.handoff import render_order
+from orchestrator.formats.preamble import preamble
+from orchestrator.model.errors import Refused
+from orchestrator.model.plan import Gate, Step
+from orchestrator.model.run import Purpose, Run
+from orchestrator.model.task import WorkspaceKind
+from orchestrator.ports.host import Host, LaunchSpec, Standing
+from orchestrator.ports.workspaces import Tree, Workspaces
+from orchestrator.runtimes.choice import runtime_of
+from orchestrator.runtimes.environment import Assignment, run_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from orchestrator.model.agents import Agent
+    from orchestrator.model.settings import Settings
+    from orchestrator.pm.state import PMState
+    from orchestrator.ports.files import Files
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where one task lies: its own folder, its folder in the project, its worktrees, its template's folder."""
+
+    project: Path
+    home: Path
+    task: Path
+    trees: Path
+    template: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What launching needs of the world."""
+
+    files: Files
+    host: Host
+    workspaces: Workspaces
+    settings: Settings
+    environ: Mapping[str, str]
+
+
+def tree_of(state: PMState, step: Step, where: Places) -> Tree | None:
+    """Return the worktree that a step works in, or None where it works in the user's own tree."""
+    if not step.workspace:
+        return None
+    return Tree(
+        project=where.project,
+        root=where.trees,
+        name=step.workspace,
+        branch=state.branch,
+        base=state.base,
+        detached=step.kind is WorkspaceKind.READ_ONLY,
+    )
+
+
+def launch(world: World, state: PMState, run: Run, where: Places) -> None:
+    """Launch a run, or go on with a launch that was cut off.
+
+    Raises:
+        Refused: it can never be launched as it stands.
+        Unavailable: tmux or git cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
+    folder = places.run_home(where.home, run.id)
+    if world.host.observe(folder).standing is not Standing.NOT_CLAIMED:
+        return
+    step, agent = state.steps[run.step], state.agents.get(run.agent)
+    if agent is None:
+        raise Refused(f"there is no agent named {run.agent}: run `task setup-agents` or add its definition")
+    world.files.make_folder(folder)
+    workspace = _workspace(world, state, step, run, where)
+    spec = _spec(world, state, run, step, agent, where, workspace)
+    world.files.write(folder / LAUNCHED, b"")
+    world.host.open_session(state.id, state.name, places.task_log(where.home))
+    world.host.launch(spec)
+
+
+def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places) -> Path:
+    """Return the folder that a run works in, made ready if the run may still change nothing in it."""
+    tree = tree_of(state, step, where)
+    if tree is None:
+        config = state.brief.config
+        return where.project if config.cwd is None else where.project.__class__(config.cwd.path)
+    launched = world.files.entry(places.run_home(where.home, run.id) / LAUNCHED) is not None
+    if launched or step.keep_tree or not _makes_ready(step, run, state):
+        return world.workspaces.where(tree)
+    return world.workspaces.prepare(tree, step.attempt)
+
+
+def _makes_ready(step: Step, run: Run, state: PMState) -> bool:
+    """Tell whether this run begins in a clean tree: it looks at the tip, or is the one that does the work."""
+    first = run.purpose is Purpose.CHECK or not state.agents[run.agent].check
+    if step.kind is WorkspaceKind.READ_ONLY:
+        return first
+    return Gate.COMMIT in step.gates and first
+
+
+def _spec(
+    world: World, state: PMState, run: Run, step: Step, agent: Agent, where: Places, workspace: Path
+) -> LaunchSpec:
+    folder = places.run_home(where.home, run.id)
+    order_file = places.run_order(folder)
+    artifacts = places.artifacts(where.task, agent.artifact_folder)
+    scratchpad = places.scratchpad(where.task, run.instance)
+    for each in (artifacts, scratchpad):
+        world.files.make_folder(each, 0o755)
+    assignment = Assignment(
+        run=run.id,
+        task=state.name,
+        instance=run.instance,
+        step=step.id,
+        attempt=step.attempt,
+        order=order_file,
+        reply_to=run.order,
+        task_dir=where.task,
+        workspace=workspace,
+        artifacts=artifacts,
+        scratchpad=scratchpad,
+        subtask=step.subtask,
+        template=where.template,
+        base=state.base,
+        branch=state.branch,
+        check_exit=step.check_exit,
+    )
+    argv, extra = agent.check, {}
+    if run.purpose is Purpose.WORK:
+        runtime = runtime_of(agent)
+        text = _publish_order(world, state, run, agent, where, workspace)
+        argv, extra = runtime.argv(agent, order_file, text), runtime.environment(agent)
+    return LaunchSpec(
+        run=run.id,
+        folder=folder,
+        argv=argv,
+        cwd=workspace,
+        session=state.id,
+        window=run.instance,
+        environment=run_environment(world.environ, world.settings.environment.passed, assignment, extra),
+    )
+
+
+def _publish_order(
+    world: World, state: PMState, run: Run, agent: Agent, where: Places, workspace: Path
+) -> str:
+    """Put the order where everybody can read it, and with its preamble where its agent does; return the latter."""
+    order = state.orders[run.order]
+    rendered = render_order(order)
+    public = places.handoffs(where.task) / order.name
+    world.files.make_folder(public.parent, 0o755)
+    if (
+        not world.files.create(public, rendered.encode(), 0o644)
+        and world.files.read(public) != rendered.encode()
+    ):
+        raise Refused(f"{public} was written by somebody else")
+    text = preamble(
+        agent=run.instance,
+        role=agent.role,
+        task=state.name,
+        at=order.at,
+        cwd=str(workspace),
+        task_dir=str(where.task),
+        artifacts=str(places.artifacts(where.task, agent.artifact_folder)),
+        scratchpad=str(places.scratchpad(where.task, run.instance)),
+        run=run.id,
+        order_name=order.name,
+        order=rendered,
+        gates=state.steps[run.step].gates,
+        criteria=state.brief.criteria,
+    )
+    world.files.write(places.run_order(places.run_home(where.home, run.id)), text.encode())
+    return text

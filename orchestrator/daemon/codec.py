@@ -1,0 +1,98 @@
+"""Facts, changes, actions and states as JSON, and back. What does not read is an error, never a guess."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Annotated, Any, Final
+
+from pydantic import Field, TypeAdapter
+
+from orchestrator.model.actions import Action
+from orchestrator.model.facts import Fact
+from orchestrator.pm.changes import Change
+from orchestrator.pm.state import PMState
+
+_TAGGED: Final = Field(discriminator="kind")
+_FACT: Final[TypeAdapter[Fact]] = TypeAdapter(Annotated[Fact, _TAGGED])
+_CHANGES: Final[TypeAdapter[tuple[Change, ...]]] = TypeAdapter(tuple[Annotated[Change, _TAGGED], ...])
+_ACTIONS: Final[TypeAdapter[tuple[Action, ...]]] = TypeAdapter(tuple[Annotated[Action, _TAGGED], ...])
+_STATE: Final[TypeAdapter[PMState]] = TypeAdapter(PMState)
+
+
+def encoded_fact(fact: Fact) -> dict[str, Any]:
+    """Return a fact as plain values; what stands at its default is left out."""
+    return _bare(fact)
+
+
+def encoded_changes(changes: tuple[Change, ...]) -> list[dict[str, Any]]:
+    """Return changes as plain values."""
+    return [_bare(change) for change in changes]
+
+
+def encoded_actions(actions: tuple[Action, ...]) -> list[dict[str, Any]]:
+    """Return actions as plain values."""
+    return [_bare(action) for action in actions]
+
+
+def encoded_state(state: PMState) -> dict[str, Any]:
+    """Return a whole state as plain values."""
+    encoded: dict[str, Any] = _plain(state)
+    encoded["outbox"] = {key: _bare(action) for key, action in state.outbox.items()}
+    return encoded
+
+
+def decoded_fact(data: object) -> Fact:
+    """Return the fact that `encoded_fact` gave. Raises ValueError."""
+    return _FACT.validate_python(data)
+
+
+def decoded_changes(data: object) -> tuple[Change, ...]:
+    """Return the changes that `encoded_changes` gave. Raises ValueError."""
+    return _CHANGES.validate_python(data)
+
+
+def decoded_actions(data: object) -> tuple[Action, ...]:
+    """Return the actions that `encoded_actions` gave. Raises ValueError."""
+    return _ACTIONS.validate_python(data)
+
+
+def decoded_state(data: object) -> PMState:
+    """Return the state that `encoded_state` gave. Raises ValueError."""
+    return _STATE.validate_python(data)
+
+
+def dumped(value: object) -> str:
+    """Return JSON on one line, without needless spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _bare(value: Any) -> dict[str, Any]:  # noqa: ANN401 (any of our frozen dataclasses)
+    return {"kind": value.kind, **_plain(value)}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 (anything that the model is made of)
+    """Return a value of the model as JSON would have it. A field at its default is left out.
+
+    Written by hand since it is on the path of every fact: a tenth of the time of pydantic's serializer with
+    `exclude_defaults`, which also would leave out the tag.
+    """
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return {
+        field.name: _plain(held)
+        for field in dataclasses.fields(value)
+        if not _at_default(field, held := getattr(value, field.name))
+    }
+
+
+def _at_default(field: dataclasses.Field[Any], held: object) -> bool:
+    if field.default is not dataclasses.MISSING:
+        return bool(held == field.default)
+    return field.default_factory is not dataclasses.MISSING and held in ({}, ())

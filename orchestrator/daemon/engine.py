@@ -1,0 +1,106 @@
+"""The engine of one task: a fact goes in, is decided, journaled, folded; what is to be done comes out."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING
+
+from orchestrator import places
+from orchestrator.daemon.journal import Journal
+from orchestrator.formats.handoff import neutral
+from orchestrator.formats.redact import redacted
+from orchestrator.model.facts import JournalDamaged
+from orchestrator.pm.decide import decide
+from orchestrator.pm.explain import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from orchestrator.model.actions import Action
+    from orchestrator.model.facts import Fact
+    from orchestrator.model.limits import Limits
+    from orchestrator.pm.draft import Decision
+    from orchestrator.pm.state import PMState
+    from orchestrator.ports.files import Files
+
+
+log = logging.getLogger(__name__)
+
+
+class Engine:
+    """One task: its state, its journal, and the way from a fact to both.
+
+    `dirty` is set by every journaled fact and cleared by whoever writes the projections. `last_checkin` is kept
+    here and not journaled: a check-in with no news appends nothing (law 9).
+    """
+
+    def __init__(
+        self, files: Files, home: Path, limits: Limits, act: Callable[[Engine, Action], None]
+    ) -> None:
+        """Open the task whose own folder is `home`; `act` is handed every action once it is journaled."""
+        self.home = home
+        self.id = home.name
+        self.dirty = True
+        self.last_checkin = 0.0
+        self._files = files
+        self._limits = limits
+        self._act = act
+        self._journal = Journal(files, places.task_journal(home))
+        self._log = files.open_log(places.task_log(home))
+
+    @property
+    def state(self) -> PMState:
+        """The state as of the last journaled fact."""
+        return self._journal.state
+
+    @property
+    def lines(self) -> int:
+        """How many facts this task has journaled in its life."""
+        return self._journal.lines
+
+    @property
+    def task_folder(self) -> Path:
+        """The task's folder in its project."""
+        from pathlib import Path
+
+        return places.task_folder(Path(self.state.project), self.state.name)
+
+    def own_damage(self, at: float, nonce: str) -> None:
+        """Tell the task that its journal was found damaged, if it was."""
+        damage = self._journal.damage
+        if damage is not None and self.state.id:
+            self._journal.damage = None
+            self.feed(JournalDamaged(at, nonce, damage.kept, damage.where))
+
+    def feed(self, fact: Fact) -> Decision:
+        """Decide on a fact. Journal first; then the log; then what is to be done.
+
+        Raises:
+            OSError: the journal could not be written; nothing was done and nothing has changed.
+            IllegalMove: a rule erred; nothing was done and nothing has changed.
+
+        """
+        decision = decide(self.state, fact, self._limits)
+        if decision.empty:
+            return decision
+        line = self._journal.append(fact, decision)
+        self.dirty = True
+        self.say(*explain(json.loads(line)))
+        for action in decision.actions:
+            self._act(self, action)
+        return decision
+
+    def say(self, *texts: str) -> None:
+        """Write lines into the PM's log. It only tells: a disk that would not take them changes nothing."""
+        clean = "".join(redacted(neutral(text)).replace("\n", " ") + "\n" for text in texts)
+        try:
+            self._log.append(clean.encode("utf-8", "replace"))
+        except OSError as error:
+            log.warning("the log of %s was not written: %s", self.id, error)
+
+    def close(self) -> None:
+        """Let go of the task's files."""
+        self._journal.close()
+        self._log.close()

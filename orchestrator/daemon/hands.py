@@ -1,0 +1,74 @@
+"""Hands: slow things are done in a small pool, in order per key, so that deciding never waits for them."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+
+class Hands(Protocol):
+    """Does work somewhere else. Work of one key is done in the order in which it was given."""
+
+    def do(self, key: str, work: Callable[[], None]) -> None:
+        """Have `work` done. It must catch what can go wrong and report by a hint of its own."""
+        ...
+
+    def close(self) -> None:
+        """Finish what has begun, and take nothing more."""
+        ...
+
+
+class Pool:
+    """Hands that are threads."""
+
+    def __init__(self, workers: int) -> None:
+        """Make a pool of `workers` threads; they start when there is something to do."""
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="hand")
+        self._lock = Lock()
+        self._queues: dict[str, deque[Callable[[], None]]] = {}
+
+    def do(self, key: str, work: Callable[[], None]) -> None:
+        """Put work in the queue of its key; a queue is worked by one thread at a time."""
+        with self._lock:
+            if (queue := self._queues.get(key)) is not None:
+                queue.append(work)
+                return
+            self._queues[key] = deque([work])
+        self._pool.submit(self._work_on, key)
+
+    def close(self) -> None:
+        """Wait for what has begun; what has not is found in the outbox at the next start."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _work_on(self, key: str) -> None:
+        while True:
+            with self._lock:
+                queue = self._queues[key]
+                if not queue:
+                    del self._queues[key]
+                    return
+                work = queue.popleft()
+            try:
+                work()
+            except Exception:
+                log.exception("work of %s failed", key)
+
+
+class Inline:
+    """Hands that do it at once, in the caller's thread: for tests and simulations."""
+
+    def do(self, key: str, work: Callable[[], None]) -> None:
+        """Do it."""
+        del key
+        work()
+
+    def close(self) -> None:
+        """Nothing is left to do."""

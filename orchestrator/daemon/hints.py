@@ -1,0 +1,79 @@
+"""Hints: where to look. They come from watchers, schedules and hands, and never make a fact by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffHint:
+    """Something happened to one name in a task's `handoffs/`."""
+
+    task: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactHint:
+    """Something happened in a task's `artifacts/`."""
+
+    task: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class BriefHint:
+    """A task's task.md may have been edited."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHint:
+    """A request may wait for a task; the task may be new."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunHint:
+    """A run may have come alive or ended."""
+
+    task: str
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeHint:
+    """Hands are done with an action. The fact is None where it shows by itself on disk."""
+
+    task: str
+    fact: Fact | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rescan:
+    """Look at everything: watchers lose events."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckIn:
+    """The heartbeat of every task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """Time to show that the loop turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End the daemon at the next quiet moment. The runs live on."""
+
+
+TaskHint: TypeAlias = HandoffHint | ArtifactHint | BriefHint | RequestHint | RunHint | OutcomeHint
+Hint: TypeAlias = TaskHint | Rescan | CheckIn | Beat | Stop

@@ -1,0 +1,155 @@
+"""The way in for handoffs: what lies in `handoffs/` becomes facts, once each, when it is whole.
+
+Hints only say where to look; a scan makes facts. What was seen is (name, sha256) in the state; stat data is a
+cache that saves reading (design, section 5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.formats.handoff import read_report, split_handoff_name
+from orchestrator.model.errors import BadFile, Fault
+from orchestrator.model.facts import Fact, Intruded, ReportLanded
+from orchestrator.ports.files import Entry, Files, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from orchestrator.model.handoff import Report
+    from orchestrator.model.limits import Limits
+    from orchestrator.pm.state import PMState
+
+PM: Final = "pm"
+PATH_MAX: Final = 4096
+Stamp = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class Intake:
+    """Watches one task's `handoffs/`. `folder` is the task's folder, `accepted` where read reports are kept."""
+
+    files: Files
+    folder: Path
+    accepted: Path
+    limits: Limits
+    nonce: Callable[[], str]
+    _known: dict[str, Stamp] = field(default_factory=dict)
+    _unsettled: set[str] = field(default_factory=set)
+
+    def scan(self, state: PMState, at: float, *, final: Iterable[str] = ()) -> list[Fact]:
+        """Return a fact for every handoff that is new or changed and whole.
+
+        `final` are instances whose writer is gone: what they left is as whole as it will get.
+        """
+        names = [entry for entry in self.files.entries(places.handoffs(self.folder)) if self._is_news(entry)]
+        names.sort(key=lambda entry: (entry.mtime_ns, entry.name))
+        return self._looked(names, state, at, set(final))
+
+    def look(self, name: str, state: PMState, at: float) -> list[Fact]:
+        """Like `scan`, for one name that a hint gave; the cost does not grow with the folder."""
+        entry = self.files.entry(places.handoffs(self.folder) / name)
+        return self._looked([entry], state, at, set()) if entry is not None and self._is_news(entry) else []
+
+    @property
+    def unsettled(self) -> bool:
+        """True while something lies there that may still be in the making: look again soon."""
+        return bool(self._unsettled)
+
+    def _is_news(self, entry: Entry) -> bool:
+        return self._known.get(entry.name) != _stamp(entry)
+
+    def _looked(self, entries: list[Entry], state: PMState, at: float, final: set[str]) -> list[Fact]:
+        orders = {run.order for run in state.live_runs} | set(state.orders) | _orders_of(state)
+        facts: list[Fact] = []
+        for entry in entries:
+            if entry.name in orders:
+                self._known[entry.name] = _stamp(entry)
+                continue
+            fact = self._fact(entry, state, at, final)
+            if fact is None:
+                self._unsettled.add(entry.name)
+            else:
+                self._unsettled.discard(entry.name)
+                self._known[entry.name] = _stamp(entry)
+                if state.seen.get(entry.name) != fact.sha256:
+                    facts.append(fact)
+        return facts
+
+    def _fact(
+        self, entry: Entry, state: PMState, at: float, final: set[str]
+    ) -> ReportLanded | Intruded | None:
+        """Return what a file says, or None while it may still be written."""
+        path = places.handoffs(self.folder) / entry.name
+        parts = split_handoff_name(entry.name)
+        instance = parts[0] if parts else _guessed_instance(entry.name, state)
+        quiet = instance in final or at - entry.mtime_ns / 1e9 >= self.limits.settle
+        try:
+            if entry.is_file and self.files.being_written(path) and instance not in final:
+                return None
+            data = self.files.read(path, self.limits.handoff_bytes)
+        except Unreadable as error:
+            return self._refused(entry, instance, at, str(error)) if quiet or not entry.is_file else None
+        digest = sha256(data).hexdigest()
+        if instance == PM:
+            return Intruded(
+                at, entry.name, digest, "only the PM writes pm-….md, and it did not write this one"
+            )
+        if parts is None:
+            reason = "handoffs are named AGENT-YYYYMMDD-HHMMSS.md"
+            if not quiet:
+                return None
+            return (
+                ReportLanded(at, self.nonce(), entry.name, digest, instance, faults=(Fault(0, reason),))
+                if instance
+                else Intruded(at, entry.name, digest, reason)
+            )
+        try:
+            report = read_report(data, entry.name)
+        except BadFile as error:
+            faults = error.faults
+            return (
+                ReportLanded(at, self.nonce(), entry.name, digest, instance, faults=faults) if quiet else None
+            )
+        self.files.write(self.accepted / digest, data)
+        missing = self._missing(report)
+        return ReportLanded(at, self.nonce(), entry.name, digest, instance, report, missing=missing)
+
+    def _refused(self, entry: Entry, instance: str, at: float, reason: str) -> ReportLanded | Intruded:
+        digest = sha256(f"{_stamp(entry)}{reason}".encode()).hexdigest()
+        if instance in {"", PM}:
+            return Intruded(at, entry.name, digest, reason)
+        return ReportLanded(at, self.nonce(), entry.name, digest, instance, faults=(Fault(0, reason),))
+
+    def _missing(self, report: Report) -> tuple[str, ...]:
+        """Return the artifacts and the evidence that are not on disk (law 6). Evidence may also be prose."""
+        evidence = [
+            each for mark in report.criteria or () for each in mark.evidence if each.startswith("artifacts/")
+        ]
+        named = dict.fromkeys([*report.artifacts, *evidence])
+        return tuple(name for name in named if not self._is_there(name))
+
+    def _is_there(self, name: str) -> bool:
+        path = Path(name)
+        if ".." in path.parts or "\0" in name or len(name) > PATH_MAX:
+            return False
+        entry = self.files.entry(path if path.is_absolute() else self.folder / path)
+        return entry is not None and (entry.is_file or entry.is_folder)
+
+
+def _stamp(entry: Entry) -> Stamp:
+    return entry.inode, entry.mtime_ns, entry.size
+
+
+def _orders_of(state: PMState) -> set[str]:
+    return {run.order for run in state.runs.values()}
+
+
+def _guessed_instance(name: str, state: PMState) -> str:
+    """Return whose misnamed file this is: the longest instance with an open order that the name begins with."""
+    waiting = [run.instance for run in state.live_runs if name.startswith(run.instance)]
+    return max(waiting, key=len, default="")

@@ -1,0 +1,184 @@
+"""The journal of one task: what happened, what was decided, in order, durable before anything is done (law 3).
+
+A folder of segments. The first line of a segment is a snapshot of the state before it; every further line is
+one fact with its changes and actions. Lines are numbered and carry a CRC-32 of what follows it::
+
+    {"crc":"8c736521","n":12,"at":1764254100.5,"by":"0.1.0","fact":{…},"changes":[…],"actions":[…]}
+
+A torn last line (the daemon was killed while writing it) is cut off and kept beside. Damage further up is
+set aside whole, and what stood before it is kept: see `Opened.damage`.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import zlib
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator import __version__
+from orchestrator.daemon import codec
+from orchestrator.model.errors import JournalFailed
+from orchestrator.pm.state import PMState, fold, with_action
+from orchestrator.pm.transitions import IllegalMove
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.model.actions import Action
+    from orchestrator.model.facts import Fact
+    from orchestrator.pm.changes import Change
+    from orchestrator.pm.draft import Decision
+    from orchestrator.ports.files import Files, Log
+
+SEGMENT_LINES: Final = 1000
+PASSING_TROUBLE: Final = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+)
+"""Errors of the system that pass by themselves or by the user's hand. A failed fsync (EIO) is not one of them."""
+_CRC_END: Final = len('{"crc":"00000000",')
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What could not be read: after how many lines of the task's life, and under which name it is kept."""
+
+    kept: int
+    where: str
+
+
+class Journal:
+    """The journal, opened for writing. `state` is what its lines fold to."""
+
+    def __init__(self, files: Files, folder: Path) -> None:
+        """Read the journal in `folder`, or begin one; mend a torn tail; set damage aside."""
+        self._files = files
+        self._folder = folder
+        self._log: Log | None = None
+        self._in_segment = 0
+        self.state = PMState()
+        self.lines = 0
+        self.damage: Damage | None = None
+        files.make_folder(folder)
+        self._open()
+
+    def append(self, fact: Fact, decision: Decision) -> str:
+        """Write one line, durably, and return it.
+
+        Raises:
+            OSError: there is no room just now; nothing was written, and the same may be tried later.
+            JournalFailed: whether it was written cannot be known; nothing more may be decided.
+
+        """
+        line = sealed(
+            {
+                "n": self.lines + 1,
+                "at": fact.at,
+                "by": __version__,
+                "fact": codec.encoded_fact(fact),
+                "changes": codec.encoded_changes(decision.changes),
+                "actions": codec.encoded_actions(decision.actions),
+            }
+        )
+        try:
+            if self._log is None or self._in_segment >= SEGMENT_LINES:
+                self._log = self._begun_segment()
+            self._log.append(line.encode() + b"\n")
+        except OSError as error:
+            if error.errno in PASSING_TROUBLE:
+                raise
+            raise JournalFailed(f"the journal {self._folder} could not be written: {error}") from error
+        self.lines += 1
+        self._in_segment += 1
+        self.state = decision.state
+        return line
+
+    def close(self) -> None:
+        """Let go of the open segment."""
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def _open(self) -> None:
+        names = sorted(
+            entry.name
+            for entry in self._files.entries(self._folder)
+            if entry.is_file and entry.name.endswith(".jsonl")
+        )
+        while names:
+            name = names.pop()
+            if self._read_segment(name):
+                return
+
+    def _read_segment(self, name: str) -> bool:
+        """Take a segment as the newest one. False, and it is set aside, if not even its snapshot reads."""
+        path = self._folder / name
+        data = self._files.read(path, 1 << 30)
+        lines = data.split(b"\n")
+        good: list[bytes] = []
+        state, number = PMState(), 0
+        for position, line in enumerate(lines):
+            try:
+                state, number = _folded(state, number, line, first=position == 0)
+            except (ValueError, KeyError, TypeError, IllegalMove):
+                if line or position < len(lines) - 1:
+                    self._set_aside(name, data, good, torn=position == len(lines) - 1, at=number)
+                break
+            good.append(line)
+        if not good:
+            return False
+        self.state, self.lines, self._in_segment = state, number, len(good) - 1
+        self._log = self._files.open_log(path)
+        return True
+
+    def _set_aside(self, name: str, data: bytes, good: list[bytes], *, torn: bool, at: int) -> None:
+        kept = f"{name}.{'torn' if torn else 'damaged'}-{zlib.crc32(data):08x}"
+        self._files.create(self._folder / kept, data)
+        if good:
+            self._files.write(self._folder / name, b"\n".join([*good, b""]))
+        else:
+            self._files.remove(self._folder / name)
+        if not torn or not good:
+            self.damage = Damage(at, kept)
+
+    def _begun_segment(self) -> Log:
+        self.close()
+        path = self._folder / f"{self.lines + 1:010}.jsonl"
+        snapshot = sealed({"n": self.lines, "snapshot": codec.encoded_state(self.state)})
+        self._files.write(path, snapshot.encode() + b"\n")
+        self._in_segment = 0
+        return self._files.open_log(path)
+
+
+def sealed(content: dict[str, Any]) -> str:
+    """Return a journal line: the content as JSON with the checksum of all that follows it in front."""
+    rest = codec.dumped(content)[1:]
+    return f'{{"crc":"{zlib.crc32(rest.encode()):08x}",{rest}'
+
+
+def unsealed(line: bytes) -> dict[str, Any]:
+    """Return the content of a journal line. Raises ValueError if it is not exactly what was written."""
+    rest = line[_CRC_END:]
+    if line[:_CRC_END] != f'{{"crc":"{zlib.crc32(rest):08x}",'.encode():
+        raise ValueError("the checksum does not fit")
+    content = json.loads(b"{" + rest)
+    if not isinstance(content, dict):
+        raise TypeError("no object")
+    return content
+
+
+def replayed(state: PMState, changes: tuple[Change, ...], actions: tuple[Action, ...]) -> PMState:
+    """Return the state after one journal line. Replay folds; it never decides again."""
+    return reduce(with_action, actions, reduce(fold, changes, state))
+
+
+def _folded(state: PMState, number: int, line: bytes, *, first: bool) -> tuple[PMState, int]:
+    content = unsealed(line)
+    if first:
+        return codec.decoded_state(content["snapshot"]), content["n"]
+    if content["n"] != number + 1:
+        raise ValueError(f"line {content['n']} follows line {number}")
+    changes = codec.decoded_changes(content["changes"])
+    return replayed(state, changes, codec.decoded_actions(content["actions"])), number + 1

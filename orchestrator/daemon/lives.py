@@ -1,0 +1,59 @@
+"""What the files of a run say of its life becomes facts. Gone is said only after its folders were scanned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.hosts.claims import CLAIMED
+from orchestrator.model.facts import Fact, LaunchFailed, RunGone, RunStarted
+from orchestrator.model.run import Exit, Life
+from orchestrator.ports.host import Host, Standing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.run import Run
+    from orchestrator.ports.files import Files
+
+LAUNCHED: Final = "launched"
+"""Written by the daemon before it opens the pane; from then on the launcher may claim at any time."""
+
+
+def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: Limits) -> list[Fact]:
+    """Return what has become of a live run since the state last heard of it.
+
+    A run whose launcher did not claim it in `limits.start_time` is claimed by us, so that it never will.
+    """
+    folder = places.run_home(home, run.id)
+    seen = host.observe(folder)
+    nonce = f"{run.id}:{seen.standing}"
+    facts: list[Fact] = []
+    if run.life is Life.STARTING and seen.pid is not None:
+        facts.append(RunStarted(at, run.id, seen.pid, seen.pane))
+    match seen.standing:
+        case Standing.GONE:
+            facts.append(RunGone(at, nonce, run.id, seen.exit or Exit(lost=True)))
+        case Standing.ALIVE:
+            pass
+        case Standing.CLAIMED:
+            if _overdue(files, folder / CLAIMED, at, limits):
+                host.end(folder, kill=True)
+                facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
+        case Standing.NOT_CLAIMED:
+            if _overdue(files, folder / LAUNCHED, at, limits) and claim(files, folder):
+                facts.append(LaunchFailed(at, nonce, run.id, "its launcher did not start in time"))
+    return facts
+
+
+def claim(files: Files, folder: Path) -> bool:
+    """Claim a run ourselves, so that no launcher can ever start it. False if a launcher was first."""
+    files.make_folder(folder)
+    return files.create(folder / CLAIMED, b"by the daemon: never to be run\n")
+
+
+def _overdue(files: Files, since: Path, at: float, limits: Limits) -> bool:
+    """Tell whether a file has stood there for as long as a launcher may take."""
+    entry = files.entry(since)
+    return entry is not None and at - entry.mtime_ns / 1e9 >= limits.start_time

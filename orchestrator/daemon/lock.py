@@ -1,0 +1,48 @@
+"""One daemon per user: a lock that the system lets go of when the daemon dies, not a pid file."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from typing import TYPE_CHECKING
+
+from orchestrator import __version__, places
+from orchestrator.model.errors import Refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.ports.files import Files
+
+
+class DaemonLock:
+    """The lock, held as long as this object's file is open. Runs do not inherit it."""
+
+    def __init__(self, state: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            Refused: another daemon has it; the message names its pid.
+
+        """
+        path = places.daemon_lock(state)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pid = os.read(self._file, 32).decode("ascii", "replace").strip()
+            os.close(self._file)
+            raise Refused(f"a daemon runs already, pid {pid}: `task daemon status` shows it") from None
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Let go of the lock."""
+        os.close(self._file)
+
+
+def beat(files: Files, state: Path, started_at: float, at: float) -> None:
+    """Write the beat, which shows that the loop turns."""
+    said = {"pid": os.getpid(), "started_at": started_at, "beat_at": at, "version": __version__}
+    files.write(places.daemon_beat(state), json.dumps(said).encode())

@@ -1,0 +1,242 @@
+"""The loop: one thread takes hints, looks, decides, journals, and has things done.
+
+It reads as one turn: what was hinted at, what is due, what others read. Everything that waits for the world
+is done by hands elsewhere, and comes back as a hint.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.daemon import hints as h
+from orchestrator.daemon import requests, start
+from orchestrator.daemon.journal import PASSING_TROUBLE
+from orchestrator.daemon.task import Office, Task
+from orchestrator.model.errors import JournalFailed, OrchestratorError, Refused
+from orchestrator.model.facts import Answered, SpawnAsked, StopAsked
+from orchestrator.pm.transitions import IllegalMove
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from orchestrator.model.agents import Agent
+    from orchestrator.model.facts import Fact
+    from orchestrator.pm.draft import Decision
+
+log = logging.getLogger(__name__)
+
+HINTS_PER_TURN: Final = 1000
+
+
+@dataclass(slots=True)
+class Loop:
+    """All tasks of this user, and the queue of hints."""
+
+    office: Office
+    watch: Callable[[Task], None]
+    beat: Callable[[], None]
+    hints: SimpleQueue[h.Hint]
+    tasks: dict[str, Task] = field(default_factory=dict)
+    stopping: bool = False
+
+    def open(self) -> None:
+        """Open every task that there is, and find out what became of it while nobody watched."""
+        homes = places.task_homes(self.office.state_folder)
+        self.office.world.files.make_folder(homes)
+        for entry in sorted(self.office.world.files.entries(homes), key=lambda each: each.name):
+            if entry.is_folder:
+                self._opened(entry.name)
+
+    def turn(self, timeout: float | None = None) -> None:
+        """Take one turn: wait at most `timeout` seconds for a hint, take what there is, see what is due."""
+        for hint in self._waiting(timeout):
+            self._take(hint)
+        for task in list(self.tasks.values()):
+            if task.rested:
+                self._guarded(task, task.recover)
+            self._guarded(task, task.see_what_is_due)
+        for task in list(self.tasks.values()):
+            self._guarded(task, task.project)
+
+    def wake_at(self) -> float | None:
+        """Return when something is due next, by the wall clock; None if only a hint can bring news."""
+        moments = [at for task in self.tasks.values() if task.begun and (at := task.wake_at()) is not None]
+        return min(moments, default=None)
+
+    def close(self) -> None:
+        """Write what others read, and let go of every file. Runs live on; they are found again."""
+        for task in self.tasks.values():
+            self._guarded(task, task.project)
+            task.close()
+
+    def _waiting(self, timeout: float | None) -> deque[h.Hint]:
+        taken: deque[h.Hint] = deque()
+        try:
+            taken.append(self.hints.get(timeout=timeout) if timeout != 0 else self.hints.get_nowait())
+            while len(taken) < HINTS_PER_TURN:
+                taken.append(self.hints.get_nowait())
+        except Empty:
+            pass
+        # A burst of equal hints is one look.
+        return deque(dict.fromkeys(taken))
+
+    def _take(self, hint: h.Hint) -> None:
+        match hint:
+            case h.Stop():
+                self.stopping = True
+            case h.Beat():
+                self.beat()
+            case h.CheckIn():
+                for task in list(self.tasks.values()):
+                    if task.begun:
+                        self._guarded(task, task.check_in)
+            case h.Rescan():
+                self.open()
+                for task in list(self.tasks.values()):
+                    if task.begun:
+                        self._guarded(task, task.see_everything)
+                    self._hear(task)
+            case _:
+                found = self._opened(hint.task)
+                if found is not None:
+                    self._guarded(found, partial(self._look, found, hint))
+
+    def _look(self, task: Task, hint: h.TaskHint) -> None:
+        match hint:
+            case h.RequestHint():
+                self._hear(task)
+            case _ if not task.begun:
+                return
+            case h.HandoffHint(name=name):
+                task.see_reports(name)
+            case h.RunHint(run=run):
+                task.see_run(run)
+            case h.OutcomeHint(fact=fact):
+                if fact is not None:
+                    task.feed(fact)
+            case h.BriefHint():
+                task.see_brief()
+            case h.ArtifactHint():
+                return
+
+    def _opened(self, name: str) -> Task | None:
+        """Open a task's journal and catch up with the world; None if there is no such task."""
+        if name in self.tasks:
+            return self.tasks[name]
+        home = places.task_home(self.office.state_folder, name)
+        entry = self.office.world.files.entry(home)
+        if entry is None or not entry.is_folder:
+            return None
+        try:
+            task = Task(self.office, home)
+        except (OrchestratorError, OSError):
+            log.exception("task %s could not be opened", name)
+            return None
+        self.tasks[name] = task
+        if task.begun:
+            task.template = self._template(task)
+        self.watch(task)
+        self._guarded(task, task.recover)
+        self._hear(task)
+        return task
+
+    def _hear(self, task: Task) -> None:
+        """Hear the requests that wait for a task, oldest first."""
+        files = self.office.world.files
+        for name in requests.waiting(files, task.home):
+            self._guarded(task, partial(self._answer, task, name))
+
+    def _answer(self, task: Task, name: str) -> None:
+        files = self.office.world.files
+        try:
+            request = requests.read_request(files, task.home, name)
+            message = self._granted(task, request)
+            requests.answer(files, task.home, name, ok=True, message=message)
+        except OrchestratorError as error:
+            requests.answer(files, task.home, name, ok=False, message=str(error))
+
+    def _granted(self, task: Task, request: requests.Request) -> str:
+        """Do what a request asks for and return what to say. Raises Refused."""
+        arguments, at = request.arguments, self.office.clock.now()
+        if request.verb != "start" and not task.begun:
+            raise Refused(f"{task.id} was never started")
+        fact: Fact
+        match request.verb:
+            case "start":
+                given = arguments.get("project", ""), arguments.get("name", "")
+                fact = start.started(self.office, task, request.id, *given)
+            case "stop":
+                fact = StopAsked(at, request.id)
+            case "answer":
+                text = arguments.get("text", "")
+                fact = Answered(at, self.office.nonce(), request.id, arguments.get("question", ""), text)
+            case "spawn":
+                agent = self._agent(task, arguments.get("agent", ""))
+                told = arguments.get("instructions", "")
+                fact = SpawnAsked(at, self.office.nonce(), request.id, agent, told)
+            case "checkin":
+                task.check_in()
+                task.project()
+                return f"{task.engine.state.name} was checked: {task.engine.state.state}"
+            case verb:
+                raise Refused(f"there is no request {verb[:40]!a}")
+        was_begun = task.begun
+        decision = task.feed(fact)
+        if not was_begun:
+            task.template = self._template(task)
+            self.watch(task)
+        task.project()
+        return _reply(decision)
+
+    def _agent(self, task: Task, name: str) -> Agent:
+        state = task.engine.state
+        found = state.agents.get(name)
+        if found is None:
+            found = start.roster(self.office, task.where.project, state.brief).agents.get(name)
+        if found is None:
+            raise Refused(f"there is no agent {name[:64]!a}: `task setup-agents` writes those that ship")
+        return found
+
+    def _template(self, task: Task) -> Path | None:
+        try:
+            return start.template_of(self.office, task.engine.state.brief)
+        except Refused as error:
+            task.engine.say(f"its template is gone: {error}")
+            return None
+
+    def _guarded(self, task: Task, work: Callable[[], object]) -> None:
+        """Do something for one task; what goes wrong there must not stop the others.
+
+        A full disk or too many open files let the task rest for a while. `JournalFailed` ends the daemon.
+        """
+        if task.troubled:
+            return
+        try:
+            work()
+        except JournalFailed:
+            raise
+        except IllegalMove:
+            log.exception("task %s: a rule erred; nothing was changed", task.id)
+        except OrchestratorError as error:
+            log.warning("task %s: %s", task.id, error)
+        except OSError as error:
+            if error.errno in PASSING_TROUBLE:
+                log.error("task %s rests: %s; it goes on when there is room", task.id, error)  # noqa: TRY400
+                task.rest()
+            else:
+                log.exception("task %s: the disk would not", task.id)
+
+
+def _reply(decision: Decision | None) -> str:
+    if decision is None:
+        return ""
+    if decision.refused:
+        raise Refused(decision.reply)
+    return decision.reply

@@ -1,0 +1,102 @@
+"""Projections: the state as files that anyone can read, written whole and never the only copy of anything."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator import places
+from orchestrator.model.run import Purpose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state import PMState
+    from orchestrator.ports.files import Files
+
+VERSION: Final = 1
+
+
+def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, Any]:
+    """Return what `task status` shows. Times are seconds since the epoch."""
+    return {
+        "version": VERSION,
+        "id": state.id,
+        "task": state.name,
+        "project": state.project,
+        "phase": state.phase.value,
+        "state": state.state.value,
+        "why": state.why,
+        "steps": [
+            {
+                "id": step.id,
+                "agent": step.agent,
+                "title": step.title,
+                "status": step.state.value,
+                "attempts": step.attempt,
+                "phase": step.phase.value,
+                "subtask": step.subtask,
+                "since": step.since,
+                "why": step.why,
+            }
+            for step in state.steps.values()
+        ],
+        "agents": [_agent(run) for run in _shown(state)],
+        "questions": [
+            {
+                "id": question.id,
+                "step": question.step,
+                "text": question.text,
+                "options": list(question.options),
+                "asked_at": question.asked_at,
+            }
+            for question in state.open_questions
+        ],
+        "criteria": [
+            {"text": mark.text, "met": mark.met, "evidence": list(mark.evidence)} for mark in state.criteria
+        ],
+        "branch": state.branch,
+        "base": state.base,
+        "started_at": state.started_at,
+        "last_checkin": last_checkin or None,
+        "updated": at,
+        "notices": list(state.notices[-10:]),
+    }
+
+
+def write_projections(files: Files, home: Path, task_folder: Path, shown: dict[str, Any]) -> None:
+    """Write `state.json` for `task`, and `pm_state.json` as the document names it, into the task's folder."""
+    data = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()
+    files.write(places.task_state(home), data)
+    own = {key: shown[key] for key in ("task", "phase", "state", "last_checkin", "updated", "branch")}
+    own["milestones"] = [
+        {key: step[key] for key in ("id", "title", "status", "phase", "attempts")} for step in shown["steps"]
+    ]
+    if files.entry(task_folder) is not None:
+        files.write(
+            places.pm_state(task_folder), json.dumps(own, ensure_ascii=False, indent=1).encode(), 0o644
+        )
+
+
+def _shown(state: PMState) -> list[Run]:
+    """Return the live runs, and of each instance the latest one."""
+    latest = {run.instance: run for run in state.runs.values() if run.purpose is Purpose.WORK or run.live}
+    return list(latest.values())
+
+
+def _agent(run: Run) -> dict[str, Any]:
+    return {
+        "name": run.instance,
+        "run": run.id,
+        "agent": run.agent,
+        "step": run.step,
+        "state": run.life.value,
+        "turn": run.turn.value,
+        "evidence": run.evidence,
+        "since": run.since,
+        "host": run.host,
+        "pane": run.pane,
+        "pid": run.pid,
+        "order": run.order,
+    }

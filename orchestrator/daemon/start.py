@@ -1,0 +1,91 @@
+"""`task start`, on the daemon's side: what task.md asks for, with whom, on what, becomes the first fact."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator import places
+from orchestrator.formats.task_file import read_brief
+from orchestrator.model.errors import Refused
+from orchestrator.model.facts import TaskStarted
+from orchestrator.model.names import checked_name
+from orchestrator.model.task import WorkspaceKind
+from orchestrator.pm.families import family_of
+from orchestrator.ports.files import Unreadable
+from orchestrator.runtimes.choice import runtime_of
+from orchestrator.runtimes.roster import Roster, find_agents
+from orchestrator.runtimes.templates import template_folder
+from orchestrator.shipped import shipped
+
+if TYPE_CHECKING:
+    from orchestrator.daemon.task import Office, Task
+    from orchestrator.model.task import Brief
+    from orchestrator.ports.files import Files
+
+
+def started(office: Office, task: Task, request: str, project: str, name: str) -> TaskStarted:
+    """Return the fact that a start request leads to.
+
+    Raises:
+        Refused: it cannot be started as it stands; the message says what to do.
+        Unavailable: git cannot tell just now.
+
+    """
+    files = office.world.files
+    root = Path(project)
+    if not root.is_absolute():
+        raise Refused(f"{project[:80]!a} is no absolute path: start the task from its project's folder")
+    folder = places.task_folder(root, checked_name(name, "task name"))
+    brief = read_brief(files.read(places.task_brief(folder), 1 << 20), "task.md")
+    if brief.unfilled:
+        raise Refused(
+            f"{places.task_brief(folder)} is still the blank template: fill it in, then start again"
+        )
+    found = roster(office, root, brief)
+    for warning in found.warnings:
+        task.engine.say(f"an agent's definition was {warning}")
+    for agent in family_of(brief).agents(brief):
+        if agent not in found.agents:
+            why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
+            raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")
+        runtime_of(found.agents[agent])
+    base = office.world.workspaces.head(root) if brief.config.workspace is WorkspaceKind.WORKTREE else ""
+    return TaskStarted(
+        at=office.clock.now(),
+        nonce=office.nonce(),
+        request=request,
+        task=task.id,
+        name=name,
+        project=str(root),
+        brief=brief,
+        agents=found.agents,
+        base=base,
+        history={} if task.begun else _history(files, folder),
+    )
+
+
+def roster(office: Office, project: Path, brief: Brief) -> Roster:
+    """Return the agents that a task can spawn."""
+    return find_agents(project, template_of(office, brief), brief.config, shipped("agents"))
+
+
+def template_of(office: Office, brief: Brief) -> Path | None:
+    """Return the folder of the template that task.md names, or None if it names none."""
+    if not brief.config.template:
+        return None
+    return template_folder(
+        brief.config.template, office.world.settings.templates.folders, office.world.environ
+    )
+
+
+def _history(files: Files, folder: Path) -> dict[str, str]:
+    """Return the handoffs that lie there before the first start, by name and hash."""
+    found = {}
+    for entry in files.entries(places.handoffs(folder)):
+        try:
+            found[entry.name] = sha256(files.read(places.handoffs(folder) / entry.name, 1 << 24)).hexdigest()
+        except Unreadable:
+            continue
+    return found

@@ -1,0 +1,355 @@
+"""One task in the daemon's care: looks at its files, feeds its engine, has its actions done."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.daemon.act import finish
+from orchestrator.daemon.act.end import end
+from orchestrator.daemon.act.launch import Places, World, launch
+from orchestrator.daemon.engine import Engine
+from orchestrator.daemon.hints import OutcomeHint, RunHint
+from orchestrator.daemon.intake import Intake
+from orchestrator.daemon.lives import claim, facts_of
+from orchestrator.daemon.project import projection, write_projections
+from orchestrator.formats.task_file import read_brief
+from orchestrator.model.actions import Action, Commit, End, Launch, Merge
+from orchestrator.model.errors import BadFile, OrchestratorError, Refused
+from orchestrator.model.facts import BriefChanged, CheckedIn, LaunchFailed, RunGone, TimePassed
+from orchestrator.model.task import WorkspaceKind
+from orchestrator.pm.deadlines import wake_at
+from orchestrator.ports.files import Unreadable
+from orchestrator.workspaces.leases import Lease, may_take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from orchestrator.daemon.hands import Hands
+    from orchestrator.daemon.hints import Hint
+    from orchestrator.model.facts import Fact
+    from orchestrator.model.run import Run
+    from orchestrator.pm.draft import Decision
+    from orchestrator.ports.clock import Clock
+
+log = logging.getLogger(__name__)
+
+REST: Final = 5.0
+"""Seconds until a task whose disk was full, say, tries again."""
+
+SOON: Final = 0.5
+"""Seconds until something that may still be in the making is looked at again."""
+
+
+@dataclass(slots=True)
+class Office:
+    """What all tasks of a daemon share.
+
+    `post` brings a hint to the loop from any thread; `leases` tells who writes in a shared tree.
+    """
+
+    world: World
+    clock: Clock
+    hands: Hands
+    nonce: Callable[[], str]
+    post: Callable[[Hint], None]
+    state_folder: Path
+    leases: Callable[[], Sequence[Lease]]
+
+
+@dataclass(slots=True)
+class _Waits:
+    """A launch that waits for somebody else's lease."""
+
+    action: Launch
+    since: float
+
+
+@dataclass(slots=True)
+class Task:
+    """A task whose journal is open. All methods are called by the one deciding thread."""
+
+    office: Office
+    home: Path
+    engine: Engine = field(init=False)
+    _intake: Intake | None = field(default=None, init=False)
+    _termed: dict[str, float] = field(default_factory=dict, init=False)
+    _waits: list[_Waits] = field(default_factory=list, init=False)
+    _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
+    template: Path | None = field(default=None, init=False)
+    _rests_until: float | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """Open the journal."""
+        limits = self.office.world.settings.limits
+        self.engine = Engine(self.office.world.files, self.home, limits, self._act)
+
+    @property
+    def id(self) -> str:
+        """The task's id, which names its own folder."""
+        return self.home.name
+
+    @property
+    def begun(self) -> bool:
+        """True once `task start` was heard."""
+        return bool(self.engine.state.id)
+
+    @property
+    def where(self) -> Places:
+        """Where the task lies."""
+        state = self.engine.state
+        project = self.home.__class__(state.project)
+        trees = places.task_worktrees(self.office.state_folder, self.id)
+        return Places(project, self.home, places.task_folder(project, state.name), trees, self.template)
+
+    # Rest --------------------------------------------------------------------------------------------
+
+    @property
+    def troubled(self) -> bool:
+        """True while the task rests because the system could not do what it needed."""
+        return self._rests_until is not None
+
+    @property
+    def rested(self) -> bool:
+        """True once, when a rest is over: then the task is to be recovered as after a restart."""
+        if self._rests_until is None or self.office.clock.monotonic() < self._rests_until:
+            return False
+        self._rests_until = None
+        return True
+
+    def rest(self) -> None:
+        """Do nothing for a while, then look at everything anew: what was seen but not journaled is forgotten."""
+        self._rests_until = self.office.clock.monotonic() + REST
+        self._intake = None
+        self._brief_stamp = None
+
+    # Facts in ----------------------------------------------------------------------------------------
+
+    def feed(self, *facts: Fact) -> Decision | None:
+        """Feed facts in order; the last decision is returned."""
+        decision = None
+        for fact in facts:
+            decision = self.engine.feed(fact)
+        return decision
+
+    def recover(self) -> None:
+        """Find out by looking what became of everything while nobody watched (law 3).
+
+        Reports first, then lives, then the open actions of the outbox: each is observed before it is repeated.
+        """
+        self.engine.own_damage(self.office.clock.now(), self.office.nonce())
+        if not self.begun:
+            return
+        self.see_everything()
+        for action in list(self.engine.state.outbox.values()):
+            self._act(self.engine, action)
+
+    def see_everything(self) -> None:
+        """Look at all that may have changed: reports, runs, task.md."""
+        self.see_reports()
+        for run in self.engine.state.live_runs:
+            self.see_run(run.id)
+        self.see_brief()
+
+    def see_reports(self, name: str = "", *, final: tuple[str, ...] = ()) -> None:
+        """Take what has landed in `handoffs/`: one name, or everything that is new."""
+        at, state = self.office.clock.now(), self.engine.state
+        intake = self.intake
+        facts = intake.look(name, state, at) if name else intake.scan(state, at, final=final)
+        self.feed(*facts)
+
+    def see_run(self, run: str) -> None:
+        """Look at one run. If it is gone, its last words are read before that is said (law 5)."""
+        known = self.engine.state.runs.get(run)
+        if known is None or not known.live:
+            return
+        world, at = self.office.world, self.office.clock.now()
+        for fact in facts_of(world.files, world.host, self.home, known, at, world.settings.limits):
+            if isinstance(fact, RunGone):
+                self._termed.pop(run, None)
+                self.see_reports(final=(known.instance,))
+            self.feed(fact)
+
+    def see_brief(self) -> None:
+        """Take an edited task.md; one that does not read is told and otherwise left alone."""
+        files, state = self.office.world.files, self.engine.state
+        path = places.task_brief(self.where.task)
+        entry = files.entry(path)
+        stamp = (entry.inode, entry.mtime_ns, entry.size) if entry else None
+        if stamp is None or stamp == self._brief_stamp:
+            return
+        self._brief_stamp = stamp
+        try:
+            brief = read_brief(files.read(path, 1 << 20), "task.md")
+        except (BadFile, Unreadable) as error:
+            self.engine.say(f"the edited task.md is not taken: {error}")
+            return
+        if not brief.unfilled and (brief.goal, brief.criteria) != (state.brief.goal, state.brief.criteria):
+            self.feed(BriefChanged(self.office.clock.now(), brief))
+
+    def check_in(self) -> None:
+        """The heartbeat: look at everything, take note of signs of work, see what is due (HUB 4.1)."""
+        self.see_everything()
+        at = self.office.clock.now()
+        progress = {run.id: sign for run in self.engine.state.live_runs if (sign := self._sign_of(run))}
+        self.feed(CheckedIn(at, self.office.nonce(), progress))
+        self.engine.last_checkin = at
+        self.engine.dirty = True
+
+    def see_what_is_due(self) -> None:
+        """Act on the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
+        at, limits = self.office.clock.now(), self.office.world.settings.limits
+        if self._intake is not None and self._intake.unsettled:
+            self.see_reports()
+        moment = wake_at(self.engine.state, limits)
+        if moment is not None and at >= moment:
+            self.feed(TimePassed(at, self.office.nonce()))
+        for run, since in list(self._termed.items()):
+            if at - since >= limits.end_grace:
+                self._termed[run] = at
+                self._end(run, kill=True)
+        for late in self.engine.state.live_runs:
+            if late.pid is None and at - late.opened_at >= limits.start_time:
+                self.see_run(late.id)
+        waiting, self._waits = self._waits, []
+        for each in waiting:
+            self._launch(each.action, each.since)
+
+    def wake_at(self) -> float | None:
+        """Return when this task wants to be looked at next, or None."""
+        limits, now = self.office.world.settings.limits, self.office.clock.now()
+        if self.troubled:
+            return now + REST
+        moments = [since + limits.end_grace for since in self._termed.values()]
+        moments += [
+            run.opened_at + limits.start_time for run in self.engine.state.live_runs if run.pid is None
+        ]
+        if (moment := wake_at(self.engine.state, limits)) is not None:
+            moments.append(moment)
+        if self._waits or (self._intake is not None and self._intake.unsettled):
+            moments.append(now + SOON)
+        return min(moments, default=None)
+
+    def project(self) -> None:
+        """Write what others read, if anything has changed."""
+        if self.engine.dirty and self.begun:
+            at = self.office.clock.now()
+            shown = projection(self.engine.state, last_checkin=self.engine.last_checkin, at=at)
+            write_projections(self.office.world.files, self.home, self.where.task, shown)
+            self.engine.dirty = False
+
+    @property
+    def intake(self) -> Intake:
+        """The way in for this task's handoffs."""
+        if self._intake is None:
+            world = self.office.world
+            accepted = places.task_reports(self.home)
+            world.files.make_folder(accepted)
+            self._intake = Intake(
+                world.files, self.where.task, accepted, world.settings.limits, self.office.nonce
+            )
+        return self._intake
+
+    def close(self) -> None:
+        """Let go of the task's files."""
+        self.engine.close()
+
+    def _sign_of(self, run: Run) -> float:
+        """Return the time of the newest sign of work of a run: what it printed, what it laid down."""
+        files, where = self.office.world.files, self.where
+        agent = self.engine.state.agents.get(run.agent)
+        printed = files.entry(places.run_home(self.home, run.id) / "pane.log")
+        folders = [places.scratchpad(where.task, run.instance)]
+        if agent is not None:
+            folders.append(places.artifacts(where.task, agent.artifact_folder))
+        signs = [entry.mtime_ns for folder in folders for entry in files.entries(folder)]
+        if printed is not None:
+            signs.append(printed.mtime_ns)
+        return max(signs, default=0) / 1e9
+
+    # Actions out -------------------------------------------------------------------------------------
+
+    def _act(self, engine: Engine, action: Action) -> None:
+        match action:
+            case Launch():
+                self._launch(action, self.office.clock.now())
+            case End():
+                self._end(action.run, kill=False)
+            case Commit():
+                state, where, world = engine.state, self.where, self.office.world
+                self._do(action.step, lambda at: finish.commit(world.workspaces, state, action, where, at))
+            case Merge():
+                state, where, world = engine.state, self.where, self.office.world
+                self._do(action.step, lambda at: finish.merge(world.workspaces, state, action, where, at))
+
+    def _do(self, key: str, work: Callable[[float], Fact | None]) -> None:
+        """Have work done by the hands, and its outcome brought back to the loop."""
+        clock, post, task = self.office.clock, self.office.post, self.id
+        self.office.hands.do(f"{task}/{key}", lambda: post(OutcomeHint(task, work(clock.now()))))
+
+    def _launch(self, action: Launch, since: float) -> None:
+        state = self.engine.state
+        run = state.runs[action.run]
+        world, where, limits = self.office.world, self.where, self.office.world.settings.limits
+        holder = self._holder(run)
+        if holder is not None:
+            now = self.office.clock.now()
+            if now - since < limits.run_time:
+                self._waits.append(_Waits(action, since))
+            elif claim(world.files, places.run_home(self.home, run.id)):
+                reason = f"task {holder.task} holds {holder.path}"
+                self.office.post(OutcomeHint(self.id, LaunchFailed(now, action.id, run.id, reason)))
+            return
+
+        def work(at: float) -> Fact | None:
+            try:
+                launch(world, state, run, where)
+            except (OrchestratorError, OSError) as error:
+                again = not isinstance(error, Refused) or isinstance(error, Unreadable)
+                if claim(world.files, places.run_home(where.home, run.id)):
+                    return LaunchFailed(at, action.id, run.id, str(error) or "unknown", again=again)
+            return None
+
+        self._do(run.step, work)
+        self.office.hands.do(f"{self.id}/{run.step}", lambda: self.office.post(RunHint(self.id, run.id)))
+
+    def _holder(self, run: Run) -> Lease | None:
+        """Return who else writes in the shared tree that a run wants to write in, if anybody does."""
+        step = self.engine.state.steps[run.step]
+        if step.kind is not WorkspaceKind.SHARED:
+            return None
+        others = [lease for lease in self.office.leases() if lease.run != run.id]
+        return may_take(others, self._shared_tree)
+
+    @property
+    def _shared_tree(self) -> str:
+        cwd = self.engine.state.brief.config.cwd
+        return cwd.path if cwd else self.engine.state.project
+
+    def leases(self) -> list[Lease]:
+        """Return the shared trees that live runs of this task write in."""
+        state = self.engine.state
+        waiting = {each.action.run for each in self._waits}
+        return [
+            Lease(self._shared_tree, run.id, state.name)
+            for run in (state.live_runs if self.begun else ())
+            if state.steps[run.step].kind is WorkspaceKind.SHARED and run.id not in waiting
+        ]
+
+    def _end(self, run: str, *, kill: bool) -> None:
+        self._termed.setdefault(run, self.office.clock.now())
+        world, home = self.office.world, self.home
+        step = self.engine.state.runs[run].step
+
+        def work(_: float) -> None:
+            try:
+                end(world.host, home, run, kill=kill)
+            except (OrchestratorError, OSError):
+                log.exception("run %s could not be ended just now", run)
+
+        # Not in the step's queue: a launch that hangs must not keep its run from being ended.
+        self._do(f"{step}/end", work)
+        self.office.hands.do(f"{self.id}/{step}/end", lambda: self.office.post(RunHint(self.id, run)))

@@ -1,0 +1,136 @@
+"""Watchers: what the system tells of files becomes hints. They may lose events; scans make the facts."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from watchdog.events import (
+    DirCreatedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+
+from orchestrator import places
+from orchestrator.daemon import hints as h
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from watchdog.observers.api import BaseObserver, ObservedWatch
+
+log = logging.getLogger(__name__)
+
+EVENTS: Final[list[type[FileSystemEvent]]] = [
+    FileMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    DirCreatedEvent,
+]
+"""A name that appears, and a writer that closes. Not each write: a flood on a screen would be a flood here."""
+
+RUN_FILES: Final = frozenset({"pid", "exit"})
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A folder that is watched, as it was when the watch began: one made anew in its place is watched anew."""
+
+    watch: ObservedWatch
+    inode: int
+
+
+@dataclass(slots=True)
+class Watch:
+    """All watches of a daemon. `post` brings a hint to the loop."""
+
+    post: Callable[[h.Hint], None]
+    state: Path
+    _observer: BaseObserver = field(default_factory=Observer)
+    _watched: dict[Path, _Watched] = field(default_factory=dict)
+
+    def start(self) -> None:
+        """Watch the PM's own folder: requests, and the claim files of runs."""
+        self._observer.start()
+        homes = places.task_homes(self.state)
+        self._schedule(homes, lambda path: state_hint(homes, path))
+
+    def task(self, name: str, folder: Path) -> None:
+        """Watch a task's folder in its project. Again is fine; a folder that is gone is not watched."""
+        self._schedule(folder, lambda path: task_hint(name, folder, path))
+
+    def keep(self, folders: set[Path]) -> None:
+        """Stop watching every task's folder that is not among `folders`."""
+        for path in set(self._watched) - folders - {places.task_homes(self.state)}:
+            self._drop(path)
+
+    def close(self) -> None:
+        """End the watchers' threads."""
+        self._observer.stop()
+        self._observer.join()
+
+    def _schedule(self, folder: Path, hint: Callable[[Path], h.Hint | None]) -> None:
+        try:
+            inode = folder.stat().st_ino
+            if (known := self._watched.get(folder)) is not None:
+                if known.inode == inode:
+                    return
+                self._drop(folder)
+            watch = self._observer.schedule(
+                _Handler(self.post, hint), str(folder), recursive=True, event_filter=EVENTS
+            )
+        except OSError as error:
+            log.warning("%s cannot be watched (%s): scans will do", folder, error)
+            return
+        self._watched[folder] = _Watched(watch, inode)
+
+    def _drop(self, folder: Path) -> None:
+        self._observer.unschedule(self._watched.pop(folder).watch)
+
+
+class _Handler(FileSystemEventHandler):
+    def __init__(self, post: Callable[[h.Hint], None], hint: Callable[[Path], h.Hint | None]) -> None:
+        self._post = post
+        self._hint = hint
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Turn an event into a hint. An exception here would end the observer (measured), so there is none."""
+        told = event.dest_path or event.src_path
+        try:
+            path = Path(told.decode("utf-8", "surrogateescape") if isinstance(told, bytes) else told)
+            if (hint := self._hint(path)) is not None:
+                self._post(hint)
+        except Exception:
+            log.exception("the event on %r was dropped", told)
+
+
+def state_hint(homes: Path, path: Path) -> h.Hint | None:
+    """Return what an event below `tasks/` in the PM's own folder hints at."""
+    match path.relative_to(homes).parts:
+        case (task,):
+            return h.RequestHint(task)
+        case (task, "requests", *rest) if not rest or not rest[0].endswith(".reply.json"):
+            return h.RequestHint(task)
+        case (task, "runs", run, name) if name in RUN_FILES:
+            return h.RunHint(task, run)
+        case _:
+            return None
+
+
+def task_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
+    """Return what an event below a task's folder in its project hints at."""
+    match path.relative_to(folder).parts:
+        case ("handoffs", name):
+            return h.HandoffHint(task, name)
+        case ("artifacts", *rest) if rest:
+            return h.ArtifactHint(task, "/".join(rest))
+        case ("task.md",):
+            return h.BriefHint(task)
+        case _:
+            return None

@@ -1,0 +1,167 @@
+"""The section `## Agent Config` of task.md, read strictly: `key: value` lines and comments (HUB 5.2, H3)."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from orchestrator.formats.lines import Kind, Line
+from orchestrator.formats.lists import bulleted
+from orchestrator.formats.place import read_place
+from orchestrator.formats.text import neutral
+from orchestrator.model.agents import REMOTE_ROLES
+from orchestrator.model.errors import Fault, Refused
+from orchestrator.model.names import checked_name
+from orchestrator.model.task import AfterRejections, AgentWish, Config, Place, WorkspaceKind
+
+LINES: Final = 2000
+
+_ENTRY: Final = re.compile(r"([^\s:#]{1,140})[ \t]*:[ \t]*(.*)")
+_RULE: Final = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*")
+_MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,127}")
+
+
+class Entry(NamedTuple):
+    """One `key: value`."""
+
+    line: int
+    key: str
+    value: str
+
+
+def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
+    """Return what the lines of the section ask for, and everything that is wrong with them."""
+    entries, faults = _entries(lines)
+    top: dict[str, Any] = {}
+    wishes: dict[str, dict[str, Any]] = {}
+    seen: dict[str, int] = {}
+    for entry in entries:
+        if entry.key in seen:
+            told = f"`{entry.key}:` stands in line {seen[entry.key]} and in line {entry.line}"
+            faults.append(Fault(entry.line, f"{told}: keep one of them"))
+            continue
+        seen[entry.key] = entry.line
+        agent, dot, key = entry.key.rpartition(".")
+        try:
+            field, value = _value(agent, key, entry) if dot else _value("", entry.key, entry)
+        except Refused as problem:
+            faults.append(Fault(entry.line, f"`{entry.key}:` {problem}"))
+            continue
+        (wishes.setdefault(agent, {}) if dot else top)[field] = value
+    agents = {agent: AgentWish(**wish) for agent, wish in wishes.items()}
+    return Config(**top, agents=agents), faults
+
+
+def model_name(text: str) -> str:
+    """Return `text` if it can be the name of a model, as one argument of a program. Raises Refused."""
+    if not _MODEL.fullmatch(text):
+        raise Refused(f"{text[:40]!a} is no model's name: use letters, digits and `._:/@+-`")
+    return text
+
+
+def argv(text: str) -> tuple[str, ...]:
+    """Return the argument vector that a text is, parted as a shell would and run by none. Raises Refused."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as problem:
+        raise Refused(f"does not read as a command: {problem}") from None
+
+
+def _entries(lines: Iterable[Line]) -> tuple[list[Entry], list[Fault]]:
+    entries, faults = list[Entry](), list[Fault]()
+    for line in lines:
+        text = line.text.strip()
+        if line.kind in {Kind.FENCE, Kind.COMMENT} or not text or text[0] == "#" or _RULE.fullmatch(text):
+            continue
+        if len(entries) == LINES:
+            faults.append(Fault(line.number, f"is one of more than {LINES} lines"))
+            break
+        found = _ENTRY.fullmatch(bulleted(text) or text)
+        if not found:
+            faults.append(Fault(line.number, f"{text[:40]!a} is no setting: write `key: value`"))
+            continue
+        value = _without_comment(found[2], quoted=found[1].endswith((".command", ".check")))
+        if neutral(value) != value:
+            faults.append(Fault(line.number, f"`{found[1]}:` holds a control character"))
+        elif not value:
+            faults.append(
+                Fault(line.number, f"`{ascii(found[1])[1:-1]}:` has no value: give one or take it out")
+            )
+        else:
+            entries.append(Entry(line.number, found[1], value))
+    return entries, faults
+
+
+def _without_comment(text: str, *, quoted: bool) -> str:
+    """Return a value up to its comment: a `#` after white space, and outside quotes where these count."""
+    quote, skip, before = "", False, " "
+    for place, sign in enumerate(text):
+        if skip:
+            skip = False
+        elif quoted and sign == "\\" and quote != "'":
+            skip = True
+        elif quoted and sign in "'\"" and quote in {"", sign}:
+            quote = "" if quote else sign
+        elif sign == "#" and not quote and before in " \t":
+            return text[:place].strip()
+        before = sign
+    return text.strip()
+
+
+def _value(agent: str, key: str, entry: Entry) -> tuple[str, Any]:
+    """Return the field of the model that an entry sets, and its value. Raises Refused."""
+    known = _OF_AGENT if agent else _OF_TASK
+    if key not in known:
+        raise Refused(_unknown(agent, entry.key))
+    if agent:
+        checked_name(agent, "agent name")
+    field, read = known[key]
+    value = read(entry.value)
+    if agent and isinstance(value, Place) and value.host and agent not in REMOTE_ROLES:
+        raise Refused("is on another machine: only dev and architect may work remotely, give a local path")
+    return field, value
+
+
+def _unknown(agent: str, key: str) -> str:
+    allowed = [*_OF_TASK, *(f"{agent or 'AGENT'}.{each}" for each in _OF_AGENT)]
+    near = get_close_matches(key, allowed, n=1, cutoff=0.5)
+    meant = f"did you mean `{near[0]}:`?" if near else f"there are {', '.join(allowed)}"
+    return f"is no setting: {meant}"
+
+
+def _word(kind: type[StrEnum], text: str) -> StrEnum:
+    if text not in list(kind):
+        raise Refused(f"is {text[:40]!a}: write one of {', '.join(kind)}")
+    return kind(text)
+
+
+def _yes(text: str) -> bool:
+    if text not in {"yes", "no"}:
+        raise Refused(f"is {text[:40]!a}: write yes or no")
+    return text == "yes"
+
+
+def _place(text: str) -> Place:
+    return read_place(text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" else text)
+
+
+_OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
+    "cwd": ("cwd", _place),
+    "template": ("template", partial(checked_name, what="template name")),
+    "runtime": ("runtime", partial(checked_name, what="runtime name")),
+    "workspace": ("workspace", partial(_word, WorkspaceKind)),
+    "architect": ("architect", _yes),
+    "rejections": ("after_rejections", partial(_word, AfterRejections)),
+}
+_OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
+    "command": ("command", argv),
+    "check": ("check", argv),
+    "runtime": ("runtime", partial(checked_name, what="runtime name")),
+    "model": ("model", model_name),
+    "cwd": ("cwd", _place),
+}

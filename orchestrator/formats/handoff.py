@@ -1,0 +1,19 @@
+"""Handoffs, whole: their names, reports and orders (HUB 4.2, 4.3). The door to the modules that read them."""
+
+from __future__ import annotations
+
+from orchestrator.formats.handoff_name import handoff_name, split_handoff_name
+from orchestrator.formats.order import WrittenOrder, read_order, render_order
+from orchestrator.formats.report import read_report, render_report
+from orchestrator.formats.text import neutral
+
+__all__ = [
+    "WrittenOrder",
+    "handoff_name",
+    "neutral",
+    "read_order",
+    "read_report",
+    "render_order",
+    "render_report",
+    "split_handoff_name",
+]

@@ -1,0 +1,45 @@
+"""The names of handoffs: `{instance}-{YYYYMMDD}-{HHMMSS}.md`, in local time (HUB 4.2)."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import datetime
+from typing import Final
+
+from orchestrator.model.names import NAME, checked_name
+
+FIRST_YEAR: Final = 1969  # the epoch, west of Greenwich
+LAST_YEAR: Final = 2999
+
+_HANDOFF: Final = re.compile(rf"({NAME})-([0-9]{{8}}-[0-9]{{6}})\.md")
+
+
+def handoff_name(instance: str, at: float) -> str:
+    """Return the file name of a handoff.
+
+    Args:
+        instance: Who writes it: an agent, `dev-2` for a second one at once, or `pm`.
+        at: When, in seconds since the epoch.
+
+    Raises:
+        BadName: `instance` is no name.
+
+    """
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(at))
+    return f"{checked_name(instance, 'agent name')}-{stamp}.md"
+
+
+def split_handoff_name(name: str) -> tuple[str, str] | None:
+    """Return the instance and the stamp `YYYYMMDD-HHMMSS` of a handoff's file name.
+
+    None if it is not the name of a handoff, or its stamp is no date and time.
+    """
+    found = _HANDOFF.fullmatch(name)
+    if not found:
+        return None
+    try:
+        year = datetime.strptime(found[2], "%Y%m%d-%H%M%S").year  # noqa: DTZ007 - only whether it is a date
+    except ValueError:
+        return None
+    return (found[1], found[2]) if FIRST_YEAR <= year <= LAST_YEAR else None

@@ -1,0 +1,121 @@
+"""What may be set: the sections and keys of the settings file, and which values each takes.
+
+A section per field of `model.settings.Settings`, a key per field of that section's dataclass: what can be set
+is written there once.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Final, get_type_hints
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model
+
+from orchestrator.formats.durations import read_duration
+from orchestrator.model.settings import NEVER_PASSED, Settings
+
+_FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
+_COUNTS: Final = {
+    "rejections": (1, 1000),
+    "runs_at_once": (1, 1000),
+    "subtasks": (1, 100_000),
+    "handoff_bytes": (1024, 67_108_864),
+    "workers": (1, 64),
+}
+_ANY_COUNT: Final = (0, 1_000_000)
+_SOCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key that may be set: its section, its name in the file, its field in the model and its type."""
+
+    section: str
+    key: str
+    field: str
+    kind: Any
+
+
+SECTIONS: Final[dict[str, Any]] = {
+    each.name: get_type_hints(Settings)[each.name] for each in fields(Settings)
+}
+"""The dataclass of each section."""
+
+KEYS: Final = tuple(
+    Key(section, _FILE_NAMES.get(field.name, field.name), field.name, get_type_hints(made)[field.name])
+    for section, made in SECTIONS.items()
+    for field in fields(made)
+)
+"""Every key, in the order of the model."""
+
+
+@functools.cache
+def models() -> dict[str, type[BaseModel]]:
+    """Return a pydantic model per section. Defaults stand in the dataclasses: here each key is optional."""
+    made = {}
+    for section in SECTIONS:
+        checks: dict[str, Any] = {
+            each.key: (Annotated[Any, BeforeValidator(_check(each))], None)
+            for each in KEYS
+            if each.section == section
+        }
+        made[section] = create_model(section, __config__=ConfigDict(extra="forbid"), **checks)
+    return made
+
+
+def _check(each: Key) -> Callable[[object], object]:
+    if each.kind is float:
+        return read_duration
+    if each.kind is int:
+        return functools.partial(_count, *_COUNTS.get(each.key, _ANY_COUNT))
+    return {"socket": _socket, "pass": _variables, "folders": _folders}[each.key]
+
+
+def _count(least: int, most: int, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"is {_shown(value)}: give a whole number from {least} to {most}")
+    return value
+
+
+def _socket(value: object) -> str:
+    if not isinstance(value, str) or not _SOCKET.fullmatch(value):
+        raise ValueError(f"is {_shown(value)}: give a name of letters, digits, '-' and '_', at most 64")
+    return value
+
+
+def _variables(value: object) -> tuple[str, ...]:
+    for name in _texts(value, 'give a list of names like ["PATH", "LC_*"]'):
+        if not _VARIABLE.fullmatch(name):
+            raise ValueError(f"holds {_shown(name)}: give names of variables; a '*' may only end one")
+        if name.startswith(NEVER_PASSED):
+            raise ValueError(
+                f"holds {name}: variables {', '.join(f'{start}*' for start in NEVER_PASSED)} never pass"
+            )
+    return tuple(value)  # type: ignore[arg-type]
+
+
+def _folders(value: object) -> tuple[str, ...]:
+    folders = tuple(_home(folder) for folder in _texts(value, 'give a list like ["~/templates"]'))
+    for folder in folders:
+        if not folder.startswith("/") or "\0" in folder:
+            raise ValueError(f"holds {_shown(folder)}: give absolute paths, or ones that begin with ~/")
+    return folders
+
+
+def _home(folder: str) -> str:
+    return str(Path(folder).expanduser()) if folder.startswith("~/") else folder
+
+
+def _texts(value: object, allowed: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ValueError(f"is {_shown(value)}: {allowed}")
+    return value
+
+
+def _shown(value: object) -> str:
+    return ascii(value)[:60]

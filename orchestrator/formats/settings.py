@@ -1,0 +1,236 @@
+"""The settings file, `config.toml`, and the environment variables that override it.
+
+`ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; what keys there are is in `setting_kinds`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+
+from orchestrator.formats.durations import render_duration
+from orchestrator.formats.setting_kinds import KEYS, SECTIONS, models
+from orchestrator.formats.toml_lines import key_lines
+from orchestrator.model.errors import BadFile, Fault
+from orchestrator.model.settings import Explained, Settings
+from orchestrator.places import CONFIG_VARIABLE
+
+_LARGEST: Final = 1_048_576
+_PREFIX: Final = "ORCHESTRATOR_"
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value as found, and where: the line of the file, or the variable."""
+
+    found: object
+    line: int = 0
+    variable: str = ""
+
+
+_Found = dict[str, dict[str, _Value]]
+
+
+def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
+    """Return the settings: defaults, over them the file at `path` (may be missing), over it `environ`.
+
+    Raises:
+        BadFile: every fault of the file, or else of the variables, with key, line and what is allowed; or
+            that the file may not be trusted (another user's, writable by others), or that the one which
+            `$ORCHESTRATOR_CONFIG` names is not there.
+
+    """
+    return _settings(_checked(path, _found(path, environ)))
+
+
+def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
+    """Return every setting with its value and where that comes from, in the order of the sections.
+
+    Raises:
+        BadFile: as `load_settings`.
+
+    """
+    found = _found(path, environ)
+    settings = _settings(_checked(path, found))
+    shown = []
+    for each in KEYS:
+        source = found.get(each.section, {}).get(each.key)
+        where = (source.variable or f"{path}:{source.line}") if source else "default"
+        value = getattr(getattr(settings, each.section), each.field)
+        shown.append(Explained(f"{each.section}.{each.key}", _text(value), where))
+    return shown
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+def _found(path: Path, environ: Mapping[str, str]) -> _Found:
+    """Return what the file says, with the variables' values in place of it."""
+    data = _trusted_bytes(path)
+    if data is None and environ.get(CONFIG_VARIABLE):
+        raise BadFile(str(path), [Fault(0, f"there is no such file: correct or unset {CONFIG_VARIABLE}")])
+    found = _from_file(path, data or b"")
+    for section, key, value in _from_environment(environ):
+        found.setdefault(section, {})[key] = value
+    return found
+
+
+def _trusted_bytes(path: Path) -> bytes | None:
+    """Return the bytes of a plain file that nobody else can write; None if there is none.
+
+    A link to it is fine (many keep such files in a repository): what counts is the open file.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadFile(str(path), [Fault(0, f"cannot be read: {error.strerror}")]) from error
+    try:
+        if reason := _distrust(path, os.fstat(handle)):
+            raise BadFile(str(path), [Fault(0, reason)])
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(handle)
+
+
+def _distrust(path: Path, found: os.stat_result) -> str:
+    """Return why an open file is not to be believed, or nothing."""
+    if not stat.S_ISREG(found.st_mode):
+        return "is not a plain file"
+    if found.st_uid not in {os.getuid(), 0}:
+        return f"belongs to user {found.st_uid}: make a file of your own"
+    if found.st_mode & 0o022:
+        return f"can be written by others: chmod go-w {path}"
+    return f"is larger than {_LARGEST} bytes" if found.st_size > _LARGEST else ""
+
+
+def _from_file(path: Path, data: bytes) -> _Found:
+    try:
+        text = data.decode("utf-8-sig")
+        tables = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise BadFile(str(path), [Fault(line, "is not UTF-8")]) from error
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"\(at line (\d+)", str(error))
+        line = int(at[1]) if at else len(text.splitlines())  # else: "at end of document"
+        raise BadFile(str(path), [Fault(line, f"is not TOML: {error}")]) from error
+    except RecursionError as error:
+        raise BadFile(str(path), [Fault(0, "is nested too deeply")]) from error
+    lines = key_lines(text)
+    faults = [
+        Fault(lines.get((section,), 0), f"{section} must be a section: [{section}]")
+        if section in models()
+        else Fault(lines.get((section,), 0), f"no section [{section}]{_nearest(section, models())}")
+        for section, table in tables.items()
+        if section not in models() or not isinstance(table, dict)
+    ]
+    if faults:
+        raise BadFile(str(path), faults)
+    return {
+        section: {key: _Value(value, lines.get((section, key), 0)) for key, value in table.items()}
+        for section, table in tables.items()
+    }
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _Value]]:
+    """Yield section, key and value of each `ORCHESTRATOR_<SECTION>__<KEY>`."""
+    faults = []
+    for variable in sorted(environ):
+        section, separator, key = variable.removeprefix(_PREFIX).lower().partition("__")
+        if not (variable.startswith(_PREFIX) and separator):
+            continue
+        if section in models():
+            yield section, key, _Value(_plain(section, key, environ[variable]), variable=variable)
+        else:
+            faults.append(Fault(0, f"{variable}: no section [{section}]{_nearest(section, models())}"))
+    if faults:
+        raise BadFile("environment", faults)
+
+
+def _plain(section: str, key: str, text: str) -> object:
+    """Return a variable's text as the kind of value that TOML would have given."""
+    kind = next((each.kind for each in KEYS if (each.section, each.key) == (section, key)), None)
+    if kind is int and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
+        return int(text)
+    if kind == tuple[str, ...]:
+        if text.startswith("["):
+            try:
+                return json.loads(text)
+            except (ValueError, RecursionError):
+                return text
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return text
+
+
+# Checking -----------------------------------------------------------------------------------------
+
+
+def _checked(path: Path, found: _Found) -> dict[str, BaseModel]:
+    """Return each section as its model, or raise every fault at once."""
+    sections = {}
+    of_file, of_environment = [], []
+    for section, model in models().items():
+        values = found.get(section, {})
+        try:
+            sections[section] = model.model_validate({key: value.found for key, value in values.items()})
+        except ValidationError as error:
+            for wrong in error.errors(include_url=False):
+                key = str(wrong["loc"][0])
+                reason = _reason(section, key, wrong)
+                if variable := values[key].variable:
+                    of_environment.append(Fault(0, f"{variable}: {reason}"))
+                else:
+                    of_file.append(Fault(values[key].line, reason))
+    if of_file:
+        raise BadFile(str(path), sorted(of_file, key=lambda fault: fault.line))
+    if of_environment:
+        raise BadFile("environment", of_environment)
+    return sections
+
+
+def _reason(section: str, key: str, wrong: Any) -> str:  # noqa: ANN401 (pydantic's own record)
+    if wrong["type"] == "extra_forbidden":
+        allowed = [each.key for each in KEYS if each.section == section]
+        return f"[{section}] has no key {key!a}{_nearest(key, allowed)}"
+    return f"{section}.{key} {wrong.get('ctx', {}).get('error', wrong['msg'])}"
+
+
+def _nearest(name: str, allowed: Iterable[str]) -> str:
+    known = sorted(allowed)
+    near = difflib.get_close_matches(name, known, n=1)
+    return f": did you mean {near[0]}?" if near else f": there are {', '.join(known)}"
+
+
+def _settings(sections: Mapping[str, BaseModel]) -> Settings:
+    made = {}
+    for section, model in sections.items():
+        said = {
+            each.field: getattr(model, each.key)
+            for each in KEYS
+            if each.section == section and each.key in model.model_fields_set
+        }
+        made[section] = SECTIONS[section](**said)
+    return Settings(**made)
+
+
+def _text(value: object) -> str:
+    match value:
+        case float():
+            return render_duration(value)
+        case tuple():
+            return json.dumps(list(value), ensure_ascii=False)
+        case _:
+            return str(value)

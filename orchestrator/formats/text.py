@@ -1,0 +1,98 @@
+"""Bytes of others into text, and text of others fit to be shown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from orchestrator.model.errors import BadFile, Fault
+
+FILE_BYTES: Final = 1_048_576
+FILE_LINES: Final = 100_000
+FAULTS_SHOWN: Final = 100
+CUT_MARK: Final = "…"
+
+_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+_HIDDEN: Final = (
+    *range(0x80, 0xA0),  # C1: what a terminal takes for commands
+    0x061C,  # from here: direction marks, embeddings, overrides and isolates
+    *range(0x200E, 0x2010),
+    *range(0x2028, 0x202F),  # with the line and paragraph separators
+    *range(0x2066, 0x206A),
+    0x200B,
+    0x2060,
+    0xFEFF,
+    *range(0xD800, 0xE000),  # half a surrogate pair cannot be written
+    *range(0xE0000, 0xE0080),  # tags: ASCII that a model reads and a person does not see
+)
+_VISIBLE: Final = (
+    {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
+    | {0x7F: 0x2421}
+    | dict.fromkeys(_HIDDEN, 0xFFFD)
+)
+
+
+def refused(name: str, faults: Sequence[Fault]) -> BadFile:
+    """Return the error for a file with these faults: the first hundred, and how many more there are."""
+    shown = sorted(faults, key=lambda fault: fault.line)[:FAULTS_SHOWN]
+    if len(faults) > FAULTS_SHOWN:
+        shown.append(Fault(0, f"and {len(faults) - FAULTS_SHOWN} more faults"))
+    return BadFile(name, shown)
+
+
+def decoded(data: bytes, name: str, limit: int = FILE_BYTES) -> str:
+    r"""Return a file's text, its byte order mark taken off and every line end made `\n`.
+
+    Args:
+        data: The bytes as they lie on disk.
+        name: The file as its reader knows it, for the message.
+        limit: How many bytes are read at most.
+
+    Raises:
+        BadFile: it is larger, or has more than 100,000 lines, or is not UTF-8, or holds a NUL.
+
+    """
+    if len(data) > limit:
+        raise BadFile(name, [Fault(0, f"is larger than {limit} bytes")])
+    if data.startswith(_UTF16):
+        raise BadFile(name, [Fault(1, "is UTF-16: save it as UTF-8")])
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadFile(name, [Fault(line, f"byte {data[error.start]:#04x} is not UTF-8")]) from None
+    nul = text.find("\0")
+    if nul >= 0:
+        raise BadFile(name, [Fault(text.count("\n", 0, nul) + 1, "holds a NUL")])
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.count("\n") > FILE_LINES:
+        raise BadFile(name, [Fault(FILE_LINES, f"has more than {FILE_LINES} lines")])
+    return text
+
+
+def neutral(text: str) -> str:
+    r"""Return text that does nothing to a terminal or an editor that shows it.
+
+    Control characters other than `\n` and `\t` become visible signs, as do direction overrides, invisible
+    tags, odd line separators and halves of surrogate pairs. `\r\n` becomes `\n`.
+    """
+    return text.replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def one_line(text: str) -> str:
+    """Return `neutral(text)` with each stretch of white space, line ends too, made one space."""
+    return " ".join(neutral(text).split())
+
+
+def cut(text: str, limit: int) -> str:
+    """Return text of at most `limit` characters; where some were left out, the last one says so."""
+    return text if len(text) <= limit else text[: limit - len(CUT_MARK)] + CUT_MARK
+
+
+def local_time(at: float) -> str:
+    """Return a time (seconds since the epoch) as HUB 4.3 writes it, in local time with its zone."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(at)).rstrip()
+    except (OverflowError, ValueError, OSError):
+        return "unknown time"

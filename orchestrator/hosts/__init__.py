@@ -1,0 +1,1 @@
+"""Where panes live: safe files, the launcher of a run, tmux, and the process table."""

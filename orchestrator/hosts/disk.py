@@ -1,0 +1,268 @@
+"""Files on a disk, by the port `Files`: read with suspicion, written whole, appended durably.
+
+Modes are subject to the umask, as with any program. Links in the middle of a path are followed; a link as
+the last part never is.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from orchestrator.ports.files import TEMPORARY, Entry, Unreadable
+
+_SUSPICIOUS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
+_NOT_OURS: Final = _NOT_THERE | {errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EISDIR}
+
+
+class DiskFiles:
+    """The port `Files` on the file systems of this machine.
+
+    What the disk itself cannot do now (full, read-only, no more descriptors, a failed fsync) comes out as the
+    OSError that the system gave: the daemon must see it, and decide.
+    """
+
+    def read(self, path: Path, limit: int = 67_108_864) -> bytes:
+        """Return the bytes of a plain file of at most `limit` bytes. Raises Unreadable, OSError."""
+        descriptor = _open(path, os.O_RDONLY)
+        try:
+            size = _checked(descriptor, path).st_size
+            data = _read_on(descriptor, limit + 1, size + 1) if size <= limit else None
+        finally:
+            os.close(descriptor)
+        if data is None or len(data) > limit:  # it may have grown since it was looked at
+            raise Unreadable(f"{path} is larger than {limit} bytes")
+        return data
+
+    def write(self, path: Path, data: bytes, mode: int = 0o600) -> None:
+        """Put `data` at `path`, whole or not at all. A link at `path` is replaced, not followed."""
+        temporary = _prepared(path, data, mode)
+        try:
+            temporary.rename(path)
+        except BaseException:
+            _discard(temporary)
+            raise
+        _sync_folder(path.parent)
+
+    def create(self, path: Path, data: bytes, mode: int = 0o600) -> bool:
+        """Put `data` at `path` and return True; return False, and change nothing, if the name is taken.
+
+        The name appears by link(), which never replaces one, so of two that try at once exactly one succeeds.
+        """
+        temporary = _prepared(path, data, mode)
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        finally:
+            _discard(temporary)
+        _sync_folder(path.parent)
+        return True
+
+    def open_log(self, path: Path) -> DiskLog:
+        """Open a plain file for appending, made with mode 0600 if missing. Raises Unreadable, OSError."""
+        descriptor = _open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            size = _checked(descriptor, path).st_size
+            _sync_folder(path.parent)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return DiskLog(descriptor, size)
+
+    def entries(self, folder: Path) -> list[Entry]:
+        """Return what lies in `folder`; a missing one is empty. Raises Unreadable if it is no folder."""
+        found = []
+        try:
+            with os.scandir(folder) as names:
+                for name in names:
+                    if name.name.startswith(TEMPORARY):
+                        continue
+                    try:
+                        found.append(_entry(name.name, name.stat(follow_symlinks=False)))
+                    except FileNotFoundError:  # removed since it was listed
+                        continue
+        except FileNotFoundError:
+            return []
+        except NotADirectoryError as error:
+            raise Unreadable(f"{folder} is not a folder: move it away") from error
+        return found
+
+    def entry(self, path: Path) -> Entry | None:
+        """Return one name's entry, or None if it is not there."""
+        try:
+            return _entry(path.name, path.lstat())
+        except OSError as error:
+            if error.errno in _NOT_THERE:
+                return None
+            raise
+
+    def being_written(self, path: Path) -> bool:
+        """Tell whether some process has the file open for writing; False where the system cannot tell.
+
+        Asks for a read lease, which Linux gives only while nobody has the file open for writing.
+        """
+        if not hasattr(fcntl, "F_SETLEASE"):
+            return False
+        descriptor = _open(path, os.O_RDONLY)
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        except BlockingIOError:
+            return True
+        except OSError:  # not ours to lease, or a file system without leases
+            return False
+        finally:
+            os.close(descriptor)
+        return False
+
+    def make_folder(self, folder: Path, mode: int = 0o700) -> None:
+        """Make a folder and what is missing above it, each durably and with `mode`."""
+        try:
+            folder.mkdir(mode)
+        except FileExistsError:
+            if folder.is_dir():
+                return
+            raise
+        except FileNotFoundError:
+            self.make_folder(folder.parent, mode)
+            self.make_folder(folder, mode)
+            return
+        _sync_folder(folder.parent)
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Rename within a file system, replacing `new`, durably."""
+        old.rename(new)
+        for folder in {new.parent, old.parent}:
+            _sync_folder(folder)
+
+    def remove(self, path: Path) -> None:
+        """Remove a file, durably; no error if it is not there."""
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return
+        _sync_folder(path.parent)
+
+
+class DiskLog:
+    """A file that only grows, by the port `Log`, with one writer. `append` writes exactly the bytes given.
+
+    After a failed write the half line is taken back and the log stays usable, so that work can go on when
+    there is room. After a failed fsync, or if the half line could not be taken back, nobody knows what the
+    disk holds (the kernel may have dropped the pages): each further `append` raises.
+    """
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._descriptor = descriptor
+        self._size = size
+        self._broken = False
+
+    def append(self, line: bytes) -> None:
+        """Write `line`, its line break included, and fsync. Raises OSError."""
+        if self._broken:
+            raise OSError(errno.EIO, "this log failed before and must be opened and read again")
+        try:
+            _write_all(self._descriptor, line)
+        except OSError:
+            self._take_back()
+            raise
+        try:
+            _sync(self._descriptor)
+        except OSError:
+            self._broken = True
+            self._take_back()
+            raise
+        self._size += len(line)
+
+    def _take_back(self) -> None:
+        try:
+            os.ftruncate(self._descriptor, self._size)
+        except OSError:
+            self._broken = True
+
+    def close(self) -> None:
+        """Let go of the file; no error if that was done before."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _open(path: Path, flags: int) -> int:
+    try:
+        return os.open(path, flags | _SUSPICIOUS, 0o600)
+    except OSError as error:
+        if error.errno in _NOT_OURS:
+            raise Unreadable(f"{path} cannot be opened as a plain file: {error.strerror}") from error
+        raise
+
+
+def _checked(descriptor: int, path: Path) -> os.stat_result:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise Unreadable(f"{path} is not a plain file: move it away")
+    return status
+
+
+def _read_on(descriptor: int, most: int, piece: int) -> bytes:
+    """Read to the end of the file, `piece` bytes at a time, but no more than `most`."""
+    pieces = []
+    while most > 0 and (got := os.read(descriptor, min(most, piece))):
+        pieces.append(got)
+        most -= len(got)
+    return b"".join(pieces)
+
+
+def _entry(name: str, status: os.stat_result) -> Entry:
+    is_file, is_folder = stat.S_ISREG(status.st_mode), stat.S_ISDIR(status.st_mode)
+    return Entry(name, status.st_ino, status.st_mtime_ns, status.st_size, is_file, is_folder)
+
+
+def _prepared(path: Path, data: bytes, mode: int) -> Path:
+    """Write a temporary file beside `path` and fsync it; return its path. Nothing is left if that fails."""
+    temporary = path.with_name(TEMPORARY + secrets.token_hex(8))
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SUSPICIOUS, mode)
+    try:
+        _write_all(descriptor, data)
+        _sync(descriptor)
+    except BaseException:
+        _discard(temporary)
+        raise
+    finally:
+        os.close(descriptor)
+    return temporary
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    """Write all of `data`: a write may be short, and the next one then tells why."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _discard(temporary: Path) -> None:
+    with suppress(OSError):  # it is hidden from `entries`, so nobody will take it for a file
+        temporary.unlink()
+
+
+def _sync(descriptor: int) -> None:
+    """Fsync to the disk itself: on macOS a plain fsync stops at the drive's cache."""
+    if hasattr(fcntl, "F_FULLFSYNC"):
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,144 @@
+"""Telling at once when a process ends."""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from orchestrator.hosts.processes import Process, alive
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class ExitWatch:
+    """A thread that calls `ended(run)` when the process of a run is gone: once per run that was added.
+
+    It waits on pidfds, which tell of an exit in 0.4 ms; where there are none (macOS, or no descriptor is
+    free), it looks each `every` seconds. `ended` is called on that thread and should only pass the word on.
+    """
+
+    def __init__(self, ended: Callable[[str], None], *, every: float = 0.5) -> None:
+        self._ended = ended
+        self._every = every
+        self._lock = threading.Lock()
+        self._watched: dict[str, tuple[Process, int]] = {}  # with the pidfd, or -1
+        self._poll = select.poll()
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
+        self._poll.register(self._woken, select.POLLIN)
+        self._looked = 0.0
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="exit-watch", daemon=True)
+        self._thread.start()
+
+    def add(self, run: str, process: Process) -> None:
+        """Watch a process, in place of the run's earlier one. One that is gone already is told like any."""
+        descriptor = _pidfd(process)
+        with self._lock:
+            self._forget(run)
+            if self._closing:
+                _close(descriptor)
+                return
+            self._watched[run] = (process, descriptor)
+            if descriptor >= 0:
+                self._poll.register(descriptor, select.POLLIN)
+            else:
+                self._looked = 0.0  # it may be gone already: look now
+        self._nudge()
+
+    def remove(self, run: str) -> None:
+        """Watch a run no longer; no error if it is not watched. Nothing is told of it after that."""
+        with self._lock:
+            self._forget(run)
+        self._nudge()
+
+    def close(self) -> None:
+        """End the thread and let go of every descriptor. Not to be called from `ended`."""
+        with self._lock:
+            if self._closing:
+                return
+            self._closing = True
+        self._nudge()
+        self._thread.join()
+        with self._lock:
+            for run in list(self._watched):
+                self._forget(run)
+        os.close(self._woken)
+        os.close(self._wake)
+
+    def _forget(self, run: str) -> None:
+        """Drop a run; the lock is held."""
+        _, descriptor = self._watched.pop(run, (None, -1))
+        if descriptor >= 0:
+            self._poll.unregister(descriptor)
+            os.close(descriptor)
+
+    def _nudge(self) -> None:
+        try:
+            os.write(self._wake, b"!")
+        except OSError:  # full of nudges, or closed: the thread wakes or has ended
+            return
+
+    def _run(self) -> None:
+        while True:
+            ready = {descriptor for descriptor, _ in self._poll.poll(self._patience())}
+            if self._woken in ready:
+                os.read(self._woken, 4096)
+            with self._lock:
+                if self._closing:
+                    return
+                gone = self._gone(ready)
+                for run in gone:
+                    self._forget(run)
+            for run in gone:
+                self._tell(run)
+
+    def _gone(self, ready: set[int]) -> list[str]:
+        """Return the runs that ended; the lock is held.
+
+        A descriptor found ready may have been closed and given to another process since: the process decides.
+        """
+        look = time.monotonic() - self._looked >= self._every
+        if look:
+            self._looked = time.monotonic()
+        return [
+            run
+            for run, (process, descriptor) in self._watched.items()
+            if (look if descriptor < 0 else descriptor in ready) and not alive(process)
+        ]
+
+    def _patience(self) -> float | None:
+        """Return how many milliseconds may pass before the next look, or None."""
+        with self._lock:
+            by_looking = any(descriptor < 0 for _, descriptor in self._watched.values())
+        return self._every * 1000 if by_looking else None
+
+    def _tell(self, run: str) -> None:
+        try:
+            self._ended(run)
+        except Exception:  # noqa: BLE001 (the outermost loop of this thread)
+            _LOG.exception("the end of run %s could not be passed on", run)
+
+
+def _pidfd(process: Process) -> int:
+    """Return a descriptor of exactly this process; -1 if there is none to be had."""
+    if not hasattr(os, "pidfd_open"):
+        return -1
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:  # gone, or no descriptor is free: looking will tell
+        return -1
+    if alive(process):
+        return descriptor
+    os.close(descriptor)
+    return -1
+
+
+def _close(descriptor: int) -> None:
+    if descriptor >= 0:
+        os.close(descriptor)

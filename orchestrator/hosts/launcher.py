@@ -1,0 +1,100 @@
+"""What stands in a run's folder before it is opened: `launch.sh`, and `agent.sh`, which is made for this run.
+
+`agent.sh` is nothing but assignments and one command, every word of which is in single quotes: no byte of an
+argument vector, an environment or a path is ever read as shell.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Final
+
+from orchestrator.hosts.processes import RUN_VARIABLE
+from orchestrator.hosts.tmux_words import checked_run
+from orchestrator.model.errors import Refused
+from orchestrator.ports.files import Files
+from orchestrator.ports.host import LaunchSpec
+
+SCRIPT: Final = "launch.sh"
+AGENT: Final = "agent.sh"
+PANE_LOG: Final = "pane.log"
+
+TERMINAL: Final = "screen-256color"
+"""What `TERM` says in our panes: known on every system, unlike tmux-256color. `tmux.conf` sets the same."""
+
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_BLOCK: Final = 512  # bytes: the unit of POSIX `ulimit -f`
+
+
+def lay_down(files: Files, spec: LaunchSpec) -> Path:
+    """Write the two scripts into the run's folder, which is made if missing; return the path of `launch.sh`.
+
+    Raises:
+        Refused: a run id, variable name or word that cannot be launched.
+
+    """
+    agent = agent_script(spec)
+    files.make_folder(spec.folder)
+    files.write(spec.folder / AGENT, agent)
+    files.write(spec.folder / SCRIPT, _launch_script())
+    return spec.folder / SCRIPT
+
+
+def agent_script(spec: LaunchSpec) -> bytes:
+    """Return the text of `agent.sh`. Raises Refused."""
+    if not spec.argv or not spec.argv[0]:
+        raise Refused(f"run {spec.run} names no program to run")
+    if not spec.cwd.is_absolute():
+        raise Refused(f"run {spec.run} would work in {str(spec.cwd)!a}: the folder must be absolute")
+    return b"".join(
+        [
+            b"# What this run is. Made for it alone; read by launch.sh.\n",
+            b"run=%b\n" % quoted(checked_run(spec.run)),
+            b"cwd=%b\n" % quoted(str(spec.cwd)),
+            b"log_blocks=%d\n" % max(1, spec.log_bytes // _BLOCK),
+            b"log=%b\n" % quoted(_octal(spec.folder / PANE_LOG)),
+            b"agent() {\n    exec env -i --",
+            *(b" \\\n        " + quoted(f"{name}={value}") for name, value in _environment(spec).items()),
+            *(b" \\\n        " + quoted(word) for word in _shielded(spec.argv)),
+            b"\n}\n",
+        ]
+    )
+
+
+def quoted(word: str) -> bytes:
+    """Return a word as one single-quoted word of sh. Raises Refused for a NUL, which no word can hold."""
+    if "\0" in word:
+        raise Refused(f"{word[:40]!a} holds a NUL: no program can be given that")
+    try:
+        encoded = os.fsencode(word)
+    except UnicodeEncodeError as error:
+        raise Refused(f"{word[:40]!a} holds half a character: write it again as UTF-8") from error
+    return b"'" + encoded.replace(b"'", b"'\\''") + b"'"
+
+
+def _environment(spec: LaunchSpec) -> dict[str, str]:
+    environment = spec.environment | {"TERM": TERMINAL, RUN_VARIABLE: spec.run}
+    for name in environment:
+        if not _VARIABLE.fullmatch(name):
+            raise Refused(f"{name[:40]!a} cannot be the name of a variable: use letters, digits and '_'")
+    return environment
+
+
+def _shielded(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Return `argv` so that `env` takes its first word for the program: `=` in it would make a variable."""
+    return ("sh", "-c", 'exec "$0" "$@"', *argv) if "=" in argv[0] else argv
+
+
+def _octal(path: Path) -> str:
+    r"""Return a path as `\057…` for printf: it passes unread through tmux formats, strftime and a shell."""
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(path))
+
+
+@cache
+def _launch_script() -> bytes:
+    """Read the script once: a daemon that was upgraded under way goes on with the one it was tested with."""
+    return package_files("orchestrator.hosts").joinpath(SCRIPT).read_bytes()

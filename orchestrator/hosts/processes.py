@@ -1,0 +1,147 @@
+"""The process table: who lives, since when, and which processes belong to a run.
+
+A pid alone says little, for it is used again. Here a process is its pid with its start time, as `launch.sh`
+writes both down, and nothing is signalled whose start time differs.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from orchestrator.model.errors import Unavailable
+
+RUN_VARIABLE: Final = "ORCHESTRATOR_RUN"
+"""Every process of a run has this in its environment, with the run's id as value."""
+
+_LINUX: Final = sys.platform == "linux"
+_DEADLINE: Final = 5.0  # seconds for one call of ps
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process. `start` is an opaque word for its start time, different after each boot."""
+
+    pid: int
+    start: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the process table; `session` is the process group where there is no /proc."""
+
+    process: Process
+    session: int
+
+
+def alive(process: Process) -> bool:
+    """Tell whether exactly this process runs; one that ended and was not yet waited for does not."""
+    row = _row(process.pid)
+    return row is not None and row.process == process
+
+
+def start_of(pid: int) -> str:
+    """Return the start time of a process that runs, or an empty string."""
+    row = _row(pid)
+    return row.process.start if row else ""
+
+
+def processes_of(run: str, launcher: Process) -> list[Process]:
+    """Return every process of a run, its launcher too, as far as they can be told.
+
+    These are all in the session of the launcher, while that lives (afterwards its number may be another's);
+    and on Linux all that bear the run's id in their environment, which finds servers that left the session.
+    """
+    leads = alive(launcher)
+    mark = f"{RUN_VARIABLE}={run}".encode()
+    found = []
+    for row in _table():
+        if row.process.pid == os.getpid():
+            continue
+        if (leads and row.session == launcher.pid) or (_LINUX and _has_mark(row.process.pid, mark)):
+            found.append(row.process)
+    return found
+
+
+def send(process: Process, number: signal.Signals) -> None:
+    """Signal a process if it is still the same; no error if it is gone or not ours to signal."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "pidfd_open"):
+            # The descriptor holds on to the process, so it cannot become another after it was looked at.
+            descriptor = os.pidfd_open(process.pid)
+            try:
+                if alive(process):
+                    signal.pidfd_send_signal(descriptor, number)
+            finally:
+                os.close(descriptor)
+        elif alive(process):
+            os.kill(process.pid, number)
+
+
+def _has_mark(pid: int, mark: bytes) -> bool:
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # gone, or another user's
+        return False
+    return mark in environment.split(b"\0")
+
+
+def _table() -> list[_Row]:
+    if _LINUX:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 (names, not paths)
+        return [row for pid in pids if (row := _row_of_proc(pid))]
+    return _rows_of_ps("-ax")
+
+
+def _row(pid: int) -> _Row | None:
+    if _LINUX:
+        return _row_of_proc(pid)
+    rows = _rows_of_ps("-p", str(pid))
+    return rows[0] if rows else None
+
+
+def _row_of_proc(pid: int) -> _Row | None:
+    try:
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    try:
+        stat = os.read(descriptor, 4096)
+    except ProcessLookupError:
+        return None
+    finally:
+        os.close(descriptor)
+    # proc(5): the name in parentheses may hold anything; state, session and starttime are 3, 6 and 22.
+    state, _, _, session, *rest = stat.rpartition(b") ")[2].split()
+    if state in b"ZX":
+        return None
+    return _Row(Process(pid, f"{int(rest[15])}@{_boot()}"), int(session))
+
+
+def _rows_of_ps(*which: str) -> list[_Row]:
+    command = ["ps", *which, "-o", "pid=,pgid=,stat=,lstart="]
+    try:
+        shown = subprocess.run(
+            command, env=os.environ | {"LC_ALL": "C"}, capture_output=True, timeout=_DEADLINE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"ps did not tell about processes: {error}") from error
+    rows = []
+    for line in shown.stdout.decode().splitlines():
+        pid, group, state, start = line.split(None, 3)
+        if not state.startswith("Z"):
+            rows.append(_Row(Process(int(pid), start.strip()), int(group)))
+    return rows
+
+
+@cache
+def _boot() -> str:
+    """Return the id of this boot: start times count from it, and so come again after the next one."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -1,0 +1,138 @@
+"""One tmux server, spoken to through libtmux, each call with a deadline."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Final
+
+import libtmux
+from libtmux.common import tmux_cmd
+
+from orchestrator.model.errors import Unavailable
+
+DEADLINE: Final = 5.0
+"""Seconds that one call may take. It takes 3 ms; a frozen server would hang it for ever."""
+
+_PASSED: Final = (
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TMUX_TMPDIR",
+    "TZ",
+    "USER",
+)
+"""What the tmux server gets of our environment: every pane that a user opens there inherits it."""
+
+_NO_SERVER: Final = re.compile(
+    r"no server running|error connecting to .* \((No such file or directory|Connection refused)\)"
+    r"|server exited|lost server"
+)
+_NO_TARGET: Final = re.compile(r"(can't find|no such) (pane|window|session)")
+
+
+class TmuxFailed(Unavailable):
+    """tmux answered a command with a refusal; the message has its words."""
+
+
+class NoServer(TmuxFailed):
+    """No tmux server runs on this socket."""
+
+
+class NoTarget(TmuxFailed):
+    """There is no such session, window or pane."""
+
+
+class Tmux(libtmux.Server):
+    """One tmux server of libtmux; but every command ends by a deadline, and raises when tmux refused it.
+
+    Args:
+        socket: the server's name (`tmux -L`), or the path of its socket if it holds a slash.
+        environ: the environment to start the server from; only an allow-list of it is passed on.
+        deadline: seconds that one call may take.
+
+    """
+
+    def __init__(self, socket: str, environ: Mapping[str, str], deadline: float = DEADLINE) -> None:
+        path = os.fspath(Path(socket).expanduser()) if "/" in socket else None
+        config = str(package_files("orchestrator.hosts").joinpath("tmux.conf"))
+        super().__init__(
+            socket_name=None if path else socket,
+            socket_path=path,
+            config_file=config,
+            tmux_bin=_found(environ),
+        )
+        self._environment = {name: environ[name] for name in _PASSED if name in environ}
+        self._deadline = deadline
+
+    def cmd(self, cmd: str, *args: str, target: str | int | None = None) -> tmux_cmd:
+        """Run one tmux command (or several, with ";" as a word between them) and return what it printed.
+
+        Raises:
+            NoServer: no server runs on the socket.
+            NoTarget: the session, window or pane is not there.
+            TmuxFailed: tmux refused for another reason.
+            Unavailable: tmux is not installed, could not be started, or did not answer in time.
+
+        """
+        where = f"-S{self.socket_path}" if self.socket_path else f"-L{self.socket_name}"
+        aim = () if target is None else ("-t", str(target))
+        done = _Answer(
+            ("-u", f"-f{self.config_file}", where, cmd, *aim, *args),
+            program=self.tmux_bin,
+            environment=self._environment,
+            deadline=self._deadline,
+        )
+        if done.returncode == 0:
+            return done
+        words = " ".join(done.stderr) or f"exit {done.returncode}"
+        if _NO_SERVER.search(words):
+            raise NoServer(f"no tmux server runs on {where[2:]} ({words})")
+        if _NO_TARGET.search(words):
+            raise NoTarget(f"tmux {cmd}: {words}")
+        raise TmuxFailed(f"tmux {cmd} failed: {words}")
+
+
+class _Answer(tmux_cmd):
+    """What libtmux calls a command that was run; ours has a deadline and an environment of its own."""
+
+    def __init__(
+        self, words: tuple[str, ...], *, program: str | None, environment: dict[str, str], deadline: float
+    ) -> None:
+        if program is None:
+            raise Unavailable("tmux is not installed: install it with your package manager")
+        self.cmd = [program, *words]
+        try:
+            done = subprocess.run(
+                self.cmd,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                env=environment,
+                timeout=deadline,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise Unavailable(
+                f"tmux did not answer within {deadline:g} s: its server may be frozen"
+            ) from error
+        except OSError as error:
+            raise Unavailable(f"tmux could not be started: {error}") from error
+        self.returncode = done.returncode
+        self.stdout = done.stdout.decode(errors="backslashreplace").split("\n")
+        self.stderr = done.stderr.decode(errors="backslashreplace").splitlines()
+
+
+def _found(environ: Mapping[str, str]) -> str | None:
+    return shutil.which("tmux", path=environ.get("PATH"))

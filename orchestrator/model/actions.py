@@ -1,0 +1,54 @@
+"""Actions: what is to be done in the world. Each stays in the outbox until a fact tells its outcome (law 3).
+
+`Launch` is *claimed*: its claim file decides who did it. All others are *repeatable* (law 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Prepare the workspace of a run, publish its order, and open it in a pane.
+
+    Outcome: `RunStarted` or `LaunchFailed`.
+    """
+
+    id: str
+    run: str
+    kind: Literal["launch"] = "launch"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """End a run: TERM, and KILL for its whole group after the grace. Outcome: `RunGone`."""
+
+    id: str
+    run: str
+    kind: Literal["end"] = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Put the work of a step on its workspace's branch as one commit. Outcome: `WorkCommitted`."""
+
+    id: str
+    step: str
+    attempt: int
+    kind: Literal["commit"] = "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Move the task's branch forward to a step's commit, never otherwise. Outcome: `WorkMerged`."""
+
+    id: str
+    step: str
+    attempt: int
+    commit: str
+    kind: Literal["merge"] = "merge"
+
+
+Action: TypeAlias = Launch | End | Commit | Merge

@@ -1,0 +1,59 @@
+"""Agents as static definitions, and the roles that they play (HUB 3.3, 3.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Role(StrEnum):
+    """The eight roles of HUB 3.3. An agent of another name plays the role that its definition names."""
+
+    PM = "pm"
+    EXPLORE = "explore"
+    PLAN = "plan"
+    ARCHITECT = "architect"
+    DEV = "dev"
+    TEST = "test"
+    REVIEW = "review"
+    SCRIBE = "scribe"
+
+
+REMOTE_ROLES: Final = frozenset({Role.DEV, Role.ARCHITECT})
+"""Only these may work on another machine: devices are here (HUB 3.3)."""
+
+ARTIFACT_FOLDERS: Final = {
+    Role.EXPLORE: "analysis",
+    Role.PLAN: "design",
+    Role.ARCHITECT: "design",
+    Role.DEV: "code",
+    Role.TEST: "tests",
+    Role.REVIEW: "reviews",
+}
+"""Which folder of `artifacts/` a role writes into; any other agent has one of its own name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A definition that can be spawned by name.
+
+    `command` and `check` are argument vectors and never pass through a shell. They are honoured only
+    from a template, the settings or task.md: a definition found in a repository cannot name a program (U4).
+    """
+
+    name: str
+    role: Role | None = None
+    description: str = ""
+    prompt: str = ""
+    tools: tuple[str, ...] = ()
+    model: str | None = None
+    runtime: str = "auto"
+    command: tuple[str, ...] = ()
+    check: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def artifact_folder(self) -> str:
+        """The folder of `artifacts/` that this agent writes into."""
+        return ARTIFACT_FOLDERS.get(self.role, self.name) if self.role else self.name

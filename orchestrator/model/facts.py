@@ -1,0 +1,220 @@
+"""Facts: what happened. Everything that reaches the PM is one of these (design, section 1).
+
+A fact carries the time (`at`, seconds since the epoch) and, where something new may be named, a `nonce`
+that ids are derived from: `decide` reads no clock and draws no random number (law 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from orchestrator.model.agents import Agent
+from orchestrator.model.errors import Fault
+from orchestrator.model.handoff import Report
+from orchestrator.model.run import Exit
+from orchestrator.model.task import Brief
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStarted:
+    """The user said `task start`: for the first time, or again after the task ended or was stopped.
+
+    `history` are the reports already in the folder at a first start: name and hash. They are never acted on.
+    """
+
+    at: float
+    nonce: str
+    request: str
+    task: str
+    name: str
+    project: str
+    brief: Brief
+    agents: dict[str, Agent] = field(default_factory=dict)
+    base: str = ""
+    history: dict[str, str] = field(default_factory=dict)
+    kind: Literal["task_started"] = "task_started"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLanded:
+    """A file of an agent lies whole in `handoffs/`. Exactly one of `report` and `faults` says something.
+
+    `sha256` is of its bytes; `missing` are the artifacts that it names and that are not on disk (law 6).
+    """
+
+    at: float
+    nonce: str
+    name: str
+    sha256: str
+    instance: str
+    report: Report | None = None
+    faults: tuple[Fault, ...] = ()
+    missing: tuple[str, ...] = ()
+    kind: Literal["report_landed"] = "report_landed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The launcher of a run claimed it and its process lives."""
+
+    at: float
+    run: str
+    pid: int
+    pane: str = ""
+    kind: Literal["run_started"] = "run_started"
+
+
+@dataclass(frozen=True, slots=True)
+class RunGone:
+    """A run's process is gone, and its folders were scanned after that (law 5)."""
+
+    at: float
+    nonce: str
+    run: str
+    exit: Exit
+    kind: Literal["run_gone"] = "run_gone"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFailed:
+    """A run could not be launched, and no process of it exists or can come to exist.
+
+    `again`: the world was not able to just then; without it, trying the same once more will not help.
+    """
+
+    at: float
+    nonce: str
+    run: str
+    reason: str
+    again: bool = True
+    kind: Literal["launch_failed"] = "launch_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkCommitted:
+    """The work of a step is the commit `commit` (empty: nothing was changed) on its workspace's branch."""
+
+    at: float
+    nonce: str
+    step: str
+    attempt: int
+    commit: str
+    files: int = 0
+    reason: str = ""
+    kind: Literal["work_committed"] = "work_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkMerged:
+    """The task's branch was moved forward to a step's commit; or it could not be, for `reason`."""
+
+    at: float
+    nonce: str
+    step: str
+    attempt: int
+    commit: str = ""
+    reason: str = ""
+    kind: Literal["work_merged"] = "work_merged"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedIn:
+    """The heartbeat, or a look on demand. `progress` gives the newest sign of work per live run."""
+
+    at: float
+    nonce: str
+    progress: dict[str, float] = field(default_factory=dict)
+    kind: Literal["checked_in"] = "checked_in"
+
+
+@dataclass(frozen=True, slots=True)
+class TimePassed:
+    """A moment came that the state had named (`pm.deadlines.wake_at`)."""
+
+    at: float
+    nonce: str
+    kind: Literal["time_passed"] = "time_passed"
+
+
+@dataclass(frozen=True, slots=True)
+class BriefChanged:
+    """task.md was edited while the task runs (its goal and criteria count; its Agent Config is frozen)."""
+
+    at: float
+    brief: Brief
+    kind: Literal["brief_changed"] = "brief_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsked:
+    """The user said `task stop`."""
+
+    at: float
+    request: str
+    kind: Literal["stop_asked"] = "stop_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The user answered a question."""
+
+    at: float
+    nonce: str
+    request: str
+    question: str
+    text: str
+    kind: Literal["answered"] = "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnAsked:
+    """The user wants an agent spawned with instructions of their own (`task spawn`, `task order`)."""
+
+    at: float
+    nonce: str
+    request: str
+    agent: Agent
+    instructions: str
+    kind: Literal["spawn_asked"] = "spawn_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Intruded:
+    """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff."""
+
+    at: float
+    name: str
+    sha256: str
+    reason: str
+    kind: Literal["intruded"] = "intruded"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalDamaged:
+    """The journal did not read to its end; what follows `kept` lines was set aside as `where`."""
+
+    at: float
+    nonce: str
+    kept: int
+    where: str
+    kind: Literal["journal_damaged"] = "journal_damaged"
+
+
+Fact: TypeAlias = (
+    TaskStarted
+    | ReportLanded
+    | RunStarted
+    | RunGone
+    | LaunchFailed
+    | WorkCommitted
+    | WorkMerged
+    | CheckedIn
+    | TimePassed
+    | BriefChanged
+    | StopAsked
+    | Answered
+    | SpawnAsked
+    | Intruded
+    | JournalDamaged
+)

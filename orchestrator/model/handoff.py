@@ -1,0 +1,78 @@
+"""The two kinds of handoff: an order goes from the PM to an agent, a report comes back (HUB 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ReportStatus(StrEnum):
+    """The `**Status:**` line of a report (HUB 4.3)."""
+
+    IN_PROGRESS = "IN_PROGRESS"
+    COMPLETE = "COMPLETE"
+    BLOCKED = "BLOCKED"
+    NEEDS_REVIEW = "NEEDS_REVIEW"
+
+
+class Verdict(StrEnum):
+    """The `**Verdict:**` line of a report of review, test or verifier (H6)."""
+
+    APPROVED = "APPROVED"
+    REJECTED = "REJECTED"
+
+
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """One line of a plan's `## Subtasks`: a milestone (H4)."""
+
+    id: str
+    text: str
+    agent: str = "dev"
+    needs: tuple[str, ...] = ()
+    done_when: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionMark:
+    """One line of a report's `## Success Criteria`: whether a criterion is met, and by what evidence (H10)."""
+
+    text: str
+    met: bool
+    evidence: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an agent handed in. Only the enum fields and the validated lists steer; prose is data (law 7).
+
+    `subtasks` and `criteria` are None where the section is missing, and empty where it says `None`.
+    """
+
+    status: ReportStatus
+    verdict: Verdict | None = None
+    run: str | None = None
+    in_reply_to: str | None = None
+    completed: str = ""
+    artifacts: tuple[str, ...] = ()
+    blockers: str = ""
+    skill_gaps: str = ""
+    subtasks: tuple[Subtask, ...] | None = None
+    criteria: tuple[CriterionMark, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the PM tells one run to do. `name` is the handoff's file name, `pm-YYYYMMDD-HHMMSS.md`."""
+
+    name: str
+    run: str
+    step: str
+    target: str
+    at: float
+    instructions: str
+    context: str = ""
+    skills: tuple[str, ...] = ()
+    criteria: str = ""
+    open: bool = True

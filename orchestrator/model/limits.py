@@ -1,0 +1,33 @@
+"""Every bound of the PM, with its default (law 8). The settings file may change each by its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long, how often, how many. Times are seconds.
+
+    `check_in` and `silence` are HUB 4.1 and 7.1, `rejections` HUB 7.1, `crashes` W7.
+    """
+
+    check_in: float = 600.0
+    silence: float = 1800.0
+    silences: int = 2
+    rejections: int = 3
+    blocks: int = 1
+    crashes: int = 3
+    losses: int = 20
+    asks: int = 1
+    first_pause: float = 1.0
+    longest_pause: float = 300.0
+    linger: float = 20.0
+    run_time: float = 14400.0
+    start_time: float = 30.0
+    end_grace: float = 10.0
+    runs_at_once: int = 4
+    subtasks: int = 1000
+    settle: float = 2.0
+    handoff_bytes: int = 1_048_576
+    plan_edits: int = 20

@@ -1,0 +1,88 @@
+"""A plan: an acyclic graph of steps, each with its agent, needs, workspace, gates and bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from orchestrator.model.task import Phase, WorkspaceKind
+
+
+class StepState(StrEnum):
+    """The state of one step (design, section 2)."""
+
+    PENDING = "pending"
+    WORKING = "working"
+    CHECKING = "checking"  # reported; the gate is not yet through
+    PASSED = "passed"
+    BLOCKED = "blocked"  # waits for the answer to a question
+    FAILED = "failed"
+    SET_ASIDE = "set_aside"
+
+
+class Gate(StrEnum):
+    """What must hold before a step passes, beyond a valid report whose artifacts exist."""
+
+    VERDICT = "verdict"  # the report says APPROVED
+    CHECK = "check"  # the command that the daemon ran before the agent exited 0
+    SUBTASKS = "subtasks"  # the report's subtasks make a valid edit of the plan
+    CRITERIA = "criteria"  # each success criterion is marked met, with evidence on disk
+    COMMIT = "commit"  # the work is a commit on the workspace's branch
+    MERGED = "merged"  # the task's branch was moved forward to that commit
+    REVIEWED = "reviewed"  # a review step that the report asked for has approved
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What has gone wrong with a step, counted against the bounds of `Limits`.
+
+    `rejections` and `blocks` span attempts; the others start again with each attempt.
+    """
+
+    rejections: int = 0
+    blocks: int = 0
+    crashes: int = 0
+    losses: int = 0
+    asks: int = 0
+    silences: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node of a plan.
+
+    `needs` must have passed; `after` must only be settled (passed or set aside) and gives the order.
+    A rejection by this step reopens `judges`. `workspace` names a tree of `kind`; steps of one name share it.
+    The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise.
+    """
+
+    id: str
+    agent: str
+    title: str
+    instructions: str
+    phase: Phase
+    needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    kind: WorkspaceKind = WorkspaceKind.READ_ONLY
+    workspace: str = ""
+    gates: tuple[Gate, ...] = ()
+    judges: str = ""
+    subtask: str = ""
+    done_when: str = ""
+    state: StepState = StepState.PENDING
+    attempt: int = 1
+    tally: Tally = Tally()
+    feedback: tuple[str, ...] = ()
+    why: str = ""
+    since: float = 0.0
+    not_before: float = 0.0
+    keep_tree: bool = False
+    check_exit: int | None = None
+    commit: str = ""
+    report: str = ""
+    artifacts: tuple[str, ...] = ()
+
+    @property
+    def settled(self) -> bool:
+        """True when nothing more will come of this step by itself."""
+        return self.state in {StepState.PASSED, StepState.SET_ASIDE}

@@ -1,0 +1,98 @@
+"""The user's settings, as the rest of the program sees them. `formats.settings` reads the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from orchestrator.model.limits import Limits
+
+PASSED = (
+    "COLORTERM",
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+)
+"""The variables that reach an agent unless the settings say otherwise. None of them holds a secret."""
+
+NEVER_PASSED = ("LD_", "DYLD_", "TMUX", "ORCHESTRATOR_")
+"""No variable whose name begins so reaches an agent from outside, whatever the settings say."""
+
+
+@dataclass(frozen=True, slots=True)
+class TmuxSettings:
+    """`[tmux]`. `socket` names the server's socket (`tmux -L`); `default` is the user's own server."""
+
+    socket: str = "agent-orchestrator"
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSettings:
+    """`[daemon]`. `rescan` and `beat` are seconds, `workers` is how many slow things go on at once."""
+
+    rescan: float = 30.0
+    beat: float = 5.0
+    workers: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSettings:
+    """`[environment]`. `passed` (in the file: `pass`) are names; a `*` at the end stands for any rest."""
+
+    passed: tuple[str, ...] = PASSED
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSettings:
+    """`[templates]`. `folders` are searched for a task's template before the one beside the settings file."""
+
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GitSettings:
+    """`[git]`. `deadline` is how many seconds one git command may take."""
+
+    deadline: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScribeSettings:
+    """`[scribe]`. `pause` is the least number of seconds between two writings of a progress.md."""
+
+    pause: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that the user may set; each field is a section of the settings file of the same name."""
+
+    limits: Limits = field(default_factory=Limits)
+    tmux: TmuxSettings = field(default_factory=TmuxSettings)
+    daemon: DaemonSettings = field(default_factory=DaemonSettings)
+    environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
+    templates: TemplateSettings = field(default_factory=TemplateSettings)
+    git: GitSettings = field(default_factory=GitSettings)
+    scribe: ScribeSettings = field(default_factory=ScribeSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One setting, for `task config`: `where` is `default`, `FILE:LINE`, or the name of a variable."""
+
+    key: str
+    value: str
+    where: str

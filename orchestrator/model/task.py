@@ -1,0 +1,87 @@
+"""A task: what task.md asks for, and the labels that a user sees (HUB 5.2, 7.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Phase(StrEnum):
+    """Where a task stands, by the document's names (HUB 7.2)."""
+
+    PLANNING = "PLANNING"
+    EXPLORING = "EXPLORING"
+    DEVELOPING = "DEVELOPING"
+    TESTING = "TESTING"
+    REVIEWING = "REVIEWING"
+    COMPLETE = "COMPLETE"
+    BLOCKED = "BLOCKED"
+    ITERATE = "ITERATE"
+
+
+class TaskState(StrEnum):
+    """What the PM does with a task at this moment."""
+
+    RUNNING = "running"
+    WAITING = "waiting"  # nothing can go on before a question is answered
+    STOPPED = "stopped"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+class WorkspaceKind(StrEnum):
+    """Where a step may write."""
+
+    READ_ONLY = "read_only"  # a look at the tip of the task's branch
+    SHARED = "shared"  # the user's own tree; only where the task says so
+    WORKTREE = "worktree"  # a tree of its own on a branch of the task
+
+
+class AfterRejections(StrEnum):
+    """What happens when a step was rejected as often as its bound allows (H9)."""
+
+    ASK = "ask"
+    SET_ASIDE = "set-aside"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A `cwd:` of task.md: a folder here, or `user@host:/path` on a box."""
+
+    path: str
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentWish:
+    """What task.md says of one agent (`dev.command: …`); empty fields leave the definition as it is."""
+
+    runtime: str = ""
+    command: tuple[str, ...] = ()
+    check: tuple[str, ...] = ()
+    model: str = ""
+    cwd: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The section `## Agent Config` of task.md."""
+
+    cwd: Place | None = None
+    template: str = ""
+    runtime: str = ""
+    workspace: WorkspaceKind = WorkspaceKind.WORKTREE
+    architect: bool = False
+    after_rejections: AfterRejections = AfterRejections.ASK
+    agents: dict[str, AgentWish] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A task.md as read. `unfilled` is true while it is still the blank template."""
+
+    title: str
+    goal: str
+    criteria: tuple[str, ...]
+    config: Config = field(default_factory=Config)
+    unfilled: bool = False

@@ -1,0 +1,247 @@
+"""Where everything lies: the PM's own folder, the settings, and the name of each file (design, section 5).
+
+One place for all these names. A path goes out as it came in, `str` or `Path`: `task status` stays with `str`
+and so needs no `pathlib`, which costs more than half an interpreter's start. For the same reason this module
+imports `os` and what that has imported, until it is asked for a folder that only `platformdirs` knows.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False  # `typing` costs as much as `pathlib`
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import TypeVar
+
+    P = TypeVar("P", str, Path)
+
+APPLICATION = "agent-orchestrator"
+HOME_VARIABLE = "ORCHESTRATOR_HOME"
+CONFIG_VARIABLE = "ORCHESTRATOR_CONFIG"
+
+
+# Folders of the user ------------------------------------------------------------------------------
+
+
+def state_folder(environ: Mapping[str, str]) -> str:
+    """Return the PM's own folder: `$ORCHESTRATOR_HOME`, or the platform's place for a program's state.
+
+    Only names it; `make_state_folder` makes it and `check_state_folder` looks at what is there.
+
+    Raises:
+        Refused: `$ORCHESTRATOR_HOME` is not absolute.
+
+    """
+    return _absolute(environ, HOME_VARIABLE) or _platform("user_state_dir")
+
+
+def config_file(environ: Mapping[str, str]) -> str:
+    """Return the settings file: `$ORCHESTRATOR_CONFIG`, or `config.toml` in the user's configuration folder.
+
+    Raises:
+        Refused: `$ORCHESTRATOR_CONFIG` is not absolute.
+
+    """
+    return _absolute(environ, CONFIG_VARIABLE) or f"{_platform('user_config_dir')}/config.toml"
+
+
+def templates_folder(environ: Mapping[str, str]) -> str:
+    """Return the folder of the user's own task templates: `templates` beside the settings file."""
+    return f"{os.path.dirname(config_file(environ))}/templates"  # noqa: PTH120 (no pathlib here)
+
+
+def check_state_folder(folder: str) -> bool:
+    """Tell whether the PM's folder is there and may be trusted; False if it is not there.
+
+    Raises:
+        Refused: it is a symbolic link, no folder, or another user's.
+
+    """
+    try:
+        found = os.lstat(folder)
+    except FileNotFoundError:
+        return False
+    if stat.S_ISLNK(found.st_mode):
+        raise _refused(f"{folder} is a symbolic link: set {HOME_VARIABLE} to the folder that it points at")
+    if not stat.S_ISDIR(found.st_mode):
+        raise _refused(f"{folder} is not a folder: set {HOME_VARIABLE} to one")
+    if found.st_uid != os.getuid():
+        raise _refused(
+            f"{folder} belongs to user {found.st_uid}, not to you ({os.getuid()}): "
+            f"set {HOME_VARIABLE} to a folder of your own"
+        )
+    return True
+
+
+def make_state_folder(folder: str) -> None:
+    """Make the PM's folder, for its user alone (0700); close one that was open to others.
+
+    Raises:
+        Refused: what stands there may not be used, see `check_state_folder`.
+        OSError: it cannot be made.
+
+    """
+    if not check_state_folder(folder):
+        os.makedirs(os.path.dirname(folder), exist_ok=True)  # noqa: PTH103, PTH120 (no pathlib here)
+        try:
+            os.mkdir(folder, 0o700)  # noqa: PTH102 (no pathlib here)
+        except FileExistsError:
+            check_state_folder(folder)
+    if os.lstat(folder).st_mode & 0o077:
+        os.chmod(folder, 0o700)  # noqa: PTH101 (no pathlib here)
+
+
+# The PM's own folder ------------------------------------------------------------------------------
+
+
+def daemon_lock(state: P) -> P:
+    """Return the file whose lock is held by the one daemon of this user."""
+    return _under(state, "daemon.lock")
+
+
+def daemon_beat(state: P) -> P:
+    """Return the file that the daemon touches to show that its loop turns."""
+    return _under(state, "daemon.beat")
+
+
+def daemon_log(state: P) -> P:
+    """Return the daemon's log."""
+    return _under(state, "daemon.log")
+
+
+def daemon_requests(state: P) -> P:
+    """Return the folder of requests that are no known task's: a first `task start`."""
+    return _under(state, "requests")
+
+
+def task_homes(state: P) -> P:
+    """Return the folder that holds one folder per task, named by its id."""
+    return _under(state, "tasks")
+
+
+def task_home(state: P, task: str) -> P:
+    """Return the PM's own folder of the task with this id."""
+    return _under(state, "tasks", _name(task))
+
+
+def task_journal(home: P) -> P:
+    """Return the folder of a task's journal segments."""
+    return _under(home, "journal")
+
+
+def task_state(home: P) -> P:
+    """Return the projection of a task's state that `task status` reads."""
+    return _under(home, "state.json")
+
+
+def task_log(home: P) -> P:
+    """Return the PM's log of a task, which the first window of its session shows."""
+    return _under(home, "pm.log")
+
+
+def task_requests(home: P) -> P:
+    """Return the folder in which the user's requests to a task lie."""
+    return _under(home, "requests")
+
+
+def task_reports(home: P) -> P:
+    """Return the folder of accepted reports, each named by the hash of its bytes."""
+    return _under(home, "reports")
+
+
+def task_worktrees(state: P, task: str) -> P:
+    """Return the folder of a task's worktrees. It lies apart from the task's home, which is watched whole."""
+    return _under(state, "worktrees", _name(task))
+
+
+def task_runs(home: P) -> P:
+    """Return the folder that holds one folder per run, named by its id."""
+    return _under(home, "runs")
+
+
+def run_home(home: P, run: str) -> P:
+    """Return the folder of one run: its launcher, claim files, events and pane log."""
+    return _under(home, "runs", _name(run))
+
+
+def run_order(folder: P) -> P:
+    """Return the order of a run as its agent reads it: preamble and instructions."""
+    return _under(folder, "order.md")
+
+
+# The folder shared with the agents ----------------------------------------------------------------
+
+
+def task_folder(project: P, name: str) -> P:
+    """Return the folder of a task in its project (HUB 5.1)."""
+    return _under(project, "tasks", _name(name))
+
+
+def task_brief(folder: P) -> P:
+    """Return what the user asks for."""
+    return _under(folder, "task.md")
+
+
+def task_progress(folder: P) -> P:
+    """Return the scribe's page."""
+    return _under(folder, "progress.md")
+
+
+def pm_state(folder: P) -> P:
+    """Return the PM's state as the document names it."""
+    return _under(folder, "pm_state.json")
+
+
+def handoffs(folder: P) -> P:
+    """Return the folder of orders and reports."""
+    return _under(folder, "handoffs")
+
+
+def artifacts(folder: P, kind: str = "") -> P:
+    """Return the folder of artifacts, or the one of `kind` in it (`analysis`, `code`, …)."""
+    return _under(folder, "artifacts", _name(kind)) if kind else _under(folder, "artifacts")
+
+
+def scratchpad(folder: P, instance: str = "") -> P:
+    """Return the folder of scratchpads, or that of one agent's instance."""
+    return _under(folder, "scratchpad", _name(instance)) if instance else _under(folder, "scratchpad")
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def _under(root: P, *names: str) -> P:
+    if isinstance(root, str):
+        return "/".join((root.rstrip("/"), *names))
+    return root.joinpath(*names)
+
+
+def _name(text: str) -> str:
+    """Return `text` if it is one level of a path; what a name is, `model.names` knows, and imports `re`."""
+    if text in {"", ".", ".."} or text.startswith("-") or not text.isprintable() or "/" in text:
+        from orchestrator.model.errors import BadName
+
+        raise BadName(f"{text[:40]!a} cannot name a folder")
+    return text
+
+
+def _absolute(environ: Mapping[str, str], variable: str) -> str:
+    path = environ.get(variable, "")
+    if path and not path.startswith("/"):
+        raise _refused(f"{variable} is {path!a}: give an absolute path")
+    return os.path.normpath(path) if path else ""
+
+
+def _platform(folder: str) -> str:
+    import platformdirs
+
+    return str(getattr(platformdirs, folder)(APPLICATION, appauthor=False))
+
+
+def _refused(message: str) -> Exception:
+    from orchestrator.model.errors import Refused
+
+    return Refused(message)

@@ -1,0 +1,297 @@
+"""Changes: what a decision alters in the state. They are journaled, and replay folds them (law 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from orchestrator.model.agents import Agent
+from orchestrator.model.handoff import CriterionMark, Order
+from orchestrator.model.plan import Step, StepState, Tally
+from orchestrator.model.question import Question
+from orchestrator.model.run import Ending, Exit, Life, Run, Turn
+from orchestrator.model.task import Brief, Phase, TaskState
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBegun:
+    """The task exists. `seen` is its history: handoffs that were there before."""
+
+    id: str
+    name: str
+    project: str
+    brief: Brief
+    agents: dict[str, Agent]
+    base: str
+    at: float
+    seen: dict[str, str] = field(default_factory=dict)
+    kind: Literal["task_begun"] = "task_begun"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMoved:
+    """The PM does something else with the task now."""
+
+    to: TaskState
+    why: str
+    kind: Literal["task_moved"] = "task_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseMoved:
+    """The label that the user sees has changed."""
+
+    to: Phase
+    kind: Literal["phase_moved"] = "phase_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class BriefTaken:
+    """What task.md asks for now, and with whom."""
+
+    brief: Brief
+    agents: dict[str, Agent] | None = None
+    kind: Literal["brief_taken"] = "brief_taken"
+
+
+@dataclass(frozen=True, slots=True)
+class StepAdded:
+    """The plan has one more step."""
+
+    step: Step
+    kind: Literal["step_added"] = "step_added"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRewired:
+    """A step waits for other steps than before."""
+
+    step: str
+    after: tuple[str, ...]
+    kind: Literal["step_rewired"] = "step_rewired"
+
+
+@dataclass(frozen=True, slots=True)
+class StepMoved:
+    """A step is in another state. `not_before` and `keep_tree` say how its next run begins."""
+
+    step: str
+    to: StepState
+    at: float
+    why: str = ""
+    not_before: float = 0.0
+    keep_tree: bool = False
+    kind: Literal["step_moved"] = "step_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class StepTallied:
+    """One more thing went wrong with a step, or its counts begin anew."""
+
+    step: str
+    tally: Tally
+    kind: Literal["step_tallied"] = "step_tallied"
+
+
+@dataclass(frozen=True, slots=True)
+class StepFed:
+    """What the next order of a step must also say."""
+
+    step: str
+    feedback: tuple[str, ...]
+    kind: Literal["step_fed"] = "step_fed"
+
+
+@dataclass(frozen=True, slots=True)
+class StepReopened:
+    """A step begins its next attempt. What earlier attempts produced no longer counts."""
+
+    step: str
+    attempt: int
+    at: float
+    why: str
+    kind: Literal["step_reopened"] = "step_reopened"
+
+
+@dataclass(frozen=True, slots=True)
+class StepReported:
+    """A report of a step was taken."""
+
+    step: str
+    report: str
+    artifacts: tuple[str, ...]
+    kind: Literal["step_reported"] = "step_reported"
+
+
+@dataclass(frozen=True, slots=True)
+class StepChecked:
+    """The command that the daemon ran for a step ended with `exit`."""
+
+    step: str
+    exit: int
+    kind: Literal["step_checked"] = "step_checked"
+
+
+@dataclass(frozen=True, slots=True)
+class StepCommitted:
+    """The work of a step is a commit."""
+
+    step: str
+    commit: str
+    kind: Literal["step_committed"] = "step_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderGiven:
+    """An order is out; it stays open until a report answers it or its run is gone."""
+
+    order: Order
+    kind: Literal["order_given"] = "order_given"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderClosed:
+    """Nothing more is expected on an order."""
+
+    order: str
+    kind: Literal["order_closed"] = "order_closed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOpened:
+    """A run is to be launched."""
+
+    run: Run
+    kind: Literal["run_opened"] = "run_opened"
+
+
+@dataclass(frozen=True, slots=True)
+class RunBelieved:
+    """Something else is believed of a run, on this evidence."""
+
+    run: str
+    life: Life
+    turn: Turn
+    evidence: str
+    at: float
+    pid: int | None = None
+    pane: str = ""
+    exit: Exit | None = None
+    kind: Literal["run_believed"] = "run_believed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunReported:
+    """A run has handed in the report that its order wanted."""
+
+    run: str
+    at: float
+    kind: Literal["run_reported"] = "run_reported"
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgressed:
+    """The newest sign of work of a run."""
+
+    run: str
+    at: float
+    kind: Literal["run_progressed"] = "run_progressed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnding:
+    """The PM is ending a run."""
+
+    run: str
+    ending: Ending
+    kind: Literal["run_ending"] = "run_ending"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """A person is asked."""
+
+    question: Question
+    kind: Literal["question_asked"] = "question_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswered:
+    """A question is closed. An answer of `(withdrawn)` means that it no longer matters."""
+
+    question: str
+    text: str
+    at: float
+    kind: Literal["question_answered"] = "question_answered"
+
+
+@dataclass(frozen=True, slots=True)
+class CriteriaMarked:
+    """Which success criteria are met, and by what evidence."""
+
+    marks: tuple[CriterionMark, ...]
+    kind: Literal["criteria_marked"] = "criteria_marked"
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffSeen:
+    """A file in `handoffs/` was dealt with, in this content."""
+
+    name: str
+    sha256: str
+    kind: Literal["handoff_seen"] = "handoff_seen"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHeard:
+    """A request of the user was dealt with; hearing it again does nothing."""
+
+    request: str
+    kind: Literal["request_heard"] = "request_heard"
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something that the user should be able to read about."""
+
+    text: str
+    kind: Literal["noticed"] = "noticed"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionClosed:
+    """The outcome of an action is known."""
+
+    action: str
+    kind: Literal["action_closed"] = "action_closed"
+
+
+Change: TypeAlias = (
+    TaskBegun
+    | TaskMoved
+    | PhaseMoved
+    | BriefTaken
+    | StepAdded
+    | StepRewired
+    | StepMoved
+    | StepTallied
+    | StepFed
+    | StepReopened
+    | StepReported
+    | StepChecked
+    | StepCommitted
+    | OrderGiven
+    | OrderClosed
+    | RunOpened
+    | RunBelieved
+    | RunReported
+    | RunProgressed
+    | RunEnding
+    | QuestionAsked
+    | QuestionAnswered
+    | CriteriaMarked
+    | HandoffSeen
+    | RequestHeard
+    | Noticed
+    | ActionClosed
+)

@@ -1,0 +1,57 @@
+"""Nothing waits without a deadline (law 8): what is due by now, and when to look next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.model.plan import StepState
+from orchestrator.model.run import Ending, Purpose, Run
+from orchestrator.pm.advance import ACTIVE, end_run
+from orchestrator.pm.changes import RunProgressed
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import CheckedIn
+    from orchestrator.model.limits import Limits
+    from orchestrator.pm.draft import Draft
+    from orchestrator.pm.state import PMState
+
+
+def checked_in(draft: Draft, fact: CheckedIn) -> None:
+    """Take note of signs of work, then see what is due."""
+    for name, at in fact.progress.items():
+        run = draft.state.runs.get(name)
+        if run is not None and run.live and at > run.progress_at:
+            draft.change(RunProgressed(name, min(at, fact.at)))
+    see_what_is_due(draft)
+
+
+def see_what_is_due(draft: Draft) -> None:
+    """End the runs whose time is up. Pauses of steps that are over are seen by `advance`."""
+    for run in draft.state.live_runs:
+        due = _due(run, draft.limits)
+        if due is not None and draft.at >= due[0]:
+            end_run(draft, run, due[1])
+
+
+def wake_at(state: PMState, limits: Limits) -> float | None:
+    """Return the next moment at which time alone changes something, or None."""
+    moments = [due[0] for run in state.live_runs if (due := _due(run, limits)) is not None]
+    if state.state in ACTIVE:
+        moments += [
+            step.not_before
+            for step in state.steps.values()
+            if step.state is StepState.PENDING and step.not_before
+        ]
+    return min(moments, default=None)
+
+
+def _due(run: Run, limits: Limits) -> tuple[float, Ending] | None:
+    if run.ending is not Ending.NOT:
+        return None
+    if run.reported_at is not None:
+        return run.reported_at + limits.linger, Ending.DONE
+    overdue = run.opened_at + limits.run_time
+    silent = run.progress_at + limits.silence
+    if run.purpose is Purpose.CHECK or overdue <= silent:
+        return overdue, Ending.OVERDUE
+    return silent, Ending.SILENT

@@ -1,0 +1,81 @@
+"""The one function that decides: a state and a fact go in, a decision comes out (law 2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.model import facts as f
+from orchestrator.pm import requests
+from orchestrator.pm.advance import advance
+from orchestrator.pm.changes import HandoffSeen
+from orchestrator.pm.deadlines import checked_in, see_what_is_due
+from orchestrator.pm.draft import Decision, Draft
+from orchestrator.pm.lives import launch_failed, run_gone, run_started
+from orchestrator.pm.passing import work_committed, work_merged
+from orchestrator.pm.reports import report_landed
+from orchestrator.pm.setbacks import ABANDON, CONTINUE, ask
+
+if TYPE_CHECKING:
+    from orchestrator.model.limits import Limits
+    from orchestrator.pm.state import PMState
+
+
+def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
+    """Return what a fact leads to. Pure: the same arguments always give the same decision.
+
+    Raises:
+        IllegalMove: a rule tried what no table allows. That is an error of ours; the state is as it was.
+
+    """
+    request = getattr(fact, "request", "")
+    if request and request in state.requests:
+        return Decision(state, reply="this was heard before", refused=False)
+    draft = Draft(state, fact.at, getattr(fact, "nonce", ""), limits)
+    _apply(draft, fact)
+    advance(draft)
+    return draft.decided()
+
+
+def _apply(draft: Draft, fact: f.Fact) -> None:  # noqa: C901, PLR0912 (one line per kind of fact)
+    match fact:
+        case f.ReportLanded():
+            report_landed(draft, fact)
+        case f.RunStarted():
+            run_started(draft, fact)
+        case f.RunGone():
+            run_gone(draft, fact)
+        case f.LaunchFailed():
+            launch_failed(draft, fact)
+        case f.WorkCommitted():
+            work_committed(draft, fact)
+        case f.WorkMerged():
+            work_merged(draft, fact)
+        case f.CheckedIn():
+            checked_in(draft, fact)
+        case f.TimePassed():
+            see_what_is_due(draft)
+        case f.TaskStarted():
+            requests.task_started(draft, fact)
+        case f.StopAsked():
+            requests.stop_asked(draft, fact)
+        case f.Answered():
+            requests.answered(draft, fact)
+        case f.SpawnAsked():
+            requests.spawn_asked(draft, fact)
+        case f.BriefChanged():
+            requests.brief_changed(draft, fact)
+        case f.Intruded():
+            _intruded(draft, fact)
+        case f.JournalDamaged():
+            _journal_damaged(draft, fact)
+
+
+def _intruded(draft: Draft, fact: f.Intruded) -> None:
+    if draft.state.seen.get(fact.name) != fact.sha256:
+        draft.change(HandoffSeen(fact.name, fact.sha256))
+        draft.notice(f"{fact.name} was not obeyed: {fact.reason}")
+
+
+def _journal_damaged(draft: Draft, fact: f.JournalDamaged) -> None:
+    text = f"The journal was damaged after line {fact.kept}; what followed is kept as {fact.where}. Go on from there?"
+    ask(draft, "", text, (CONTINUE, ABANDON))

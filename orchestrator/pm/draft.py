@@ -1,0 +1,93 @@
+"""A decision in the making: rules add changes to it and see the state as it would then be."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from orchestrator.pm.changes import ActionClosed, Change, Noticed
+from orchestrator.pm.state import PMState, fold, with_action
+
+if TYPE_CHECKING:
+    from orchestrator.model.actions import Action
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.plan import Step
+    from orchestrator.model.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one fact leads to. `reply` is for the person who asked, `refused` whether it was a no."""
+
+    state: PMState
+    changes: tuple[Change, ...] = ()
+    actions: tuple[Action, ...] = ()
+    reply: str = ""
+    refused: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """True when nothing came of the fact; then it is not journaled (law 9)."""
+        return not self.changes and not self.actions
+
+
+@dataclass(slots=True)
+class Draft:
+    """The working copy of `decide`. Ids come from the fact's nonce, time from the fact (law 2)."""
+
+    state: PMState
+    at: float
+    nonce: str
+    limits: Limits
+    changes: list[Change] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
+    reply: str = ""
+    refused: bool = False
+    _ids: int = 0
+
+    def change(self, *changes: Change) -> None:
+        """Make changes; an illegal one raises `IllegalMove` and the whole draft is to be thrown away."""
+        for change in changes:
+            self.state = fold(self.state, change)
+            self.changes.append(change)
+
+    def act(self, action: Action) -> None:
+        """Ask for something to be done in the world."""
+        self.state = with_action(self.state, action)
+        self.actions.append(action)
+
+    def close_actions(self, kind: str, *, run: str = "", step: str = "") -> None:
+        """Take the actions of one kind that speak of a run or a step out of the outbox."""
+        for action in list(self.state.outbox.values()):
+            about = getattr(action, "run", "") or getattr(action, "step", "")
+            if action.kind == kind and about == (run or step):
+                self.change(ActionClosed(action.id))
+
+    def new_id(self, prefix: str) -> str:
+        """Return an id that nothing else in this task has."""
+        self._ids += 1
+        digest = blake2b(f"{self.nonce}:{self._ids}".encode(), digest_size=4).hexdigest()
+        return f"{prefix}-{digest}"
+
+    def new_order_second(self) -> int:
+        """Return the second that names the next order: now, or the next free one after the last order's."""
+        return max(int(self.at), self.state.order_second + 1)
+
+    def notice(self, text: str) -> None:
+        """Leave a line that the user can read in `status` and in the PM's log."""
+        stamp = time.strftime("%H:%M", time.localtime(self.at))
+        self.change(Noticed(f"{stamp} {text}"))
+
+    def step(self, step: str) -> Step:
+        """Return a step as it now stands."""
+        return self.state.steps[step]
+
+    def runs_of(self, step: str) -> list[Run]:
+        """Return the live runs of a step."""
+        return [run for run in self.state.live_runs if run.step == step]
+
+    def decided(self) -> Decision:
+        """Return the draft as a decision."""
+        return Decision(self.state, tuple(self.changes), tuple(self.actions), self.reply, self.refused)

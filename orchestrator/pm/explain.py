@@ -1,0 +1,147 @@
+"""A journal line as sentences that a person understands: `task why` and the PM's live log say nothing else.
+
+Reads the plain JSON of a line, so that a reader needs no model and a line of any version is shown.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+QUIET: Final = frozenset(
+    {
+        "action_closed",
+        "handoff_seen",
+        "order_closed",
+        "request_heard",
+        "run_believed",
+        "run_progressed",
+        "run_reported",
+        "step_fed",
+        "step_reported",
+        "step_rewired",
+        "step_tallied",
+        "task_begun",
+    }
+)
+"""Changes that follow from the fact as it is told; saying them as well would only be noise."""
+
+
+def explain(line: dict[str, Any]) -> list[str]:
+    """Return what happened and what was decided, a sentence each; the first bears the time.
+
+    `line` is a journal line as JSON gives it. Unknown kinds are named, never hidden.
+    """
+    if "fact" not in line:
+        return []
+    clock = time.strftime("%H:%M:%S", time.localtime(line.get("at", 0)))
+    told = [text for change in line.get("changes", ()) if (text := _change(change))]
+    return [f"{clock} {_fact(line['fact'])}", *(f"         {text}" for text in told)]
+
+
+def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sentences)
+    get = fact.get
+    match fact.get("kind"):
+        case "task_started":
+            return f"{get('name')} was started in {get('project')}"
+        case "report_landed":
+            return f"{get('name')} landed: {_report(fact)}"
+        case "run_started":
+            return f"run {get('run')} lives as process {get('pid')}"
+        case "run_gone":
+            return f"run {get('run')} {_exit(get('exit') or {})}"
+        case "launch_failed":
+            return f"run {get('run')} could not be launched: {get('reason')}"
+        case "work_committed":
+            commit = get("commit")
+            said = f"is commit {commit[:10]} ({get('files', 0)} files)" if commit else "changed nothing"
+            if get("reason"):
+                said = f"could not be committed: {get('reason')}"
+            return f"the work of {get('step')} {said}"
+        case "work_merged":
+            said = f"could not be merged: {get('reason')}" if get("reason") else "is on the task's branch"
+            return f"the work of {get('step')} {said}"
+        case "checked_in":
+            return "check-in"
+        case "time_passed":
+            return "a deadline came"
+        case "brief_changed":
+            return "task.md was edited"
+        case "stop_asked":
+            return "the user asked to stop"
+        case "answered":
+            return f"the user answered {get('question')}: {get('text')}"
+        case "spawn_asked":
+            return f"the user asked for the agent {(get('agent') or {}).get('name')}"
+        case "intruded":
+            return f"{get('name')} was found and is not obeyed: {get('reason')}"
+        case "journal_damaged":
+            return f"the journal was damaged after line {get('kept')}; the rest is kept as {get('where')}"
+        case kind:
+            return f"{kind}"
+
+
+def _report(fact: dict[str, Any]) -> str:
+    if fact.get("faults"):
+        fault = fact["faults"][0]
+        return f"it does not read: line {fault.get('line')}: {fault.get('reason')}"
+    report = fact.get("report") or {}
+    verdict = f", {report['verdict']}" if report.get("verdict") else ""
+    missing = fact.get("missing") or ()
+    absent = f"; not on disk: {', '.join(missing)}" if missing else ""
+    return f"{report.get('status')}{verdict}{absent}"
+
+
+def _exit(how: dict[str, Any]) -> str:
+    if how.get("lost"):
+        return "vanished with its terminal"
+    if how.get("out_of_memory"):
+        return "was killed for memory"
+    if how.get("signal"):
+        return f"was ended by signal {how['signal']}"
+    return f"exited {how.get('code')}"
+
+
+def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sentences)
+    get = change.get
+    why = f": {get('why')}" if get("why") else ""
+    match change.get("kind"):
+        case kind if kind in QUIET:
+            return ""
+        case "task_moved":
+            return f"the task is {get('to')}{why}"
+        case "phase_moved":
+            return f"phase {get('to')}"
+        case "brief_taken":
+            return "task.md counts as it now stands"
+        case "step_added":
+            step = get("step") or {}
+            return f"new step {step.get('id')} for {step.get('agent')}: {step.get('title')}"
+        case "step_moved":
+            return f"{get('step')} is {get('to')}{why}"
+        case "step_reopened":
+            return f"{get('step')} is opened again, attempt {get('attempt')}{why}"
+        case "step_checked":
+            return f"the check before {get('step')} exited {get('exit')}"
+        case "step_committed":
+            return f"{get('step')} is commit {str(get('commit'))[:10]}"
+        case "order_given":
+            order = get("order") or {}
+            return f"order {order.get('name')} to {order.get('target')} for {order.get('step')}"
+        case "run_opened":
+            run = get("run") or {}
+            return f"run {run.get('id')} is opened: {run.get('instance')} on {run.get('step')}"
+        case "run_ending":
+            return f"run {get('run')} is being ended ({get('ending')})"
+        case "question_asked":
+            question = get("question") or {}
+            return f"question {question.get('id')}: {question.get('text')}"
+        case "question_answered":
+            return f"{get('question')} is closed: {get('text')}"
+        case "criteria_marked":
+            marks = get("marks") or ()
+            return f"{sum(bool(mark.get('met')) for mark in marks)} of {len(marks)} success criteria are met"
+        case "noticed":
+            return str(get("text"))
+        case kind:
+            return str(kind)

@@ -1,0 +1,201 @@
+"""The family `delivery` (HUB 7 and appendix A).
+
+::
+
+    explore ─▶ plan ─▶ [architect] ─▶ for each subtask, in order:  dev ─▶ test ─▶ review  ─▶ accept
+                                                                    ▲──── rejected ────┘
+
+The subtasks come from the plan's report. They are worked on one after another (`pm.advance` sees to it),
+each in a worktree of its own that starts from all that was accepted before; `accept` judges the success
+criteria at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.agents import Agent, Role
+from orchestrator.model.plan import Gate, Step
+from orchestrator.model.task import Brief, Phase, WorkspaceKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.model.handoff import Subtask
+
+ACCEPT: Final = "accept"
+LOOK: Final = "look"
+"""The tree of the steps that only read: the tip of the task's branch."""
+
+PHASE_OF_ROLE: Final = {
+    Role.EXPLORE: Phase.EXPLORING,
+    Role.PLAN: Phase.PLANNING,
+    Role.ARCHITECT: Phase.PLANNING,
+    Role.DEV: Phase.DEVELOPING,
+    Role.TEST: Phase.TESTING,
+    Role.REVIEW: Phase.REVIEWING,
+}
+
+
+def agents(brief: Brief) -> tuple[str, ...]:
+    """Return the agents that every delivery needs."""
+    roles = [Role.EXPLORE, Role.PLAN, Role.DEV, Role.TEST, Role.REVIEW]
+    return tuple(role.value for role in (*roles, *([Role.ARCHITECT] if brief.config.architect else [])))
+
+
+def first_steps(brief: Brief) -> tuple[Step, ...]:
+    """Return explore, plan and, where the task asks for one, architect."""
+    steps = [
+        _step(brief, "explore", Role.EXPLORE, "Explore", f"Analyse what the goal touches: {brief.goal}"),
+        _step(
+            brief,
+            "plan",
+            Role.PLAN,
+            "Plan",
+            f"Design the approach and break it into subtasks, listed under `## Subtasks`: {brief.goal}",
+            needs=("explore",),
+            gates=(Gate.SUBTASKS,),
+        ),
+    ]
+    if brief.config.architect:
+        steps.append(
+            _step(
+                brief,
+                "architect",
+                Role.ARCHITECT,
+                "Architecture",
+                f"Settle design, interfaces and structure for: {brief.goal}",
+                needs=("explore",),
+            )
+        )
+        steps[1] = replace(steps[1], needs=("architect",))
+        steps[1], steps[2] = steps[2], steps[1]
+    return tuple(steps)
+
+
+def subtask_steps(brief: Brief, subtasks: Sequence[Subtask], steps: dict[str, Step]) -> tuple[Step, ...]:
+    """Return dev, test and review for each subtask, one subtask after the other, and the last review."""
+    added = [step for subtask in subtasks for step in _chain(brief, subtask)]
+    if ACCEPT not in steps:
+        added.append(_accept(brief, tuple(step.id for step in added if step.phase is Phase.REVIEWING)))
+    return tuple(added)
+
+
+def loose_step(brief: Brief, agent: Agent, number: int, instructions: str) -> Step:
+    """Return a step that stands beside the plan: one order for one agent."""
+    writes = agent.role is Role.DEV
+    name = f"{agent.name}-{number}"
+    step = _step(
+        brief, name, agent.role or Role.EXPLORE, instructions.strip().split("\n")[0][:80], instructions
+    )
+    step = replace(step, agent=agent.name)
+    return _writing(brief, step, name, Gate.COMMIT, Gate.MERGED) if writes else step
+
+
+def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, Step, Step]:
+    dev, test, review = (f"{role}:{subtask.id}" for role in ("dev", "test", "review"))
+    done = f"\nDone when: {subtask.done_when}" if subtask.done_when else ""
+    work = replace(
+        _step(
+            brief,
+            dev,
+            Role.DEV,
+            subtask.text,
+            subtask.text + done,
+            needs=tuple(f"review:{other}" for other in subtask.needs),
+        ),
+        agent=subtask.agent,
+        subtask=subtask.id,
+        done_when=subtask.done_when,
+    )
+    test_order = f"Test the work on: {subtask.text}{done}"
+    review_order = f"Review the work on: {subtask.text}{done}"
+    tests = _judging(
+        brief,
+        _step(
+            brief, test, Role.TEST, subtask.text, test_order, needs=(dev,), gates=(Gate.VERDICT, Gate.CHECK)
+        ),
+        subtask,
+    )
+    merge = (Gate.MERGED,) if _own_tree(brief) else ()
+    looks = _judging(
+        brief,
+        _step(
+            brief,
+            review,
+            Role.REVIEW,
+            subtask.text,
+            review_order,
+            needs=(test,),
+            gates=(Gate.VERDICT, *merge),
+        ),
+        subtask,
+    )
+    return _writing(brief, work, subtask.id, Gate.COMMIT), tests, looks
+
+
+def _judging(brief: Brief, step: Step, subtask: Subtask) -> Step:
+    """Let a step judge the work of a subtask, in the tree in which it was done."""
+    return replace(
+        step,
+        subtask=subtask.id,
+        judges=f"dev:{subtask.id}",
+        kind=brief.config.workspace,
+        workspace=_tree(brief, subtask.id),
+    )
+
+
+def _accept(brief: Brief, after: tuple[str, ...]) -> Step:
+    wanted = "\n".join(f"- {criterion}" for criterion in brief.criteria)
+    return replace(
+        _step(
+            brief,
+            ACCEPT,
+            Role.REVIEW,
+            "Success criteria",
+            "Judge each success criterion against what lies on the task's branch. Repeat each under "
+            f"`## Success Criteria`, marked met or not, with evidence:\n{wanted}",
+            needs=("plan",),
+            gates=(Gate.CRITERIA,),
+        ),
+        after=after,
+    )
+
+
+def _step(
+    brief: Brief,
+    step: str,
+    role: Role,
+    title: str,
+    instructions: str,
+    *,
+    needs: tuple[str, ...] = (),
+    gates: tuple[Gate, ...] = (),
+) -> Step:
+    reads = WorkspaceKind.READ_ONLY if _own_tree(brief) else brief.config.workspace
+    return Step(
+        id=step,
+        agent=role.value,
+        title=title,
+        instructions=instructions,
+        phase=PHASE_OF_ROLE.get(role, Phase.EXPLORING),
+        needs=needs,
+        kind=reads,
+        workspace=LOOK if _own_tree(brief) else "",
+        gates=gates,
+    )
+
+
+def _writing(brief: Brief, step: Step, tree: str, *gates: Gate) -> Step:
+    if not _own_tree(brief):
+        return step
+    return replace(step, kind=brief.config.workspace, workspace=_tree(brief, tree), gates=gates)
+
+
+def _own_tree(brief: Brief) -> bool:
+    return brief.config.workspace is WorkspaceKind.WORKTREE
+
+
+def _tree(brief: Brief, name: str) -> str:
+    return name if _own_tree(brief) else ""

@@ -1,0 +1,110 @@
+"""Runs come alive, end, are lost, or could not be launched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.plan import Gate, StepState
+from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
+from orchestrator.model.task import TaskState
+from orchestrator.pm.advance import close_order, open_work
+from orchestrator.pm.changes import RunBelieved, StepChecked, StepMoved
+from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import LaunchFailed, RunGone, RunStarted
+    from orchestrator.pm.draft import Draft
+
+TERMINAL_GONE: Final = 1  # SIGHUP
+"""What a process gets whose terminal is closed: the tmux server went down, not the agent."""
+
+
+def run_started(draft: Draft, fact: RunStarted) -> None:
+    """A launcher claimed its run."""
+    draft.close_actions("launch", run=fact.run)
+    run = draft.state.runs.get(fact.run)
+    if run is not None and run.life is Life.STARTING:
+        evidence = f"process {fact.pid}"
+        draft.change(RunBelieved(run.id, Life.ALIVE, Turn.BUSY, evidence, fact.at, fact.pid, fact.pane))
+
+
+def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
+    """A run never came to be."""
+    run = draft.state.runs.get(fact.run)
+    draft.close_actions("launch", run=fact.run)
+    if run is not None and run.live:
+        how = f"could not be launched: {fact.reason}"
+        _bury(draft, run, Exit(lost=True), how)
+        if not _counts(draft, run):
+            return
+        if run.ending is not Ending.NOT or draft.state.state is TaskState.STOPPED:
+            _ended_by_us(draft, run)
+        elif fact.again:
+            lost(draft, run.step, how)
+        else:
+            block(draft, run.step, f"{run.agent} {how}")
+
+
+def run_gone(draft: Draft, fact: RunGone) -> None:
+    """A run's process is gone. Its last words were read before this fact (law 5)."""
+    run = draft.state.runs.get(fact.run)
+    draft.close_actions("launch", run=fact.run)
+    draft.close_actions("end", run=fact.run)
+    if run is None or not run.live:
+        return
+    open_order = run.order in draft.state.orders
+    _bury(draft, run, fact.exit, str(fact.exit))
+    if not _counts(draft, run):
+        return
+    if run.purpose is Purpose.CHECK:
+        _check_ended(draft, run, fact.exit)
+    elif open_order:
+        _ended_without_report(draft, run, fact.exit)
+
+
+def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:
+    close_order(draft, run)
+    draft.change(RunBelieved(run.id, Life.GONE, Turn.UNKNOWN, evidence, draft.at, exit=how))
+
+
+def _counts(draft: Draft, run: Run) -> bool:
+    """Tell whether the end of a run still says something about its step."""
+    step = draft.step(run.step)
+    return step.attempt == run.attempt and step.state is StepState.WORKING
+
+
+def _check_ended(draft: Draft, run: Run, how: Exit) -> None:
+    """The command that the daemon ran is over: its exit status is the verdict, and the agent comes next."""
+    if run.ending is not Ending.NOT:
+        _ended_by_us(draft, run)
+    elif how.code is None:
+        lost(draft, run.step, f"'s check {how}")
+    else:
+        draft.change(StepChecked(run.step, how.code))
+        if Gate.CHECK not in draft.step(run.step).gates and how.code:
+            draft.notice(f"the check before {run.step} exited {how.code}; it is recorded, not judged")
+        if draft.state.state is TaskState.STOPPED:
+            draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "the task was stopped"))
+        else:
+            open_work(draft, run.step)
+
+
+def _ended_without_report(draft: Draft, run: Run, how: Exit) -> None:
+    if run.ending is not Ending.NOT or draft.state.state is TaskState.STOPPED:
+        _ended_by_us(draft, run)
+    elif how.lost or how.signal == TERMINAL_GONE:
+        lost(draft, run.step, str(how))
+    elif how.clean and draft.step(run.step).tally.asks < draft.limits.asks:
+        ask_again(draft, run.step, "the run ended and left no handoff")
+    else:
+        crashed(draft, run.step, str(how))
+
+
+def _ended_by_us(draft: Draft, run: Run) -> None:
+    match run.ending:
+        case Ending.SILENT:
+            silent(draft, run.step, "gave no sign of work")
+        case Ending.OVERDUE:
+            silent(draft, run.step, "took longer than a run may")
+        case _:
+            draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended"))

@@ -1,0 +1,79 @@
+"""The last part of every gate: the work becomes a commit, the branch moves forward, the step has passed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.model.actions import Commit, Merge
+from orchestrator.model.plan import Gate, StepState
+from orchestrator.pm.changes import StepCommitted, StepMoved
+from orchestrator.pm.setbacks import block, reject
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import WorkCommitted, WorkMerged
+    from orchestrator.pm.draft import Draft
+    from orchestrator.pm.state import PMState
+
+
+def go_through(draft: Draft, step: str) -> None:
+    """Take a step through what is left of its gate: its commit, the merge; then it has passed."""
+    here = draft.step(step)
+    if Gate.COMMIT in here.gates and not here.commit:
+        begin_checking(draft, step, "its work is being committed")
+        draft.act(Commit(id=draft.new_id("a"), step=step, attempt=here.attempt))
+    elif Gate.MERGED in here.gates and (commit := _commit_of(draft.state, step)):
+        begin_checking(draft, step, "its work is being merged")
+        draft.act(Merge(id=draft.new_id("a"), step=step, attempt=here.attempt, commit=commit))
+    else:
+        pass_step(draft, step)
+
+
+def pass_step(draft: Draft, step: str) -> None:
+    """Let a step pass, and with it what it was asked to review."""
+    draft.change(StepMoved(step, StepState.PASSED, draft.at))
+    judged_step = draft.step(step).judges
+    if judged_step and draft.step(judged_step).state is StepState.CHECKING:
+        go_through(draft, judged_step)
+
+
+def begin_checking(draft: Draft, step: str, why: str) -> None:
+    """Say that a step's work is in, and that its gate is not yet through."""
+    if draft.step(step).state is not StepState.CHECKING:
+        draft.change(StepMoved(step, StepState.CHECKING, draft.at, why))
+
+
+def _commit_of(state: PMState, step: str) -> str:
+    here = state.steps[step]
+    return here.commit or (state.steps[here.judges].commit if here.judges else "")
+
+
+def work_committed(draft: Draft, fact: WorkCommitted) -> None:
+    """The work of a step is a commit, or there was nothing to commit, or it could not be done."""
+    draft.close_actions("commit", step=fact.step)
+    if not _awaited(draft, fact.step, fact.attempt):
+        return
+    if fact.reason:
+        block(draft, fact.step, f"the work of {fact.step} could not be committed: {fact.reason}")
+        return
+    if fact.commit:
+        draft.change(StepCommitted(fact.step, fact.commit))
+        go_through(draft, fact.step)
+    else:
+        # Nothing was changed: whether that is well is for the judges of the step to say.
+        pass_step(draft, fact.step)
+
+
+def work_merged(draft: Draft, fact: WorkMerged) -> None:
+    """The branch was moved forward; or it was not, and the work is done again from where the branch is now."""
+    draft.close_actions("merge", step=fact.step)
+    if not _awaited(draft, fact.step, fact.attempt):
+        return
+    if fact.reason:
+        reject(draft, fact.step, f"it could not be merged: {fact.reason}")
+    else:
+        pass_step(draft, fact.step)
+
+
+def _awaited(draft: Draft, step: str, attempt: int) -> bool:
+    here = draft.step(step)
+    return here.state is StepState.CHECKING and here.attempt == attempt

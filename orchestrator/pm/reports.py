@@ -1,0 +1,130 @@
+"""A report landed: whose it is, whether it counts, and what it leads to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.handoff import ReportStatus
+from orchestrator.model.plan import Gate, StepState
+from orchestrator.model.run import Purpose
+from orchestrator.pm.advance import close_order
+from orchestrator.pm.changes import (
+    HandoffSeen,
+    RunProgressed,
+    RunReported,
+    StepAdded,
+    StepReported,
+)
+from orchestrator.pm.gates import judged, mark_criteria, take_subtasks
+from orchestrator.pm.passing import begin_checking, go_through
+from orchestrator.pm.setbacks import ask_again, blocked, reject
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import ReportLanded
+    from orchestrator.model.handoff import Report
+    from orchestrator.model.run import Run
+    from orchestrator.pm.draft import Draft
+    from orchestrator.pm.state import PMState
+
+ARTIFACTS_NAMED: Final = 20
+
+
+def report_landed(draft: Draft, fact: ReportLanded) -> None:
+    """Take a report, or say why it does not count. It is dealt with once: the same bytes again change nothing."""
+    if draft.state.seen.get(fact.name) == fact.sha256:
+        return
+    draft.change(HandoffSeen(fact.name, fact.sha256))
+    run = speaker(draft.state, fact)
+    if isinstance(run, str):
+        draft.notice(f"{fact.name} was not acted on: {run}")
+        return
+    draft.change(RunProgressed(run.id, fact.at))
+    if fact.report is not None and fact.report.status is ReportStatus.IN_PROGRESS:
+        return
+    close_order(draft, run)
+    draft.change(RunReported(run.id, fact.at))
+    if fact.faults or fact.report is None:
+        reasons = "; ".join(f"{fact.name}, {fault}" for fault in fact.faults[:10])
+        ask_again(draft, run.step, reasons)
+    elif fact.missing and fact.report.status is not ReportStatus.BLOCKED:
+        ask_again(draft, run.step, f"it names files that are not on disk: {', '.join(fact.missing[:10])}")
+    else:
+        _take(draft, run, fact.name, fact.report)
+
+
+def speaker(state: PMState, fact: ReportLanded) -> Run | str:
+    """Return the run that a report speaks for, or the reason why it speaks for none (design, section 5).
+
+    A report that names a run must come from that run's instance and answer its order; one that names none
+    belongs to that instance's only run with an open order.
+    """
+    waiting = [
+        run for run in state.runs.values() if run.instance == fact.instance and run.order in state.orders
+    ]
+    waiting = [run for run in waiting if run.purpose is Purpose.WORK]
+    named = fact.report.run if fact.report else None
+    if named:
+        run = state.runs.get(named)
+        if run is None or run.instance != fact.instance:
+            return f"it names the run {named}, which is no run of {fact.instance}"
+        if run not in waiting:
+            return f"the order of run {named} is closed already"
+    elif len(waiting) != 1:
+        return f"{fact.instance} has {'no open order' if not waiting else 'several open orders and it names none'}"
+    else:
+        run = waiting[0]
+    told = fact.report.in_reply_to if fact.report else None
+    if told and told.removeprefix("handoffs/") != run.order:
+        return f"it answers {told}, but the open order of {fact.instance} is {run.order}"
+    return run
+
+
+def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
+    draft.change(StepReported(run.step, name, report.artifacts[:ARTIFACTS_NAMED]))
+    if report.status is ReportStatus.BLOCKED:
+        blocked(draft, run.step, report.blockers, report.skill_gaps)
+        return
+    step = draft.step(run.step)
+    verdict = judged(step, report)
+    if verdict.again:
+        ask_again(draft, step.id, verdict.again)
+    elif verdict.rejected:
+        reject(draft, step.id, verdict.rejected)
+    elif Gate.SUBTASKS in step.gates and (refused := take_subtasks(draft, step.id, report)):
+        ask_again(draft, step.id, refused)
+    elif Gate.CRITERIA in step.gates:
+        mark_criteria(draft, step.id, report)
+    elif report.status is ReportStatus.NEEDS_REVIEW and not _has_judge(draft.state, step.id):
+        _add_review(draft, step.id)
+    else:
+        go_through(draft, step.id)
+
+
+def _has_judge(state: PMState, step: str) -> bool:
+    return any(each.judges == step for each in state.steps.values())
+
+
+def _add_review(draft: Draft, step: str) -> None:
+    """Open the quality gate that a report asked for: a review step that judges this one (HUB 7.1)."""
+    here = draft.step(step)
+    begin_checking(draft, step, "a review was asked for")
+    review = replace(
+        here,
+        id=f"review:{step}",
+        agent="review",
+        title=here.title,
+        instructions=f"Review what {here.agent} handed in as {here.report}: {here.title}",
+        needs=(),
+        after=(),
+        gates=(Gate.VERDICT,),
+        judges=step,
+        state=StepState.PENDING,
+        attempt=1,
+        feedback=(),
+        report="",
+        artifacts=(),
+        commit="",
+        check_exit=None,
+    )
+    draft.change(StepAdded(review))

@@ -1,0 +1,176 @@
+"""What the user asks for: start, stop, answer, spawn. Each request is heard once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from orchestrator.model.plan import Step, StepState, Tally
+from orchestrator.model.run import Ending
+from orchestrator.model.task import TaskState
+from orchestrator.pm.advance import ACTIVE, end_run
+from orchestrator.pm.changes import (
+    BriefTaken,
+    CriteriaMarked,
+    QuestionAnswered,
+    RequestHeard,
+    StepAdded,
+    StepReopened,
+    StepRewired,
+    StepTallied,
+    TaskBegun,
+    TaskMoved,
+)
+from orchestrator.pm.families import family_of
+from orchestrator.pm.families.delivery import ACCEPT as ACCEPT_STEP
+from orchestrator.pm.gates import accepted_by_user
+from orchestrator.pm.passing import pass_step
+from orchestrator.pm.setbacks import ABANDON, ACCEPT, CONTINUE, SET_ASIDE, feed, reopen, set_aside
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import Answered, BriefChanged, SpawnAsked, StopAsked, TaskStarted
+    from orchestrator.model.question import Question
+    from orchestrator.pm.draft import Draft
+
+WITHDRAWN = "(withdrawn)"
+
+
+def task_started(draft: Draft, fact: TaskStarted) -> None:
+    """Begin a task, or go on with one that had ended."""
+    if not draft.state.id:
+        _begin(draft, fact)
+    elif draft.state.state in ACTIVE:
+        draft.reply = f"{fact.name} runs already"
+    elif draft.state.state is TaskState.COMPLETE and _asks_the_same(draft, fact):
+        draft.reply = (
+            f"{fact.name} is complete already; change the goal or the criteria in its task.md for more"
+        )
+    else:
+        _go_on(draft, fact)
+    draft.change(RequestHeard(fact.request))
+
+
+def _begin(draft: Draft, fact: TaskStarted) -> None:
+    draft.change(
+        TaskBegun(
+            fact.task, fact.name, fact.project, fact.brief, fact.agents, fact.base, fact.at, fact.history
+        )
+    )
+    if fact.history:
+        draft.notice(f"{len(fact.history)} handoffs were here before; they are history and are not acted on")
+    for step in family_of(fact.brief).first_steps(fact.brief):
+        draft.change(StepAdded(replace(step, since=fact.at)))
+    draft.reply = f"{fact.name} runs"
+
+
+def _asks_the_same(draft: Draft, fact: TaskStarted) -> bool:
+    old, new = draft.state.brief, fact.brief
+    return (old.goal, old.criteria) == (new.goal, new.criteria)
+
+
+def _go_on(draft: Draft, fact: TaskStarted) -> None:
+    was, same = draft.state.state, _asks_the_same(draft, fact)
+    draft.change(BriefTaken(fact.brief, fact.agents), TaskMoved(TaskState.RUNNING, "started again"))
+    for step in list(draft.state.steps.values()):
+        if _hangs(draft, step):
+            draft.change(StepReopened(step.id, step.attempt + 1, fact.at, "the task was started again"))
+    if not same and "plan" in draft.state.steps and draft.step("plan").state is not StepState.PENDING:
+        feed(
+            draft, "plan", "The goal or the criteria in task.md have changed. Plan what is still to be done."
+        )
+        reopen(draft, "plan", "task.md asks for something else now")
+    draft.reply = f"{fact.name} goes on from where it was ({was})"
+
+
+def _hangs(draft: Draft, step: Step) -> bool:
+    """Tell whether nothing would come of a step by itself: no run, and nobody is asked about it."""
+    if step.state in {StepState.FAILED, StepState.WORKING}:
+        return not draft.runs_of(step.id)
+    asked = any(question.step == step.id for question in draft.state.open_questions)
+    return step.state is StepState.BLOCKED and not asked
+
+
+def stop_asked(draft: Draft, fact: StopAsked) -> None:
+    """Stop the PM's work on a task and end its agents. What they were at is done again when it goes on."""
+    draft.change(RequestHeard(fact.request))
+    if draft.state.state not in ACTIVE:
+        draft.reply = f"{draft.state.name} is {draft.state.state} already"
+        return
+    live = draft.state.live_runs
+    draft.change(TaskMoved(TaskState.STOPPED, "the user stopped it"))
+    for run in live:
+        end_run(draft, run, Ending.STOPPED)
+    names = ", ".join(run.instance for run in live)
+    draft.reply = f"{draft.state.name} is stopped" + (f"; ending {names}" if names else "")
+
+
+def brief_changed(draft: Draft, fact: BriefChanged) -> None:
+    """Take the goal and the criteria of an edited task.md; its Agent Config counts from the next start on."""
+    old = draft.state.brief
+    if fact.brief != old:
+        draft.change(BriefTaken(replace(fact.brief, config=old.config)))
+        frozen = " Its Agent Config counts from the next start on." if fact.brief.config != old.config else ""
+        draft.notice(f"task.md was edited.{frozen}")
+
+
+def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
+    """Add a step of the user's own beside the plan."""
+    draft.change(RequestHeard(fact.request))
+    if draft.state.state is not TaskState.COMPLETE and draft.state.state not in ACTIVE:
+        draft.reply = f"{draft.state.name} is {draft.state.state}: start it again first"
+        draft.refused = True
+        return
+    if draft.state.state is TaskState.COMPLETE:
+        draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for"))
+    draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, fact.agent.name: fact.agent}))
+    number = sum(step.agent == fact.agent.name for step in draft.state.steps.values()) + 1
+    step = family_of(draft.state.brief).loose_step(draft.state.brief, fact.agent, number, fact.instructions)
+    draft.change(StepAdded(replace(step, since=fact.at)))
+    last = draft.state.steps.get(ACCEPT_STEP)
+    if last is not None and last.state is StepState.PENDING:
+        draft.change(StepRewired(ACCEPT_STEP, (*last.after, step.id)))
+    draft.reply = f"{fact.agent.name} is to work on step {step.id}"
+
+
+def answered(draft: Draft, fact: Answered) -> None:
+    """Carry an answer to exactly the step that asked (law 10)."""
+    draft.change(RequestHeard(fact.request))
+    question = draft.state.questions.get(fact.question)
+    if question is None or not question.open:
+        draft.refused = True
+        draft.reply = (
+            f"{fact.question} was answered already: {question.answer}"
+            if question
+            else f"{draft.state.name} has no question {fact.question}"
+        )
+        return
+    draft.change(QuestionAnswered(question.id, fact.text, fact.at))
+    draft.reply = f"{question.id} is answered"
+    _carry_out(draft, question, fact.text)
+
+
+def _carry_out(draft: Draft, question: Question, text: str) -> None:
+    word = text.strip().lower()
+    step = question.step
+    if word == ABANDON:
+        _abandon(draft)
+    elif not step:
+        if word != CONTINUE:
+            draft.notice(f"{question.id}: {text}")
+    elif word == SET_ASIDE and SET_ASIDE in question.options:
+        set_aside(draft, step, f"the user set it aside ({question.id})")
+    elif word == ACCEPT and ACCEPT in question.options:
+        draft.change(CriteriaMarked(accepted_by_user(draft.state.criteria, question.id)))
+        pass_step(draft, step)
+    elif not draft.step(step).settled:
+        feed(draft, step, f"The user answered {question.id}: {text}")
+        reopen(draft, step, f"answered: {question.id}")
+        draft.change(StepTallied(step, Tally()))
+
+
+def _abandon(draft: Draft) -> None:
+    for question in draft.state.open_questions:
+        draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at))
+    draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it"))
+    for run in draft.state.live_runs:
+        end_run(draft, run, Ending.STOPPED)

@@ -1,0 +1,266 @@
+"""The state of one task, and how changes alter it. A state is never changed in place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
+
+from orchestrator.model.actions import Action
+from orchestrator.model.agents import Agent
+from orchestrator.model.handoff import CriterionMark, Order
+from orchestrator.model.plan import Step, StepState, Tally
+from orchestrator.model.question import Question
+from orchestrator.model.run import Life, Run
+from orchestrator.model.task import Brief, Phase, TaskState
+from orchestrator.pm import changes as c
+from orchestrator.pm.transitions import PHASES, STEPS, TASKS, IllegalMove
+
+NOTICES_KEPT: Final = 50
+REQUESTS_KEPT: Final = 1000
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class PMState:
+    """Everything that the PM knows of one task. Dictionaries keep the order in which things came.
+
+    `seen` gives the hash of each handoff dealt with. `outbox` holds the actions whose outcome is not yet known.
+    """
+
+    id: str = ""
+    name: str = ""
+    project: str = ""
+    brief: Brief = field(default_factory=lambda: Brief(title="", goal="", criteria=()))
+    agents: dict[str, Agent] = field(default_factory=dict)
+    base: str = ""
+    state: TaskState = TaskState.STOPPED
+    why: str = ""
+    phase: Phase = Phase.PLANNING
+    steps: dict[str, Step] = field(default_factory=dict)
+    runs: dict[str, Run] = field(default_factory=dict)
+    orders: dict[str, Order] = field(default_factory=dict)
+    questions: dict[str, Question] = field(default_factory=dict)
+    criteria: tuple[CriterionMark, ...] = ()
+    outbox: dict[str, Action] = field(default_factory=dict)
+    seen: dict[str, str] = field(default_factory=dict)
+    requests: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    started_at: float = 0.0
+    order_second: int = 0
+    plan_edits: int = 0
+
+    @property
+    def branch(self) -> str:
+        """The task's branch in the project's repository."""
+        return f"task/{self.name}"
+
+    @property
+    def live_runs(self) -> list[Run]:
+        """The runs that are not known to be gone."""
+        return [run for run in self.runs.values() if run.live]
+
+    @property
+    def open_questions(self) -> list[Question]:
+        """The questions that wait for an answer."""
+        return [question for question in self.questions.values() if question.open]
+
+
+def with_entry(table: dict[K, V], key: K, value: V) -> dict[K, V]:
+    """Return a copy of `table` with one entry set."""
+    return {**table, key: value}
+
+
+def without(table: dict[K, V], key: K) -> dict[K, V]:
+    """Return a copy of `table` without one entry."""
+    return {k: v for k, v in table.items() if k != key}
+
+
+def fold(state: PMState, change: c.Change) -> PMState:
+    """Return the state after one change.
+
+    Raises:
+        IllegalMove: the change is in no table of `pm.transitions`; the state is as it was.
+
+    """
+    match change:
+        case (
+            c.TaskBegun()
+            | c.TaskMoved()
+            | c.PhaseMoved()
+            | c.BriefTaken()
+            | c.CriteriaMarked()
+            | c.HandoffSeen()
+            | c.RequestHeard()
+            | c.Noticed()
+            | c.ActionClosed()
+        ):
+            return _fold_task(state, change)
+        case c.OrderGiven() | c.OrderClosed() | c.QuestionAsked() | c.QuestionAnswered():
+            return _fold_words(state, change)
+        case c.RunOpened() | c.RunBelieved() | c.RunReported() | c.RunProgressed() | c.RunEnding():
+            return _fold_run(state, change)
+        case _:
+            return _fold_step(state, change)
+
+
+def with_action(state: PMState, action: Action) -> PMState:
+    """Return the state with one more action in its outbox."""
+    return replace(state, outbox=with_entry(state.outbox, action.id, action))
+
+
+def _fold_task(
+    state: PMState,
+    change: c.TaskBegun
+    | c.TaskMoved
+    | c.PhaseMoved
+    | c.BriefTaken
+    | c.CriteriaMarked
+    | c.HandoffSeen
+    | c.RequestHeard
+    | c.Noticed
+    | c.ActionClosed,
+) -> PMState:
+    match change:
+        case c.TaskBegun():
+            return PMState(
+                id=change.id,
+                name=change.name,
+                project=change.project,
+                brief=change.brief,
+                agents=change.agents,
+                base=change.base,
+                state=TaskState.RUNNING,
+                started_at=change.at,
+                seen=change.seen,
+            )
+        case c.TaskMoved(to=to):
+            if to not in TASKS[state.state]:
+                raise IllegalMove(f"task: {state.state} to {to}")
+            return replace(state, state=to, why=change.why)
+        case c.PhaseMoved(to=phase):
+            if phase not in PHASES[state.phase]:
+                raise IllegalMove(f"phase: {state.phase} to {phase}")
+            return replace(state, phase=phase)
+        case c.BriefTaken():
+            return replace(state, brief=change.brief, agents=change.agents or state.agents)
+        case c.CriteriaMarked():
+            return replace(state, criteria=change.marks)
+        case c.HandoffSeen():
+            return replace(state, seen=with_entry(state.seen, change.name, change.sha256))
+        case c.RequestHeard():
+            return replace(state, requests=(*state.requests, change.request)[-REQUESTS_KEPT:])
+        case c.Noticed():
+            return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:])
+        case c.ActionClosed():
+            return replace(state, outbox=without(state.outbox, change.action))
+
+
+def _fold_words(
+    state: PMState, change: c.OrderGiven | c.OrderClosed | c.QuestionAsked | c.QuestionAnswered
+) -> PMState:
+    match change:
+        case c.OrderGiven(order=order):
+            return replace(
+                state, orders=with_entry(state.orders, order.name, order), order_second=int(order.at)
+            )
+        case c.OrderClosed():
+            return replace(state, orders=without(state.orders, change.order))
+        case c.QuestionAsked(question=question):
+            return replace(state, questions=with_entry(state.questions, question.id, question))
+        case c.QuestionAnswered():
+            answered = replace(state.questions[change.question], answer=change.text, answered_at=change.at)
+            return replace(state, questions=with_entry(state.questions, answered.id, answered))
+
+
+def _fold_run(
+    state: PMState,
+    change: c.RunOpened | c.RunBelieved | c.RunReported | c.RunProgressed | c.RunEnding,
+) -> PMState:
+    match change:
+        case c.RunOpened(run=run):
+            return replace(state, runs=with_entry(state.runs, run.id, run))
+        case c.RunBelieved():
+            was = state.runs[change.run]
+            if was.life is Life.GONE:
+                raise IllegalMove(f"run {was.id}: gone to {change.life}")
+            run = replace(
+                was,
+                life=change.life,
+                turn=change.turn,
+                evidence=change.evidence,
+                since=change.at,
+                pid=change.pid or was.pid,
+                pane=change.pane or was.pane,
+                exit=change.exit,
+            )
+        case c.RunReported():
+            run = replace(state.runs[change.run], reported_at=change.at, progress_at=change.at)
+        case c.RunProgressed():
+            run = replace(state.runs[change.run], progress_at=change.at)
+        case c.RunEnding():
+            run = replace(state.runs[change.run], ending=change.ending)
+    return replace(state, runs=with_entry(state.runs, run.id, run))
+
+
+def _fold_step(
+    state: PMState,
+    change: c.StepAdded
+    | c.StepRewired
+    | c.StepMoved
+    | c.StepTallied
+    | c.StepFed
+    | c.StepReopened
+    | c.StepReported
+    | c.StepChecked
+    | c.StepCommitted,
+) -> PMState:
+    if isinstance(change, c.StepAdded):
+        return replace(state, steps=with_entry(state.steps, change.step.id, change.step))
+    was = state.steps[change.step]
+    altered: dict[str, Any]
+    match change:
+        case c.StepRewired():
+            altered = {"after": change.after}
+        case c.StepMoved(to=to):
+            if to not in STEPS[was.state]:
+                raise IllegalMove(f"step {was.id}: {was.state} to {to}")
+            altered = {
+                "state": to,
+                "since": change.at,
+                "why": change.why,
+                "not_before": change.not_before,
+                "keep_tree": change.keep_tree,
+            }
+        case c.StepTallied():
+            altered = {"tally": change.tally}
+        case c.StepFed():
+            altered = {"feedback": change.feedback}
+        case c.StepReopened():
+            altered = _reopened(was, change)
+        case c.StepReported():
+            altered = {"report": change.report, "artifacts": change.artifacts}
+        case c.StepChecked():
+            altered = {"check_exit": change.exit}
+        case c.StepCommitted():
+            altered = {"commit": change.commit}
+    return replace(state, steps=with_entry(state.steps, was.id, replace(was, **altered)))
+
+
+def _reopened(was: Step, change: c.StepReopened) -> dict[str, Any]:
+    if StepState.PENDING not in STEPS[was.state] and was.state is not StepState.PENDING:
+        raise IllegalMove(f"step {was.id}: {was.state} reopened")
+    return {
+        "state": StepState.PENDING,
+        "attempt": change.attempt,
+        "tally": Tally(rejections=was.tally.rejections, blocks=was.tally.blocks),
+        "since": change.at,
+        "why": change.why,
+        "not_before": 0.0,
+        "keep_tree": False,
+        "check_exit": None,
+        "commit": "",
+        "report": "",
+        "artifacts": (),
+    }

@@ -1,0 +1,93 @@
+"""Files: read with suspicion, written whole, appended durably."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from orchestrator.model.errors import Refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEMPORARY: Final = ".tmp-"
+"""How the names begin under which `write` and `create` prepare a file. `entries` leaves them out."""
+
+
+class Unreadable(Refused):
+    """Not a plain file that we would read: a link, a pipe, a device, a folder, too large, or not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a folder, by `lstat`: links are not followed. Times are nanoseconds, sizes bytes."""
+
+    name: str
+    inode: int
+    mtime_ns: int
+    size: int
+    is_file: bool
+    is_folder: bool
+
+
+class Log(Protocol):
+    """A file that only grows. Each line is on the disk before `append` returns."""
+
+    def append(self, line: bytes) -> None:
+        """Write `line` and fsync. Raises OSError: then nothing may be decided on that file any more."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the file."""
+        ...
+
+
+class Files(Protocol):
+    """A tree of files. Paths are absolute; the caller made them by `model.names.beneath` or from settings."""
+
+    def read(self, path: Path, limit: int = 67_108_864) -> bytes:
+        """Return the bytes of a plain file of at most `limit` bytes.
+
+        Opens with O_NOFOLLOW and O_NONBLOCK and looks at the open file, so a link or pipe put there at the last
+        moment is not followed and does not hang. Raises Unreadable.
+        """
+        ...
+
+    def write(self, path: Path, data: bytes, mode: int = 0o600) -> None:
+        """Put `data` at `path`, whole or not at all: temp beside it, fsync, rename, fsync of the folder."""
+        ...
+
+    def create(self, path: Path, data: bytes, mode: int = 0o600) -> bool:
+        """Like `write`, but never over an existing name: False, and nothing changed, if there is one."""
+        ...
+
+    def open_log(self, path: Path) -> Log:
+        """Open a file for appending, made with mode 0600 if missing."""
+        ...
+
+    def entries(self, folder: Path) -> list[Entry]:
+        """Return what lies in a folder, in no order; temporary names of `write` are left out.
+
+        A missing folder is an empty one.
+        """
+        ...
+
+    def entry(self, path: Path) -> Entry | None:
+        """Return one name's entry, or None if it is not there."""
+        ...
+
+    def being_written(self, path: Path) -> bool:
+        """Tell whether some process has the file open for writing; False where the system cannot tell."""
+        ...
+
+    def make_folder(self, folder: Path, mode: int = 0o700) -> None:
+        """Make a folder and what is missing above it; no error if it is there."""
+        ...
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Rename within a file system, replacing `new`, durably."""
+        ...
+
+    def remove(self, path: Path) -> None:
+        """Remove a file; no error if it is not there."""
+        ...

@@ -1,0 +1,106 @@
+"""Workspaces: the trees that steps write in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from orchestrator.model.errors import Refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,127}")
+_BRANCH: Final = re.compile(r"task/[a-z0-9][a-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """One workspace of a task.
+
+    `project` is the user's repository, `root` the folder of the task's worktrees, `name` this one's, `branch`
+    the task's branch (`task/NAME`). A tree named `name` has the branch `task/NAME--name`; one without a branch
+    of its own (`detached`) shows the tip of `branch`.
+    """
+
+    project: Path
+    root: Path
+    name: str
+    branch: str
+    base: str
+    detached: bool = False
+
+    @property
+    def path(self) -> Path:
+        """Where the tree lies."""
+        return self.root / self.name
+
+    @property
+    def own_branch(self) -> str:
+        """The branch of this tree alone."""
+        return f"{self.branch}--{self.name}"
+
+    @property
+    def keep_prefix(self) -> str:
+        """What the refs begin with that keep work found in this tree."""
+        return f"refs/tasks/{self.branch}/{self.name}/"
+
+
+def checked_tree(tree: Tree) -> Tree:
+    """Return `tree` if its names cannot lead anywhere else: its path is then beneath its root.
+
+    Raises:
+        Refused: they can.
+
+    """
+    if not _NAME.fullmatch(tree.name) or not tree.root.is_absolute() or ".." in tree.root.parts:
+        raise Refused(f"{tree.name[:60]!a} in {tree.root} is not a place for a worktree")
+    if not _BRANCH.fullmatch(tree.branch):
+        raise Refused(f"{tree.branch[:80]!a} is not the branch of a task: task/NAME")
+    return tree
+
+
+class Workspaces(Protocol):
+    """Worktrees of a git repository. All calls are repeatable and end by a deadline; all raise `Unavailable`.
+
+    The user's own tree, index, stash, hooks and current branch are never touched. Hooks of the repository are
+    not run.
+    """
+
+    def head(self, project: Path) -> str:
+        """Return the commit that the user's tree stands on.
+
+        Raises Refused, with what to do: not a git repository, or no commit yet.
+        """
+        ...
+
+    def prepare(self, tree: Tree, attempt: int) -> Path:
+        """Make the tree if it is missing and bring it, clean, to the tip of the task's branch.
+
+        The branch is made from `base` if it is missing. Work found in the tree is first kept: a commit under
+        `refs/tasks/<branch>/<name>/<attempt>-<n>`. Returns the tree's path.
+        """
+        ...
+
+    def where(self, tree: Tree) -> Path:
+        """Return the folder to work in of a tree as it stands, as `prepare` did. Raises Refused if it is gone."""
+        ...
+
+    def commit(self, tree: Tree, message: str) -> tuple[str, int]:
+        """Put all that changed in the tree on its branch as one commit on top of the tip of the task's branch.
+
+        Returns the commit and the number of files in it; `("", 0)` if nothing differs from the tip.
+        """
+        ...
+
+    def merge(self, tree: Tree, commit: str) -> str:
+        """Move the task's branch to `commit` if that is a fast-forward; already there is fine.
+
+        Returns an empty string, or the reason why it could not be.
+        """
+        ...
+
+    def release(self, tree: Tree, attempt: int) -> None:
+        """Keep unsaved work as `prepare` does, then remove the tree (never the branch)."""
+        ...

@@ -1,0 +1,33 @@
+"""Which runtime an agent gets."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from orchestrator.model.agents import Agent
+from orchestrator.model.errors import Refused
+from orchestrator.runtimes import Runtime
+from orchestrator.runtimes.command import Command
+
+RUNTIMES: Final[dict[str, Runtime]] = {runtime.name: runtime for runtime in (Command(),)}
+
+
+def runtime_of(agent: Agent) -> Runtime:
+    """Return the runtime that the definition names; `auto` is `command` for an agent that has one.
+
+    Raises:
+        Refused: there is no such runtime, or `auto` finds none.
+
+    """
+    name = agent.runtime
+    if name == "auto" and agent.command:
+        name = Command.name
+    if name in RUNTIMES:
+        return RUNTIMES[name]
+    known = ", ".join(RUNTIMES)
+    if name == "auto":
+        raise Refused(
+            f"agent {agent.name} names no runtime and no command: write `{agent.name}.command: …` or "
+            f"`{agent.name}.runtime: …` ({known}) under Agent Config of task.md"
+        )
+    raise Refused(f"agent {agent.name} asks for the runtime {name[:40]!a}: there is {known}")

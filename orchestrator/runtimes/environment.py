@@ -1,0 +1,85 @@
+"""The environment of a run: an allow-list of the daemon's own variables, and what the run is told (U4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.model.settings import NEVER_PASSED
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What one run is told in its environment. Paths are absolute and as the run sees them.
+
+    `task` and `instance` are names, `reply_to` is the order's file name in `handoffs/`. What may be empty:
+    `subtask`; `base`, the commit that the task began with; `branch`, the one that the workspace is on;
+    `check_exit`, the exit status of the step's check command.
+    """
+
+    run: str
+    task: str
+    instance: str
+    step: str
+    attempt: int
+    order: Path
+    reply_to: str
+    task_dir: Path
+    workspace: Path
+    artifacts: Path
+    scratchpad: Path
+    subtask: str = ""
+    template: Path | None = None
+    base: str = ""
+    branch: str = ""
+    check_exit: int | None = None
+
+
+def passed(environ: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Return those of the daemon's variables that may reach an agent.
+
+    Args:
+        environ: the daemon's environment.
+        names: the setting `environment.pass`; a `*` at the end of a name stands for any rest.
+
+    """
+    return {
+        variable: value
+        for variable, value in environ.items()
+        if not variable.startswith(NEVER_PASSED) and any(_matches(variable, name) for name in names)
+    }
+
+
+def told(assignment: Assignment) -> dict[str, str]:
+    """Return the `ORCHESTRATOR_…` variables of a run. All are always there: what does not apply is empty."""
+    values = {
+        "RUN": assignment.run,
+        "TASK": assignment.task,
+        "AGENT": assignment.instance,
+        "STEP": assignment.step,
+        "SUBTASK": assignment.subtask,
+        "ATTEMPT": assignment.attempt,
+        "ORDER": assignment.order,
+        "REPLY_TO": assignment.reply_to,
+        "TASK_DIR": assignment.task_dir,
+        "WORKSPACE": assignment.workspace,
+        "ARTIFACTS": assignment.artifacts,
+        "SCRATCHPAD": assignment.scratchpad,
+        "TEMPLATE": assignment.template,
+        "BASE": assignment.base,
+        "BRANCH": assignment.branch,
+        "CHECK_EXIT": assignment.check_exit,
+    }
+    return {f"ORCHESTRATOR_{name}": "" if value is None else str(value) for name, value in values.items()}
+
+
+def run_environment(
+    environ: Mapping[str, str], names: Sequence[str], assignment: Assignment, extra: Mapping[str, str]
+) -> dict[str, str]:
+    """Return all that the process of a run gets: what passes, what the runtime adds, what it is told."""
+    return passed(environ, names) | dict(extra) | told(assignment)
+
+
+def _matches(variable: str, name: str) -> bool:
+    return variable.startswith(name[:-1]) if name.endswith("*") else variable == name

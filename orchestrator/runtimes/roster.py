@@ -1,0 +1,130 @@
+"""Which agents a task can spawn: those of its template, of its project, and those that ship, in that order."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from orchestrator.formats.agent_file import filled, read_agent, read_kiro_agent
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.agents import Agent
+from orchestrator.model.errors import BadFile, Refused
+from orchestrator.model.names import checked_name
+from orchestrator.model.task import AgentWish, Config
+from orchestrator.ports.files import Files
+
+CLAUDE_FOLDER: Final = Path(".claude", "agents")
+KIRO_FOLDER: Final = Path(".kiro", "agents")
+
+_LARGEST: Final = 262_144
+_MOST: Final = 500
+_READERS: Final[dict[str, Callable[..., Agent]]] = {".md": read_agent, ".json": read_kiro_agent}
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The agents by name, and what a user should be told of those that were passed over."""
+
+    agents: dict[str, Agent]
+    warnings: tuple[str, ...] = ()
+
+
+def find_agents(
+    project: Path,
+    template: Path | None,
+    config: Config,
+    shipped: Path,
+    *,
+    python: str = sys.executable,
+    files: Files | None = None,
+) -> Roster:
+    """Find every agent that a task can spawn, with what its task.md wishes of each.
+
+    Args:
+        project: the user's project. What its files define may come from anybody: they cannot name programs.
+        template: the folder of the task's template, whose `agents/` may.
+        config: the Agent Config of task.md.
+        shipped: the folder of the definitions that ship.
+        python: what `{python}` in a command stands for.
+        files: the disk, if it is not this machine's.
+
+    Raises:
+        Refused: task.md wishes something of an agent that nobody defines, or that makes no sense.
+
+    """
+    files = files or DiskFiles()
+    agents: dict[str, Agent] = {}
+    warnings: list[str] = []
+    places = [(template / "agents", True)] if template else []
+    places += [(project / CLAUDE_FOLDER, False), (project / KIRO_FOLDER, False), (shipped, True)]
+    for folder, trusted in places:
+        for agent in _defined(files, folder, warnings, trusted=trusted):
+            agents.setdefault(agent.name, agent)
+    for name, wish in config.agents.items():
+        agents[checked_name(name, "agent name")] = _wished(agents.get(name), name, wish)
+    folder_text = str(template) if template else ""
+    return Roster(
+        {name: _ready(agent, config.runtime, python, folder_text) for name, agent in sorted(agents.items())},
+        tuple(warnings),
+    )
+
+
+def _defined(files: Files, folder: Path, warnings: list[str], *, trusted: bool) -> Iterator[Agent]:
+    """Yield what the files of one folder define. One that does not read is passed over, with a warning."""
+    try:
+        entries = files.entries(folder)
+    except (Refused, OSError) as error:
+        warnings.append(f"{folder} does not read as a folder of agents: {error}")
+        return
+    names = sorted(entry.name for entry in entries if Path(entry.name).suffix in _READERS)
+    if len(names) > _MOST:
+        warnings.append(f"{folder} holds {len(names)} definitions: only the first {_MOST} are read")
+    for name in names[:_MOST]:
+        path = folder / name
+        try:
+            agent = _READERS[path.suffix](files.read(path, _LARGEST), str(path), trusted=trusted)
+        except (Refused, OSError) as error:
+            warnings.append(
+                f"passed over: {error}" if isinstance(error, BadFile) else f"passed over {path}: {error}"
+            )
+            continue
+        if agent.name != path.stem:
+            warnings.append(f"{path} defines {agent.name}, not {path.stem}: rename one of the two")
+        yield agent
+
+
+def _wished(agent: Agent | None, name: str, wish: AgentWish) -> Agent:
+    """Return an agent as task.md wants it. One that is defined nowhere else must have a command there."""
+    if agent is None:
+        if not wish.command:
+            raise Refused(
+                f"task.md speaks of the agent {name}, which nobody defines: add .claude/agents/{name}.md, "
+                f"or `{name}.command: …`"
+            )
+        agent = Agent(name, source="task.md")
+    runtime = wish.runtime or ("command" if wish.command else agent.runtime)
+    return replace(
+        agent,
+        runtime=runtime,
+        command=wish.command or agent.command,
+        check=wish.check or agent.check,
+        model=wish.model or agent.model,
+    )
+
+
+def _ready(agent: Agent, runtime: str, python: str, template: str) -> Agent:
+    """Return an agent with the task's runtime, if it has none of its own, and with its places filled in."""
+    words = (*agent.command, *agent.check)
+    if not template and any("{template}" in word for word in words):
+        raise Refused(
+            f"{agent.name} asks for {{template}}, but task.md names no template: write `template: …`"
+        )
+    return replace(
+        agent,
+        runtime=runtime if runtime and agent.runtime == "auto" else agent.runtime,
+        command=filled(agent.command, python=python, template=template),
+        check=filled(agent.check, python=python, template=template),
+    )

@@ -1,0 +1,1 @@
+"""The scribe: progress.md, from what lies on disk and what the PM says (HUB 8)."""

@@ -1,0 +1,224 @@
+"""progress.md as text: what the PM says of a task and what lies in its folder, in the document's form (HUB 8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from orchestrator.formats.redact import redacted
+from orchestrator.formats.text import cut, local_time, one_line
+from orchestrator.model.handoff import CriterionMark
+from orchestrator.model.task import Phase, TaskState
+
+MILESTONES_SHOWN: Final = 1000
+CELL_LENGTH: Final = 200
+TEXT_LENGTH: Final = 1000
+
+_ACTS: Final = re.compile(r"[|\\]|<(?=[A-Za-z/!?])|!(?=\[)")
+_LAST_UPDATED: Final = "**Last Updated:** "
+_LAST_CHECK_IN: Final = "**Last Check-in:** "
+_MEANINGS: Final = {
+    TaskState.RUNNING: "at work",
+    TaskState.WAITING: "waiting for an answer (see Current Blockers)",
+    TaskState.STOPPED: "stopped",
+    TaskState.COMPLETE: "complete",
+    TaskState.FAILED: "failed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Milestone:
+    """One row of the summary. `last_handoff` is a file name, or empty."""
+
+    label: str
+    status: str
+    last_handoff: str = ""
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """What only a person can say, and the exact command that says it."""
+
+    text: str
+    command: str
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PMView:
+    """What the PM knows of a task and the scribe cannot see on disk.
+
+    `last_checkin` is in seconds since the epoch; `passed` of `steps` are done, `runs` agents live. `criteria`,
+    `branch` and `merge` (the command that takes the work over) make the closing section, where there is one.
+    """
+
+    task: str
+    phase: Phase
+    state: TaskState
+    last_checkin: float | None = None
+    milestones: tuple[Milestone, ...] = ()
+    blockers: tuple[str, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
+    criteria: tuple[CriterionMark, ...] = ()
+    branch: str = ""
+    merge: str = ""
+    passed: int = 0
+    steps: int = 0
+    runs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Something new: a handoff with its summary, or, without one, an artifact."""
+
+    path: str
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file under `artifacts/`, and when it was last changed (seconds since the epoch)."""
+
+    path: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """What lies in a task's folder: the newest of it, and how many more there are. `notes` tell of trouble."""
+
+    activities: tuple[Activity, ...] = ()
+    more_activities: int = 0
+    artifacts: tuple[Artifact, ...] = ()
+    more_artifacts: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
+    """Return progress.md.
+
+    Args:
+        view: What the PM says.
+        disk: What lies in the task's folder, newest first.
+        at: Now, in seconds since the epoch.
+
+    """
+    parts = [
+        _head(view, at),
+        _section("Recent Activity (since last check-in)", _activity(disk)),
+        _section("Milestone Summary", _milestones(view.milestones)),
+        _section("Current Blockers", _blockers(view)),
+        _section("Artifacts Generated", _artifacts(disk)),
+    ]
+    result = list(_result(view))
+    if result:
+        parts.append(_section("Result", result))
+    return "\n".join(parts)
+
+
+def without_times(text: str) -> str:
+    """Return progress.md without the times of its head, to tell whether anything else changed."""
+    head, _, rest = text.partition("\n\n")
+    kept = (line for line in head.split("\n") if not line.startswith((_LAST_UPDATED, _LAST_CHECK_IN)))
+    return "\n".join(kept) + "\n\n" + rest
+
+
+@lru_cache(maxsize=8192)
+def shown(text: str, limit: int = CELL_LENGTH) -> str:
+    """Return text of others as one line of ours shows it: no secret, no control character, no markup that acts."""
+    line = cut(redacted(one_line(text[: 4 * TEXT_LENGTH])), limit)
+    return _ACTS.sub(lambda found: "&lt;" if found[0] == "<" else f"\\{found[0]}", line)
+
+
+def _head(view: PMView, at: float) -> str:
+    checked = "never" if view.last_checkin is None else local_time(view.last_checkin)
+    agents = "no agent" if not view.runs else "1 agent" if view.runs == 1 else f"{view.runs} agents"
+    done = f"; {view.passed} of {view.steps} steps passed" if view.steps else ""
+    return (
+        f"# Task Progress: {shown(view.task)}\n"
+        f"{_LAST_UPDATED}{local_time(at)}\n"
+        f"{_LAST_CHECK_IN}{checked}\n"
+        f"**Now:** {_MEANINGS[view.state]}, phase {view.phase.value}{done}; {agents} running\n"
+    )
+
+
+def _section(title: str, lines: Iterable[str]) -> str:
+    return f"## {title}\n" + "".join(f"{line}\n" for line in lines)
+
+
+def _activity(disk: OnDisk) -> Iterable[str]:
+    for note in disk.notes:
+        yield f"- {shown(note, TEXT_LENGTH)}"
+    for each in disk.activities:
+        path = shown(each.path)
+        yield f"- {path}: {each.summary}" if each.summary else f"- New artifact: {path}"
+    if disk.more_activities:
+        yield f"- … and {disk.more_activities} more"
+    if not disk.activities and not disk.notes:
+        yield "Nothing new."
+
+
+def _milestones(milestones: tuple[Milestone, ...]) -> Iterable[str]:
+    yield "| Milestone | Status | Last Handoff | Notes |"
+    yield "|-----------|--------|--------------|-------|"
+    for milestone in milestones[:MILESTONES_SHOWN]:
+        yield _row(milestone)
+    if len(milestones) > MILESTONES_SHOWN:
+        yield f"| … and {len(milestones) - MILESTONES_SHOWN} more | | | |"
+    if not milestones:
+        yield "| (none yet) | | | |"
+
+
+@lru_cache(maxsize=4096)
+def _row(milestone: Milestone) -> str:
+    cells = (milestone.label, milestone.status, milestone.last_handoff, milestone.notes)
+    return f"| {' | '.join(shown(cell) for cell in cells)} |"
+
+
+def _blockers(view: PMView) -> Iterable[str]:
+    for blocker in view.blockers:
+        yield f"- {shown(blocker, TEXT_LENGTH)}"
+    for question in view.questions:
+        options = f" (options: {', '.join(question.options)})" if question.options else ""
+        yield f"- {shown(question.text + options, TEXT_LENGTH)}"
+        yield f"  Answer with: {_command(question.command)}"
+    if not view.blockers and not view.questions:
+        yield "None"
+
+
+def _artifacts(disk: OnDisk) -> Iterable[str]:
+    for artifact in disk.artifacts:
+        yield _artifact(artifact)
+    if disk.more_artifacts:
+        yield f"- … and {disk.more_artifacts} more"
+    if not disk.artifacts:
+        yield "None"
+
+
+@lru_cache(maxsize=4096)
+def _artifact(artifact: Artifact) -> str:
+    return f"- {shown(artifact.path)} ({local_time(artifact.at)})"
+
+
+def _result(view: PMView) -> Iterable[str]:
+    for mark in view.criteria:
+        told = (
+            f"evidence: {', '.join(mark.evidence)}"
+            if mark.met
+            else f"not met: {mark.reason or 'no reason given'}"
+        )
+        told = "" if mark.met and not mark.evidence else f" ({told})"
+        yield f"- [{'x' if mark.met else ' '}] {shown(mark.text + told, TEXT_LENGTH)}"
+    if view.branch:
+        yield f"- The work is on the branch {_command(view.branch)}"
+    if view.merge:
+        yield f"- To take it over: {_command(view.merge)}"
+
+
+def _command(text: str) -> str:
+    """Return a command as code, so that it can be copied as it stands."""
+    return f"`{one_line(text).replace('`', chr(0x2019))}`"

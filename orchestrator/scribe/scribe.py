@@ -1,0 +1,183 @@
+"""The scribe: reads handoffs and artifacts as they lie on disk, and writes progress.md (HUB 8, H11).
+
+It talks to no agent and changes nothing but progress.md, which is put in place whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from orchestrator.formats.text import FILE_BYTES
+from orchestrator.model.errors import BadName
+from orchestrator.model.names import beneath
+from orchestrator.ports.files import Entry, Files, Unreadable
+from orchestrator.scribe.newest import Newest
+from orchestrator.scribe.progress import Activity, Artifact, OnDisk, PMView, render_progress, without_times
+from orchestrator.scribe.summary import summary, unreadable
+
+ACTIVITIES_SHOWN: Final = 50
+ARTIFACTS_SHOWN: Final = 200
+MOST_ARTIFACTS: Final = 100_000
+DEEPEST: Final = 16
+HANDOFFS: Final = "handoffs"
+ARTIFACTS: Final = "artifacts"
+PROGRESS: Final = "progress.md"
+
+
+class Scribe:
+    """Keeps one task's progress.md.
+
+    `notice` handles what a watcher named: its cost does not grow with the number of old files. `rescan` finds
+    what no watcher told. `update` writes what only the PM knows anew. Each returns whether progress.md was
+    written: it is when anything but its times changed. All raise OSError where the disk does not do it; the
+    next call tries again. Names that begin with a dot are passed over.
+    """
+
+    def __init__(self, files: Files, task_dir: Path, *, handoff_bytes: int = FILE_BYTES) -> None:
+        self._files = files
+        self._task_dir = task_dir
+        self._limit = handoff_bytes
+        self._known: dict[str, Entry] = {}  # by path in the task's folder
+        self._seen = Newest()  # when each came to our notice
+        self._changed = Newest()  # artifacts alone, by their own times
+        self._summaries: dict[str, str] = {}  # of the handoffs shown last
+        self._notes: tuple[str, ...] = ()
+        self._scanned = False
+        self._content: str | None = None  # of progress.md, without its times
+        self._written: Entry | None = None
+
+    def notice(self, names: Iterable[str], view: PMView, at: float) -> bool:
+        """Take in files that are new, changed or gone, and write progress.md.
+
+        Args:
+            names: Their paths in the task's folder; a bare name is one of `handoffs/`.
+            view: What the PM says.
+            at: Now, in seconds since the epoch.
+
+        """
+        if not self._scanned:
+            return self.rescan(view, at)
+        found, gone = dict[str, Entry](), list[str]()
+        for name in names:
+            path = name if "/" in name else f"{HANDOFFS}/{name}"
+            entry = self._entry(path)
+            if entry:
+                found[path] = entry
+            else:
+                gone.append(path)
+        self._take_in(found, gone, at)
+        return self.update(view, at)
+
+    def rescan(self, view: PMView, at: float) -> bool:
+        """Look at every handoff and artifact, and at progress.md itself; the parameters are those of `notice`."""
+        notes = list[str]()
+        found = self._handoffs(notes) | self._artifacts(notes)
+        self._notes = tuple(notes)
+        self._take_in(found, [path for path in self._known if path not in found], at)
+        self._scanned = True
+        self._look_at_own()
+        return self.update(view, at)
+
+    def update(self, view: PMView, at: float) -> bool:
+        """Write progress.md if anything in it changed; the parameters are those of `notice`."""
+        text = render_progress(view, self._on_disk(view), at)
+        content = without_times(text)
+        if content == self._content:
+            return False
+        path = self._task_dir / PROGRESS
+        self._content = None  # nobody knows what stands there if the next line fails
+        self._files.write(path, text.encode(), 0o644)
+        self._content, self._written = content, self._files.entry(path)
+        return True
+
+    def _entry(self, path: str) -> Entry | None:
+        """Return what a path of ours names at this moment; None for anything else."""
+        parts = path.split("/")
+        ours = (
+            len(parts) == 2 if parts[0] == HANDOFFS else parts[0] == ARTIFACTS and len(parts) <= DEEPEST + 1
+        )  # noqa: PLR2004
+        if not ours or any(part.startswith(".") for part in parts):
+            return None
+        try:
+            entry = self._files.entry(beneath(self._task_dir, *parts))
+        except BadName:
+            return None
+        return entry if entry and (entry.is_file or parts[0] == HANDOFFS) else None
+
+    def _handoffs(self, notes: list[str]) -> dict[str, Entry]:
+        entries = self._entries(self._task_dir / HANDOFFS, HANDOFFS, notes)
+        return {f"{HANDOFFS}/{entry.name}": entry for entry in entries}
+
+    def _artifacts(self, notes: list[str]) -> dict[str, Entry]:
+        """Return the files under `artifacts/`, no deeper than 16 folders; links are not followed."""
+        found = dict[str, Entry]()
+        folders = [(self._task_dir / ARTIFACTS, ARTIFACTS, 1)]
+        while folders:
+            folder, prefix, depth = folders.pop()
+            for entry in self._entries(folder, prefix, notes):
+                if entry.is_folder and depth < DEEPEST:
+                    folders.append((folder / entry.name, f"{prefix}/{entry.name}", depth + 1))
+                elif entry.is_file:
+                    found[f"{prefix}/{entry.name}"] = entry
+            if len(found) > MOST_ARTIFACTS:
+                notes.append(f"{ARTIFACTS}: more than {MOST_ARTIFACTS} files; not all of them are listed")
+                break
+        return found
+
+    def _entries(self, folder: Path, shown: str, notes: list[str]) -> list[Entry]:
+        try:
+            return [entry for entry in self._files.entries(folder) if not entry.name.startswith(".")]
+        except Unreadable as problem:
+            notes.append(f"{shown}: {unreadable(str(problem).replace(str(folder), shown))}")
+            return []
+
+    def _take_in(self, found: Mapping[str, Entry], gone: Iterable[str], at: float) -> None:
+        """Remember what is new or changed, by name, inode, time and size: an old time may be a new file's."""
+        new = {path: entry for path, entry in found.items() if self._known.get(path) != entry}
+        times = {path: entry.mtime_ns / 1e9 for path, entry in new.items()}
+        gone = list(gone)
+        for path in (*new, *gone):
+            self._summaries.pop(path, None)
+            self._known.pop(path, None)
+        self._known.update(new)
+        self._seen.drop(gone)
+        self._seen.put({path: at if self._scanned else min(time, at) for path, time in times.items()})
+        self._changed.drop(gone)
+        self._changed.put({path: time for path, time in times.items() if path.startswith(f"{ARTIFACTS}/")})
+
+    def _on_disk(self, view: PMView) -> OnDisk:
+        since = len(self._seen) if view.last_checkin is None else self._seen.since(view.last_checkin)
+        recent = [path for _, path in self._seen.newest(min(since, ACTIVITIES_SHOWN))]
+        artifacts = self._changed.newest(ARTIFACTS_SHOWN)
+        handoffs = {path: self._summary(path) for path in recent if path.startswith(f"{HANDOFFS}/")}
+        self._summaries = handoffs
+        return OnDisk(
+            tuple(Activity(path.removeprefix(f"{HANDOFFS}/"), handoffs.get(path, "")) for path in recent),
+            since - len(recent),
+            tuple(Artifact(path, changed) for changed, path in artifacts),
+            len(self._changed) - len(artifacts),
+            self._notes,
+        )
+
+    def _summary(self, path: str) -> str:
+        if path in self._summaries:
+            return self._summaries[path]
+        file = self._task_dir / path
+        try:
+            return summary(file.name, self._files.read(file, self._limit))
+        except Unreadable as problem:
+            return unreadable(str(problem).replace(str(file), file.name))
+
+    def _look_at_own(self) -> None:
+        """Learn what stands in progress.md, if it is not what was written last: somebody may have changed it."""
+        path = self._task_dir / PROGRESS
+        entry = self._files.entry(path)
+        if self._content is not None and entry == self._written:
+            return
+        self._written = entry
+        try:
+            self._content = without_times(self._files.read(path).decode())
+        except (Unreadable, UnicodeDecodeError):
+            self._content = None

@@ -1,0 +1,65 @@
+"""One line for a handoff: who, how it stands, and the first sentence of what was done or asked."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from orchestrator.formats.handoff import read_order, read_report, split_handoff_name
+from orchestrator.model.errors import BadFile
+from orchestrator.model.handoff import Report, ReportStatus
+from orchestrator.scribe.progress import shown
+
+SENTENCE_LENGTH: Final = 160
+PM: Final = "pm"
+
+_READ: Final = 4000
+_END: Final = re.compile(r"[.!?](?=\s|$)")
+_MARKS: Final = re.compile(r"(?:[-*+>]|#{1,6}|[0-9]{1,3}[.)])[ \t]+")
+
+
+def summary(name: str, data: bytes) -> str:
+    """Return the line for a handoff; for one that does not read, the reason.
+
+    Args:
+        name: Its file name.
+        data: Its bytes.
+
+    """
+    split = split_handoff_name(name)
+    if not split:
+        return unreadable("the name is not of the form AGENT-YYYYMMDD-HHMMSS.md")
+    who = split[0]
+    try:
+        if who == PM:
+            order = read_order(data, name, limit=len(data))
+            return _line(f"{PM} to {order.target}", order.instructions)
+        return _told(who, read_report(data, name, limit=len(data)))
+    except BadFile as problem:
+        return unreadable("; ".join(str(fault) for fault in problem.faults[:3]))
+
+
+def unreadable(reason: str) -> str:
+    """Return the line for a handoff that cannot be read."""
+    return f"unreadable: {shown(reason)}"
+
+
+def _told(who: str, report: Report) -> str:
+    stands = report.status.value + (f", {report.verdict.value}" if report.verdict else "")
+    blocked = report.status is ReportStatus.BLOCKED
+    return _line(f"{who} {stands}", report.blockers if blocked else report.completed)
+
+
+def _line(who: str, prose: str) -> str:
+    sentence = _first_sentence(prose)
+    return f"{shown(who)}: {shown(sentence, SENTENCE_LENGTH)}" if sentence else shown(who)
+
+
+def _first_sentence(prose: str) -> str:
+    """Return the first sentence of a text, without the signs of a list or a heading before it."""
+    for line in prose[:_READ].split("\n"):
+        text = _MARKS.sub("", line.strip(), count=1).strip()
+        if any(sign.isalnum() for sign in text):
+            end = _END.search(text)
+            return text[: end.end()] if end else text
+    return ""

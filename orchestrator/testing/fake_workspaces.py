@@ -1,0 +1,265 @@
+"""Workspaces in memory, by the port `Workspaces`, for simulations: commits are counted, files are a dictionary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.workspaces import Tree, checked_tree
+
+Contents: TypeAlias = dict[str, str]
+Step: TypeAlias = Literal["branch", "keep", "make", "record", "move", "clean", "merge", "remove"]
+"""What changes something. Each operation says which it takes."""
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit: all files as it has them, the commit before it, and its message."""
+
+    contents: Contents
+    parent: str = ""
+    message: str = ""
+
+
+@dataclass(slots=True)
+class _Project:
+    head: str
+    refs: dict[str, str] = field(default_factory=dict)
+    looked_at: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Place:
+    """A tree on the imagined disk: what it stands on, what it was last brought to, and its files."""
+
+    head: str
+    base: str
+    contents: Contents
+
+
+class FakeWorkspaces:
+    """The port `Workspaces`, in memory. Any folder is a repository with one commit until `forget` is called.
+
+    `before` is called ahead of each change, with the tree's path, and may raise (a BaseException too) to kill
+    the caller there: the change is then not done. It may be set at any time.
+    """
+
+    def __init__(self, *, before: Callable[[Step, Path], None] | None = None) -> None:
+        self.before = before
+        self.commits: dict[str, Commit] = {}
+        self._projects: dict[Path, _Project] = {}
+        self._places: dict[Path, _Place] = {}
+        self._none: set[Path] = set()
+        self._fault: Exception | None = None
+
+    # The port -------------------------------------------------------------------------------------
+
+    def head(self, project: Path) -> str:
+        """Return the commit that the user's tree stands on. Raises Refused."""
+        return self._project(project).head
+
+    def prepare(self, tree: Tree, attempt: int) -> Path:
+        """Bring the tree to the tip of the task's branch. Steps: branch, keep, move, make or clean."""
+        project = self._project(checked_tree(tree).project)
+        tip = self._tip(project, tree)
+        own = tree.own_branch
+        if not tree.detached:
+            self._refuse_if_used(project, own)
+        moving = not tree.detached
+        self._keep(
+            project, tree, attempt, [tip] if moving else [tip, project.refs.get(own, "")], moving=moving
+        )
+        if moving and project.refs.get(own) != tip:
+            self._step("move", tree)
+            project.refs[own] = tip
+        self._step("clean" if tree.path in self._places else "make", tree)
+        self._places[tree.path] = _Place(tip, tip, dict(self.commits[tip].contents))
+        return tree.path
+
+    def where(self, tree: Tree) -> Path:
+        """Return the tree's path. Raises Refused if it is gone."""
+        if checked_tree(tree).path not in self._places:
+            raise Refused(f"{tree.path} is gone: the work that lay there is not to be had")
+        return tree.path
+
+    def commit(self, tree: Tree, message: str) -> tuple[str, int]:
+        """Put what changed on the tree's branch. Steps: record, move, clean. Raises Refused."""
+        project = self._project(checked_tree(tree).project)
+        if tree.detached:
+            raise Refused(f"{tree.name} has no branch of its own to commit to")
+        place = self._places.get(tree.path)
+        if place is None:
+            raise Unavailable(f"{tree.path} is gone: its work cannot be committed")
+        tip, own = self._tip(project, tree), tree.own_branch
+        self._refuse_if_used(project, own)
+        last = project.refs.get(own, "")
+        made = self.commits.get(last)
+        if made is not None and made.parent == tip and made.contents == place.contents:
+            wanted = place.contents
+        else:
+            wanted = self._joined(place, tip)
+        before = self.commits[tip].contents
+        if wanted == before:
+            return "", 0
+        if made is None or made.parent != tip or made.contents != wanted:
+            self._step("record", tree)
+            last = self._record(wanted, tip, message)
+            self._step("move", tree)
+            project.refs[own] = last
+        self._step("clean", tree)
+        self._places[tree.path] = _Place(last, tip, dict(wanted))
+        return last, len([name for name in before | wanted if before.get(name) != wanted.get(name)])
+
+    def merge(self, tree: Tree, commit: str) -> str:
+        """Move the task's branch forward. Steps: merge."""
+        project = self._project(checked_tree(tree).project)
+        if not _COMMIT.fullmatch(commit):
+            raise Refused(f"{commit[:60]!a} is not a commit's full hash")
+        if commit not in self.commits:
+            return f"there is no commit {commit}"
+        tip = project.refs.get(tree.branch, "")
+        if not tip:
+            return f"there is no branch {tree.branch}"
+        if self._led_to(commit, tip):
+            return ""
+        if not self._led_to(tip, commit):
+            return f"{tree.branch} has gained {tip[:12]}, which {commit[:12]} does not build on"
+        if user := project.looked_at.get(tree.branch):
+            return f"{tree.branch} is checked out in {user}: switch to another branch there"
+        self._step("merge", tree)
+        project.refs[tree.branch] = commit
+        return ""
+
+    def release(self, tree: Tree, attempt: int) -> None:
+        """Keep unsaved work, then remove the tree. Steps: keep, remove."""
+        project = self._project(checked_tree(tree).project)
+        if tree.path not in self._places:
+            return
+        self._keep(
+            project,
+            tree,
+            attempt,
+            [project.refs.get(tree.branch, tree.base), project.refs.get(tree.own_branch, "")],
+            moving=False,
+        )
+        self._step("remove", tree)
+        del self._places[tree.path]
+
+    # The world around it --------------------------------------------------------------------------
+
+    def work(self, tree: Tree, text: str, name: str = "work.txt") -> None:
+        """Do as an agent would: leave a file in the tree."""
+        self._places[tree.path].contents[name] = text
+
+    def commit_like_an_agent(self, tree: Tree) -> str:
+        """Do as an agent would that commits by itself, on the tree's own branch."""
+        place = self._places[tree.path]
+        place.head = self._record(dict(place.contents), place.head, "an agent's own")
+        if not tree.detached:
+            self._project(tree.project).refs[tree.own_branch] = place.head
+        return place.head
+
+    def contents(self, tree: Tree) -> Contents:
+        """Return the files that lie in a tree."""
+        return dict(self._places[tree.path].contents)
+
+    def refs(self, project: Path) -> dict[str, str]:
+        """Return the branches, and by full name the refs that keep work, with their commits."""
+        return dict(self._project(project).refs)
+
+    def look_at(self, project: Path, branch: str, where: str = "the user's tree") -> None:
+        """Do as a user would who checks out `branch`; none, if it is empty."""
+        self._project(project).looked_at = {branch: where} if branch else {}
+
+    def lose(self, tree: Tree) -> None:
+        """Do as somebody would who removes the tree's folder by hand."""
+        self._places.pop(tree.path, None)
+
+    def forget(self, project: Path) -> None:
+        """Let `project` be no repository."""
+        self._none.add(project)
+
+    def fail_next(self, error: Exception) -> None:
+        """Let the next operation raise `error` instead of being done."""
+        self._fault = error
+
+    # Parts ----------------------------------------------------------------------------------------
+
+    def _step(self, step: Step, tree: Tree) -> None:
+        if self.before is not None:
+            self.before(step, tree.path)
+
+    def _project(self, project: Path) -> _Project:
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
+        if project in self._none:
+            raise Refused(f"{project} is not in a git repository: run `git init` there and commit")
+        if project not in self._projects:
+            self._projects[project] = _Project(self._record({"readme.txt": "hello\n"}, "", "first"))
+        return self._projects[project]
+
+    def _record(self, contents: Contents, parent: str, message: str) -> str:
+        name = f"{len(self.commits) + 1:040x}"
+        self.commits[name] = Commit(contents, parent, message)
+        return name
+
+    def _tip(self, project: _Project, tree: Tree) -> str:
+        if tree.branch not in project.refs:
+            if tree.base not in self.commits:
+                raise Refused(f"the repository of {tree.project} has no commit {tree.base}")
+            self._step("branch", tree)
+            project.refs[tree.branch] = tree.base
+        return project.refs[tree.branch]
+
+    def _refuse_if_used(self, project: _Project, branch: str) -> None:
+        if user := project.looked_at.get(branch):
+            raise Unavailable(f"{branch} is checked out in {user}: switch to another branch there")
+
+    def _led_to(self, old: str, new: str) -> bool:
+        while new and new != old:
+            new = self.commits[new].parent
+        return new == old
+
+    def _keep(self, project: _Project, tree: Tree, attempt: int, stays: list[str], *, moving: bool) -> None:
+        left = []
+        prefix = tree.keep_prefix
+        kept = {ref: commit for ref, commit in project.refs.items() if ref.startswith(prefix)}
+        if place := self._places.get(tree.path):
+            left.append(place.head)
+            if place.contents != self.commits[place.head].contents:
+                same = Commit(
+                    place.contents, place.head, f"Work found in {tree.name} after attempt {attempt}"
+                )
+                known = [commit for commit in kept.values() if self.commits[commit].contents == same.contents]
+                left = known or [self._record(dict(same.contents), same.parent, same.message)]
+        if moving:
+            left.append(project.refs.get(tree.own_branch, ""))
+        for commit in dict.fromkeys(left):
+            if not commit or commit in kept.values() or any(self._led_to(commit, other) for other in stays):
+                continue
+            number = 1
+            while f"{prefix}{attempt}-{number}" in project.refs:
+                number += 1
+            self._step("keep", tree)
+            project.refs[f"{prefix}{attempt}-{number}"] = commit
+            stays.append(commit)
+
+    def _joined(self, place: _Place, tip: str) -> Contents:
+        """Return what both the tree and the task's branch changed, by whole files."""
+        base, ours, theirs = self.commits[place.base].contents, place.contents, self.commits[tip].contents
+        joined: Contents = {}
+        for name in base | ours | theirs:
+            mine, before, other = ours.get(name), base.get(name), theirs.get(name)
+            if mine not in {before, other} and other not in {before, mine}:
+                raise Refused(f"the work is at odds with what {tip[:12]} brought meanwhile, in {name!a}")
+            wanted = other if mine == before else mine
+            if wanted is not None:
+                joined[name] = wanted
+        return joined

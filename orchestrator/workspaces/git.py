@@ -1,0 +1,187 @@
+"""Workspaces in a git repository: a worktree per step, a branch per task, a ref for whatever was left lying.
+
+Every call may be cut off between any two git commands and repeated: refs move first and only forward or onto
+kept ground, files follow, and a tree that cannot be put in order is made anew after its work was kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.workspaces import Tree, checked_tree
+from orchestrator.workspaces.beside import base_file, index_file
+from orchestrator.workspaces.checkout import Checkout
+from orchestrator.workspaces.joining import joined
+from orchestrator.workspaces.keeping import keep
+from orchestrator.workspaces.process import GitFailed
+from orchestrator.workspaces.repository import Moved, Repository, checked_commit
+from orchestrator.workspaces.snapshot import Snapshot, take
+
+_TRIES: Final = 5
+
+
+class GitWorkspaces:
+    """The port `Workspaces`, by the git on the PATH.
+
+    Args:
+        deadline: seconds that one git command may take.
+        environ: the environment that git gets, of which only the user's own configuration of git counts.
+
+    """
+
+    def __init__(self, deadline: float = 60.0, *, environ: Mapping[str, str] | None = None) -> None:
+        self._deadline = deadline
+        self._environ = dict(os.environ if environ is None else environ)
+
+    def head(self, project: Path) -> str:
+        """Return the commit that the user's tree stands on. Raises Refused."""
+        return self._repository(project).head(project)
+
+    def where(self, tree: Tree) -> Path:
+        """Return the folder to work in of a tree as it stands. Raises Refused if it is gone."""
+        path = checked_tree(tree).path
+        if path.is_symlink() or not path.is_dir():
+            raise Refused(f"{path} is gone: the work that lay there is not to be had")
+        return _place(self._repository(tree.project), path)
+
+    def prepare(self, tree: Tree, attempt: int) -> Path:
+        """Make the tree, or keep what lies in it and bring it to the tip of the task's branch."""
+        repository = self._repository(checked_tree(tree).project)
+        tip = self._tip(repository, tree)
+        branch = "" if tree.detached else tree.own_branch
+        self._refuse_if_used(repository, tree, branch)
+        checkout = Checkout.at(repository, tree.path)
+        keep(checkout, tree, attempt, tip, branch)
+        if branch:
+            self._move_branch(repository, branch, tip, "next attempt")
+        self._bring(checkout, tip, branch)
+        base_file(tree).write_text(tip)
+        return _place(repository, tree.path)
+
+    def commit(self, tree: Tree, message: str) -> tuple[str, int]:
+        """Put what changed in the tree on its branch: one commit on top of the tip of the task's branch.
+
+        Raises:
+            Refused: the work is at odds with what the task's branch gained meanwhile; or the tree has no branch.
+
+        """
+        repository = self._repository(checked_tree(tree).project)
+        if tree.detached:
+            raise Refused(f"{tree.name} has no branch of its own to commit to")
+        tip = self._tip(repository, tree)
+        branch = tree.own_branch
+        self._refuse_if_used(repository, tree, branch)
+        checkout = Checkout.at(repository, tree.path)
+        if checkout.folder is None or not checkout.there:
+            raise Unavailable(f"{tree.path} is gone: its work cannot be committed")
+        snapshot = take(checkout, index_file(tree), tip, all_of_it=False)
+        commit = joined(repository, tree, snapshot.tree, tip, message)
+        if not commit:
+            return "", 0
+        self._move_branch(repository, branch, commit, "work of a step")
+        self._settle(checkout, snapshot, commit, branch)
+        base_file(tree).write_text(tip)
+        names = repository.git.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", tip, commit)
+        return commit, names.count("\0")
+
+    def merge(self, tree: Tree, commit: str) -> str:
+        """Move the task's branch forward to `commit`; return why that cannot be, or nothing."""
+        repository = self._repository(checked_tree(tree).project)
+        if not repository.commit_of(checked_commit(commit)):
+            return f"there is no commit {commit}"
+        for _ in range(_TRIES):
+            tip = repository.commit_of(f"refs/heads/{tree.branch}")
+            if not tip:
+                return f"there is no branch {tree.branch}"
+            if repository.is_ancestor(commit, tip):
+                return ""
+            if not repository.is_ancestor(tip, commit):
+                return f"{tree.branch} has gained {tip[:12]}, which {commit[:12]} does not build on"
+            if user := repository.user_of(tree.branch):
+                return f"{tree.branch} is checked out in {user}: switch to another branch there"
+            with contextlib.suppress(Moved):
+                repository.move(f"refs/heads/{tree.branch}", commit, tip, "a step passed")
+                return ""
+        return f"{tree.branch} is being moved by somebody else"
+
+    def release(self, tree: Tree, attempt: int) -> None:
+        """Keep unsaved work, then remove the tree. Its branch stays."""
+        repository = self._repository(checked_tree(tree).project)
+        checkout = Checkout.at(repository, tree.path)
+        if checkout.there:
+            tip = repository.commit_of(f"refs/heads/{tree.branch}") or checked_commit(tree.base)
+            keep(checkout, tree, attempt, tip, "")
+        checkout.remove()
+        for leftover in (base_file(tree), index_file(tree)):
+            leftover.unlink(missing_ok=True)
+
+    # The task's branch and the tree's own ----------------------------------------------------------
+
+    def _repository(self, project: Path) -> Repository:
+        return Repository.of(project, self._deadline, self._environ)
+
+    def _tip(self, repository: Repository, tree: Tree) -> str:
+        """Return the commit that the task's branch is at; it is made from `base` if missing."""
+        ref = f"refs/heads/{tree.branch}"
+        if tip := repository.commit_of(ref):
+            return tip
+        base = repository.commit_of(checked_commit(tree.base))
+        if not base:
+            raise Refused(f"the repository of {tree.project} has no commit {tree.base}")
+        try:
+            repository.move(ref, base, "", "task started")
+        except Moved:
+            return repository.commit_of(ref)
+        except GitFailed as error:
+            if "cannot lock ref" in error.said and "exists; cannot create" in error.said:
+                raise Refused(
+                    f"{tree.branch} cannot be made beside the branch `task`: rename that"
+                ) from error
+            raise
+        return base
+
+    def _refuse_if_used(self, repository: Repository, tree: Tree, branch: str) -> None:
+        """The tree's own branch is ours to move, unless somebody looks at it in a tree of theirs."""
+        user = repository.user_of(branch) if branch else ""
+        if user and Path(user).resolve() != tree.path.resolve():
+            raise Unavailable(f"{branch} is checked out in {user}: switch to another branch there")
+
+    def _move_branch(self, repository: Repository, branch: str, commit: str, why: str) -> None:
+        ref = f"refs/heads/{branch}"
+        old = repository.commit_of(ref)
+        if old != commit:
+            repository.move(ref, commit, old, why)
+
+    # Files ----------------------------------------------------------------------------------------
+
+    def _bring(self, checkout: Checkout, tip: str, branch: str) -> None:
+        """Bring a tree to `tip`, clean; one that will not go there is made anew."""
+        if checkout.sound:
+            with contextlib.suppress(GitFailed):
+                checkout.stand(tip, branch)
+                checkout.clean(tip)
+                return
+        checkout.make(tip).stand(tip, branch)
+
+    def _settle(self, checkout: Checkout, snapshot: Snapshot, commit: str, branch: str) -> None:
+        """Let the tree stand on its commit. Files change only where the task's branch had gained something.
+
+        Raises:
+            Unavailable: such a file was changed since the snapshot; the next call takes that in.
+
+        """
+        checkout.stand(commit, branch)
+        snapshot.index.replace(checkout.git_folder / "index")
+        if checkout.repository.tree_of(commit) != snapshot.tree:
+            checkout.git().ask("read-tree", "-m", "-u", snapshot.tree, commit)
+
+
+def _place(repository: Repository, path: Path) -> Path:
+    """Return the project's folder in a tree; the tree itself if the project is not in the commit."""
+    inside = path / repository.prefix if repository.prefix else path
+    return inside if inside.is_dir() and inside.resolve() == path.resolve() / repository.prefix else path

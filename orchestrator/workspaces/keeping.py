@@ -1,0 +1,74 @@
+"""Work is never lost: what lies in a tree that is to be cleaned or removed is put on a ref first (law 11)."""
+
+from __future__ import annotations
+
+import contextlib
+
+from orchestrator.model.errors import Unavailable
+from orchestrator.ports.workspaces import Tree
+from orchestrator.workspaces.beside import index_file
+from orchestrator.workspaces.checkout import Checkout
+from orchestrator.workspaces.joining import base_of
+from orchestrator.workspaces.repository import Repository
+from orchestrator.workspaces.snapshot import take
+
+
+def keep(checkout: Checkout, tree: Tree, attempt: int, tip: str, moving: str) -> None:
+    """Put on refs what would be lost: changed files, and commits that are on no branch that stays.
+
+    Args:
+        checkout: what lies at the tree's path.
+        tree: the tree.
+        attempt: the number that the refs begin with.
+        tip: the commit of the task's branch.
+        moving: the branch that is about to be moved, empty if all stay where they are.
+
+    Raises:
+        Unavailable: git cannot do it now; then nothing may be cleaned.
+
+    """
+    repository = checkout.repository
+    own = repository.commit_of(f"refs/heads/{tree.own_branch}")
+    stays = [commit for commit in (tip, "" if moving else own) if commit]
+    left = [_work(checkout, tree, attempt, tip), own if moving else ""]
+    for commit in dict.fromkeys(left):
+        if commit and not any(repository.is_ancestor(commit, other) for other in stays):
+            _put_on_ref(repository, tree, attempt, commit)
+            stays.append(commit)
+
+
+def _work(checkout: Checkout, tree: Tree, attempt: int, tip: str) -> str:
+    """Return a commit that holds all that lies in the tree; empty if nothing can."""
+    if not checkout.there or checkout.unfinished or not any(checkout.path.iterdir()):
+        return ""
+    repository = checkout.repository
+    head = _head_of(checkout) or base_of(repository, tree, tip)
+    found = take(checkout, index_file(tree), head, all_of_it=True).tree
+    if found == repository.tree_of(head):
+        return head
+    for line in _refs(repository, tree, "%(tree) %(parent) %(objectname)"):
+        if line.startswith(f"{found} {head} "):
+            return line.rpartition(" ")[2]
+    return repository.record(found, head, f"Work found in {tree.name} after attempt {attempt}")
+
+
+def _head_of(checkout: Checkout) -> str:
+    """Return the commit that the tree stands on; empty if whoever worked there left it standing on none."""
+    with contextlib.suppress(Unavailable):
+        return checkout.head()
+    return ""
+
+
+def _put_on_ref(repository: Repository, tree: Tree, attempt: int, commit: str) -> None:
+    refs = _refs(repository, tree, "%(objectname) %(refname)")
+    if any(line.startswith(f"{commit} ") for line in refs):
+        return
+    taken = {line.partition(" ")[2] for line in refs}
+    number = 1
+    while f"{tree.keep_prefix}{attempt}-{number}" in taken:
+        number += 1
+    repository.move(f"{tree.keep_prefix}{attempt}-{number}", commit, "", "kept")
+
+
+def _refs(repository: Repository, tree: Tree, shape: str) -> list[str]:
+    return repository.git.ask("for-each-ref", f"--format={shape}", tree.keep_prefix).splitlines()

@@ -1,0 +1,155 @@
+"""One git command, with a deadline, that asks nobody anything, runs no hook and trusts no environment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from orchestrator.model.errors import Unavailable
+
+_SETTINGS: Final = {
+    "advice.addEmbeddedRepo": "false",
+    "color.ui": "false",
+    "commit.gpgSign": "false",
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.quotePath": "false",
+    "gc.auto": "0",
+    "i18n.commitEncoding": "utf-8",
+    "maintenance.auto": "false",
+    "protocol.ext.allow": "never",
+    "protocol.file.allow": "user",
+    "submodule.recurse": "false",
+    "worktree.useRelativePaths": "false",
+}
+_KEPT: Final = frozenset(
+    {
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_EXEC_PATH",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+    }
+)
+"""Where the user's own configuration lies, and how they reach their server (a partial clone may have to)."""
+
+_OURS: Final = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "SSH_ASKPASS_REQUIRE": "never",
+}
+
+
+class GitFailed(Unavailable):
+    """A git command ended with a status that was not asked for. `said` is what it wrote on standard error."""
+
+    def __init__(self, message: str, said: str) -> None:
+        self.said = said
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Git as seen from one place.
+
+    Args:
+        cwd: the folder to run in.
+        deadline: seconds that one command may take.
+        environ: the daemon's environment; of its GIT_… variables only the user's configuration counts.
+        variables: GIT_DIR and the like, where the place is not to be found out from `cwd`: an agent may have
+            put another repository there, whose configuration would name programs to run.
+
+    """
+
+    cwd: Path
+    deadline: float
+    environ: Mapping[str, str]
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def run(self, *arguments: str, stdin: bytes = b"", allowed: Sequence[int] = (0,)) -> tuple[int, bytes]:
+        """Run `git ARGUMENTS` and return its exit status and output.
+
+        Raises:
+            GitFailed: the status is none of `allowed`.
+            Unavailable: git is not there, or did not end by the deadline; then it was killed.
+
+        """
+        options = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        try:
+            process = subprocess.Popen(
+                ["git", *options, *arguments],
+                cwd=self.cwd,
+                env=self._environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # no terminal to ask on, and one group to kill
+            )
+        except OSError as error:
+            raise Unavailable(f"git cannot be run in {self.cwd}: {error.strerror}") from error
+        with process:
+            try:
+                output, complaint = process.communicate(stdin, timeout=self.deadline)
+            except subprocess.TimeoutExpired as error:
+                raise Unavailable(
+                    f"`git {arguments[0]}` in {self.cwd} did not end within {self.deadline:g} seconds"
+                ) from error
+            finally:
+                if process.returncode is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode not in allowed:
+            said = complaint.decode(errors="replace")
+            raise GitFailed(f"`git {arguments[0]}` in {self.cwd} failed: {shown(said)}", said)
+        return process.returncode, output
+
+    def ask(self, *arguments: str, stdin: bytes = b"") -> str:
+        """Return what `git ARGUMENTS` says, without the line's end. Bytes that are not UTF-8 are escaped.
+
+        Raises:
+            Unavailable: as `run`.
+
+        """
+        return self.run(*arguments, stdin=stdin)[1].decode(errors="surrogateescape").rstrip("\n")
+
+    def find(self, *arguments: str) -> str:
+        """Return what `git ARGUMENTS` says, or nothing if it ends with status 1: there is no such thing.
+
+        Raises:
+            Unavailable: as `run`.
+
+        """
+        return self.run(*arguments, allowed=(0, 1))[1].decode(errors="surrogateescape").rstrip("\n")
+
+    def holds(self, *arguments: str) -> bool:
+        """Tell whether `git ARGUMENTS` ends with status 0 rather than 1.
+
+        Raises:
+            Unavailable: as `run`.
+
+        """
+        return self.run(*arguments, allowed=(0, 1))[0] == 0
+
+    def _environment(self) -> dict[str, str]:
+        kept = {
+            name: value
+            for name, value in self.environ.items()
+            if not name.startswith("GIT_") or name in _KEPT
+        }
+        return kept | _OURS | dict(self.variables)
+
+
+def shown(said: str) -> str:
+    """Return the line of git's complaint that tells most, without control characters."""
+    lines = [line for line in said.splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("fatal: ", "error: "))]
+    line = (telling or lines or ["it gave no reason"])[0]
+    return "".join(sign if sign.isprintable() else "?" for sign in line)[:300]

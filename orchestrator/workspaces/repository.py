@@ -1,0 +1,172 @@
+"""The user's repository as it is seen from outside its trees: commits, branches, refs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.workspaces.process import Git, GitFailed, shown
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_LOCK: Final = re.compile(r"Unable to create '(.+\.lock)': File exists")
+_NOBODY: Final = {
+    "GIT_AUTHOR_NAME": "Agent Orchestrator",
+    "GIT_AUTHOR_EMAIL": "agent-orchestrator@localhost",
+    "GIT_COMMITTER_NAME": "Agent Orchestrator",
+    "GIT_COMMITTER_EMAIL": "agent-orchestrator@localhost",
+}
+
+
+class Moved(Unavailable):
+    """A ref was not where it was last seen: somebody else moved it meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository. `folder` is its git folder, `prefix` the project's place in a tree: `""` or `sub/`."""
+
+    git: Git
+    folder: Path
+    prefix: str
+
+    @classmethod
+    def of(cls, project: Path, deadline: float, environ: Mapping[str, str]) -> Repository:
+        """Find the repository that `project` lies in.
+
+        Raises:
+            Refused: there is none, or git will not touch it; with what to do.
+            Unavailable: git cannot be asked now.
+
+        """
+        if not project.is_dir():
+            raise Refused(f"{project} is not a folder")
+        git = Git(project, deadline, environ)
+        try:
+            said = git.ask("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix")
+        except GitFailed as error:
+            raise Refused(_no_repository(project, error.said)) from error
+        folder, _, prefix = said.partition("\n")
+        return cls(replace(git, variables={"GIT_DIR": folder}), Path(folder), prefix)
+
+    def head(self, project: Path) -> str:
+        """Return the commit that the user's tree stands on (`GIT_DIR` alone would ask the main tree).
+
+        Raises:
+            Refused: there is no commit yet.
+
+        """
+        here = replace(self.git, variables={})
+        if commit := here.find("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
+            return commit
+        raise Refused(f"{project} has no commit yet: make one, for example with `git commit --allow-empty`")
+
+    def commit_of(self, name: str) -> str:
+        """Return the commit that a full ref name or a hash stands for; empty if there is none."""
+        return self.git.find("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+
+    def tree_of(self, commit: str) -> str:
+        """Return the tree of a commit."""
+        return self.git.ask("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Tell whether `old` is `new` or one of the commits that led to it."""
+        return self.git.holds("merge-base", "--is-ancestor", old, new)
+
+    def user_of(self, branch: str) -> str:
+        """Return the folder of the tree that has `branch` checked out; empty if none that is still there has."""
+        folder = self.git.ask("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}")
+        return folder if folder and Path(folder).is_dir() else ""
+
+    def move(self, ref: str, new: str, old: str, why: str) -> None:
+        """Move a ref from `old` (empty: it is not there yet) to `new`.
+
+        Raises:
+            Moved: it was not at `old`.
+            Unavailable: git cannot do it now.
+
+        """
+        order = f"update {ref}\0{new}\0{old}\0" if old else f"create {ref}\0{new}\0"
+        try:
+            self.alter(
+                "update-ref", "-m", f"agent-orchestrator: {why}", "--stdin", "-z", stdin=order.encode()
+            )
+        except GitFailed as error:
+            if "but expected" in error.said or "already exists" in error.said:
+                raise Moved(f"{ref} was moved by somebody else") from error
+            raise
+
+    def alter(self, *arguments: str, stdin: bytes = b"", git: Git | None = None) -> str:
+        """Run a command that takes locks on our own refs, and clear away one that a killed git left behind.
+
+        Raises:
+            Unavailable: git cannot do it now.
+
+        """
+        git = git or self.git
+        try:
+            return git.ask(*arguments, stdin=stdin)
+        except GitFailed as error:
+            found = _LOCK.search(error.said)
+            if not (found and self._unlocked(Path(found[1]))):
+                raise
+        return git.ask(*arguments, stdin=stdin)
+
+    def record(self, tree: str, parent: str, message: str) -> str:
+        """Make a commit, on no branch yet, and return it. The user is its author if git knows them.
+
+        Raises:
+            Unavailable: git cannot do it now.
+
+        """
+        known = self.git.find("config", "--get-regexp", r"^user\.(name|email)$")
+        variables = dict(self.git.variables)
+        if not (
+            re.search(r"^user\.name \S", known, re.MULTILINE)
+            and re.search(r"^user\.email \S", known, re.MULTILINE)
+        ):
+            variables |= _NOBODY
+        text = "".join(sign for sign in message.strip() if sign != "\0") or "Work of an agent"
+        return replace(self.git, variables=variables).ask(
+            "commit-tree", tree, "-p", parent, stdin=text.encode(errors="replace") + b"\n"
+        )
+
+    def _unlocked(self, lock: Path) -> bool:
+        """Remove the lock of one of our own refs if no git that holds it can be alive any more."""
+        inside = os.path.relpath(os.path.realpath(lock), os.path.realpath(self.folder))
+        if not inside.startswith(("refs/heads/task/", "refs/tasks/", "logs/refs/heads/task/")):
+            return False
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - lock.stat().st_mtime <= self.git.deadline:
+                return False
+            lock.unlink()
+        return True
+
+
+def checked_commit(text: str) -> str:
+    """Return `text` if it has the form of a commit's hash.
+
+    Raises:
+        Refused: it has not.
+
+    """
+    if not _COMMIT.fullmatch(text):
+        raise Refused(f"{text[:60]!a} is not a commit's full hash")
+    return text
+
+
+def _no_repository(project: Path, said: str) -> str:
+    if "not a git repository" in said:
+        return (
+            f"{project} is not in a git repository: run `git init` there and commit, or write "
+            "`workspace: shared` under Agent Config of task.md"
+        )
+    if "dubious ownership" in said:
+        return f"{project} belongs to another user: run `git config --global --add safe.directory {project}`"
+    return f"git cannot read the repository of {project}: {shown(said)}"

@@ -1,0 +1,87 @@
+"""What review approves and what it rejects: rules over numbers, and no other grounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from comparison import Comparison
+from errors import ArtifactError
+from findings import Counts, of, risen
+from subtasks import Subtask
+from wording import count, listed
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Review's decision on one attempt: approved if there is no reason against it."""
+
+    before: int
+    after: int
+    files: int
+    added: int
+    removed: int
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def approved(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.reasons
+
+    def summary(self) -> str:
+        """The numbers, in a sentence."""
+        return (
+            f"Findings of this subtask: {self.before} before, {self.after} now. "
+            f"{count(self.files, 'file')} changed, {count(self.added, 'line')} added, {self.removed} removed."
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """As the artifact keeps it."""
+        return asdict(self) | {"approved": self.approved}
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, object]) -> Judgement:
+        """As the artifact has it.
+
+        Raises:
+            ArtifactError: it was not written by this template.
+        """
+        reasons = said.get("reasons")
+        if not isinstance(reasons, list):
+            raise ArtifactError("A review does not say why.")
+        before, after, files, added, removed = (
+            int(str(said.get(key, 0))) for key in ("before", "after", "files", "added", "removed")
+        )
+        return cls(before, after, files, added, removed, tuple(map(str, reasons)))
+
+
+def objections(
+    subtask: Subtask, before: Counts, after: Counts, changed: Iterable[str], tests: Comparison
+) -> tuple[str, ...]:
+    """The reasons to reject a change; none: it is approved.
+
+    Args:
+        subtask: What was to be done.
+        before: All findings of the project before the change.
+        after: All findings of the project with it.
+        changed: The files that the change touches.
+        tests: The tests before and after.
+    """
+    reasons = []
+    if tests.newly_failing:
+        reasons.append(
+            f"{count(len(tests.newly_failing), 'test')} newly fail: {listed(tests.newly_failing)}."
+        )
+    if tests.broken:
+        reasons.append(f"{listed(tests.broken)} no longer compile.")
+    if strays := sorted(set(changed) - set(subtask.files)):
+        reasons.append(f"Files that are none of this subtask's were changed: {listed(strays)}.")
+    if worse := risen(before, after):
+        told = [f"{path} from {then} to {now}" for path, (then, now) in worse.items()]
+        reasons.append(f"Findings went up: {listed(told)}.")
+    then, now = (of(counts, subtask.rules, subtask.files) for counts in (before, after))
+    if then and now >= then:
+        reasons.append(
+            f"Nothing got better: ruff found {then} things to mend here before, and finds {now} now."
+        )
+    return tuple(reasons)

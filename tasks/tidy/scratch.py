@@ -1,0 +1,107 @@
+"""Copies of the project to try things in: what tests write never reaches a work tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from errors import GitError
+from repository import Repository, is_regular
+
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+BUILT_SUFFIXES = (".py", ".so", ".pyd")
+BUILT_LIMIT, BUILT_BYTES = 500, 200_000_000
+
+
+@contextmanager
+def copied(workspace: Repository, original: Path | None = None) -> Iterator[Path]:
+    """A copy of a work tree, gone when the block ends.
+
+    Args:
+        workspace: The work tree; its files as they stand, committed or not.
+        original: The user's own work tree, which may hold what a fresh one lacks: a version module or a
+            compiled extension that a build has put beside the sources and git ignores.
+    """
+    with _folder() as outer:
+        inner = outer / _name(original)
+        inner.mkdir()
+        workspace.copy(inner)
+        if original is not None:
+            _add_built(workspace, original, inner)
+        yield inner
+
+
+@contextmanager
+def exported(workspace: Repository, revision: str) -> Iterator[Path]:
+    """The files of one commit, gone when the block ends."""
+    with _folder() as outer:
+        inner = outer / "project"
+        inner.mkdir()
+        workspace.export(revision, inner, outer / "index")
+        yield inner
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    # Not in the task's scratchpad: that lies in the user's work tree, where a test that calls git, and
+    # pytest looking upwards for its configuration, would find the user's.
+    outer = Path(tempfile.mkdtemp(prefix="tidy-")).resolve()
+    try:
+        # pytest's look upwards ends here.
+        (outer / "pytest.ini").touch()
+        yield outer
+    finally:
+        shutil.rmtree(outer, onerror=_make_removable)
+
+
+def _make_removable(function: object, path: str, _error: object) -> None:
+    """A test may leave a folder without the right to write; say nothing of what cannot be removed even so."""
+    parent = Path(path).parent
+    try:
+        for folder in (parent, Path(path)):
+            if folder.is_dir() and not folder.is_symlink():
+                folder.chmod(0o700)
+        if callable(function) and function in {os.unlink, os.rmdir}:
+            function(path)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        return
+
+
+def _name(original: Path | None) -> str:
+    """The project's own folder name, for tests that look at it, if it is a plain one."""
+    name = original.name if original else ""
+    return name if PLAIN_NAME.fullmatch(name) and name not in {".", "..", "pytest.ini"} else "project"
+
+
+def _add_built(workspace: Repository, original: Path, copy: Path) -> None:
+    """Copy what a build put beside the sources: ignored modules in folders that have tracked ones."""
+    packages = {str(PurePosixPath(path).parent) for path in workspace.python_files()}
+    room = BUILT_BYTES
+    for path in _ignored(original)[:BUILT_LIMIT]:
+        source, target = original / path, copy / path
+        if str(PurePosixPath(path).parent) not in packages or target.exists() or not is_regular(source):
+            continue
+        room -= source.stat().st_size
+        if room < 0:
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+
+
+def _ignored(original: Path) -> list[str]:
+    patterns = [f"*{suffix}" for suffix in BUILT_SUFFIXES]
+    try:
+        # --directory: a virtualenv is one entry, not ten thousand.
+        listing = Repository(original).git(
+            "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z", "--", *patterns
+        )
+    except GitError:
+        return []
+    return [path for path in os.fsdecode(listing).split("\0") if path.endswith(BUILT_SUFFIXES)]

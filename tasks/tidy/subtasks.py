@@ -1,0 +1,270 @@
+"""From findings to subtasks: what is mended together, in which order, and what is left to a person."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from os.path import commonpath
+
+from errors import ArtifactError
+from findings import SYNTAX, UNREADABLE, Finding, Safety
+from outcomes import is_of_tests
+from task_file import Settings
+from wording import count, listed
+
+SMALL = 4
+"""Rules with fewer findings than this are put together with others of their family."""
+FILES, FINDINGS = 30, 100
+MECHANICAL_FILES, MECHANICAL_FINDINGS = 80, 400
+MECHANICAL = ("W", "I", "D", "COM", "Q", "UP025", "UP009")
+"""Changes so alike that many of them are reviewed as easily as few."""
+
+# What may be a fault comes first, the sorting of imports last: other fixes add and remove imports.
+FAMILIES = ("F", "E", "PLE", "B", "PIE", "C", "PERF", "RET", "SIM", "RUF", "UP", "D", "W", "I")
+NOT_TRIED = {
+    "B905": "its fix only writes down what happens anyway",
+    "ERA001": "its fix deletes what somebody may have meant to keep",
+    "T201": "its fix deletes output that somebody may read",
+    "T203": "its fix deletes output that somebody may read",
+}
+SAFE_ID = re.compile(r"[^a-z0-9]+")
+ID_LENGTH = 56
+PLAIN_PATH = re.compile(r"[\w./-]+")
+
+MOST_SUBTASKS, FEWEST_SUBTASKS = 20, 6
+TEST_TIME = 1800
+"""About the seconds that the test runs of one task may take, if each subtask needs one."""
+
+
+class Why(StrEnum):
+    """Why a finding is left to a person."""
+
+    NO_FIX = "ruff has no fix for it"
+    UNTESTED = "its fix may change what the code does, and no test imports the file"
+    TEST = "its fix may change what a test asserts, and nothing tests the tests"
+    SETTING = "task.md leaves it alone"
+    SYNTAX = "the file has syntax errors"
+    BOUND = "there was more than one task should change; run the template again"
+
+
+@dataclass(frozen=True)
+class Subtask:
+    """One change of its own: some rules, in some files."""
+
+    id: str
+    title: str
+    rules: tuple[str, ...]
+    files: tuple[str, ...]
+    findings: int
+    unsafe: bool
+
+    def to_json(self) -> dict[str, object]:
+        """As plan.json keeps it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, object]) -> Subtask:
+        """As plan.json has it."""
+        rules, files = said.get("rules"), said.get("files")
+        if not (isinstance(rules, list) and isinstance(files, list)):
+            raise ArtifactError("plan.json has a subtask without rules or files.")
+        return cls(
+            id=str(said.get("id")),
+            title=str(said.get("title")),
+            rules=tuple(map(str, rules)),
+            files=tuple(map(str, files)),
+            findings=int(str(said.get("findings", 0))),
+            unsafe=bool(said.get("unsafe")),
+        )
+
+
+@dataclass(frozen=True)
+class Left:
+    """Findings of one rule that are left to a person."""
+
+    code: str
+    name: str
+    findings: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done, in order, and what is not."""
+
+    subtasks: tuple[Subtask, ...]
+    left: tuple[Left, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """As plan.json keeps it."""
+        return {
+            "subtasks": [subtask.to_json() for subtask in self.subtasks],
+            "left": list(map(asdict, self.left)),
+        }
+
+    @classmethod
+    def from_json(cls, said: dict[str, object]) -> Plan:
+        """As plan.json has it.
+
+        Raises:
+            ArtifactError: it was not written by this template.
+        """
+        subtasks, left = said.get("subtasks"), said.get("left")
+        if not (isinstance(subtasks, list) and isinstance(left, list)):
+            raise ArtifactError("plan.json has no subtasks: let plan run again.")
+        return cls(
+            tuple(map(Subtask.from_json, subtasks)),
+            tuple(Left(str(a["code"]), str(a["name"]), int(a["findings"]), str(a["why"])) for a in left),
+        )
+
+    def subtask(self, name: str) -> Subtask:
+        """The subtask of that id.
+
+        Raises:
+            ArtifactError: the plan has none.
+        """
+        for subtask in self.subtasks:
+            if subtask.id == name:
+                return subtask
+        raise ArtifactError(
+            f"plan.json has no subtask {name!r}: this template only does what its own plan made."
+        )
+
+
+def most_subtasks(test_seconds: float) -> int:
+    """How many subtasks a task may have, when one run of its tests takes so long."""
+    return max(FEWEST_SUBTASKS, min(MOST_SUBTASKS, int(TEST_TIME / max(test_seconds, 1.0))))
+
+
+def make_plan(findings: Sequence[Finding], settings: Settings, *, tested: Collection[str], most: int) -> Plan:
+    """Group what can be mended into subtasks, safest and most valuable first.
+
+    Args:
+        findings: All that ruff found.
+        settings: What the user wants.
+        tested: The files of which tests can tell if an unsafe fix does harm.
+        most: The bound on the number of subtasks.
+    """
+    unreadable = {finding.path for finding in findings if finding.code in {SYNTAX, UNREADABLE}}
+    mended: list[Finding] = []
+    left: Counter[tuple[str, str, str]] = Counter()
+    for finding in findings:
+        why = _why_left(finding, settings, unreadable, tested)
+        if why:
+            left[finding.code, finding.name, why] += 1
+        else:
+            mended.append(finding)
+    portions = [portion for group in _groups(mended) for portion in _portions(group)]
+    for finding in (finding for portion in portions[most:] for finding in portion):
+        left[finding.code, finding.name, Why.BOUND] += 1
+    return Plan(
+        tuple(_named(portions[:most])),
+        tuple(Left(code, name, number, why) for (code, name, why), number in left.most_common()),
+    )
+
+
+def _why_left(finding: Finding, settings: Settings, unreadable: set[str], tested: Collection[str]) -> str:
+    if finding.fix is None:
+        return Why.NO_FIX
+    if finding.path in unreadable:
+        return Why.SYNTAX
+    if not (settings.wants(finding.code) and settings.covers(finding.path)):
+        return Why.SETTING
+    if finding.fix.safety is Safety.UNSAFE:
+        return NOT_TRIED.get(finding.code, "") or _why_untested(finding.path, tested)
+    return ""
+
+
+def _why_untested(path: str, tested: Collection[str]) -> str:
+    if path in tested:
+        return ""
+    return Why.TEST if is_of_tests(path) else Why.UNTESTED
+
+
+def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings that are mended together: of one rule, or of a family's rare ones; in order of doing."""
+    rules: dict[tuple[bool, str], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        rules[_is_unsafe(finding), finding.code].append(finding)
+    groups: dict[tuple[bool, str], list[Finding]] = defaultdict(list)
+    for (unsafe, code), found in rules.items():
+        groups[unsafe, code if len(found) >= SMALL else f"{family(code)} rare"] += found
+    return sorted(groups.values(), key=_turn)
+
+
+def _turn(group: Sequence[Finding]) -> tuple[bool, int, int, str]:
+    first = min(group, key=lambda finding: finding.code)
+    rank = FAMILIES.index(family(first.code)) if family(first.code) in FAMILIES else FAMILIES.index("RUF")
+    return _is_unsafe(first), rank, -len(group), first.code
+
+
+def _is_unsafe(finding: Finding) -> bool:
+    return finding.fix is not None and finding.fix.safety is Safety.UNSAFE
+
+
+def family(code: str) -> str:
+    """The letters that a rule's code begins with."""
+    return re.sub(r"[^A-Z].*", "", code)
+
+
+def _portions(group: Sequence[Finding]) -> Iterator[list[Finding]]:
+    """A group in portions that stay reviewable, neighbours together, each file whole."""
+    alike = all(finding.code.startswith(MECHANICAL) for finding in group)
+    most_files, most_findings = (MECHANICAL_FILES, MECHANICAL_FINDINGS) if alike else (FILES, FINDINGS)
+    files: dict[str, list[Finding]] = defaultdict(list)
+    for finding in sorted(group, key=lambda finding: (finding.path, finding.row)):
+        files[finding.path].append(finding)
+    portion: list[Finding] = []
+    in_it = 0
+    for found in files.values():
+        if portion and (in_it == most_files or len(portion) + len(found) > most_findings):
+            yield portion
+            portion, in_it = [], 0
+        portion += found
+        in_it += 1
+    if portion:
+        yield portion
+
+
+def _named(portions: Iterable[Sequence[Finding]]) -> Iterator[Subtask]:
+    """Subtasks of the portions; those of one kind are numbered."""
+    stems = [(_stem(portion), portion) for portion in portions]
+    kinds = Counter(stem for stem, _ in stems)
+    numbers: Counter[str] = Counter()
+    for stem, portion in stems:
+        numbers[stem] += 1
+        yield _subtask(f"{stem}-{numbers[stem]}" if kinds[stem] > 1 else stem, portion)
+
+
+def _stem(portion: Sequence[Finding]) -> str:
+    rules = _rules(portion)
+    names = f"{rules[0]} {portion[0].name}" if len(rules) == 1 else f"{family(rules[0])} few of each"
+    slug = SAFE_ID.sub("-", names.lower()).strip("-")[:ID_LENGTH].rstrip("-")
+    return f"{slug}-try" if _is_unsafe(portion[0]) else slug
+
+
+def _rules(portion: Sequence[Finding]) -> list[str]:
+    return sorted({finding.code for finding in portion})
+
+
+def _subtask(name: str, portion: Sequence[Finding]) -> Subtask:
+    rules = _rules(portion)
+    files = sorted({finding.path for finding in portion})
+    unsafe = _is_unsafe(portion[0])
+    what = f"{rules[0]} {portion[0].name.replace('-', ' ')}" if len(rules) == 1 else listed(rules, limit=6)
+    title = (
+        f"{'Try to mend' if unsafe else 'Mend'} {what}: {count(len(portion), 'finding')} in {place(files)}"
+    )
+    return Subtask(name, title, tuple(rules), tuple(files), len(portion), unsafe)
+
+
+def place(files: Sequence[str]) -> str:
+    """Where some files are, in a few words."""
+    where = files[0] if len(files) == 1 else commonpath(files)
+    number = count(len(files), "file")
+    if not PLAIN_PATH.fullmatch(where):
+        return number
+    return where if len(files) == 1 else f"{number} under {where}"

@@ -1,0 +1,28 @@
+import pytest
+
+SOCKET = "agent-orchestrator-test-of-attach-without-a-server"
+
+
+@pytest.fixture(autouse=True)
+def socket(monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_TMUX__SOCKET", SOCKET)
+
+
+def test_without_a_session_it_says_what_to_do(house, task):
+    house.task()
+    said = task("attach", "tidy")
+    assert said.code == 1
+    assert "tidy has no tmux session now (running): `task start tidy` makes one" in said.err
+
+
+def test_an_agent_without_a_window_is_told_from_those_that_have_one(house, task):
+    house.task(agents=[house.agent(), house.agent("review", agent="review", state="gone")])
+    said = task("attach", "tidy", "review")
+    assert said.code == 2
+    assert "'review' has no window in tidy now; those that have: dev" in said.err
+
+
+def test_without_tmux_it_says_so(house, task, monkeypatch):
+    house.task()
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "tmux is not installed" in task("attach", "tidy").err

@@ -1,0 +1,22 @@
+def test_each_setting_has_a_value_and_a_source(house, task, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "5m")
+    said = task("config")
+    assert said.code == 0
+    assert "ORCHESTRATOR_LIMITS__CHECK_IN" in said.out
+    assert f"settings file: {house.root}/config/agent-orchestrator/config.toml (there is none)" in said.out
+    settings = {each["key"]: each for each in task("config", "--json").json["settings"]}
+    assert settings["limits.check_in"]["source"] == "ORCHESTRATOR_LIMITS__CHECK_IN"
+    assert settings["tmux.socket"] == {
+        "key": "tmux.socket",
+        "value": "agent-orchestrator",
+        "source": "default",
+    }
+
+
+def test_settings_that_do_not_read_are_told_with_their_line(house, task):
+    folder = house.root / "config" / "agent-orchestrator"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text("[tmux]\nsokcet = 'x'\n")
+    said = task("config")
+    assert said.code == 2
+    assert f"{folder}/config.toml, line 2: " in said.err

@@ -1,0 +1,106 @@
+import os
+import signal
+import textwrap
+
+import pytest
+
+from orchestrator.cli import daemon as daemon_verb
+
+FAKE = textwrap.dedent("""
+    import fcntl, json, os, signal, sys, time
+    state = os.environ["ORCHESTRATOR_HOME"]
+    lock = open(f"{state}/daemon.lock", "a+")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock.truncate(0); lock.write(f"{os.getpid()}\\n"); lock.flush()
+    now = time.time()
+    with open(f"{state}/daemon.beat.tmp", "w") as beat:
+        json.dump({"pid": os.getpid(), "started_at": now, "beat_at": now, "version": "0.1.0"}, beat)
+    os.rename(f"{state}/daemon.beat.tmp", f"{state}/daemon.beat")
+    print("session", os.getsid(0) == os.getpid(), "cwd", os.getcwd(), "tmux", "TMUX" in os.environ, flush=True)
+    signal.sigwait({signal.SIGTERM, signal.SIGALRM})
+""")
+
+
+@pytest.fixture
+def fake(house, python, monkeypatch):
+    """A daemon that holds the lock until SIGTERM; it ends by itself after a minute at most."""
+    script = house.root / "fake_daemon.py"
+    script.write_text("import signal; signal.alarm(60)\n" + FAKE)
+    monkeypatch.setattr(daemon_verb, "_COMMAND", (python, str(script)))
+    return script
+
+
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+def test_start_status_and_stop(house, task, fake, monkeypatch):
+    monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")
+    said = task("daemon", "start")
+    assert said.code == 0, said.err
+    pid = int(said.out.rpartition(" ")[2])
+    try:
+        assert (house.state / "daemon.log").read_text() == "session True cwd / tmux False\n"
+        assert (house.state / "daemon.log").stat().st_mode & 0o777 == 0o600
+        assert task("daemon", "start").out == f"daemon runs already, pid {pid}\n"
+        house.task()
+        status = task("daemon", "status", "--json").json
+        assert {key: status[key] for key in ("up", "pid", "version", "tasks")} == {
+            "up": True,
+            "pid": pid,
+            "version": "0.1.0",
+            "tasks": 1,
+        }
+        assert set(status) <= set(task("help", "json").out.split())
+        assert f"pid {pid}, version 0.1.0" in task("daemon", "status").out
+        assert f"daemon stopped (pid {pid})" in task("daemon", "stop").out
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert task("daemon", "status", "--json").json["up"] is False
+    assert task("daemon", "stop").out == "the daemon is not running\n"
+
+
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+def test_one_that_does_not_stop_is_named(house, task, fake, monkeypatch):
+    fake.write_text(
+        fake.read_text()
+        .replace("sigwait({signal.SIGTERM, ", "sigwait({")
+        .replace("import signal;", "import signal; signal.signal(15, signal.SIG_IGN);", 1)
+    )
+    pid = int(task("daemon", "start").out.rpartition(" ")[2])
+    try:
+        monkeypatch.setattr(daemon_verb, "STOP_PATIENCE", 0.05)
+        said = task("daemon", "stop")
+        assert said.code == 1
+        assert f"the daemon (pid {pid}) still runs" in said.err
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def test_a_daemon_that_ends_at_once_is_told_with_its_last_words(house, task, fake):
+    fake.write_text("import sys; sys.exit('no tmux here: install it')")
+    said = task("daemon", "start")
+    assert said.code == 6
+    assert "ended at once (exit 1): no tmux here: install it (its log: " in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+def test_one_that_does_not_come_up_is_not_waited_for_for_ever(house, task, python, monkeypatch):
+    monkeypatch.setattr(
+        daemon_verb, "_COMMAND", (python, "-c", "import signal; signal.alarm(5); signal.pause()")
+    )
+    monkeypatch.setattr(daemon_verb, "START_PATIENCE", 0.2)
+    said = task("daemon", "start")
+    assert said.code == 6
+    assert "was not up in 0 s: it said nothing" in said.err
+
+
+def test_the_pid_is_believed_only_while_the_lock_is_held(house, task):
+    (house.state / "daemon.lock").write_text(f"{os.getpid()}\n")
+    assert task("daemon", "stop").out == "the daemon is not running\n"
+
+
+def test_what_there_is_to_do_is_said(task):
+    said = task("daemon", "dance")
+    assert said.code == 2
+    assert "'run', 'start', 'status', 'stop'" in said.err

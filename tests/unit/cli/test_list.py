@@ -1,0 +1,81 @@
+from orchestrator.cli.screen import width_of
+
+
+def test_it_says_how_to_begin_when_there_is_nothing(house, task):
+    said = task("list")
+    assert (said.code, said.out) == (0, "no tasks yet; begin one in a project's folder: task start NAME\n")
+
+
+def test_it_says_so_before_anything_was_ever_started(house, task):
+    house.state.rmdir()
+    assert task("list").code == 0
+    assert not house.state.exists()
+
+
+def test_it_shows_the_task_that_changed_last_at_the_top(house, task):
+    house.task("old-00000001", updated=1.0)
+    house.task("new-00000002", updated=2.0)
+    lines = task("list").out.splitlines()
+    assert lines[0].startswith("TASK")
+    assert [line.split()[0] for line in lines[1:3]] == ["new", "old"]
+    assert lines[-1].startswith("daemon down")
+
+
+def test_the_json_document_has_its_documented_shape(house, task):
+    house.task(questions=[house.question()])
+    said = task("list", "--json").json
+    assert said["tasks"] == [
+        {
+            "id": "tidy-0a1b2c3d",
+            "task": "tidy",
+            "project": str(house.project),
+            "phase": "DEVELOPING",
+            "state": "running",
+            "steps_settled": 1,
+            "steps_total": 2,
+            "agents_live": 1,
+            "questions_open": 1,
+            "last_checkin": "2025-11-27T14:35:00Z",
+            "updated": "2025-11-27T14:35:00Z",
+        }
+    ]
+    assert said["daemon"] == {"up": False, "as_of": None}
+    words = set(task("help", "json").out.split())
+    assert set(said["tasks"][0]) <= words
+
+
+def test_only_one_project_if_asked(house, task):
+    house.task("here-00000001")
+    house.task("there-00000002", project="/somewhere/else")
+    said = task("list", "--project", str(house.project), "--json").json
+    assert [each["task"] for each in said["tasks"]] == ["here"]
+
+
+def test_a_damaged_task_does_not_hide_the_others(house, task):
+    house.task("good-00000001")
+    (house.home("bad-00000002") / "state.json").write_text("{")
+    said = task("list")
+    assert "good  running" in said.out
+    assert "bad   damaged" in said.out
+    assert said.err.startswith("bad-00000002: ")
+
+
+def test_one_that_the_daemon_has_not_begun_is_shown(house, task):
+    house.asked_for("new-00000001")
+    assert "asked_for" in task("list").out
+
+
+def test_what_is_left_of_a_start_that_was_refused_is_not_shown(house, task):
+    house.home("new-00000001")
+    assert task("list", "--json").json["tasks"] == []
+
+
+def test_folders_that_are_no_tasks_are_passed_over(house, task):
+    for name in ("tidy", "tidy-xyz", "-00000001", ".hidden-0000000g"):
+        (house.state / "tasks" / name).mkdir(parents=True)
+    assert task("list", "--json").json["tasks"] == []
+
+
+def test_nothing_is_wider_than_80_columns(house, task):
+    house.task(f"{'n' * 64}-00000001", project="/a" * 60, phase="EXPLORING")
+    assert max(map(width_of, task("list").out.splitlines())) <= 80

@@ -1,0 +1,103 @@
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.tail import Tail, last_lines, readable
+
+
+def _write(path: Path, text: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text)
+    return path
+
+
+def test_the_pms_log(house, task):
+    _write(house.task() / "pm.log", b"one\ntwo\nthree\n")
+    assert task("logs", "tidy", "-n", "2").out == "two\nthree\n"
+
+
+def test_the_newest_run_of_an_agent(house, task):
+    home = house.task(
+        agents=[house.agent(run="old-run", since=1.0), house.agent("dev-2", run="new-run", since=2.0)]
+    )
+    _write(home / "runs" / "old-run" / "pane.log", b"old\n")
+    _write(home / "runs" / "new-run" / "pane.log", b"new\n")
+    assert task("logs", "tidy", "dev").out == "new\n"
+    assert task("logs", "tidy", "dev-2").out == "new\n"
+    assert task("logs", "tidy", "old-run").out == "old\n"
+
+
+def test_what_is_not_there_is_said(house, task):
+    house.task()
+    assert "there is no log yet" in task("logs", "tidy").err
+    said = task("logs", "tidy", "nobody")
+    assert said.code == 2
+    assert "runs there were of: dev" in said.err
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]52;c;cm0gLXJm\x1b\\text", "text"),
+        ("\x1b]never ended", ""),
+        ("10%\r50%\rdone\r", "done"),
+        ("\x9b2Jtext", "text"),
+        ("\x1bPq#0\x1b\\text", "text"),
+        ("\x1b(Btext\x1b=", "text"),
+        ("a\x00b\x08c", "a\ufffdb\ufffdc"),
+        ("tab\there", "tab here"),
+    ],
+)
+def test_nothing_in_a_line_is_obeyed(line, shown):
+    assert readable(line) == shown
+
+
+def test_a_log_is_read_from_its_end(tmp_path):
+    log = _write(tmp_path / "log", b"".join(b"line %d\n" % n for n in range(100_000)))
+    assert last_lines(log, 3) == ["line 99997", "line 99998", "line 99999"]
+    assert last_lines(log, 0) == []
+    assert len(last_lines(log, 1_000_000)) == 100_000
+
+
+def test_a_tail_gives_whole_lines_once(tmp_path):
+    log = tmp_path / "log"
+    tail = Tail(log, from_end=True)
+    assert list(tail.lines()) == []
+    log.write_bytes(b"one\ntw")
+    assert list(tail.lines()) == ["one"]
+    log.write_bytes(b"one\ntwo\n")
+    assert list(tail.lines()) == ["two"]
+    log.write_bytes(b"new\n")
+    assert list(tail.lines()) == ["new"]
+
+
+def test_following_goes_on_until_it_is_interrupted(house):
+    log = _write(house.task() / "pm.log", b"one\n")
+    command = [sys.executable, "-m", "orchestrator.cli", "logs", "tidy", "-f"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"one\n"
+        with log.open("ab") as file:
+            file.write(b"two\n")
+        assert process.stdout.readline() == b"two\n"
+        process.send_signal(2)
+        assert process.wait(10) == 130
+
+
+def test_a_log_that_began_while_followed_is_shown_whole(house):
+    home = house.task()
+    command = [sys.executable, "-m", "orchestrator.cli", "logs", "tidy", "-f"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        os.sched_yield()
+        deadline = time.monotonic() + 10
+        _write(home / "pm.log", b"one\n")
+        assert process.stdout
+        assert process.stdout.readline() == b"one\n"
+        assert time.monotonic() < deadline
+        process.terminate()

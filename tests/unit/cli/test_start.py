@@ -1,0 +1,339 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FILLED = """\
+# Task: Rename it
+
+## Goal
+The old name is gone.
+
+## Success Criteria
+- No test fails
+"""
+
+
+@pytest.fixture
+def brief(house):
+    """A task.md that was filled in."""
+    folder = house.project / "tasks" / "tidy"
+    folder.mkdir(parents=True)
+    (folder / "task.md").write_text(FILLED)
+    return folder / "task.md"
+
+
+@pytest.fixture
+def running(house, daemon):
+    """A daemon that takes every start up."""
+
+    def reply(home, request):
+        assert request["verb"] == "start"
+        house.task(home.name, task=request["arguments"]["name"], project=request["arguments"]["project"])
+        return True, f"{request['arguments']['name']} runs"
+
+    daemon.reply = reply
+    return daemon
+
+
+@pytest.fixture
+def start():
+    """Start the task in its project."""
+    return lambda *words: task("start", "tidy", "--project", str(house.project), *words)
+
+
+def test_the_folder_is_made_and_the_daemon_asked(start, house, running, brief):
+    said = start()
+    assert (said.code, said.err) == (0, "")
+    folder = brief.parent
+    made = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_dir()}
+    kinds = {f"artifacts/{kind}" for kind in ("analysis", "design", "code", "tests", "reviews")}
+    assert made == {"handoffs", "scratchpad", "artifacts"} | kinds
+    (request,) = running.heard
+    assert request["arguments"] == {"project": str(house.project), "name": "tidy"}
+    for part in (
+        "tidy runs",
+        str(folder),
+        "task status tidy",
+        "task attach tidy",
+        "progress.md",
+        "task questions",
+    ):
+        assert part in said.out
+
+
+def test_the_id_is_the_name_and_a_random_part_and_stays(start, house, running, brief):
+    start()
+    start()
+    (home,) = (house.state / "tasks").iterdir()
+    assert home.name.startswith("tidy-")
+    assert len(home.name) == len("tidy-00000000")
+    assert home.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_same_name_in_another_project_is_another_task(start, house, task, running, brief):
+    other = house.root / "other"
+    (other / "tasks" / "tidy").mkdir(parents=True)
+    (other / "tasks" / "tidy" / "task.md").write_text(FILLED)
+    start()
+    task("start", "tidy", "--project", str(other))
+    assert len(list((house.state / "tasks").iterdir())) == 2
+    assert len({request["arguments"]["project"] for request in running.heard}) == 2
+
+
+def test_without_project_it_is_the_current_folder(house, task, running, brief, monkeypatch):
+    monkeypatch.chdir(house.project)
+    assert task("start", "tidy").code == 0
+    assert running.heard[0]["arguments"]["project"] == str(house.project)
+
+
+def test_a_blank_task_is_laid_down_but_not_started(start, house, daemon):
+    said = start()
+    path = house.project / "tasks" / "tidy" / "task.md"
+    assert said.code == 2
+    assert str(path) in said.err
+    assert "## Goal" in path.read_text()
+    assert daemon.heard == []
+    assert start().code == 2
+
+
+def test_a_blank_task_is_opened_in_the_editor_on_a_terminal(house, running):
+    editor = house.root / "my editor"
+    editor.write_text(f"#!{sys.executable}\nimport sys\nopen(sys.argv[-1], 'w').write({FILLED!r})\n")
+    editor.chmod(0o755)
+    leader, follower = os.openpty()
+    command = [sys.executable, "-m", "orchestrator.cli", "start", "tidy", "--project", str(house.project)]
+    environment = {**os.environ, "EDITOR": f"'{editor}' --wait", "TERM": "xterm"}
+    done = subprocess.run(command, stdin=follower, stdout=follower, env=environment, check=False)
+    os.close(follower)
+    os.close(leader)
+    assert done.returncode == 0
+    assert running.heard
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("no task\n", "task.md"),
+        (FILLED + "\n## Agent Config\nrubbish: yes\n", "task.md, line 10: "),
+        (
+            FILLED + "\n## Agent Config\ndev.cwd: user@box:/srv\n",
+            "remote boxes (user@box) come with a later version",
+        ),
+        (FILLED + "\n## Agent Config\ntest.cwd: user@box:/srv\n", "task.md, line 10: "),
+    ],
+)
+def test_a_task_that_does_not_read_is_not_started(start, house, daemon, brief, text, why):
+    brief.write_text(text)
+    said = start()
+    assert said.code == 2
+    assert why in said.err
+    assert daemon.heard == []
+
+
+def test_bad_names_and_places_are_refused(start, house, task):
+    assert task("start", "../x").code == 2
+    said = task("start", "tidy", "--project", "/nowhere")
+    assert (said.code, said.err) == (2, "task: /nowhere is no folder: give the project's by --project PATH\n")
+    (house.project / "tasks").symlink_to(house.root)
+    said = start()
+    assert said.code == 2
+    assert "leads elsewhere by a symbolic link" in said.err
+    assert not (house.root / "tidy").exists()
+
+
+def test_what_the_daemon_refuses_can_be_mended_and_started_again(start, house, task, daemon, brief):
+    daemon.reply = lambda _home, _request: (False, f"{house.project} has no commit yet: make one")
+    said = start()
+    assert (said.code, said.err) == (1, f"task: {house.project} has no commit yet: make one\n")
+    daemon.reply = lambda home, _request: (bool(house.task(home.name)), "tidy runs")
+    assert start().code == 0
+    assert len(list((house.state / "tasks").iterdir())) == 1
+
+
+def test_a_damaged_state_gets_no_second_id(start, house, daemon, brief):
+    (house.home("tidy-00000001") / "state.json").write_text("{")
+    said = start()
+    assert said.code == 1
+    assert "is damaged" in said.err
+    assert daemon.heard == []
+
+
+def test_the_folder_is_kept_out_of_commits_once(start, house, running, repository, brief):
+    start()
+    start()
+    exclude = (repository / ".git" / "info" / "exclude").read_text()
+    assert exclude.count("/tasks/tidy/\n") == 1
+    assert _status(repository) == ""
+
+
+def test_a_project_within_a_repository_is_kept_out_too(house, task, running, repository):
+    project = repository / "a [b]*"
+    (project / "tasks" / "tidy").mkdir(parents=True)
+    (project / "tasks" / "tidy" / "task.md").write_text(FILLED)
+    assert task("start", "tidy", "--project", str(project)).code == 0
+    assert _status(repository) == ""
+
+
+def test_what_the_user_tracks_is_not_kept_out(start, house, running, repository, brief):
+    subprocess.run(["git", "-C", str(repository), "add", str(brief)], check=True)
+    start()
+    assert "tidy" not in (repository / ".git" / "info" / "exclude").read_text()
+
+
+def test_a_worktree_is_kept_clean_too(house, task, running, repository):
+    subprocess.run(
+        [
+            "git",
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "-C",
+            str(repository),
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            "x",
+        ],
+        check=True,
+    )
+    tree = house.root / "tree"
+    subprocess.run(["git", "-C", str(repository), "worktree", "add", "-q", str(tree)], check=True)
+    (tree / "tasks" / "tidy").mkdir(parents=True)
+    (tree / "tasks" / "tidy" / "task.md").write_text(FILLED)
+    task("start", "tidy", "--project", str(tree))
+    assert _status(tree) == ""
+
+
+def _status(repository: Path) -> str:
+    command = ["git", "-C", str(repository), "status", "--porcelain", "-uall"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+# Templates ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def template(house):
+    """A template of the user's own, with a preflight."""
+    folder = house.root / "config" / "agent-orchestrator" / "templates" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "task.md").write_text(f"{FILLED}\n## Agent Config\ntemplate: mine\n")
+    (folder / "preflight.py").write_text("import sys; print('looked at', sys.argv[1])")
+    return folder
+
+
+def test_a_task_is_made_from_a_template(start, house, running, template):
+    said = start("--template", "mine")
+    assert said.code == 0
+    assert f"looked at {house.project}\n" in said.out
+    assert (house.project / "tasks" / "tidy" / "task.md").read_text() == (template / "task.md").read_text()
+    assert start("--template", "mine").code == 0
+
+
+def test_a_template_that_does_not_fit_leaves_nothing_behind(start, house, daemon, template):
+    (template / "preflight.py").write_text("import sys; sys.exit('\\x1b[2Jno Python here')")
+    said = start("--template", "mine")
+    assert said.code == 1
+    assert "the template mine does not fit this project: \ufffd[2Jno Python here" in said.err
+    assert list(house.project.iterdir()) == []
+
+
+def test_a_task_stays_with_its_template(start, house, daemon, brief, template):
+    said = start("--template", "mine")
+    assert said.code == 2
+    assert "is there already, made from no template" in said.err
+
+
+def test_a_template_that_is_not_there(start, house):
+    said = start("--template", "nowhere")
+    assert said.code == 2
+    assert "there is no template nowhere" in said.err
+    assert list(house.project.iterdir()) == []
+
+
+def test_templates_are_listed_with_their_goal(house, task, template):
+    said = task("templates")
+    assert "mine" in said.out
+    assert "The old name is gone." in said.out
+    shape = task("templates", "--json").json["templates"]
+    assert {each["name"] for each in shape} >= {"mine", "tidy"}
+    assert set(shape[0]) <= set(task("help", "json").out.split())
+
+
+# Following ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("state", "code"), [("complete", 0), ("failed", 1), ("waiting", 3), ("stopped", 5)])
+def test_following_shows_the_log_and_ends_as_the_task_does(start, house, task, daemon, brief, state, code):
+    def reply(home, _request):
+        with (home / "pm.log").open("a") as log:
+            log.write("12:00:00 tidy was started\n         phase EXPLORING\n\x1b[2J\n")
+        house.task(home.name, state=state, updated=4_000_000_000.0, questions=[house.question()])
+        return True, "tidy runs"
+
+    daemon.reply = reply
+    said = start("--follow")
+    assert said.code == code
+    assert "12:00:00 tidy was started\n         phase EXPLORING\n\n" in said.out
+    assert f"tidy  {state}  DEVELOPING" in said.out
+    assert "artifacts  " in said.out
+    assert ("merge      git -C" in said.out) == (state == "complete")
+
+
+def test_how_an_earlier_start_ended_is_not_taken_for_the_end(start, house, task, daemon, brief):
+    looked = []
+
+    def reply(home, _request):
+        house.task(home.name, state="failed", updated=1.0)
+        return True, "tidy goes on"
+
+    def look(old=daemon.look):
+        old()
+        looked.append(daemon.heard)
+        if daemon.heard and len(looked) > 30:
+            (home,) = (house.state / "tasks").iterdir()
+            house.task(home.name, state="complete", updated=4_000_000_000.0)
+
+    daemon.reply, daemon.look = reply, look
+    assert start("--follow").code == 0
+
+
+def test_ctrl_c_leaves_the_task_running(house, running, brief):
+    command = [
+        sys.executable,
+        "-m",
+        "orchestrator.cli",
+        "start",
+        "tidy",
+        "--follow",
+        "--project",
+        str(house.project),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "tidy runs\n"
+        (home,) = (house.state / "tasks").iterdir()
+        (home / "pm.log").write_text("12:00:00 check-in\n")
+        assert process.stdout.readline() == "12:00:00 check-in\n"
+        process.send_signal(2)
+        rest = process.stdout.read()
+    assert process.returncode == 4
+    assert "tidy goes on without you looking; stop it by: task stop tidy" in rest
+
+
+def test_a_daemon_that_is_down_keeps_the_request(start, house, brief, monkeypatch):
+    monkeypatch.setattr(
+        "orchestrator.cli.daemon._COMMAND", (sys.executable, "-c", "raise SystemExit('no tmux')")
+    )
+    said = start()
+    assert said.code == 6
+    assert "no tmux" in said.err
+    start()
+    (path,) = house.state.glob("tasks/*/requests/*.json")
+    assert json.loads(path.read_text())["verb"] == "start"

@@ -1,0 +1,218 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from orchestrator.cli.screen import width_of
+
+HEAVY = {
+    "apscheduler",
+    "dataclasses",
+    "libtmux",
+    "pathlib",
+    "platformdirs",
+    "pydantic",
+    "shutil",
+    "subprocess",
+    "tempfile",
+    "typing",
+    "watchdog",
+}
+
+
+def test_it_shows_steps_agents_criteria_and_the_daemon(house, task):
+    house.task()
+    said = task("status", "tidy")
+    assert said.code == 0
+    assert said.err == ""
+    for part in (
+        "tidy  running  DEVELOPING",
+        str(house.project),
+        "Rename it",
+        "process 77",
+        "[x] No test fails",
+    ):
+        assert part in said.out
+    assert "daemon down; as of 20" in said.out
+
+
+def test_an_open_question_comes_with_the_command_that_answers_it(house, task):
+    house.task(state="waiting", questions=[house.question(text="Keep the old name? " * 10)])
+    out = task("status", "tidy").out
+    assert "task answer tidy q1 NUMBER" in out
+    assert out.count("Keep the old name?") == 10
+    assert "2) rename" in out
+
+
+def test_a_daemon_that_lives_is_said_to_be_up(house, task, daemon):
+    house.task()
+    assert "; daemon up\n" in task("status", "tidy").out
+
+
+def test_a_daemon_whose_beat_is_old_is_not_trusted(house, task, daemon):
+    house.task()
+    daemon.beat(1_764_254_100.0)
+    assert "daemon up, but its last beat was" in task("status", "tidy").out
+
+
+def test_a_lock_file_that_nobody_holds_is_no_daemon(house, task):
+    house.task()
+    (house.state / "daemon.lock").write_text("1\n")
+    (house.state / "daemon.beat").write_text("{no json")
+    assert "daemon down" in task("status", "tidy").out
+
+
+def test_the_json_document_has_its_documented_shape(house, task):
+    house.task(questions=[house.question()])
+    said = task("status", "tidy", "--json").json
+    assert said["task"] == "tidy"
+    assert said["steps"][0] == {**house.step(), "since": "2025-11-27T14:35:00Z"}
+    assert said["agents"][0] == {**house.agent(), "since": "2025-11-27T14:35:00Z"}
+    assert said["questions"] == [{**house.question(), "asked_at": "2025-11-27T14:35:00Z"}]
+    assert {said[key] for key in ("started_at", "last_checkin", "updated")} == {"2025-11-27T14:35:00Z"}
+    assert said["daemon"] == {"up": False, "as_of": "2025-11-27T14:35:00Z"}
+
+
+def test_what_never_was_is_null(house, task):
+    house.task(last_checkin=None)
+    assert task("status", "tidy", "--json").json["last_checkin"] is None
+    assert "check-in  -;" in task("status", "tidy").out
+
+
+def test_the_json_help_names_every_field(house, task):
+    house.task(questions=[house.question()])
+    shape = task("status", "tidy", "--json").json
+    text = task("help", "json").out
+    rows = [row for key in ("steps", "agents", "questions", "criteria") for row in shape[key]]
+    words = set(text.replace(",", " ").replace("[]", " ").split())
+    assert {key for row in [shape, shape["daemon"], *rows] for key in row} <= words
+
+
+@pytest.mark.parametrize(
+    ("state", "code"), [("complete", 0), ("failed", 1), ("waiting", 3), ("running", 4), ("stopped", 5)]
+)
+def test_the_exit_code_tells_the_state_only_when_asked_to(house, task, state, code):
+    house.task(state=state)
+    assert task("status", "tidy", "--exit-code").code == code
+    assert task("status", "tidy").code == 0
+
+
+def test_nothing_is_wider_than_80_columns(house, task):
+    long = "a very long text about nearly everything " * 5
+    house.task(
+        steps=[
+            house.step("s" * 64, agent="a" * 64, title=long, why=long),
+            house.step("x", title="名前" * 60),
+        ],
+        agents=[house.agent("n" * 64, evidence=long, host="user@" + "h" * 60)],
+        questions=[house.question(text=long, options=[long])],
+        criteria=[{"text": long, "met": False, "evidence": []}],
+        notices=[long],
+    )
+    lines = task("status", "tidy").out.splitlines()
+    assert max(map(width_of, lines)) <= 80
+
+
+def test_no_control_character_of_an_agent_reaches_the_terminal(house, task):
+    bad = "a\x1b[2Jb\x07c\u202ed\x9be\rf\u2028g\ud800"
+    house.task(
+        why=bad,
+        state="failed",
+        steps=[house.step(title=bad)],
+        agents=[house.agent(evidence=bad)],
+        questions=[house.question(text=bad, options=[bad])],
+        criteria=[{"text": bad, "met": False, "evidence": []}],
+        notices=[bad],
+        phase=bad,
+    )
+    said = task("status", "tidy")
+    assert said.code == 0
+    assert all(sign.isprintable() or sign == "\n" for sign in said.out)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "Expecting value"),
+        (b'{"version": 1', "delimiter"),
+        (b"\xff\xfe\x00", "codec"),
+        (b"[]", "it holds no object"),
+        (b'{"version": 1, "task": "tidy"}', "project, phase, state"),
+        (b'{"version": 99}', "another version"),
+        (b"[" * 100_000, "damaged"),
+    ],
+)
+def test_a_damaged_state_is_one_sentence(house, task, content, why):
+    (house.home("tidy-0a1b2c3d") / "state.json").write_bytes(content)
+    said = task("status", "tidy")
+    assert said.code == 1
+    assert said.out == ""
+    assert why in said.err
+    assert "task daemon start" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_task_that_the_daemon_has_not_begun_is_told_so(house, task):
+    house.asked_for("tidy-0a1b2c3d")
+    said = task("status", "tidy")
+    assert said.code == 6
+    assert "the daemon has not begun it" in said.err
+
+
+def test_a_state_folder_of_somebody_else_is_not_read(house, task, monkeypatch):
+    (house.root / "link").symlink_to(house.state)
+    monkeypatch.setenv("ORCHESTRATOR_HOME", str(house.root / "link"))
+    said = task("status", "tidy")
+    assert said.code == 2
+    assert "symbolic link" in said.err
+
+
+def test_it_imports_nothing_heavy(house):
+    house.task(agents=[house.agent(f"dev-{n}") for n in range(200)])
+    script = (
+        "import sys; from orchestrator.cli.main import main; main(sys.argv[1:]);"
+        "print(' '.join(sys.modules), file=sys.stderr)"
+    )
+    for words in (["status", "tidy"], ["status", "tidy", "--json"], ["list"]):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words], capture_output=True, text=True, check=True
+        )
+        assert "tidy" in done.stdout
+        assert HEAVY.isdisjoint(name.split(".")[0] for name in done.stderr.split())
+        assert "orchestrator.model" not in done.stderr
+
+
+def test_colour_is_for_terminals_that_want_it(house):
+    house.task()
+
+    def on_a_terminal(**environment: str) -> str:
+        leader, follower = os.openpty()
+        command = [sys.executable, "-m", "orchestrator.cli", "status", "tidy"]
+        subprocess.run(
+            command, stdout=follower, check=True, env={**os.environ, "TERM": "xterm", **environment}
+        )
+        os.close(follower)
+        shown = os.read(leader, 65_536).decode()
+        os.close(leader)
+        return shown
+
+    assert "\x1b[36mworking" in on_a_terminal()
+    assert "\x1b" not in on_a_terminal(NO_COLOR="1")
+    assert "\x1b" not in on_a_terminal(TERM="dumb")
+
+
+def test_a_closed_pipe_is_no_error(house):
+    house.task(steps=[house.step(f"s{n}") for n in range(5000)])
+    command = f"{sys.executable} -m orchestrator.cli status tidy | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_the_document_survives_a_json_reader(house):
+    house.task()
+    command = [sys.executable, "-m", "orchestrator.cli", "status", "tidy", "--json"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stdout.count(b"\n") == 1
+    assert json.loads(done.stdout)["id"] == "tidy-0a1b2c3d"

@@ -1,0 +1,111 @@
+import pytest
+
+
+def test_a_unique_name_is_enough_outside_any_project(house, task):
+    house.task()
+    assert task("status", "tidy", "--json").json["id"] == "tidy-0a1b2c3d"
+
+
+def test_the_id_is_exact(house, task):
+    house.task("tidy-00000001")
+    house.task("tidy-00000002", project="/other")
+    assert task("status", "tidy-00000002", "--json").json["project"] == "/other"
+
+
+def test_a_name_of_several_projects_needs_more(house, task):
+    house.task("tidy-00000001")
+    house.task("tidy-00000002", project="/other")
+    said = task("status", "tidy")
+    assert said.code == 2
+    assert f"  tidy-00000001  {house.project}\n  tidy-00000002  /other\n" in said.err
+
+
+def test_the_project_settles_it(house, task):
+    house.task("tidy-00000001")
+    house.task("tidy-00000002", project="/other")
+    assert task("status", "tidy", "--project", str(house.project), "--json").json["id"] == "tidy-00000001"
+
+
+def test_the_current_folder_or_one_above_it_settles_it(house, task, monkeypatch):
+    house.task("tidy-00000001")
+    house.task("tidy-00000002", project="/other")
+    (house.project / "tasks" / "tidy" / "handoffs").mkdir(parents=True)
+    monkeypatch.chdir(house.project / "tasks" / "tidy" / "handoffs")
+    assert task("status", "tidy", "--json").json["id"] == "tidy-00000001"
+
+
+def test_a_folder_here_that_was_never_started_is_not_mistaken_for_another(house, task, monkeypatch):
+    house.task("tidy-00000002", project="/other")
+    (house.project / "tasks" / "tidy").mkdir(parents=True)
+    monkeypatch.chdir(house.project)
+    said = task("status", "tidy")
+    assert said.code == 2
+    assert "was never started: `task start tidy" in said.err
+
+
+def test_a_project_without_that_task_says_so(house, task):
+    house.task()
+    said = task("status", "tidy", "--project", str(house.root))
+    assert (said.code, said.err) == (
+        2,
+        f"task: {house.root} has no task tidy: `task list` shows all there are\n",
+    )
+
+
+def test_a_damaged_task_is_taken_for_the_one_that_is_meant_only_if_no_other_is(house, task, monkeypatch):
+    (house.home("tidy-00000001") / "state.json").write_text("{")
+    (house.project / "tasks" / "tidy").mkdir(parents=True)
+    monkeypatch.chdir(house.project)
+    assert "is damaged" in task("status", "tidy").err
+    house.task("tidy-00000002")
+    assert task("status", "tidy").code == 0
+
+
+def test_a_name_is_never_half_of_another(house, task):
+    house.task("tidy-10-00000001")
+    assert task("status", "tidy").code == 2
+    assert task("status", "tidy-1").code == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x",
+        "/etc/x",
+        "",
+        ".",
+        "..",
+        "-R",
+        "a\nb",
+        "a\0b",
+        "A",
+        "x" * 256,
+        "a:b",
+        "a.b",
+        "=a",
+        "%1",
+        "a@b",
+        "\u0430dmin",
+    ],
+)
+@pytest.mark.parametrize("verb", ["status", "stop", "checkin", "logs", "why", "attach"])
+def test_bad_names_are_refused_in_one_sentence(house, task, verb, name):
+    said = task(verb, "--", name)
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.startswith("task: ")
+    assert said.err.count("\n") == 1
+
+
+def test_an_unknown_name_says_where_to_look(house, task):
+    said = task("status", "nobody")
+    assert (said.code, said.err) == (2, "task: there is no task nobody: `task list` shows all there are\n")
+
+
+def test_a_current_folder_that_is_gone_does_no_harm(house, task, monkeypatch):
+    house.task()
+    gone = house.root / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert task("status", "tidy").code == 0

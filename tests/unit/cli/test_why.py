@@ -1,0 +1,79 @@
+import json
+from typing import Any
+
+import pytest
+
+
+def line(n: int, kind: str, *changes: Any, **fact: Any) -> dict[str, Any]:
+    return {
+        "n": n,
+        "at": 1_764_254_100.0 + n,
+        "fact": {"kind": kind, **fact},
+        "changes": list(changes),
+        "actions": [],
+    }
+
+
+@pytest.fixture
+def journal(house):
+    """Two segments: a start, a run for dev-1, a check-in, a question."""
+    folder = house.task(agents=[house.agent(run="r-77")]) / "journal"
+    folder.mkdir()
+    first = [
+        {"n": 0, "snapshot": {}},
+        line(1, "task_started", name="tidy", project="/shop"),
+        line(2, "run_started", run="r-77", pid=77),
+    ]
+    second = [
+        {"n": 2, "snapshot": {}},
+        line(3, "time_passed", {"kind": "step_moved", "step": "dev-1", "to": "blocked", "at": 1.0}),
+        line(4, "answered", question="q1", text="keep\x1b[2J"),
+    ]
+    for name, lines in (("0000000001.jsonl", first), ("0000000003.jsonl", second)):
+        (folder / name).write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    return folder
+
+
+def test_decisions_are_told_newest_last_beneath_their_day(task, journal):
+    lines = task("why", "tidy").out.splitlines()
+    assert lines[0].startswith("2025-11-2")
+    assert "tidy was started in /shop" in lines[1]
+    assert "dev-1 is blocked" in lines[4]
+    assert "the user answered q1: keep\ufffd[2J" in lines[5]
+
+
+def test_only_the_last_ones(task, journal):
+    assert len(task("why", "tidy", "-n", "1").out.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        ("dev", "run r-77 lives"),
+        ("dev-1", "dev-1 is blocked"),
+        ("q1", "answered q1"),
+        ("r-77", "run r-77 lives"),
+    ],
+)
+def test_only_what_touches_a_step_an_agent_or_a_question(task, journal, about, told):
+    assert told in task("why", "tidy", about).out
+    assert "tidy was started" not in task("why", "tidy", about).out
+
+
+def test_the_json_document_has_its_documented_shape(task, journal):
+    said = task("why", "tidy", "-n", "2", "--json").json["decisions"]
+    assert said[0] == {"at": "2025-11-27T14:35:03Z", "sentences": ["a deadline came", "dev-1 is blocked"]}
+    assert set(said[0]) <= set(task("help", "json").out.replace("[]", "").split())
+
+
+def test_a_torn_or_damaged_line_is_passed_over(task, journal):
+    with (journal / "0000000003.jsonl").open("ab") as file:
+        file.write(b'\xff\n[]\n{"n":5,"fact"')
+    assert "answered q1" in task("why", "tidy", "-n", "1").out
+
+
+def test_what_the_journal_does_not_know_is_said(house, task, journal):
+    said = task("why", "tidy", "nobody")
+    assert (said.code, said.err) == (1, "task: the journal of tidy says nothing about 'nobody'\n")
+    house.task("new-00000002")
+    assert task("why", "new").err == "task: the journal of new says nothing\n"

@@ -1,0 +1,209 @@
+import os
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from orchestrator.formats.settings import explained, load_settings
+from orchestrator.model.errors import BadFile
+from orchestrator.model.limits import Limits
+from orchestrator.model.settings import Explained, Settings
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(text, mode=0o600):
+        path = tmp_path / "config.toml"
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        path.chmod(mode)
+        return path
+
+    return put
+
+
+def faults(path: Path, environ: dict[str, str] | None = None) -> str:
+    with pytest.raises(BadFile) as refused:
+        load_settings(path, environ or {})
+    return str(refused.value).replace(str(path.parent), "")
+
+
+def test_without_a_file_all_is_default(tmp_path):
+    assert load_settings(tmp_path / "none.toml", {}) == Settings()
+
+
+def test_a_file_that_the_variable_names_must_be_there(tmp_path):
+    path = tmp_path / "none.toml"
+    assert faults(path, {"ORCHESTRATOR_CONFIG": str(path)}) == (
+        "/none.toml: there is no such file: correct or unset ORCHESTRATOR_CONFIG"
+    )
+
+
+def test_every_section_is_read(write):
+    settings = load_settings(
+        write("""
+            [limits]
+            check_in = "10 m"
+            silence = 900
+            rejections = 5
+            [tmux]
+            socket = "mine"
+            [daemon]
+            workers = 2
+            [environment]
+            pass = ["PATH", "LC_*"]
+            [templates]
+            folders = ["/srv/templates", "~/templates"]
+            [git]
+            deadline = "2 m"
+            [scribe]
+            pause = 0.5
+        """),
+        {},
+    )
+    assert settings.limits == Limits(check_in=600.0, silence=900.0, rejections=5)
+    assert settings.tmux.socket == "mine"
+    assert (settings.daemon.workers, settings.daemon.beat) == (2, 5.0)
+    assert settings.environment.passed == ("PATH", "LC_*")
+    assert settings.templates.folders == ("/srv/templates", str(Path.home() / "templates"))
+    assert settings.git.deadline == 120.0
+    assert settings.scribe.pause == 0.5
+
+
+def test_every_limit_can_be_set(write):
+    text = "\n".join(f"{field.name} = {field.default!r}" for field in fields(Limits))
+    assert load_settings(write(f"[limits]\n{text}"), {}).limits == Limits()
+
+
+@pytest.mark.parametrize("value", ["0", "-1", '"ten"', '"10 q"', "nan", "true", "[1]", "1979-05-27", "{}"])
+def test_a_bad_time_names_file_line_key_and_what_is_allowed(write, value):
+    told = faults(write(f"# settings\n[limits]\ncheck_in = {value}\n"))
+    assert told.startswith("/config.toml, line 3: limits.check_in is ")
+    assert told.endswith(
+        'give a time above 0 in seconds, or as text like "90 s", "10 m", "4 h" '
+        "(units: ms, s, m, h, d), at most 366 days"
+    )
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1.5", '"3"', "true", "1001"])
+def test_a_bad_count_names_its_bounds(write, value):
+    told = faults(write(f"limits.rejections = {value}"))
+    assert told.startswith("/config.toml, line 1: limits.rejections is ")
+    assert told.endswith("give a whole number from 1 to 1000")
+
+
+def test_an_unknown_key_is_told_with_the_nearest_one(write):
+    assert faults(write("[limits]\n\n  check-in = 600")) == (
+        "/config.toml, line 3: [limits] has no key 'check-in': did you mean check_in?"
+    )
+    assert (
+        faults(write("[git]\nqqq = 1")) == "/config.toml, line 2: [git] has no key 'qqq': there are deadline"
+    )
+
+
+def test_an_unknown_section_is_told_with_the_nearest_one(write):
+    assert faults(write("[limit]\nx = 1")) == "/config.toml, line 1: no section [limit]: did you mean limits?"
+    assert faults(write("limits = 3")) == "/config.toml, line 1: limits must be a section: [limits]"
+    assert faults(write("[[limits]]")) == "/config.toml: limits must be a section: [limits]"
+
+
+def test_all_faults_are_told_at_once(write):
+    told = faults(write('[limits]\nrejections = 0\nchekin = 3\n[tmux]\nsocket = "a b"\n'))
+    assert [part.split(":")[0] for part in told.split("; ")] == [f"/config.toml, line {n}" for n in (2, 3, 5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("[limits]\nx = ", 2), ("[limits]\na = 1\na = 2", 3), (b"[limits]\n\n# \xff", 3), ("\0", 1)],
+)
+def test_what_is_not_toml_is_told_with_its_line(write, text, line):
+    assert f", line {line}: is not " in faults(write(text))
+
+
+def test_deep_nesting_and_utf16_are_survived(write):
+    assert "nested" in faults(write("[limits]\ncheck_in = " + "[" * 100_000))
+    assert "is not UTF-8" in faults(write("[limits]".encode("utf-16")))
+
+
+def test_windows_line_ends_and_a_byte_order_mark_are_read(write):
+    assert load_settings(write(b"\xef\xbb\xbf[limits]\r\ncheck_in = 60\r\n"), {}).limits.check_in == 60.0
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o620, 0o602])
+def test_a_file_that_others_may_write_is_refused(write, mode):
+    assert "/config.toml: can be written by others: chmod go-w" in faults(write("", mode))
+
+
+def test_another_users_file_is_refused(write, monkeypatch):
+    path = write("")
+    os_stat = os.fstat
+    monkeypatch.setattr(
+        os, "fstat", lambda handle: os.stat_result((*os_stat(handle)[:4], 4711, *os_stat(handle)[5:]))
+    )
+    assert "belongs to user 4711" in faults(path)
+
+
+def test_what_is_no_file_is_refused_and_does_not_hang(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        assert "is not a plain file" in faults(path)
+
+
+def test_a_huge_file_is_refused(write):
+    assert "is larger than" in faults(write(b"#" * 2_000_000))
+
+
+def test_variables_override_the_file(write):
+    path = write('[limits]\ncheck_in = 60\nsilence = 90\n[environment]\npass = ["A"]\n')
+    settings = load_settings(
+        path,
+        {
+            "ORCHESTRATOR_LIMITS__CHECK_IN": "2 m",
+            "ORCHESTRATOR_LIMITS__REJECTIONS": "7",
+            "ORCHESTRATOR_TMUX__SOCKET": "mine",
+            "ORCHESTRATOR_ENVIRONMENT__PASS": "PATH, LC_*",
+            "ORCHESTRATOR_TEMPLATES__FOLDERS": '["/a,b"]',
+            "ORCHESTRATOR_HOME": "/elsewhere",
+            "ORCHESTRATOR_TASK": "x",
+            "PATH": "/bin",
+        },
+    )
+    assert settings.limits == Limits(check_in=120.0, silence=90.0, rejections=7)
+    assert settings.tmux.socket == "mine"
+    assert settings.environment.passed == ("PATH", "LC_*")
+    assert settings.templates.folders == ("/a,b",)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("ORCHESTRATOR_LIMITS__CHECK_IN", "ten", "limits.check_in is 'ten': give a time above 0"),
+        ("ORCHESTRATOR_LIMITS__CHEK_IN", "1", "[limits] has no key 'chek_in': did you mean check_in?"),
+        ("ORCHESTRATOR_LIMTS__X", "1", "no section [limts]: did you mean limits?"),
+        ("ORCHESTRATOR_DAEMON__WORKERS", "0", "daemon.workers is 0: give a whole number from 1 to 64"),
+        ("ORCHESTRATOR_ENVIRONMENT__PASS", "[1", "environment.pass is '[1': give a list of names"),
+        ("ORCHESTRATOR_ENVIRONMENT__PASS", "A B", "environment.pass holds 'A B': give names of variables"),
+    ],
+)
+def test_a_bad_variable_is_told_by_its_name(tmp_path, variable, value, told):
+    assert faults(tmp_path / "none.toml", {variable: value}).startswith(f"environment: {variable}: {told}")
+
+
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "LD_*", "TMUX", "TMUX_PANE", "ORCHESTRATOR_HOME", "DYLD_X"])
+def test_some_variables_can_never_be_passed(write, name):
+    assert "never pass" in faults(write(f'[environment]\npass = ["{name}"]'))
+
+
+@pytest.mark.parametrize("folder", ["templates", "", "~other/x", "./x"])
+def test_template_folders_are_absolute(write, folder):
+    assert "give absolute paths" in faults(write(f'[templates]\nfolders = ["{folder}"]'))
+
+
+def test_each_setting_tells_where_it_comes_from(write):
+    path = write("[limits]\nsilence = 1800\n")
+    told = {each.key: each for each in explained(path, {"ORCHESTRATOR_GIT__DEADLINE": "90"})}
+    assert told["limits.check_in"] == Explained("limits.check_in", "10 m", "default")
+    assert told["limits.silence"] == Explained("limits.silence", "30 m", f"{path}:2")
+    assert told["git.deadline"] == Explained("git.deadline", "90 s", "ORCHESTRATOR_GIT__DEADLINE")
+    assert told["templates.folders"].value == "[]"
+    assert "environment.pass" in told
+    assert len(told) == sum(len(fields(getattr(Settings(), each.name))) for each in fields(Settings))

@@ -1,0 +1,159 @@
+"""Builds the wheel as a release would, installs it alone, and uses it as a stranger would.
+
+usage: python tests/wheel_check.py
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+SHIPPED = ("agents", "deploy", "scripts", "tasks")
+BUILD_SECONDS = 300
+VERB_SECONDS = 60
+
+
+TASK = """# Hello
+
+## Goal
+Show that an installed program carries a task from start to end.
+
+## Success Criteria
+- [ ] a greeting lies in artifacts/
+
+## Agent Config
+- cwd: {cwd}
+"""
+
+
+class Failed(Exception):
+    """The wheel is not fit for release. The message says why."""
+
+
+def run(
+    *command: str | Path,
+    seconds: float = VERB_SECONDS,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+) -> str:
+    """Return what the command printed, both streams together; raise Failed unless it exits 0 in time."""
+    shown = " ".join(map(str, command))
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=seconds,
+            check=False,
+            cwd=cwd,
+            env=env,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise Failed(f"{shown}: not done after {seconds:.0f} s, having printed\n{late.output}") from late
+    if done.returncode:
+        raise Failed(f"{shown}: exit {done.returncode}, having printed\n{done.stdout}")
+    return done.stdout
+
+
+def build(into: Path) -> Path:
+    """Return a wheel built from an sdist built from the checkout: so both are proven."""
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", into, CHECKOUT, seconds=BUILD_SECONDS)
+    (wheel,) = into.glob("*.whl")
+    return wheel
+
+
+def check_content(wheel: Path) -> None:
+    """Raise Failed unless the wheel holds the package with what ships, and nothing else."""
+    names = zipfile.ZipFile(wheel).namelist()
+    for folder in SHIPPED:
+        if not any(name.startswith(f"orchestrator/_shipped/{folder}/") for name in names):
+            raise Failed(f"{wheel.name} lacks the folder {folder}/")
+    strangers = {name.split("/")[0] for name in names} - {"orchestrator", wheel_metadata(wheel)}
+    if strangers:
+        raise Failed(f"{wheel.name} would put {', '.join(sorted(strangers))} beside the package")
+
+
+def wheel_metadata(wheel: Path) -> str:
+    """Return the name of the wheel's metadata folder."""
+    name, version, *_ = wheel.name.split("-")
+    return f"{name}-{version}.dist-info"
+
+
+class Installed:
+    """The wheel and its locked dependencies in an environment of their own, used from an empty HOME."""
+
+    def __init__(self, wheel: Path, root: Path) -> None:
+        self.bin = root / "environment" / "bin"
+        self.home = root / "home"
+        self.home.mkdir()
+        venv.create(self.bin.parent, with_pip=False, symlinks=True)
+        locked = CHECKOUT / "requirements" / "runtime.lock"
+        self._pip("install", "--require-hashes", "--no-deps", "-r", locked)
+        self._pip("install", "--no-deps", wheel)
+        self._pip("check")
+
+    def _pip(self, *arguments: str | Path) -> None:
+        pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", self.bin / "python")
+        run(*pip, *arguments, seconds=BUILD_SECONDS)
+
+    def run(self, verb: str, *arguments: str | Path) -> str:
+        """Return what an installed command printed."""
+        path = os.pathsep.join([str(self.bin), *os.get_exec_path()])
+        env = {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8", "TERM": "dumb"}
+        return run(self.bin / verb, *arguments, cwd=self.home, env=env)
+
+
+def answers_help(installed: Installed) -> None:
+    """Raise Failed unless both names of the command explain themselves."""
+    for name in ("task", "agent-orchestrator"):
+        if "start" not in installed.run(name, "--help"):
+            raise Failed(f"{name} --help does not speak of `start`")
+
+
+def sets_up_agents(installed: Installed, project: Path) -> None:
+    """Raise Failed unless the default agents, which ship as files, land in a project."""
+    printed = installed.run("task", "setup-agents", "--project", project)
+    if not list((project / ".claude" / "agents").glob("*.md")):
+        raise Failed(f"task setup-agents wrote no agent, but printed\n{printed}")
+
+
+def carries_a_task(installed: Installed, project: Path) -> None:
+    """Raise Failed unless a small task runs to its end."""
+    folder = project / "tasks" / "hello"
+    folder.mkdir(parents=True)
+    (folder / "task.md").write_text(TASK.format(cwd=project), encoding="utf-8")
+    printed = installed.run("task", "start", "hello", "--project", project, "--follow")
+    if "COMPLETE" not in printed:
+        raise Failed(f"task start hello did not end in COMPLETE, but printed\n{printed}")
+
+
+def main() -> None:
+    """Run all checks, a line for each."""
+    with tempfile.TemporaryDirectory(prefix="wheel-check-") as name:
+        root = Path(name)
+        wheel = build(root / "dist")
+        check_content(wheel)
+        print(f"built {wheel.name} ({wheel.stat().st_size // 1024} KB)", flush=True)
+        installed = Installed(wheel, root)
+        print("installed it alone", flush=True)
+        answers_help(installed)
+        print("task --help and agent-orchestrator --help answer", flush=True)
+        project = root / "project"
+        project.mkdir()
+        sets_up_agents(installed, project)
+        print("task setup-agents lays down the agents", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as failed:
+        sys.exit(f"wheel check: {failed}")
