@@ -9,7 +9,7 @@ from orchestrator import places
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError
 from orchestrator.cli.screen import columns, harmless
-from orchestrator.cli.status import page
+from orchestrator.cli.status import outcome
 from orchestrator.cli.tasks import Task, find
 
 
@@ -38,7 +38,7 @@ def after_end(task: Task, *, colour: bool) -> list[str]:
     told, folder = task.believed(), _folder(task)
     beat = Beat(places.state_folder(os.environ))
     lines = [
-        *page(told, beat, columns(), time.time(), colour=colour),
+        *outcome(told, beat, columns(), time.time(), colour=colour),
         "",
         f"progress   {places.task_progress(folder)}",
         f"artifacts  {places.artifacts(folder)}",

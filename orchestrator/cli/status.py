@@ -17,6 +17,7 @@ from orchestrator.cli.tasks import about_task, chosen
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
     from typing import Any
 
 EXAMPLE = "task status tidy"
@@ -66,9 +67,19 @@ def page(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bo
         *_head(told, beat, width, now, colour=colour),
         *_steps(told["steps"], width, now, colour=colour),
         *_agents(told["agents"], width, now, colour=colour),
-        *_criteria(told["criteria"], width),
-        *_notices(told["notices"], width),
-        *question_lines(told["questions"], told["task"], width, now),
+        *_rest(told, width, now),
+    ]
+
+
+def outcome(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
+    """Return the lines that tell a person how a task ended: of the steps, only those that did not pass."""
+    steps = told["steps"]
+    left = [step for step in steps if step.get("status") != "passed"]
+    return [
+        *_head(told, beat, width, now, colour=colour),
+        f"steps     {len(steps) - len(left)} of {len(steps)} passed",
+        *_steps(left, width, now, colour=colour),
+        *_rest(told, width, now),
     ]
 
 
@@ -101,19 +112,38 @@ def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: b
 
 
 def _steps(steps: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
+    if not steps:
+        return []
     rows = [
         (
             step.get("id"),
-            step.get("agent"),
+            "" if _tells_agent(step) else step.get("agent"),
             step.get("status"),
             step.get("attempts") if step.get("attempts") != 1 else "",
             ago(step.get("since"), now),
-            step.get("why") or step.get("title"),
+            step.get("title"),
         )
         for step in steps
     ]
     headings = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
-    return ["", *table(headings, rows, width, colour=colour)] if rows else []
+    heading, *lines = table(headings, rows, width, colour=colour, spare=True)
+    return ["", heading, *_with_reasons(steps, lines, width)]
+
+
+def _with_reasons(steps: list[dict[str, Any]], lines: list[str], width: int) -> Iterator[str]:
+    """Yield each step's line, and beneath it why it is where it is; nobody asks that of one that passed."""
+    before = ""
+    for step, line in zip(steps, lines, strict=True):
+        yield line
+        why = harmless(step.get("why") or "")
+        if why and why != before and step.get("status") != "passed":
+            yield cut(f"  {why}", width)
+        before = why
+
+
+def _tells_agent(step: dict[str, Any]) -> bool:
+    """Tell whether a step's id says whose it is: `dev:rename`."""
+    return str(step.get("id")).partition(":")[0] == step.get("agent")
 
 
 def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
@@ -132,6 +162,14 @@ def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: boo
     ]
     headings = ("RUN OF", "FOR", "STATE", "TURN", "SINCE", "HOST", "PANE", "EVIDENCE")
     return ["", *table(headings, rows, width, colour=colour)] if rows else []
+
+
+def _rest(told: dict[str, Any], width: int, now: float) -> list[str]:
+    return [
+        *_criteria(told["criteria"], width),
+        *_notices(told["notices"], width),
+        *question_lines(told["questions"], told["task"], width, now),
+    ]
 
 
 def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:

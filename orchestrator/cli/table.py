@@ -34,16 +34,26 @@ COLOURS = {
 
 
 def table(
-    headings: Sequence[str], rows: Iterable[Sequence[object]], width: int, *, colour: bool
+    headings: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    width: int,
+    *,
+    colour: bool,
+    spare: bool = False,
 ) -> list[str]:
     """Return the lines of a table of at most `width` columns: the widest columns give way first.
 
-    Cells may hold anybody's text. Columns that are empty in each row are left out.
+    Cells may hold anybody's text. Columns that are empty in each row are left out. With `spare`, the last
+    column takes what the others leave, and goes if that is next to nothing.
     """
     cells = [["-" if cell is None else harmless(cell) for cell in row] for row in rows]
     used = [n for n in range(len(headings)) if any(row[n] not in {"", "-"} for row in cells)]
     shown = [[headings[n] for n in used], *([row[n] for n in used] for row in cells)]
-    widths = _fitted([max(map(width_of, column)) for column in zip(*shown, strict=True)], width)
+    widths = [max(map(width_of, column)) for column in zip(*shown, strict=True)]
+    if spare and widths:
+        left = width - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
+        widths[-1:] = [min(widths[-1], left)] if left >= NARROWEST else []
+    widths = _fitted(widths, width)
     lines = [_line(row, widths, colour=colour and row is not shown[0]) for row in shown]
     if colour:
         lines[0] = paint(lines[0], "bold")
@@ -60,7 +70,7 @@ def _fitted(widths: list[int], width: int) -> list[int]:
 
 def _line(row: Sequence[str], widths: Sequence[int], *, colour: bool) -> str:
     parts = []
-    for text, width in zip(row, widths, strict=True):
+    for text, width in zip(row, widths, strict=False):  # a spare column may be left out
         shown = fitted(text, width)
         parts.append(paint(shown, COLOURS[text]) if colour and text in COLOURS else shown)
     return GAP.join(parts).rstrip()

@@ -31,9 +31,10 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Show the last decisions."""
     task = chosen(options)
-    wanted = _words(task, options.about) if options.about else None
+    journal = Path(places.task_journal(task.home))
+    wanted = _words(task, journal, options.about) if options.about else None
     found: list[tuple[float, list[str]]] = []
-    for line in _newest_first(Path(places.task_journal(task.home))):
+    for line in _newest_first(journal):
         if len(found) >= options.count:
             break
         if (wanted is None or _mentions(line, wanted)) and (sentences := explain(line)):
@@ -59,24 +60,37 @@ def _shape(at: float, sentences: list[str]) -> dict[str, Any]:
     return {"at": stamp(at), "sentences": [first.partition(" ")[2], *(each.strip() for each in more)]}
 
 
-def _newest_first(journal: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of all segments, backwards. What does not read is for the daemon to judge."""
+def _newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
+    """Yield the lines of all segments that hold `token`, backwards.
+
+    What does not read is passed over: it is for the daemon to judge.
+    """
     for segment in sorted(journal.glob("*.jsonl"), reverse=True):
         for raw in reversed(segment.read_bytes().split(b"\n")):
             try:
-                line = json.loads(raw) if raw else None
+                line = json.loads(raw) if raw and token in raw else None
             except (ValueError, RecursionError):
                 continue
             if isinstance(line, dict) and "fact" in line:
                 yield line
 
 
-def _words(task: Task, about: str) -> set[str]:
-    """Return what stands for `about` in the journal: its own name, and the runs that were its."""
-    names = ("name", "agent", "step", "run")
-    return {about} | {
-        str(each["run"]) for each in task.told.get("agents", ()) if about in map(each.get, names)
+def _words(task: Task, journal: Path, about: str) -> set[str]:
+    """Return what stands for `about` in the journal: its name, steps that begin with it, runs that were its."""
+    steps = {
+        str(step["id"])
+        for step in task.told.get("steps", ())
+        if str(step["id"]).startswith(about) or str(step.get("subtask")).startswith(about)
     }
+    words = steps | {about}
+    runs = {
+        str(change["run"]["id"])
+        for line in _newest_first(journal, b'"run_opened"')
+        for change in line["changes"]
+        if change["kind"] == "run_opened"
+        and not words.isdisjoint(change["run"].get(key) for key in ("step", "agent", "instance"))
+    }
+    return words | runs
 
 
 def _mentions(value: object, wanted: set[str]) -> bool:

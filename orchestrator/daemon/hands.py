@@ -29,8 +29,12 @@ class Hands(Protocol):
 class Pool:
     """Hands that are threads."""
 
-    def __init__(self, workers: int) -> None:
-        """Make a pool of `workers` threads; they start when there is something to do."""
+    def __init__(self, workers: int, *, finish: bool = False) -> None:
+        """Make a pool of `workers` threads; they start when there is something to do.
+
+        `finish`: on `close`, what waits is done as well. Otherwise it is found in the outbox at the next start.
+        """
+        self._finish = finish
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="hand")
         self._lock = Lock()
         self._queues: dict[str, deque[Callable[[], None]]] = {}
@@ -45,8 +49,8 @@ class Pool:
         self._pool.submit(self._work_on, key)
 
     def close(self) -> None:
-        """Wait for what has begun; what has not is found in the outbox at the next start."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Wait for what has begun."""
+        self._pool.shutdown(wait=True, cancel_futures=not self._finish)
 
     def _work_on(self, key: str) -> None:
         while True:

@@ -100,6 +100,7 @@ class Loop:
             case h.Rescan():
                 self.open()
                 for task in list(self.tasks.values()):
+                    self.watch(task)
                     if task.begun:
                         self._guarded(task, task.see_everything)
                     self._hear(task)
@@ -116,6 +117,7 @@ class Loop:
                 return
             case h.HandoffHint(name=name):
                 task.see_reports(name)
+                task.tell_scribe(name)
             case h.RunHint(run=run):
                 task.see_run(run)
             case h.OutcomeHint(fact=fact):
@@ -123,8 +125,8 @@ class Loop:
                     task.feed(fact)
             case h.BriefHint():
                 task.see_brief()
-            case h.ArtifactHint():
-                return
+            case h.ArtifactHint(path=path):
+                task.tell_scribe(f"artifacts/{path}")
 
     def _opened(self, name: str) -> Task | None:
         """Open a task's journal and catch up with the world; None if there is no such task."""
@@ -191,7 +193,7 @@ class Loop:
         decision = task.feed(fact)
         if not was_begun:
             task.template = self._template(task)
-            self.watch(task)
+        self.watch(task)
         task.project()
         return _reply(decision)
 

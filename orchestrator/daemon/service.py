@@ -8,6 +8,7 @@ import secrets
 import signal
 import sys
 import time
+import warnings
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
@@ -52,6 +53,10 @@ class SystemClock:
         """Return seconds that never go back."""
         return time.monotonic()
 
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
 
 class Service:
     """One daemon, from its lock to its last projection."""
@@ -76,6 +81,7 @@ class Service:
         self._exits = ExitWatch(self._ended)
         self._watched_runs: dict[str, str] = {}
         self._hands = Pool(self._settings.daemon.workers)
+        self._scribe_hands = Pool(1, finish=True)
         self._host = LocalHost(Tmux(self._settings.tmux.socket, environ), self._files)
         self._loop = Loop(self._office(self._settings, environ), self._watch_task, self._beat, self._hints)
         self._schedule = Schedule(self._settings, self._hints.put)
@@ -120,6 +126,7 @@ class Service:
         self._exits.close()
         self._hands.close()
         self._loop.close()
+        self._scribe_hands.close()
         self._lock.release()
         log.info("ended; agents in their panes work on")
 
@@ -136,6 +143,7 @@ class Service:
             world=World(self._files, self._host, workspaces, settings, environ),
             clock=self._clock,
             hands=self._hands,
+            scribe_hands=self._scribe_hands,
             nonce=lambda: secrets.token_hex(8),
             post=self._hints.put,
             state_folder=self._state,
@@ -146,7 +154,14 @@ class Service:
         beat(self._files, self._state, self._started_at, self._clock.now())
 
     def _watch_task(self, task: Task) -> None:
-        if task.begun:
+        requests = places.task_requests(task.home)
+        self._files.make_folder(requests)
+        self._watch.requests(task.id, requests)
+        if not task.begun:
+            return
+        if task.rests:
+            self._watch.drop(task.where.task)
+        else:
             self._watch.task(task.id, task.where.task)
 
     def _watch_exits(self) -> None:
@@ -177,6 +192,8 @@ def main() -> int:
     """Run the daemon in the foreground; its log goes to standard error."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     os.umask(0o077)
+    # A folder made while its parent is being looked through is told of twice, and watched once.
+    warnings.filterwarnings("ignore", module="watchdog")
     try:
         Service(os.environ).run()
     except OrchestratorError as error:

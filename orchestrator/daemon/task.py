@@ -12,16 +12,21 @@ from orchestrator.daemon.act.end import end
 from orchestrator.daemon.act.launch import Places, World, launch
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.hints import OutcomeHint, RunHint
+from orchestrator.daemon.housekeeping import spent_panes, spent_trees
 from orchestrator.daemon.intake import Intake
 from orchestrator.daemon.lives import claim, facts_of
 from orchestrator.daemon.project import projection, write_projections
+from orchestrator.daemon.scribing import Scribing
+from orchestrator.daemon.view import pm_view
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action, Commit, End, Launch, Merge
 from orchestrator.model.errors import BadFile, OrchestratorError, Refused
 from orchestrator.model.facts import BriefChanged, CheckedIn, LaunchFailed, RunGone, TimePassed
 from orchestrator.model.task import WorkspaceKind
+from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.ports.files import Unreadable
+from orchestrator.scribe.scribe import Scribe
 from orchestrator.workspaces.leases import Lease, may_take
 
 if TYPE_CHECKING:
@@ -54,6 +59,7 @@ class Office:
     world: World
     clock: Clock
     hands: Hands
+    scribe_hands: Hands
     nonce: Callable[[], str]
     post: Callable[[Hint], None]
     state_folder: Path
@@ -81,6 +87,9 @@ class Task:
     _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
+    _scribing: Scribing | None = field(default=None, init=False)
+    _released: set[str] = field(default_factory=set, init=False)
+    _swept: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         """Open the journal."""
@@ -96,6 +105,11 @@ class Task:
     def begun(self) -> bool:
         """True once `task start` was heard."""
         return bool(self.engine.state.id)
+
+    @property
+    def rests(self) -> bool:
+        """True when the task has ended or was stopped, and no run of it is left."""
+        return self.engine.state.state not in ACTIVE and not self.engine.state.live_runs
 
     @property
     def where(self) -> Places:
@@ -198,6 +212,7 @@ class Task:
         self.feed(CheckedIn(at, self.office.nonce(), progress))
         self.engine.last_checkin = at
         self.engine.dirty = True
+        self.tell_scribe(rescan=True)
 
     def see_what_is_due(self) -> None:
         """Act on the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
@@ -240,6 +255,19 @@ class Task:
             shown = projection(self.engine.state, last_checkin=self.engine.last_checkin, at=at)
             write_projections(self.office.world.files, self.home, self.where.task, shown)
             self.engine.dirty = False
+            self.tell_scribe()
+            self._keep_house()
+
+    def tell_scribe(self, *names: str, rescan: bool = False) -> None:
+        """Have progress.md brought up to date; `names` are new or changed in the task's folder."""
+        if self._scribing is None:
+            scribe = Scribe(
+                self.office.world.files,
+                self.where.task,
+                handoff_bytes=self.office.world.settings.limits.handoff_bytes,
+            )
+            self._scribing = Scribing(self.id, scribe, self.office.scribe_hands, self.office.clock)
+        self._scribing.tell(pm_view(self.engine.state, self.engine.last_checkin), names, rescan=rescan)
 
     @property
     def intake(self) -> Intake:
@@ -304,9 +332,11 @@ class Task:
                 self.office.post(OutcomeHint(self.id, LaunchFailed(now, action.id, run.id, reason)))
             return
 
+        clock = self.office.clock
+
         def work(at: float) -> Fact | None:
             try:
-                launch(world, state, run, where)
+                return launch(world, state, run, where, clock)
             except (OrchestratorError, OSError) as error:
                 again = not isinstance(error, Refused) or isinstance(error, Unreadable)
                 if claim(world.files, places.run_home(where.home, run.id)):
@@ -338,6 +368,28 @@ class Task:
             for run in (state.live_runs if self.begun else ())
             if state.steps[run.step].kind is WorkspaceKind.SHARED and run.id not in waiting
         ]
+
+    def _keep_house(self) -> None:
+        """Close the panes and remove the trees that are spent. Nothing waits for it, and it may be repeated."""
+        state, world, where = self.engine.state, self.office.world, self.where
+        trees = [tree for tree in spent_trees(state, where) if tree.name not in self._released]
+        self._released |= {tree.name for tree in trees}
+        trees = [tree for tree in trees if world.files.entry(tree.path) is not None]
+        gone = sum(not run.live for run in state.runs.values())
+        sweep, self._swept = gone != self._swept, gone
+
+        def work() -> None:
+            try:
+                for tree in trees:
+                    world.workspaces.release(tree, 0)
+                for pane in spent_panes(state, world.host.panes()) if sweep else ():
+                    world.host.close_pane(pane.id, pane.run)
+            except (OrchestratorError, OSError) as error:
+                log.info("housekeeping of %s was put off: %s", state.id, error)
+                self._released.difference_update(tree.name for tree in trees)
+
+        if trees or sweep:
+            self.office.hands.do(f"{self.id}/house", work)
 
     def _end(self, run: str, *, kill: bool) -> None:
         self._termed.setdefault(run, self.office.clock.now())

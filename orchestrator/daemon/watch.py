@@ -19,6 +19,7 @@ from watchdog.observers import Observer
 
 from orchestrator import places
 from orchestrator.daemon import hints as h
+from orchestrator.daemon.requests import REPLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +35,6 @@ EVENTS: Final[list[type[FileSystemEvent]]] = [
     DirCreatedEvent,
 ]
 """A name that appears, and a writer that closes. Not each write: a flood on a screen would be a flood here."""
-
-RUN_FILES: Final = frozenset({"pid", "exit"})
 
 
 @dataclass(slots=True)
@@ -56,42 +55,43 @@ class Watch:
     _watched: dict[Path, _Watched] = field(default_factory=dict)
 
     def start(self) -> None:
-        """Watch the PM's own folder: requests, and the claim files of runs."""
+        """Watch for new tasks."""
         self._observer.start()
         homes = places.task_homes(self.state)
-        self._schedule(homes, lambda path: state_hint(homes, path))
+        self._schedule(homes, lambda path: h.RequestHint(path.name), recursive=False)
+
+    def requests(self, name: str, folder: Path) -> None:
+        """Watch a task's requests. Again is fine; a folder that is gone is not watched."""
+        self._schedule(folder, lambda path: request_hint(name, path), recursive=False)
 
     def task(self, name: str, folder: Path) -> None:
-        """Watch a task's folder in its project. Again is fine; a folder that is gone is not watched."""
-        self._schedule(folder, lambda path: task_hint(name, folder, path))
+        """Watch a task's folder in its project, and all that is in it."""
+        self._schedule(folder, lambda path: task_hint(name, folder, path), recursive=True)
 
-    def keep(self, folders: set[Path]) -> None:
-        """Stop watching every task's folder that is not among `folders`."""
-        for path in set(self._watched) - folders - {places.task_homes(self.state)}:
-            self._drop(path)
+    def drop(self, folder: Path) -> None:
+        """Stop watching a folder; no error if it is not watched."""
+        if (watched := self._watched.pop(folder, None)) is not None:
+            self._observer.unschedule(watched.watch)
 
     def close(self) -> None:
         """End the watchers' threads."""
         self._observer.stop()
         self._observer.join()
 
-    def _schedule(self, folder: Path, hint: Callable[[Path], h.Hint | None]) -> None:
+    def _schedule(self, folder: Path, hint: Callable[[Path], h.Hint | None], *, recursive: bool) -> None:
         try:
             inode = folder.stat().st_ino
             if (known := self._watched.get(folder)) is not None:
                 if known.inode == inode:
                     return
-                self._drop(folder)
+                self.drop(folder)
             watch = self._observer.schedule(
-                _Handler(self.post, hint), str(folder), recursive=True, event_filter=EVENTS
+                _Handler(self.post, hint), str(folder), recursive=recursive, event_filter=EVENTS
             )
         except OSError as error:
             log.warning("%s cannot be watched (%s): scans will do", folder, error)
             return
         self._watched[folder] = _Watched(watch, inode)
-
-    def _drop(self, folder: Path) -> None:
-        self._observer.unschedule(self._watched.pop(folder).watch)
 
 
 class _Handler(FileSystemEventHandler):
@@ -110,17 +110,9 @@ class _Handler(FileSystemEventHandler):
             log.exception("the event on %r was dropped", told)
 
 
-def state_hint(homes: Path, path: Path) -> h.Hint | None:
-    """Return what an event below `tasks/` in the PM's own folder hints at."""
-    match path.relative_to(homes).parts:
-        case (task,):
-            return h.RequestHint(task)
-        case (task, "requests", *rest) if not rest or not rest[0].endswith(".reply.json"):
-            return h.RequestHint(task)
-        case (task, "runs", run, name) if name in RUN_FILES:
-            return h.RunHint(task, run)
-        case _:
-            return None
+def request_hint(task: str, path: Path) -> h.Hint | None:
+    """Return what an event in a task's `requests/` hints at: a request, but not the daemon's own reply."""
+    return None if path.name.endswith(REPLY) else h.RequestHint(task)
 
 
 def task_hint(task: str, folder: Path, path: Path) -> h.Hint | None:

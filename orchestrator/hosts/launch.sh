@@ -12,7 +12,10 @@
 
 # A trap that does something, rather than nothing, is not passed on: the agent starts with the defaults.
 told=
-trap 'told=yes' HUP INT QUIT TERM
+trap 'told=129' HUP
+trap 'told=130' INT
+trap 'told=131' QUIT
+trap 'told=143' TERM
 
 cd -- "${0%/*}" || exit 1
 set -fC
@@ -54,8 +57,9 @@ fi
 status=
 mv -f pid.new pid || status=125
 if [ -n "${TMUX_PANE-}" ]; then
-    wait "$bound"
+    if [ -z "$told" ]; then wait "$bound"; fi
     kill -9 "$labelling"
+    wait "$labelling"
 fi 2>/dev/null
 
 # The kernel counts the processes of a cgroup that it killed for want of memory.
@@ -79,7 +83,7 @@ kills=0
 if [ -n "$oom_file" ]; then oom_kills; fi
 before=$kills
 
-if [ -n "$told" ]; then status=143; fi
+if [ -n "$told" ]; then status=$told; fi
 if [ -z "$status" ]; then
     (
         cd -- "$cwd" || exit 127

@@ -70,13 +70,6 @@ class GitSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ScribeSettings:
-    """`[scribe]`. `pause` is the least number of seconds between two writings of a progress.md."""
-
-    pause: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that the user may set; each field is a section of the settings file of the same name."""
 
@@ -86,7 +79,6 @@ class Settings:
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     templates: TemplateSettings = field(default_factory=TemplateSettings)
     git: GitSettings = field(default_factory=GitSettings)
-    scribe: ScribeSettings = field(default_factory=ScribeSettings)
 
 
 @dataclass(frozen=True, slots=True)

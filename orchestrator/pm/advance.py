@@ -58,7 +58,10 @@ def may_start(state: PMState, step: Step, at: float, runs_at_once: int) -> bool:
         and all(state.steps[need].state is StepState.PASSED for need in step.needs)
         and (not step.judges or state.steps[step.judges].state in _IN)
         and all(state.steps[before].settled for before in step.after)
-        and not any(run.step == step.id or _same_tree(state.steps[run.step], step) for run in live)
+        and not any(
+            run.step == step.id or _same_tree(state.steps[run.step], step) or _leaving(run, step)
+            for run in live
+        )
         and not (step.subtask and not step.judges and _another_under_way(state, step.subtask))
     )
 
@@ -78,6 +81,11 @@ def _another_under_way(state: PMState, subtask: str) -> bool:
         for states in chains.values()
         if not all(there in _SETTLED for there in states)
     )
+
+
+def _leaving(run: Run, step: Step) -> bool:
+    """Tell whether the agent of a step has reported elsewhere and is about to go: its place is awaited."""
+    return run.agent == step.agent and run.reported_at is not None
 
 
 def _same_tree(one: Step, other: Step) -> bool:

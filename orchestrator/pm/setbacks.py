@@ -183,7 +183,11 @@ def _dependents(draft: Draft, step: str) -> list[str]:
     steps: list[Step] = list(draft.state.steps.values())
     grown = True
     while grown:
-        more = {each.id for each in steps if each.id not in found and found.intersection((*each.needs, each.judges))}
+        more = {
+            each.id
+            for each in steps
+            if each.id not in found and found.intersection((*each.needs, each.judges))
+        }
         grown = bool(more)
         found |= more
     return [each.id for each in steps if each.id in found and each.id != step]

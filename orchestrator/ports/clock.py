@@ -15,3 +15,7 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Return seconds that never go back."""
         ...
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        ...

@@ -25,6 +25,8 @@ HANDOFFS: Final = "handoffs"
 ARTIFACTS: Final = "artifacts"
 PROGRESS: Final = "progress.md"
 
+_DEPTHS: Final = {HANDOFFS: 1, ARTIFACTS: DEEPEST}
+
 
 class Scribe:
     """Keeps one task's progress.md.
@@ -94,17 +96,15 @@ class Scribe:
 
     def _entry(self, path: str) -> Entry | None:
         """Return what a path of ours names at this moment; None for anything else."""
-        parts = path.split("/")
-        ours = (
-            len(parts) == 2 if parts[0] == HANDOFFS else parts[0] == ARTIFACTS and len(parts) <= DEEPEST + 1
-        )  # noqa: PLR2004
-        if not ours or any(part.startswith(".") for part in parts):
+        folder, _, rest = path.partition("/")
+        parts = rest.split("/")
+        if len(parts) > _DEPTHS.get(folder, 0) or any(part.startswith(".") for part in parts):
             return None
         try:
-            entry = self._files.entry(beneath(self._task_dir, *parts))
+            entry = self._files.entry(beneath(self._task_dir, folder, *parts))
         except BadName:
             return None
-        return entry if entry and (entry.is_file or parts[0] == HANDOFFS) else None
+        return entry if entry and (entry.is_file or folder == HANDOFFS) else None
 
     def _handoffs(self, notes: list[str]) -> dict[str, Entry]:
         entries = self._entries(self._task_dir / HANDOFFS, HANDOFFS, notes)

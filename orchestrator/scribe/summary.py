@@ -14,7 +14,7 @@ SENTENCE_LENGTH: Final = 160
 PM: Final = "pm"
 
 _READ: Final = 4000
-_END: Final = re.compile(r"[.!?](?=\s|$)")
+_END: Final = re.compile(r"[.!?](?=\s+[^a-z\s]|\s*$)")
 _MARKS: Final = re.compile(r"(?:[-*+>]|#{1,6}|[0-9]{1,3}[.)])[ \t]+")
 
 
@@ -56,10 +56,14 @@ def _line(who: str, prose: str) -> str:
 
 
 def _first_sentence(prose: str) -> str:
-    """Return the first sentence of a text, without the signs of a list or a heading before it."""
+    """Return the first sentence of a text, without the sign of a list or a heading before it."""
+    words = list[str]()
     for line in prose[:_READ].split("\n"):
         text = _MARKS.sub("", line.strip(), count=1).strip()
-        if any(sign.isalnum() for sign in text):
-            end = _END.search(text)
-            return text[: end.end()] if end else text
-    return ""
+        says = any(sign.isalnum() for sign in text) and not text.startswith(("```", "~~~"))
+        if words and (not says or _MARKS.match(line.strip())):
+            break
+        words += [text] if says else []
+    paragraph = " ".join(words)
+    end = _END.search(paragraph)
+    return paragraph[: end.end()] if end else paragraph

@@ -107,6 +107,7 @@ class Checkout:
         self.unlock()
         self.git().ask("reset", "--quiet", "--hard", commit)
         self.git().ask("clean", "-ffdxq")
+        sweep(self.path)
 
     def make(self, commit: str) -> Checkout:
         """Make the tree anew, detached at `commit`, in place of whatever is at its path."""
@@ -153,11 +154,34 @@ def open_up(root: Path) -> None:
                 os.chmod(name, stat.S_IMODE(found.st_mode) | wanted, dir_fd=handle)
 
 
+def sweep(root: Path) -> None:
+    """Remove pipes, sockets and devices beneath `root`: git neither keeps nor cleans them, and they hold nothing."""
+    folders = [str(root)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif not (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
+                    Path(entry.path).unlink()
+
+
 def _registered(repository: Repository, path: Path) -> Path | None:
     """Return git's folder for the worktree at `path`. Git names it after the path, with a number if taken."""
     link = str(path.parent.resolve() / path.name / ".git").encode(errors="surrogateescape")
     for folder in sorted((repository.folder / "worktrees").glob(f"{path.name}*")):
         with contextlib.suppress(OSError):
             if (folder / "gitdir").read_bytes().rstrip(b"\n") == link:
+                _mend(folder)
                 return folder
     return None
+
+
+def _mend(folder: Path) -> None:
+    """Write again what git wrote without fsync: empty after a power cut, it stops git in the whole repository."""
+    link = folder / "commondir"
+    with contextlib.suppress(OSError):
+        if link.read_bytes() == b"../..\n":
+            return
+    link.unlink(missing_ok=True)
+    link.write_bytes(b"../..\n")

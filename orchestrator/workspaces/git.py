@@ -52,10 +52,10 @@ class GitWorkspaces:
     def prepare(self, tree: Tree, attempt: int) -> Path:
         """Make the tree, or keep what lies in it and bring it to the tip of the task's branch."""
         repository = self._repository(checked_tree(tree).project)
+        checkout = Checkout.at(repository, tree.path)
         tip = self._tip(repository, tree)
         branch = "" if tree.detached else tree.own_branch
         self._refuse_if_used(repository, tree, branch)
-        checkout = Checkout.at(repository, tree.path)
         keep(checkout, tree, attempt, tip, branch)
         if branch:
             self._move_branch(repository, branch, tip, "next attempt")
@@ -73,10 +73,10 @@ class GitWorkspaces:
         repository = self._repository(checked_tree(tree).project)
         if tree.detached:
             raise Refused(f"{tree.name} has no branch of its own to commit to")
+        checkout = Checkout.at(repository, tree.path)
         tip = self._tip(repository, tree)
         branch = tree.own_branch
         self._refuse_if_used(repository, tree, branch)
-        checkout = Checkout.at(repository, tree.path)
         if checkout.folder is None or not checkout.there:
             raise Unavailable(f"{tree.path} is gone: its work cannot be committed")
         snapshot = take(checkout, index_file(tree), tip, all_of_it=False)

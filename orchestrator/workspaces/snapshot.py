@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from orchestrator.workspaces.checkout import Checkout, open_up
+from orchestrator.workspaces.checkout import Checkout, open_up, sweep
 from orchestrator.workspaces.process import Git, GitFailed
 
 _DEEPEST: Final = 20
@@ -89,4 +89,5 @@ def _add_all(git: Git, path: Path, without: Sequence[str]) -> None:
         git.ask(*arguments)
     except GitFailed:
         open_up(path)  # files that even their owner may not read
+        sweep(path)  # a pipe where a file was
         git.ask(*arguments)

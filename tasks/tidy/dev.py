@@ -19,12 +19,12 @@ from artifacts import Artifacts
 from errors import TidyError
 from feedback import Feedback
 from findings import Fix
-from survey import Survey
 from narrowing import Budget, keep_harmless
 from order import Order
 from report import Report
 from repository import Repository, is_regular
-from subtasks import Plan, Subtask
+from subtasks import Plan
+from survey import Survey
 from trial import Trial
 from whole_file import read_json, write_bytes
 from wording import bullets, count, listed, say
@@ -109,7 +109,7 @@ def _file_by_file(shop: Workshop, trial: Trial, said: Feedback, budget: Budget) 
     contents = {path: whole[path] for path in kept}
     some = _fix_by_fix(shop, trial, budget, dropped, contents)
     return Choice(
-        contents | some,
+        {**contents, **some},
         {path: "its fixes make a test fail" for path in dropped if path not in some},
         f"Tried file by file with {trial}: {len(kept)} of {count(len(whole), 'file')} could be mended whole, "
         f"{len(some)} in part.",
@@ -129,7 +129,7 @@ def _without_the_named(shop: Workshop, trial: Trial, said: Feedback, budget: Bud
 
 def _fix_by_fix(
     shop: Workshop, trial: Trial, budget: Budget, paths: Sequence[str], kept: Contents
-) -> Mapping[str, bytes]:
+) -> Contents:
     """What can be mended of some files, beside what is kept already."""
 
     def harmless(chosen: Sequence[tuple[str, Fix]]) -> bool:

@@ -93,7 +93,7 @@ def home(test: str) -> str:
         return test.split("::", 1)[0]
     if test.startswith(UNREAD_MODULE):
         return test.removeprefix(UNREAD_MODULE)
-    # unittest: package.module.Class.test
+    # A unittest test bears its module, its class and its own name.
     return test.rsplit(".", 2)[0]
 
 

@@ -27,7 +27,9 @@ def look(project: Path) -> list[str]:
     workspace = Repository(project)
     try:
         top = Path(workspace.line("rev-parse", "--show-toplevel"))
-    except GitError:
+    except GitError as error:
+        if "not a git repository" not in str(error):
+            raise
         raise TidyError(
             f"{project} is not under git: run `git init && git add . && git commit` in it first."
         ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import task_file
@@ -86,14 +87,13 @@ def _within(counts: Counts, settings: task_file.Settings) -> Counts:
 
 
 def how_it_ended(subtask: Subtask, artifacts: Artifacts) -> Ended:
-    """What the last review of a subtask said."""
-    last, attempts = None, 0
+    """What the reviews of a subtask's attempts said: the last decides, and all give their reasons."""
+    attempts: dict[int, Judgement] = {}
     for attempt in range(1, ATTEMPTS):
-        try:
-            last = Judgement.from_json(read_json(artifacts.review(subtask.id, attempt)))
-        except ArtifactError:
-            continue
-        attempts = attempt
-    if last is None:
-        return Ended(subtask, attempts, approved=False, why="It was never reviewed.")
-    return Ended(subtask, attempts, last.approved, changed=last.files > 0, why=" ".join(last.reasons))
+        with suppress(ArtifactError):
+            attempts[attempt] = Judgement.from_json(read_json(artifacts.review(subtask.id, attempt)))
+    if not attempts:
+        return Ended(subtask, 0, approved=False, why="It was never reviewed.")
+    last = attempts[max(attempts)]
+    reasons = dict.fromkeys(" ".join(judgement.reasons) for judgement in attempts.values())
+    return Ended(subtask, max(attempts), last.approved, last.files > 0, " Then: ".join(filter(None, reasons)))

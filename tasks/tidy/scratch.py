@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from errors import GitError
@@ -56,22 +56,18 @@ def _folder() -> Iterator[Path]:
         (outer / "pytest.ini").touch()
         yield outer
     finally:
-        shutil.rmtree(outer, onerror=_make_removable)
+        _remove(outer)
 
 
-def _make_removable(function: object, path: str, _error: object) -> None:
-    """A test may leave a folder without the right to write; say nothing of what cannot be removed even so."""
-    parent = Path(path).parent
-    try:
-        for folder in (parent, Path(path)):
-            if folder.is_dir() and not folder.is_symlink():
-                folder.chmod(0o700)
-        if callable(function) and function in {os.unlink, os.rmdir}:
-            function(path)
-        else:
-            shutil.rmtree(path, ignore_errors=True)
-    except OSError:
-        return
+def _remove(folder: Path) -> None:
+    """Remove a folder, also one in which a test left folders without the right to write."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for parent, names, _ in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                if not (Path(parent) / name).is_symlink():
+                    (Path(parent) / name).chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _name(original: Path | None) -> str:

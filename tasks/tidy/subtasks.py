@@ -15,15 +15,21 @@ from outcomes import is_of_tests
 from task_file import Settings
 from wording import count, listed
 
-SMALL = 4
-"""Rules with fewer findings than this are put together with others of their family."""
+SMALL = (4, 8, 16, 32)
+"""Rules with fewer findings than this are put together with others of their theme; more, if too many are left."""
 FILES, FINDINGS = 30, 100
 MECHANICAL_FILES, MECHANICAL_FINDINGS = 80, 400
 MECHANICAL = ("W", "I", "D", "COM", "Q", "UP025", "UP009")
 """Changes so alike that many of them are reviewed as easily as few."""
 
 # What may be a fault comes first, the sorting of imports last: other fixes add and remove imports.
-FAMILIES = ("F", "E", "PLE", "B", "PIE", "C", "PERF", "RET", "SIM", "RUF", "UP", "D", "W", "I")
+THEMES = {
+    "faults": ("F", "E", "PLE", "PLW", "B", "A", "S", "BLE", "ASYNC", "DTZ", "LOG", "G"),
+    "simpler": (),
+    "newer": ("UP", "FA", "FURB", "PTH"),
+    "layout": ("W", "D", "Q", "COM", "ISC", "I"),
+}
+OTHER_THEME = "simpler"
 NOT_TRIED = {
     "B905": "its fix only writes down what happens anyway",
     "ERA001": "its fix deletes what somebody may have meant to keep",
@@ -142,6 +148,8 @@ def most_subtasks(test_seconds: float) -> int:
 def make_plan(findings: Sequence[Finding], settings: Settings, *, tested: Collection[str], most: int) -> Plan:
     """Group what can be mended into subtasks, safest and most valuable first.
 
+    One rule makes one group; rules that are found only once or twice are put together by what they are about.
+
     Args:
         findings: All that ruff found.
         settings: What the user wants.
@@ -157,7 +165,7 @@ def make_plan(findings: Sequence[Finding], settings: Settings, *, tested: Collec
             left[finding.code, finding.name, why] += 1
         else:
             mended.append(finding)
-    portions = [portion for group in _groups(mended) for portion in _portions(group)]
+    portions = _within_bound(mended, most)
     for finding in (finding for portion in portions[most:] for finding in portion):
         left[finding.code, finding.name, Why.BOUND] += 1
     return Plan(
@@ -184,21 +192,32 @@ def _why_untested(path: str, tested: Collection[str]) -> str:
     return Why.TEST if is_of_tests(path) else Why.UNTESTED
 
 
-def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Findings that are mended together: of one rule, or of a family's rare ones; in order of doing."""
+def _within_bound(findings: Sequence[Finding], most: int) -> list[list[Finding]]:
+    """The portions to mend, as few rules in each as the bound on their number allows."""
+    portions: list[list[Finding]] = []
+    for small in SMALL:
+        portions = [portion for group in _groups(findings, small) for portion in _portions(group)]
+        if len(portions) <= most:
+            break
+    return portions
+
+
+def _groups(findings: Iterable[Finding], small: int) -> list[list[Finding]]:
+    """Findings that are mended together: of one rule, or of a theme's rare ones; in order of doing."""
     rules: dict[tuple[bool, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         rules[_is_unsafe(finding), finding.code].append(finding)
     groups: dict[tuple[bool, str], list[Finding]] = defaultdict(list)
     for (unsafe, code), found in rules.items():
-        groups[unsafe, code if len(found) >= SMALL else f"{family(code)} rare"] += found
+        groups[unsafe, code if len(found) >= small else theme(code)] += found
     return sorted(groups.values(), key=_turn)
 
 
-def _turn(group: Sequence[Finding]) -> tuple[bool, int, int, str]:
-    first = min(group, key=lambda finding: finding.code)
-    rank = FAMILIES.index(family(first.code)) if family(first.code) in FAMILIES else FAMILIES.index("RUF")
-    return _is_unsafe(first), rank, -len(group), first.code
+def _turn(group: Sequence[Finding]) -> tuple[bool, int, bool, int, str]:
+    rules = _rules(group)
+    sorts_imports = any(family(code) == "I" for code in rules)
+    rank = list(THEMES).index(theme(rules[0]))
+    return _is_unsafe(group[0]), rank, sorts_imports, -len(group), rules[0]
 
 
 def _is_unsafe(finding: Finding) -> bool:
@@ -208,6 +227,11 @@ def _is_unsafe(finding: Finding) -> bool:
 def family(code: str) -> str:
     """The letters that a rule's code begins with."""
     return re.sub(r"[^A-Z].*", "", code)
+
+
+def theme(code: str) -> str:
+    """What a rule is about."""
+    return next((theme for theme, families in THEMES.items() if family(code) in families), OTHER_THEME)
 
 
 def _portions(group: Sequence[Finding]) -> Iterator[list[Finding]]:
@@ -241,7 +265,7 @@ def _named(portions: Iterable[Sequence[Finding]]) -> Iterator[Subtask]:
 
 def _stem(portion: Sequence[Finding]) -> str:
     rules = _rules(portion)
-    names = f"{rules[0]} {portion[0].name}" if len(rules) == 1 else f"{family(rules[0])} few of each"
+    names = f"{rules[0]} {portion[0].name}" if len(rules) == 1 else f"few of each {theme(rules[0])}"
     slug = SAFE_ID.sub("-", names.lower()).strip("-")[:ID_LENGTH].rstrip("-")
     return f"{slug}-try" if _is_unsafe(portion[0]) else slug
 

@@ -130,7 +130,9 @@ def _command(copy: Path, runner: Runner, where: Sequence[str]) -> list[str]:
         return [runner.python, str(RECORDERS / "unittest_outcomes.py"), start, top]
     return [
         *(runner.python, "-m", "pytest", "-p", "tidy_outcomes", "-p", "no:cacheprovider", "-q"),
-        *("--continue-on-collection-errors", f"--rootdir={copy}", *runner.options, *where),
+        # Whatever the project's options say: all tests, in their own order.
+        *("-p", "no:randomly", "--maxfail=0", "--continue-on-collection-errors"),
+        *(f"--rootdir={copy}", *runner.options, *where),
     ]
 
 

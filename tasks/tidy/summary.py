@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from result import Ended, Result
 from findings import by_code
 from order import Order
+from result import Ended, Result
 from wording import count, plain
 
 COMMITS_TOLD = 60

@@ -7,13 +7,14 @@ agent may be at work there, so that nothing but the launcher is tried again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.preamble import preamble
 from orchestrator.model.errors import Refused
+from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
 from orchestrator.model.task import WorkspaceKind
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
     from orchestrator.model.agents import Agent
     from orchestrator.model.settings import Settings
     from orchestrator.pm.state import PMState
+    from orchestrator.ports.clock import Clock
     from orchestrator.ports.files import Files
+
+
+CLAIM_PATIENCE: Final = 0.5
+CLAIM_LOOK: Final = 0.001
+"""Seconds: how long to wait for a launcher's word, and how often to look. It comes within 10 ms (measured)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +75,10 @@ def tree_of(state: PMState, step: Step, where: Places) -> Tree | None:
     )
 
 
-def launch(world: World, state: PMState, run: Run, where: Places) -> None:
+def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) -> RunStarted | None:
     """Launch a run, or go on with a launch that was cut off.
+
+    Returns that it lives, if its launcher says so soon; else that is seen later, or missed (`limits.start_time`).
 
     Raises:
         Refused: it can never be launched as it stands.
@@ -79,7 +88,7 @@ def launch(world: World, state: PMState, run: Run, where: Places) -> None:
     """
     folder = places.run_home(where.home, run.id)
     if world.host.observe(folder).standing is not Standing.NOT_CLAIMED:
-        return
+        return None
     step, agent = state.steps[run.step], state.agents.get(run.agent)
     if agent is None:
         raise Refused(f"there is no agent named {run.agent}: run `task setup-agents` or add its definition")
@@ -89,6 +98,10 @@ def launch(world: World, state: PMState, run: Run, where: Places) -> None:
     world.files.write(folder / LAUNCHED, b"")
     world.host.open_session(state.id, state.name, places.task_log(where.home))
     world.host.launch(spec)
+    patience = clock.monotonic() + CLAIM_PATIENCE
+    while (seen := world.host.observe(folder)).pid is None and clock.monotonic() < patience:
+        clock.sleep(CLAIM_LOOK)
+    return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
 
 
 def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places) -> Path:

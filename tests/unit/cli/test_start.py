@@ -40,7 +40,7 @@ def running(house, daemon):
 
 
 @pytest.fixture
-def start():
+def start(task, house):
     """Start the task in its project."""
     return lambda *words: task("start", "tidy", "--project", str(house.project), *words)
 

@@ -1,0 +1,124 @@
+"""What holds for every state of a task, whatever happened: the laws that simulations and properties check."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from orchestrator.model.actions import Commit, End, Launch, Merge
+from orchestrator.model.plan import StepState
+from orchestrator.model.run import Ending, Purpose
+from orchestrator.model.task import TaskState
+from orchestrator.pm.advance import ACTIVE
+from orchestrator.pm.deadlines import wake_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state import PMState
+
+
+def broken_laws(state: PMState, limits: Limits, at: float) -> list[str]:
+    """Return every law that a state breaks at a moment; an empty list if it is well."""
+    return [*_orders(state), *_runs(state, limits), *_steps(state, limits), *_outbox(state), *_task(state, limits, at)]
+
+
+def _orders(state: PMState) -> Iterator[str]:
+    runs = Counter(order.run for order in state.orders.values())
+    yield from (f"run {run} has {times} open orders" for run, times in runs.items() if times > 1)
+    for name, order in state.orders.items():
+        run = state.runs.get(order.run)
+        if run is None or not run.live or run.order != name or run.purpose is not Purpose.WORK:
+            yield f"order {name} is open, and no live run has it"
+    names = Counter(run.order for run in state.runs.values() if run.order)
+    yield from (f"the order name {name} was given {times} times" for name, times in names.items() if times > 1)
+
+
+def _runs(state: PMState, limits: Limits) -> Iterator[str]:
+    live = state.live_runs
+    if len(live) > limits.runs_at_once:
+        yield f"{len(live)} runs are live at once"
+    for what, told in (
+        ("step", [run.step for run in live]),
+        ("instance", [run.instance for run in live]),
+        ("workspace", [(state.steps[run.step].kind, state.steps[run.step].workspace) for run in live]),
+    ):
+        yield from (f"{times} live runs share the {what} {each}" for each, times in Counter(told).items() if times > 1)
+    for run in live:
+        step = state.steps[run.step]
+        if step.attempt == run.attempt and step.state is not StepState.WORKING and run.reported_at is None:
+            yield f"run {run.id} works on {step.id}, which is {step.state}"
+
+
+def _steps(state: PMState, limits: Limits) -> Iterator[str]:
+    asked = {question.step for question in state.open_questions}
+    for step in state.steps.values():
+        yield from _tally(step, limits)
+        stands = step.state in {StepState.BLOCKED, StepState.FAILED}
+        if stands and step.id not in asked and state.state in ACTIVE:
+            yield f"{step.id} is {step.state}, and nobody is asked"
+        if step.id in asked and not stands:
+            yield f"a question about {step.id} is open, which is {step.state}"
+        if step.state is StepState.WORKING and not _is_worked_on(state, step):
+            yield f"{step.id} is working without a run"
+        if step.state is StepState.CHECKING and not _is_checked(state, step):
+            yield f"{step.id} is checking, and nothing checks it"
+
+
+def _tally(step: Step, limits: Limits) -> Iterator[str]:
+    tally = step.tally
+    for what, count, most in (
+        ("rejected", tally.rejections, limits.rejections),
+        ("blocked", tally.blocks, limits.blocks),
+        ("crashed", tally.crashes, limits.crashes + 1),
+        ("lost", tally.losses, limits.losses + 1),
+        ("asked again", tally.asks, limits.asks),
+        ("silent", tally.silences, limits.silences),
+    ):
+        if count > most:
+            yield f"{step.id} was {what} {count} times, and {most} is the bound"
+
+
+def _is_worked_on(state: PMState, step: Step) -> bool:
+    return any(run.step == step.id and run.attempt == step.attempt and run.reported_at is None for run in state.live_runs)
+
+
+def _is_checked(state: PMState, step: Step) -> bool:
+    return any(
+        isinstance(action, Commit | Merge) and (action.step, action.attempt) == (step.id, step.attempt)
+        for action in state.outbox.values()
+    ) or any(each.judges == step.id and not each.settled for each in state.steps.values())
+
+
+def _outbox(state: PMState) -> Iterator[str]:
+    for action in state.outbox.values():
+        match action:
+            case Launch(run=run) | End(run=run):
+                if not state.runs[run].live:
+                    yield f"run {run} is gone, and its {action.kind} is still to be done"
+            case Commit() | Merge():
+                continue
+    for run in state.live_runs:
+        ends = any(isinstance(action, End) and action.run == run.id for action in state.outbox.values())
+        if ends is not (run.ending is not Ending.NOT):
+            yield f"run {run.id} is {'not ' if not ends else ''}to be ended, and its ending is '{run.ending}'"
+
+
+def _task(state: PMState, limits: Limits, at: float) -> Iterator[str]:
+    if state.state is TaskState.COMPLETE:
+        met = {mark.text for mark in state.criteria if mark.met and mark.evidence}
+        yield from (f"complete, but not met: {text}" for text in state.brief.criteria if text not in met)
+        yield from (f"complete, but {step.id} is {step.state}" for step in state.steps.values() if not step.settled)
+        yield from (f"complete, but {run.id} lives" for run in state.live_runs)
+    if state.state not in ACTIVE:
+        return
+    moment = wake_at(state, limits)
+    moves = bool(state.live_runs or state.outbox) or (moment is not None and moment > at)
+    if not moves and not state.open_questions:
+        yield "stuck: nothing moves and nobody is asked"
+    if not moves and state.state is not TaskState.WAITING:
+        yield "nothing moves, and the task does not say that it waits"
+    if moment is not None and moment <= at:
+        yield f"a deadline at {moment} is over and was not acted on"

@@ -1,0 +1,323 @@
+"""What a machine does to `LocalHost`: servers that die and freeze, panes in modes, files that are garbage."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.local import LocalHost
+from orchestrator.hosts.tmux import NoServer, Tmux
+from orchestrator.model.errors import Unavailable
+from orchestrator.model.run import Exit
+from orchestrator.ports.host import LaunchSpec, Observation, Standing
+from tests.polling import wait_until
+from tests.tmux_server import TmuxSocket
+
+SESSION = "tidy-0123abcd"
+
+
+class Bench:
+    """A host on this machine and the runs that were launched there."""
+
+    def __init__(self, root: Path, socket: TmuxSocket) -> None:
+        self.root = root
+        self.socket = socket
+        self.host = LocalHost(Tmux(socket.name, socket.environ, deadline=2.0), DiskFiles())
+        self.folders: list[Path] = []
+        (root / "pm.log").touch()
+        self.open_session("a title")
+
+    def open_session(self, title: str) -> None:
+        self.host.open_session(SESSION, title, self.root / "pm.log")
+
+    def launch(self, run: str, *argv: str) -> Path:
+        spec = LaunchSpec(
+            run=run,
+            folder=self.root / "runs" / run,
+            argv=argv,
+            cwd=self.root,
+            session=SESSION,
+            window=run,
+            environment={"PATH": os.environ["PATH"]},
+        )
+        self.folders.append(spec.folder)
+        self.host.launch(spec)
+        return spec.folder
+
+    def alive(self, folder: Path) -> Observation:
+        wait_until(lambda: self.host.observe(folder).standing is Standing.ALIVE)
+        return self.host.observe(folder)
+
+    def gone(self, folder: Path) -> Exit | None:
+        wait_until(lambda: self.host.observe(folder).standing is Standing.GONE)
+        return self.host.observe(folder).exit
+
+
+@pytest.fixture
+def bench(tmp_path: Path, tmux_socket: TmuxSocket) -> Iterator[Bench]:
+    made = Bench(tmp_path, tmux_socket)
+    yield made
+    for folder in made.folders:
+        made.host.end(folder, kill=True)
+
+
+# The server ---------------------------------------------------------------------------------------
+
+
+def test_when_tmux_dies_the_exit_tells_what_became_of_the_run(bench: Bench) -> None:
+    folder = bench.launch("r1", "sleep", "600")
+    bench.alive(folder)
+    bench.socket.kill()
+    assert bench.gone(folder) == Exit(signal=signal.SIGHUP)
+    assert bench.host.panes() == []
+
+
+def test_an_agent_that_outlives_tmux_is_still_known_and_can_be_ended(bench: Bench) -> None:
+    folder = bench.launch("r1", "sh", "-c", "trap '' HUP; touch begun; sleep 600; sleep 600")
+    wait_until((bench.root / "begun").exists)
+    bench.socket.kill()
+    assert bench.host.observe(folder).standing is Standing.ALIVE
+    bench.host.end(folder, kill=False)
+    assert bench.gone(folder) == Exit(signal=signal.SIGTERM)
+
+
+def test_every_call_to_a_frozen_server_ends_by_its_deadline(bench: Bench) -> None:
+    folder = bench.launch("r1", "sleep", "600")
+    pane = bench.alive(folder).pane
+    quick = LocalHost(Tmux(bench.socket.name, bench.socket.environ, deadline=0.2), DiskFiles())
+    frozen = LaunchSpec("r2", bench.root / "runs" / "r2", ("true",), bench.root, SESSION, "r2")
+    with bench.socket.frozen():
+        began = time.monotonic()
+        for call in (
+            lambda: quick.open_session(SESSION, "", bench.root / "pm.log"),
+            lambda: quick.launch(frozen),
+            quick.panes,
+            lambda: quick.close_pane(pane, "r1"),
+            lambda: quick.close_session(SESSION),
+            lambda: quick.capture(pane, 5),
+            lambda: quick.type_line(pane, "r1", "hello"),
+        ):
+            with pytest.raises(Unavailable, match="frozen"):
+                call()
+        assert time.monotonic() - began < 7 * 0.2 + 1
+        # The truth about a run does not hang on tmux.
+        assert quick.observe(folder).standing is Standing.ALIVE
+        bench.host.end(folder, kill=False)
+        assert bench.gone(folder) == Exit(signal=signal.SIGTERM)
+
+
+def test_a_launch_that_a_frozen_server_kept_back_can_be_called_off(bench: Bench) -> None:
+    quick = LocalHost(Tmux(bench.socket.name, bench.socket.environ, deadline=0.2), DiskFiles())
+    spec = LaunchSpec("r1", bench.root / "runs" / "r1", ("touch", "ran"), bench.root, SESSION, "r1")
+    with bench.socket.frozen():
+        with pytest.raises(Unavailable):
+            quick.launch(spec)
+        quick.end(spec.folder, kill=False)
+    wait_until(lambda: [pane for pane in bench.host.panes() if pane.window != "pm"] == [])
+    assert not (bench.root / "ran").exists()
+
+
+def test_without_a_server_there_is_nothing_to_see(bench: Bench) -> None:
+    bench.socket.kill()
+    assert bench.host.panes() == []
+    assert bench.host.capture("%0", 5) == ""
+    bench.host.close_pane("%0", "r1")
+    bench.host.close_session(SESSION)
+    with pytest.raises(NoServer):
+        bench.launch("r1", "true")
+    bench.open_session("again")
+    assert bench.gone(bench.launch("r1", "true")) == Exit(code=0)
+
+
+def test_without_tmux_it_is_said(tmp_path: Path) -> None:
+    host = LocalHost(Tmux("none", {"PATH": str(tmp_path)}), DiskFiles())
+    with pytest.raises(Unavailable, match="not installed"):
+        host.panes()
+
+
+def test_a_socket_may_be_a_path(bench: Bench) -> None:
+    by_path = LocalHost(Tmux(str(bench.socket.path), bench.socket.environ), DiskFiles())
+    assert by_path.panes() == bench.host.panes()
+
+
+def test_the_server_gets_nothing_but_what_is_on_the_list(tmp_path: Path, tmux_socket: TmuxSocket) -> None:
+    ours = {"LD_PRELOAD": "", "API_KEY": "secret", "TMUX": "/x,1,0", "ORCHESTRATOR_RUN": "r0"}
+    host = LocalHost(Tmux(tmux_socket.name, tmux_socket.environ | ours), DiskFiles())
+    (tmp_path / "pm.log").touch()
+    host.open_session(SESSION, "", tmp_path / "pm.log")
+    environment = Path(f"/proc/{tmux_socket.server_pid()}/environ").read_bytes().split(b"\0")
+    assert not {name.encode() for name in ours} & {pair.split(b"=")[0] for pair in environment}
+
+
+def test_the_users_own_settings_are_not_read(tmp_path: Path, tmux_socket: TmuxSocket) -> None:
+    (tmp_path / ".tmux.conf").write_text(
+        "set -g default-command 'exit 1'\nset -g history-limit 1\nnonsense\n"
+    )
+    host = LocalHost(Tmux(tmux_socket.name, tmux_socket.environ | {"HOME": str(tmp_path)}), DiskFiles())
+    host.open_session(SESSION, "", tmp_path / "pm.log")
+    shown = [tmux_socket.tmux("show-options", "-gv", name) for name in ("default-command", "history-limit")]
+    assert shown == ["", "5000"]
+    assert tmux_socket.tmux("show-options", "-sv", "set-clipboard") == "off"
+
+
+# Panes --------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_typed_into_a_pane_in_copy_mode(bench: Bench) -> None:
+    folder = bench.launch("r1", "sh", "-c", 'read -r line; echo "$line" >got')
+    pane = bench.alive(folder).pane
+    bench.socket.tmux("copy-mode", "-t", pane)
+    assert not bench.host.type_line(pane, "r1", "lost")
+    bench.socket.tmux("send-keys", "-t", pane, "-X", "cancel")
+    assert bench.host.type_line(pane, "r1", "heard")
+    assert bench.gone(folder) == Exit(code=0)
+    assert (bench.root / "got").read_text() == "heard\n"
+
+
+def test_nothing_that_an_agent_shows_reaches_through_its_pane(bench: Bench) -> None:
+    titles = r"\033]0;#(touch pwned)\007\033]2;#{pid}\033\\"
+    clipboard = r"\033Ptmux;\033\033]52;c;eA==\007\033\\"
+    folder = bench.launch("r1", "sh", "-c", rf"printf '{titles}{clipboard}\033[31mred\033[m\n'; sleep 600")
+    pane = bench.alive(folder).pane
+    wait_until(lambda: bench.host.capture(pane, 5) == "red")
+    assert next(each for each in bench.host.panes() if each.run == "r1").window == "r1"
+
+
+def test_titles_are_shown_and_never_run(bench: Bench, tmp_path: Path) -> None:
+    bench.host.close_session(SESSION)
+    wait_until(lambda: not bench.socket.server_pid())
+    bench.open_session("tidy #(touch pwned) #{pid} #[fg=red] \x1b]0;x\x07;")
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(tmp_path)
+        os.execvpe(
+            "tmux", ["tmux", "-L", bench.socket.name, "attach"], bench.socket.environ | {"TERM": "xterm"}
+        )
+    screen = bytearray()
+
+    def shown() -> bool:
+        screen.extend(os.read(terminal, 65536))
+        return b"tidy #(touch pwned) #{pid} #[fg=red]" in screen
+
+    try:
+        wait_until(shown)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(terminal)
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_panes_with_odd_names_are_seen_and_never_mistaken(bench: Bench) -> None:
+    new = ["new-window", "-d", "-P", "-F", "#{pane_id}", "-t", f"={SESSION}:"]
+    pane = bench.socket.tmux(*new, "-n", "a window: 1 r1", "sleep", "600")
+    bench.socket.tmux("set-option", "-p", "-t", pane, "@run", "r1 x")
+    assert [each.id for each in bench.host.panes() if each.run == "r1 x" or each.window == "pm"] == ["%0"]
+    assert not [each for each in bench.host.panes() if each.run == "r1" and each.session == SESSION]
+
+
+# Claim files --------------------------------------------------------------------------------------
+
+GARBAGE = [
+    b"",
+    b"\xff\xfe",
+    b"pid",
+    b"pid 12",
+    b"code 0",
+    b"code\n",
+    b"code -1\n",
+    b"code 99999\n",
+    b"\0" * 5000,
+]
+
+
+@pytest.mark.parametrize("data", GARBAGE)
+def test_an_exit_that_does_not_read_is_a_lost_one(bench: Bench, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "exit").write_bytes(data)
+    assert bench.host.observe(tmp_path) == Observation(Standing.GONE, exit=Exit(lost=True))
+
+
+@pytest.mark.parametrize(
+    "data", [*GARBAGE, b"run r\npid 0\nstart 1\n", b"run r\npid -1\nstart 1\n", b"run r\npid x\nstart 1\n"]
+)
+def test_a_pid_that_does_not_read_is_unknown_and_nothing_is_signalled(bench, tmp_path, data) -> None:
+    (tmp_path / "claimed").touch()
+    (tmp_path / "pid").write_bytes(data)
+    assert bench.host.observe(tmp_path) == Observation(Standing.CLAIMED)
+    bench.host.end(tmp_path, kill=True)
+    assert bench.host.observe(tmp_path) == Observation(Standing.CLAIMED)
+
+
+def test_links_and_folders_in_place_of_claim_files_are_garbage(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "claimed").touch()
+    (tmp_path / "pid").symlink_to("/etc/passwd")
+    (tmp_path / "exit").mkdir()
+    assert bench.host.observe(tmp_path) == Observation(Standing.GONE, exit=Exit(lost=True))
+
+
+def test_a_launcher_that_was_killed_leaves_a_lost_run(bench: Bench) -> None:
+    folder = bench.launch("r1", "sh", "-c", "trap '' HUP; exec sleep 600")
+    seen = bench.alive(folder)
+    assert seen.pid
+    os.kill(seen.pid, signal.SIGKILL)
+    assert bench.gone(folder) == Exit(lost=True)
+
+
+def test_a_process_that_has_the_number_of_a_launcher_of_old_is_not_touched(bench: Bench) -> None:
+    folder = bench.launch("r1", "sleep", "600")
+    seen = bench.alive(folder)
+    told = (folder / "pid").read_text()
+    (folder / "pid").write_text(told.replace(seen.start, "1@an-earlier-boot").replace("run r1", "run r0"))
+    assert bench.host.observe(folder) == Observation(Standing.GONE, seen.pid, seen.pane, Exit(lost=True))
+    bench.host.end(folder, kill=True)
+    (folder / "pid").write_text(told)
+    assert bench.host.observe(folder).standing is Standing.ALIVE
+
+
+def test_one_that_can_be_neither_read_nor_written_is_unavailable(bench: Bench, monkeypatch) -> None:
+    folder = bench.launch("r1", "true")
+    bench.gone(folder)
+
+    def no_descriptor_is_free(*_words: object) -> bytes:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(DiskFiles, "read", no_descriptor_is_free)
+    with pytest.raises(Unavailable, match="Too many open files"):
+        bench.host.observe(folder)
+
+
+# Memory -------------------------------------------------------------------------------------------
+
+CGROUP = Path("/sys/fs/cgroup/memory")
+
+
+@pytest.fixture
+def small_memory() -> Iterator[Path]:
+    """A cgroup of 32 MB, to be entered by writing a pid into its `cgroup.procs`."""
+    group = CGROUP / f"orchestrator-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / "memory.limit_in_bytes").write_text("33554432")
+    except OSError:
+        pytest.skip("no cgroup can be made here")
+    yield group
+    wait_until(lambda: not (group / "cgroup.procs").read_text())
+    group.rmdir()
+
+
+@pytest.mark.skipif(not shutil.which("tail"), reason="tail is what eats the memory")
+def test_one_killed_for_memory_is_told_from_one_killed(bench: Bench, small_memory: Path) -> None:
+    (small_memory / "cgroup.procs").write_text(str(bench.socket.server_pid()))
+    starved = bench.launch("r2", "sh", "-c", "exec tail /dev/zero")
+    assert bench.gone(starved) == Exit(signal=signal.SIGKILL, out_of_memory=True)
+    killed = bench.launch("r3", "sh", "-c", "kill -KILL $$")
+    assert bench.gone(killed) == Exit(signal=signal.SIGKILL)
+    bench.socket.kill()

@@ -1,0 +1,196 @@
+"""The process table of this machine, and being told of exits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.hosts import exit_watch, processes
+from orchestrator.hosts.exit_watch import ExitWatch
+from orchestrator.hosts.processes import Process, alive, processes_of, send, start_of
+from tests.polling import wait_until
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    child = subprocess.Popen(["sleep", "600"], start_new_session=True, env={"ORCHESTRATOR_RUN": "r1"})
+    yield child
+    child.kill()
+    child.wait()
+
+
+def process(child: subprocess.Popen[bytes]) -> Process:
+    return Process(child.pid, start_of(child.pid))
+
+
+def test_a_process_is_alive_until_it_ends_even_if_nobody_waited_for_it(sleeper) -> None:
+    it = process(sleeper)
+    assert alive(it)
+    assert not alive(Process(it.pid, "another start"))
+    sleeper.kill()
+    wait_until(lambda: not alive(it))
+    assert start_of(it.pid) == ""
+
+
+def test_a_name_with_spaces_and_parentheses_is_no_trap(tmp_path: Path) -> None:
+    program = tmp_path / "a) S 1 (b"
+    program.symlink_to("/bin/sleep")
+    child = subprocess.Popen([program, "600"])
+    try:
+        assert alive(process(child))
+        assert start_of(child.pid).partition("@")[0].isdigit()
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_run_is_its_session_and_all_that_bear_its_id(sleeper, tmp_path: Path) -> None:
+    mark = tmp_path / "pids"
+    child = subprocess.Popen(
+        [
+            "sh",
+            "-c",
+            f"env -i sleep 600 & echo $! >>{mark}; env -u ORCHESTRATOR_RUN sleep 600 & echo $! >>{mark}; wait",
+        ],
+        start_new_session=True,
+        env={"ORCHESTRATOR_RUN": "r1"},
+    )
+    other = subprocess.Popen(["sleep", "600"], env={"ORCHESTRATOR_RUN": "r10"})
+    try:
+        wait_until(lambda: mark.exists() and len(mark.read_text().split()) == 2)
+        own = {int(pid) for pid in mark.read_text().split()}
+        assert {each.pid for each in processes_of("r1", process(child))} == own | {child.pid, sleeper.pid}
+        gone = Process(child.pid, "another start")
+        assert {each.pid for each in processes_of("r1", gone)} == {child.pid, sleeper.pid}
+    finally:
+        os.killpg(child.pid, signal.SIGKILL)
+        other.kill()
+        child.wait()
+        other.wait()
+
+
+def test_this_process_is_never_one_of_a_run(monkeypatch) -> None:
+    me = Process(os.getpid(), start_of(os.getpid()))
+    assert me not in processes_of("r1", me)
+
+
+def test_only_the_same_process_is_signalled(sleeper) -> None:
+    send(Process(sleeper.pid, "another start"), signal.SIGKILL)
+    send(Process(2**22 + 1, "never there"), signal.SIGKILL)
+    assert sleeper.poll() is None
+    send(process(sleeper), signal.SIGTERM)
+    assert sleeper.wait(10) == -signal.SIGTERM
+
+
+@pytest.mark.skipif(not processes._LINUX, reason="compares with /proc")
+def test_ps_tells_the_same_where_there_is_no_proc(sleeper, monkeypatch) -> None:
+    monkeypatch.setattr(processes, "_LINUX", False)
+    it = process(sleeper)
+    assert alive(it)
+    assert it in processes_of("r1", it)
+    sleeper.kill()
+    wait_until(lambda: not alive(it))
+
+
+# Being told ---------------------------------------------------------------------------------------
+
+
+class Told:
+    """What an `ExitWatch` told so far."""
+
+    def __init__(self) -> None:
+        self.runs: list[str] = []
+
+    def __call__(self, run: str) -> None:
+        self.runs.append(run)
+
+
+@pytest.fixture(params=["pidfd", "looking"])
+def how(request: pytest.FixtureRequest, monkeypatch) -> str:
+    if request.param == "looking":
+        monkeypatch.setattr(exit_watch, "_pidfd", lambda _process: -1)
+    return str(request.param)
+
+
+def test_an_end_is_told_once(sleeper, how) -> None:
+    told = Told()
+    watch = ExitWatch(told, every=0.02)
+    watch.add("r1", process(sleeper))
+    sleeper.kill()
+    wait_until(lambda: told.runs == ["r1"])
+    watch.close()
+    assert told.runs == ["r1"]
+
+
+def test_one_that_was_gone_before_is_told_too(sleeper, how) -> None:
+    told = Told()
+    it = process(sleeper)
+    sleeper.kill()
+    sleeper.wait()
+    watch = ExitWatch(told, every=0.02)
+    watch.add("r1", it)
+    watch.add("r2", Process(os.getpid(), "another start"))
+    wait_until(lambda: sorted(told.runs) == ["r1", "r2"])
+    watch.close()
+
+
+def test_one_that_is_watched_no_longer_is_not_told(sleeper, how) -> None:
+    told = Told()
+    watch = ExitWatch(told, every=0.02)
+    watch.add("r1", process(sleeper))
+    watch.add("r2", process(sleeper))
+    watch.remove("r1")
+    watch.remove("never added")
+    sleeper.kill()
+    wait_until(lambda: told.runs == ["r2"])
+    watch.close()
+
+
+def test_a_listener_that_fails_stops_nothing(sleeper, caplog) -> None:
+    told = Told()
+
+    def fails_first(run: str) -> None:
+        if run == "r1":
+            raise ValueError(run)
+        told(run)
+
+    watch = ExitWatch(fails_first)
+    watch.add("r1", Process(sleeper.pid, "another start"))
+    wait_until(lambda: "could not be passed on" in caplog.text)
+    watch.add("r2", process(sleeper))
+    sleeper.kill()
+    wait_until(lambda: told.runs == ["r2"])
+    watch.close()
+
+
+def test_many_come_and_go_from_many_threads_and_nothing_leaks() -> None:
+    descriptors = len(list(Path("/dev/fd").iterdir()))
+    told = Told()
+    watch = ExitWatch(told)
+
+    def come_and_go(number: int) -> None:
+        for turn in range(10):
+            child = subprocess.Popen(["true"] if turn % 2 else ["sleep", "600"])
+            it = Process(child.pid, start_of(child.pid))
+            watch.add(f"r{number}-{turn}", it)
+            if turn % 2 == 0:
+                watch.remove(f"r{number}-{turn}")
+                child.kill()
+            child.wait()
+
+    threads = [threading.Thread(target=come_and_go, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    wanted = sorted(f"r{number}-{turn}" for number in range(8) for turn in range(1, 10, 2))
+    wait_until(lambda: sorted(told.runs) == wanted)
+    watch.close()
+    watch.close()
+    assert len(list(Path("/dev/fd").iterdir())) == descriptors

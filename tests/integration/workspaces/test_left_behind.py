@@ -1,0 +1,401 @@
+"""What agents, users and killed programs leave behind in a tree or beside it."""
+
+import os
+import socket
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.model.errors import Refused, Unavailable
+
+from .conftest import KEPT, Repo
+
+
+@pytest.fixture
+def place(tree, workspaces):
+    return workspaces.prepare(tree, 1)
+
+
+@pytest.fixture
+def clean(repo, tree, workspaces):
+    """Prepare the tree for its second attempt and look that nothing is left in it; return what was kept."""
+
+    def prepare():
+        workspaces.prepare(tree, 2)
+        assert repo.git("status", "--porcelain", "--ignored", cwd=tree.path) == ""
+        assert repo.git("rev-parse", "HEAD", cwd=tree.path) == tree.base
+        assert repo.git("symbolic-ref", "HEAD", cwd=tree.path) == "refs/heads/task/demo--parser"
+        assert {path.name for path in tree.path.iterdir()} == {".git", ".gitignore", "readme.txt"}
+        return repo.refs(KEPT)
+
+    return prepare
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+def test_junk_is_kept_and_what_is_ignored_is_not(place, clean, repo):
+    (place / "deep" / "er").mkdir(parents=True)
+    (place / "deep" / "er" / "notes.txt").write_text("notes")
+    (place / "test.log").write_text("log")
+    (place / "build").mkdir()
+    (place / "build" / "out.o").write_text("o")
+    (place / "empty").mkdir()
+    (kept,) = clean().values()
+    assert repo.names(kept) == {".gitignore", "deep/er/notes.txt", "readme.txt"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"-rf", b"a\nb", b"\xff\xfe", b'"q"', b" x", b"a\tb", b"*", b":(top)x", b"~", b"\x1b[2J", "ü".encode()],
+)
+def test_names_are_taken_as_they_are(place, clean, repo, workspaces, tree, name):
+    path = place / os.fsdecode(name)
+    path.write_text("x")
+    commit, files = workspaces.commit(tree, "x")
+    assert files == 1
+    assert os.fsdecode(name) in repo.git("ls-tree", "-z", "--name-only", commit).split("\0")
+    path.rename(f"{path}2")
+    (kept,) = clean().values()
+    assert repo.git("rev-parse", f"{kept}^") == commit
+
+
+def test_links_are_removed_and_never_followed(place, clean, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious.txt").write_text("precious")
+    (place / "link").symlink_to(outside)
+    (place / "build").symlink_to(outside)
+    (place / "readme.txt").unlink()
+    (place / "readme.txt").symlink_to(outside / "precious.txt")
+    clean()
+    assert (outside / "precious.txt").read_text() == "precious"
+
+
+def test_a_link_in_place_of_the_tree_is_taken_away_and_never_followed(
+    repo, tree, workspaces, tmp_path, clean
+):
+    workspaces.prepare(tree, 1)
+    tree.path.rename(tmp_path / "outside")
+    tree.path.symlink_to(tmp_path / "outside")
+    with pytest.raises(Refused, match="is gone"):
+        workspaces.where(tree)
+    clean()
+    assert (tmp_path / "outside" / "readme.txt").exists()
+    workspaces.release(tree, 2)
+    tree.path.symlink_to(tmp_path / "outside")
+    workspaces.release(tree, 2)
+    assert (tmp_path / "outside" / "readme.txt").exists()
+
+
+def test_a_file_in_place_of_the_tree_is_refused(tree, workspaces):
+    tree.root.mkdir()
+    tree.path.write_text("precious")
+    with pytest.raises(Refused, match="is not a folder: move it away"):
+        workspaces.prepare(tree, 1)
+    assert tree.path.read_text() == "precious"
+
+
+def test_closed_folders_and_files_are_opened_and_removed(place, clean, repo):
+    (place / "closed").mkdir()
+    (place / "closed" / "a.txt").write_text("a")
+    (place / "closed" / "a.txt").chmod(0)
+    (place / "closed").chmod(0)
+    (kept,) = clean().values()
+    assert repo.at(kept, "closed/a.txt") == "a"
+
+
+def test_pipes_and_sockets_do_no_harm(place, workspaces, tree):
+    os.mkfifo(place / "pipe")
+    (place / "sub").mkdir()
+    os.mkfifo(place / "sub" / "pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        os.chdir(place)
+        listening.bind("socket")
+    (place / "readme.txt").unlink()
+    os.mkfifo(place / "readme.txt")
+    workspaces.commit(tree, "x")
+    workspaces.prepare(tree, 2)
+    assert (place / "readme.txt").read_text() == "hello\n"
+    assert {path.name for path in place.iterdir()} == {".git", ".gitignore", "readme.txt"}
+
+
+def test_everything_deleted_is_a_change_like_any_other(place, clean, repo, tree, workspaces):
+    for name in (".gitignore", "readme.txt"):
+        (place / name).unlink()
+    commit, files = workspaces.commit(tree, "Nothing is left")
+    assert (repo.git("ls-tree", commit), files) == ("", 2)
+    assert list(clean().values()) == [commit]
+
+
+def test_renames_count_as_two_files_and_modes_as_one(place, tree, workspaces, repo):
+    (place / "readme.txt").rename(place / "README.txt")
+    (place / ".gitignore").chmod(0o755)
+    commit, files = workspaces.commit(tree, "x")
+    assert files == 3
+    assert repo.git("ls-tree", commit, ".gitignore").startswith("100755")
+
+
+# Repositories inside the tree ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("commits", [0, 1])
+def test_a_repository_made_in_the_tree_is_left_out_of_a_commit_but_kept(
+    place, clean, repo, tree, workspaces, commits
+):
+    inner = place / "vendor" / "inner"
+    inner.mkdir(parents=True)
+    repo.git("init", "-q", cwd=inner)
+    (inner / "code.c").write_text("code")
+    if commits:
+        repo.git("add", "-A", cwd=inner)
+        repo.git("commit", "-qm", "inner", cwd=inner)
+    (place / "new.txt").write_text("new")
+    commit, files = workspaces.commit(tree, "x")
+    assert (repo.names(commit), files) == ({".gitignore", "new.txt", "readme.txt"}, 1)
+    kept = [repo.names(commit) for commit in clean().values()]
+    assert any({"vendor/inner/code.c", "vendor/inner/.git-kept/HEAD"} <= names for names in kept)
+
+
+def test_repositories_in_repositories_are_kept(place, clean, repo):
+    inner = place
+    for name in ("a", "b", "c"):
+        inner = inner / name
+        inner.mkdir()
+        repo.git("init", "-q", cwd=inner)
+        (inner / "x.txt").write_text("x")
+    (kept,) = clean().values()
+    assert {"a/x.txt", "a/b/x.txt", "a/b/c/x.txt", "a/b/c/.git-kept/HEAD"} <= repo.names(kept)
+
+
+def test_git_runs_no_program_that_an_agent_names(place, clean, repo, tree, workspaces, tmp_path):
+    marker = tmp_path / "evil"
+    evil = f'[core]\nfsmonitor = touch {marker}\nhooksPath = {place}/hooks\n[filter "x"]\nclean = touch {marker}\n'
+    evil += f"process = touch {marker}\nsmudge = touch {marker}\n[diff]\nexternal = touch {marker}\n"
+    (place / "hooks").mkdir()
+    for hook in ("post-checkout", "pre-commit", "reference-transaction", "post-index-change"):
+        (place / "hooks" / hook).write_text(f"#!/bin/sh\ntouch {marker}\n")
+        (place / "hooks" / hook).chmod(0o755)
+    (place / ".gitattributes").write_text("* filter=x diff=x\n")
+    for inner in (place / "inner", place / "staged"):
+        inner.mkdir()
+        repo.git("init", "-q", cwd=inner)
+        repo.git("commit", "-q", "--allow-empty", "-m", "x", cwd=inner)
+        (inner / "f.txt").write_text("f")
+        (inner / ".gitattributes").write_text("* filter=x diff=x\n")
+    repo.git("add", "staged", cwd=place)
+    for inner in (place / "inner", place / "staged"):
+        (inner / ".git" / "config").write_text("[core]\nrepositoryformatversion = 0\n" + evil)
+    (place / ".git").unlink()
+    repo.git("init", "-q", cwd=place)
+    (place / ".git" / "config").write_text("[core]\nrepositoryformatversion = 0\n" + evil)
+    workspaces.where(tree)
+    workspaces.commit(tree, "x")
+    clean()
+    workspaces.release(tree, 2)
+    assert not marker.exists()
+
+
+def test_hooks_of_the_repository_are_not_run(repo, tree, workspaces, tmp_path):
+    marker = tmp_path / "ran"
+    for hook in ("post-checkout", "pre-commit", "commit-msg", "reference-transaction", "post-index-change"):
+        path = repo.path / ".git" / "hooks" / hook
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\ntouch {marker}\n")
+        path.chmod(0o755)
+    place = workspaces.prepare(tree, 1)
+    (place / "new.txt").write_text("new")
+    workspaces.merge(tree, workspaces.commit(tree, "x")[0])
+    workspaces.prepare(tree, 2)
+    workspaces.release(tree, 2)
+    assert not marker.exists()
+
+
+def test_filters_of_the_user_are_theirs_and_work(repo, tree, workspaces, git_config):
+    with git_config.open("a") as file:
+        file.write('[filter "up"]\nclean = tr a-z A-Z\nsmudge = tr A-Z a-z\n')
+    place = workspaces.prepare(tree, 1)
+    (place / ".gitattributes").write_text("*.up filter=up\n")
+    (place / "a.up").write_text("abc")
+    commit, _ = workspaces.commit(tree, "x")
+    assert repo.at(commit, "a.up") == "ABC"
+    workspaces.merge(tree, commit)
+    workspaces.prepare(tree, 2)
+    assert (place / "a.up").read_text() == "abc"
+
+
+# What git itself was in the middle of --------------------------------------------------------------
+
+
+def test_an_unfinished_merge_is_cleared(place, clean, repo):
+    repo.git("checkout", "-qb", "other", cwd=place)
+    (place / "readme.txt").write_text("other\n")
+    repo.git("commit", "-qam", "other", cwd=place)
+    repo.git("checkout", "-q", "task/demo--parser", cwd=place)
+    (place / "readme.txt").write_text("mine\n")
+    repo.git("commit", "-qam", "mine", cwd=place)
+    done = subprocess.run(["git", "merge", "other"], cwd=place, capture_output=True, check=False)
+    assert done.returncode == 1
+    kept = clean()
+    assert any("<<<<<<<" in repo.at(commit, "readme.txt") for commit in kept.values())
+
+
+def test_an_unfinished_rebase_is_cleared(place, clean, repo):
+    (place / "readme.txt").write_text("mine\n")
+    repo.git("commit", "-qam", "mine", cwd=place)
+    repo.git("checkout", "-qb", "other", "HEAD^", cwd=place)
+    (place / "readme.txt").write_text("other\n")
+    repo.git("commit", "-qam", "other", cwd=place)
+    done = subprocess.run(
+        ["git", "rebase", "-q", "task/demo--parser"], cwd=place, capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    clean()
+    assert "rebase" not in repo.git("status", cwd=place)
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        [("checkout", "-q", "--detach")],
+        [("checkout", "-qb", "elsewhere")],
+        [("checkout", "-q", "--orphan", "nothing"), ("rm", "-rqf", ".")],
+        [("checkout", "-qb", "feature/x"), ("commit", "-q", "--allow-empty", "-m", "x")],
+        [("reset", "-q", "--soft", "HEAD")],
+        [("update-index", "--assume-unchanged", "readme.txt")],
+        [("branch", "-m", "renamed")],
+    ],
+)
+def test_wherever_the_agent_went_the_tree_comes_back(place, clean, repo, tree, workspaces, commands):
+    for command in commands:
+        repo.git(*command, cwd=place)
+    (place / "new.txt").write_text("new")
+    commit, _ = workspaces.commit(tree, "x")
+    assert repo.git("rev-parse", f"{commit}^") == tree.base
+    assert repo.at(commit, "new.txt") == "new"
+    assert repo.git("symbolic-ref", "HEAD", cwd=place) == "refs/heads/task/demo--parser"
+    assert commit in clean().values()
+
+
+def test_commits_that_the_agent_made_on_a_detached_head_are_kept_on_release(place, repo, tree, workspaces):
+    repo.git("checkout", "-q", "--detach", cwd=place)
+    (place / "new.txt").write_text("new")
+    repo.git("add", "-A", cwd=place)
+    repo.git("commit", "-qm", "detached", cwd=place)
+    head = repo.git("rev-parse", "HEAD", cwd=place)
+    workspaces.release(tree, 1)
+    assert list(repo.refs(KEPT).values()) == [head]
+
+
+# Git's own files -----------------------------------------------------------------------------------
+
+
+def admin(repo: Repo, name: str = "parser") -> Path:
+    return repo.path / ".git" / "worktrees" / name
+
+
+@pytest.mark.parametrize("lock", ["index.lock", "HEAD.lock"])
+def test_locks_that_a_killed_git_left_in_the_tree_are_cleared(place, clean, repo, tree, workspaces, lock):
+    (admin(repo) / lock).touch()
+    (place / "new.txt").write_text("new")
+    assert workspaces.commit(tree, "x")[1] == 1
+    (admin(repo) / lock).touch()
+    assert len(clean()) == 1
+
+
+def test_a_lock_of_our_own_refs_is_cleared_once_nobody_can_hold_it(place, repo, tree, workspaces):
+    lock = repo.path / ".git" / "refs" / "heads" / "task" / "demo--parser.lock"
+    lock.touch()
+    (place / "new.txt").write_text("new")
+    with pytest.raises(Unavailable, match="lock"):
+        workspaces.commit(tree, "x")
+    os.utime(lock, (time.time() - 61, time.time() - 61))
+    assert workspaces.commit(tree, "x")[1] == 1
+
+
+def test_a_lock_of_anything_else_is_never_cleared(place, repo, tree, workspaces):
+    lock = repo.path / ".git" / "packed-refs.lock"
+    lock.touch()
+    os.utime(lock, (1, 1))
+    (place / "new.txt").write_text("new")
+    commit, _ = workspaces.commit(tree, "x")
+    assert workspaces.merge(tree, commit) == ""
+    assert lock.exists()
+
+
+def test_a_tree_whose_folder_was_deleted_is_made_again(clean, tree, workspaces):
+    workspaces.prepare(tree, 1)
+    subprocess.run(["rm", "-rf", tree.path], check=True)
+    assert clean() == {}
+
+
+def test_a_registration_that_was_pruned_loses_no_work(place, clean, repo):
+    (place / "half.txt").write_text("half")
+    subprocess.run(["rm", "-rf", admin(repo)], check=True)
+    (kept,) = clean().values()
+    assert repo.at(kept, "half.txt") == "half"
+
+
+def test_a_locked_registration_is_no_obstacle(repo, tree, workspaces, clean):
+    workspaces.prepare(tree, 1)
+    repo.git("worktree", "lock", str(tree.path))
+    subprocess.run(["rm", "-rf", tree.path], check=True)
+    clean()
+    repo.git("worktree", "lock", str(tree.path))
+    workspaces.release(tree, 2)
+    assert not admin(repo).exists()
+
+
+def test_git_killed_while_it_made_the_tree(repo, tree, workspaces, clean):
+    workspaces.prepare(tree, 1)
+    (admin(repo) / "locked").write_text("initializing")
+    (admin(repo) / "index").unlink()
+    (tree.path / "readme.txt").unlink()
+    assert clean() == {}
+
+
+@pytest.mark.parametrize("name", ["HEAD", "index", "commondir", "gitdir"])
+@pytest.mark.parametrize("how", ["emptied", "garbled", "gone"])
+def test_gits_own_files_of_the_tree_spoilt(place, clean, repo, name, how):
+    (place / "half.txt").write_text("half")
+    path = admin(repo) / name
+    path.unlink()
+    if how != "gone":
+        path.write_bytes(b"" if how == "emptied" else b"\x00garbage\n")
+    kept = clean()
+    assert any(repo.at(commit, "half.txt") == "half" for commit in kept.values())
+
+
+@pytest.mark.parametrize("how", ["gone", "elsewhere", "folder", "link"])
+def test_the_trees_link_to_git_spoilt(place, clean, repo, tree, workspaces, how):
+    (place / "half.txt").write_text("half")
+    (place / ".git").unlink()
+    if how == "elsewhere":
+        (place / ".git").write_text("gitdir: /nowhere\n")
+    elif how == "folder":
+        (place / ".git").mkdir()
+    elif how == "link":
+        (place / ".git").symlink_to(repo.path / ".git")
+    commit, _ = workspaces.commit(tree, "x")
+    assert repo.at(commit, "half.txt") == "half"
+    assert commit in clean().values()
+
+
+def test_trees_of_the_user_are_never_pruned(repo, tree, workspaces, tmp_path):
+    repo.git("worktree", "add", "-q", str(tmp_path / "usb"))
+    (tmp_path / "usb").rename(tmp_path / "unplugged")
+    workspaces.prepare(tree, 1)
+    workspaces.release(tree, 1)
+    (tmp_path / "unplugged").rename(tmp_path / "usb")
+    assert repo.git("status", "--porcelain", cwd=tmp_path / "usb") == ""
+
+
+def test_a_branch_registered_where_no_tree_is_any_more_is_ours(repo, tree, workspaces, tmp_path):
+    workspaces.prepare(tree, 1)
+    tree.path.rename(tmp_path / "moved")
+    other = replace(tree, root=tmp_path / "new-trees")
+    workspaces.prepare(other, 2)
+    assert repo.git("symbolic-ref", "HEAD", cwd=other.path) == "refs/heads/task/demo--parser"

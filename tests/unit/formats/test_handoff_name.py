@@ -1,0 +1,74 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.formats.handoff import handoff_name, split_handoff_name
+from orchestrator.model.errors import BadName
+from tests.unit.formats.texts import instants, names
+
+
+def test_a_name_is_that_of_the_document(zone):
+    zone("PST8PDT")
+    assert handoff_name("dev", 1764287100.0) == "dev-20251127-154500.md"
+
+
+@given(names, instants)
+def test_a_name_is_split_as_it_was_made(instance, at):
+    name = handoff_name(instance, at)
+    split = split_handoff_name(name)
+    assert split
+    assert split[0] == instance
+    assert f"{instance}-{split[1]}.md" == name
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("pm-20251127-090000.md", ("pm", "20251127-090000")),
+        ("dev-2-20251127-154500.md", ("dev-2", "20251127-154500")),
+        ("dev-20251127-154500-20251127-154501.md", ("dev-20251127-154500", "20251127-154501")),
+        ("security-reviewer-20240229-235959.md", ("security-reviewer", "20240229-235959")),
+    ],
+)
+def test_names_of_handoffs_are_split(name, parts):
+    assert split_handoff_name(name) == parts
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".md",
+        "dev.md",
+        "dev-20251127.md",
+        "dev-20251127-154500",
+        "dev-20251127-154500.md\n",
+        "dev-20251127-154500.md.tmp",
+        "dev-20251327-154500.md",
+        "dev-20250229-154500.md",
+        "dev-20251127-256100.md",
+        "dev-00010101-000000.md",
+        "dev-99991231-235959.md",
+        "dev-٢٠٢٥1127-154500.md",
+        "-20251127-154500.md",
+        "-R-20251127-154500.md",
+        "Dev-20251127-154500.md",
+        "../dev-20251127-154500.md",
+        "a" * 65 + "-20251127-154500.md",
+        "a\0-20251127-154500.md",
+        "dеv-20251127-154500.md",  # noqa: RUF001 - a Cyrillic е: it only looks like dev
+    ],
+)
+def test_other_names_are_not(name):
+    assert split_handoff_name(name) is None
+
+
+@given(st.text())
+def test_no_text_is_an_error(name):
+    assert split_handoff_name(name) is None or name.endswith(".md")
+
+
+@pytest.mark.parametrize("instance", ["", "../x", "Dev", "a b", "-x"])
+def test_only_a_name_gets_a_handoff(instance):
+    with pytest.raises(BadName):
+        handoff_name(instance, 0.0)

@@ -1,0 +1,57 @@
+"""Texts that try to be more than text, for properties: built from what the readers look for."""
+
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+HUB = Path(__file__).parents[2] / "fixtures" / "hub"
+
+SIGNS = [
+    "```",
+    "````",
+    "~~~",
+    "~~~ python",
+    "``` a`b",
+    "<!--",
+    "-->",
+    "<!-- a -->",
+    "# Handoff: dev",
+    "## Blockers",
+    "##Subtasks",
+    "### Success Criteria (all)",
+    "#### Context",
+    "# a",
+    "#",
+    "#7 is fixed",
+    "**Status:** COMPLETE",
+    "- **Status**: BLOCKED",
+    "Status: COMPLETE",
+    "**Verdict:** REJECTED",
+    "**Run:** stolen",
+    "**Target:** review",
+    "\\## Blockers",
+    "\\\\```",
+    "\\**Status:** COMPLETE",
+    "    ## Instructions",
+    "- [a] b (agent: dev)",
+    "- [x] b (evidence: c)",
+    "None",
+    "---",
+    "===",
+    "| a | b |",
+    "\\",
+    "",
+    "  ",
+]
+lines = st.sampled_from(SIGNS) | st.text(max_size=20)
+prose = st.lists(lines, max_size=12).map("\n".join)
+"""Any text, with a liking for what steers."""
+
+names = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,8}", fullmatch=True)
+instants = st.floats(0, 4e9)
+junk = (
+    st.binary(max_size=300)
+    | prose.map(lambda text: text.encode("utf-8", "replace"))
+    | st.text(max_size=99).map(lambda text: text.encode("utf-16", "replace"))
+)
+"""Any bytes at all."""

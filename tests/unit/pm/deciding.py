@@ -1,0 +1,51 @@
+"""Decides as the daemon does, and holds each decision against what must hold for all of them."""
+
+from __future__ import annotations
+
+import json
+
+from orchestrator.daemon import codec
+from orchestrator.daemon.journal import replayed
+from orchestrator.model.actions import Launch
+from orchestrator.model.facts import Fact, TimePassed
+from orchestrator.model.limits import Limits
+from orchestrator.pm.changes import RunOpened
+from orchestrator.pm.decide import decide
+from orchestrator.pm.draft import Decision
+from orchestrator.pm.state import PMState
+from orchestrator.testing.simulation.laws import broken_laws
+
+
+def decided(state: PMState, fact: Fact, limits: Limits) -> Decision:
+    """Decide on a fact; the decision is pure, replays, survives the journal and leaves a lawful state."""
+    before = codec.dumped(codec.encoded_state(state))
+    decision = decide(state, fact, limits)
+    assert decide(state, fact, limits) == decision, "the same arguments gave another decision"
+    assert codec.dumped(codec.encoded_state(state)) == before, "the state was changed in place"
+    assert decision.empty == (decision.state == state), "a decision is empty if and only if nothing changed"
+    _journaled(state, fact, decision)
+    _runs_are_new(state, decision)
+    settled = decide(decision.state, TimePassed(fact.at, "settled"), limits).state
+    assert broken_laws(settled, limits, fact.at) == []
+    return decision
+
+
+def _journaled(state: PMState, fact: Fact, decision: Decision) -> None:
+    read = json.loads(codec.dumped(codec.encoded_fact(fact)))
+    assert codec.decoded_fact(read) == fact
+    changes = codec.decoded_changes(json.loads(codec.dumped(codec.encoded_changes(decision.changes))))
+    actions = codec.decoded_actions(json.loads(codec.dumped(codec.encoded_actions(decision.actions))))
+    assert (changes, actions) == (decision.changes, decision.actions)
+    assert replayed(state, changes, actions) == decision.state
+    snapshot = json.loads(codec.dumped(codec.encoded_state(decision.state)))
+    assert codec.decoded_state(snapshot) == decision.state
+
+
+def _runs_are_new(state: PMState, decision: Decision) -> None:
+    opened = [change.run.id for change in decision.changes if isinstance(change, RunOpened)]
+    assert len(set(opened)) == len(opened)
+    assert not set(opened) & set(state.runs), "a run was opened twice"
+    assert [action.run for action in decision.actions if isinstance(action, Launch)] == opened
+    ids = [action.id for action in decision.actions]
+    assert len(set(ids)) == len(ids)
+    assert not set(ids) & set(state.outbox)

@@ -1,0 +1,216 @@
+"""A story: a task told fact by fact, in the words of the people and programs in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.model import facts as f
+from orchestrator.model.actions import Action, Commit, End, Launch, Merge
+from orchestrator.model.agents import Agent, Role
+from orchestrator.model.errors import Fault
+from orchestrator.model.handoff import CriterionMark, Order, Report, ReportStatus, Subtask, Verdict
+from orchestrator.model.limits import Limits
+from orchestrator.model.plan import Step, StepState
+from orchestrator.model.question import Question
+from orchestrator.model.run import Exit, Run
+from orchestrator.model.task import Brief, Config
+from orchestrator.pm.deadlines import wake_at
+from orchestrator.pm.draft import Decision
+from orchestrator.pm.state import PMState
+from tests.unit.pm.deciding import decided
+
+AT = 1_764_254_100.0
+CRITERIA = ("All tests pass", "The README shows it")
+MET = tuple(CriterionMark(text, met=True, evidence=("artifacts/reviews/seen.md",)) for text in CRITERIA)
+ROLES = {role.value: Agent(role.value, role, command=("agent",)) for role in Role}
+
+
+class Story:
+    """A task and its world. Time moves only when told; commits and merges succeed unless `works` says no."""
+
+    def __init__(self, *, limits: Limits | None = None, checks: tuple[str, ...] = (), **config: object) -> None:
+        self.limits = limits or Limits()
+        self.at = AT
+        self.state = PMState()
+        self.last = Decision(self.state)
+        self.brief = Brief("Title", "Make it so", CRITERIA, Config(**config))  # type: ignore[arg-type]
+        self.agents = {
+            name: replace(agent, check=("check",)) if name in checks else agent for name, agent in ROLES.items()
+        }
+        self.works = True
+        self.merge_refused = ""
+        self.commit_refused = ""
+        self.commit = "c"
+        self.told = 0
+
+    # What happens ---------------------------------------------------------------------------------
+
+    def feed(self, fact: f.Fact) -> Decision:
+        """Let a fact happen, and what the hands do at once because of it."""
+        self.last = decided(self.state, fact, self.limits)
+        self.state = self.last.state
+        decision = self.last
+        if self.works:
+            for action in decision.actions:
+                self._work(action)
+        return decision
+
+    def _work(self, action: Action) -> None:
+        match action:
+            case Commit(step=step, attempt=attempt):
+                made = "" if self.commit_refused else f"{self.commit}{attempt}" if self.commit else ""
+                self.feed(f.WorkCommitted(self.at, self.nonce(), step, attempt, made, 1, self.commit_refused))
+            case Merge(step=step, attempt=attempt, commit=commit):
+                refused = self.merge_refused
+                self.feed(f.WorkMerged(self.at, self.nonce(), step, attempt, commit, refused))
+            case Launch() | End():
+                return
+
+    def nonce(self) -> str:
+        """Return a word that was not used before."""
+        self.told += 1
+        return f"n{self.told}"
+
+    def starts(self, request: str = "", brief: Brief | None = None) -> Decision:
+        """The user says `task start`."""
+        self.brief = brief or self.brief
+        return self.feed(
+            f.TaskStarted(
+                self.at, self.nonce(), request or self.nonce(), "demo-1", "demo", "/project", self.brief,
+                self.agents, "base",
+            )
+        )  # fmt: skip
+
+    def comes_alive(self, step: str) -> Run:
+        """The launcher of a step's run claims it."""
+        run = self.run_of(step)
+        self.feed(f.RunStarted(self.at, run.id, 4711, "%1"))
+        return self.state.runs[run.id]
+
+    def reports(
+        self,
+        step: str,
+        status: ReportStatus = ReportStatus.COMPLETE,
+        *,
+        missing: tuple[str, ...] = (),
+        run: Run | None = None,
+        name: str = "",
+        **said: object,
+    ) -> Decision:
+        """The agent of a step lays down its report."""
+        run = run or self.run_of(step)
+        report = Report(status, run=run.id, in_reply_to=run.order, **said)  # type: ignore[arg-type]
+        return self.lands(run.instance, report, missing=missing, name=name)
+
+    def lands(
+        self,
+        instance: str,
+        report: Report | None = None,
+        *,
+        faults: tuple[Fault, ...] = (),
+        missing: tuple[str, ...] = (),
+        name: str = "",
+    ) -> Decision:
+        """A file of `instance` lies whole in `handoffs/`."""
+        nonce = self.nonce()
+        name = name or f"{instance}-{nonce}.md"
+        return self.feed(f.ReportLanded(self.at, nonce, name, nonce, instance, report, faults, missing))
+
+    def ends(self, step: str = "", how: Exit | None = None, *, run: Run | None = None) -> Decision:
+        """The process of a step's run is gone."""
+        run = run or self.run_of(step)
+        return self.feed(f.RunGone(self.at, self.nonce(), run.id, how or Exit(code=0)))
+
+    def does(self, step: str, status: ReportStatus = ReportStatus.COMPLETE, **said: object) -> None:
+        """A step's run lives, works a minute, reports and exits."""
+        run = self.comes_alive(step)
+        self.at += 60
+        self.reports(step, status, **said)  # type: ignore[arg-type]
+        self.ends(run=run)
+
+    def approves(self, step: str) -> None:
+        """A judge's run approves and exits."""
+        self.does(step, verdict=Verdict.APPROVED)
+
+    def rejects(self, step: str, why: str = "the loop never ends") -> None:
+        """A judge's run rejects and exits."""
+        self.does(step, verdict=Verdict.REJECTED, completed=why)
+
+    def answers(self, question: str, text: str, request: str = "") -> Decision:
+        """The user answers a question."""
+        return self.feed(f.Answered(self.at, self.nonce(), request or self.nonce(), question, text))
+
+    def stops(self) -> Decision:
+        """The user says `task stop`."""
+        return self.feed(f.StopAsked(self.at, self.nonce()))
+
+    def spawns(self, agent: str, instructions: str = "Look around") -> Decision:
+        """The user says `task spawn`."""
+        return self.feed(f.SpawnAsked(self.at, self.nonce(), self.nonce(), self.agents[agent], instructions))
+
+    def passes(self, seconds: float) -> None:
+        """Time passes; the deadlines in it are acted on when they come."""
+        until = self.at + seconds
+        while (moment := wake_at(self.state, self.limits)) is not None and moment <= until:
+            self.at = max(self.at, moment)
+            self.feed(f.TimePassed(self.at, self.nonce()))
+        self.at = until
+
+    def checks_in(self, **progress: float) -> Decision:
+        """The heartbeat; `progress` names runs by their step."""
+        signs = {self.run_of(step).id: at for step, at in progress.items()}
+        return self.feed(f.CheckedIn(self.at, self.nonce(), signs))
+
+    # The usual way --------------------------------------------------------------------------------
+
+    def planned(self, *subtasks: str | Subtask) -> Story:
+        """Tell the story up to the plan, which has these subtasks."""
+        self.starts()
+        self.does("explore")
+        if "architect" in self.state.steps:
+            self.does("architect")
+        self.does("plan", subtasks=plan_of(*subtasks))
+        return self
+
+    def finishes(self, subtask: str) -> None:
+        """A subtask goes well: developed, tested, reviewed."""
+        self.does(f"dev:{subtask}")
+        self.approves(f"test:{subtask}")
+        self.approves(f"review:{subtask}")
+
+    # What is to be seen ---------------------------------------------------------------------------
+
+    def step(self, step: str) -> Step:
+        """Return a step as it stands."""
+        return self.state.steps[step]
+
+    def run_of(self, step: str) -> Run:
+        """Return the newest live run of a step."""
+        return [run for run in self.state.live_runs if run.step == step][-1]
+
+    def order_of(self, step: str) -> Order:
+        """Return the open order of a step."""
+        return self.state.orders[self.run_of(step).order]
+
+    def works_on(self) -> set[str]:
+        """Return the steps that have a live run."""
+        return {run.step for run in self.state.live_runs}
+
+    def question(self) -> Question:
+        """Return the one open question."""
+        (question,) = self.state.open_questions
+        return question
+
+    def stands(self, **states: str) -> None:
+        """Check the states of the steps of a subtask: `stands(dev='passed')` speaks of `dev:a`."""
+        found = {role: self.step(f"{role}:a").state.value for role in states}
+        assert found == states
+
+    def states(self) -> dict[str, StepState]:
+        """Return the state of every step."""
+        return {step.id: step.state for step in self.state.steps.values()}
+
+
+def plan_of(*subtasks: str | Subtask) -> tuple[Subtask, ...]:
+    """Return subtasks, given as they are or by their ids."""
+    return tuple(each if isinstance(each, Subtask) else Subtask(each, f"Do {each}") for each in subtasks)
