@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import __version__, places
 from orchestrator.model.errors import Refused
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.ports.files import Files
+
+
+PATIENCE: Final = 0.5
+"""Seconds for which somebody else may hold the lock before it must be a daemon."""
 
 
 class DaemonLock:
@@ -28,18 +33,30 @@ class DaemonLock:
         """
         path = places.daemon_lock(state)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(self._file):
             pid = os.read(self._file, 32).decode("ascii", "replace").strip()
             os.close(self._file)
-            raise Refused(f"a daemon runs already, pid {pid}: `task daemon status` shows it") from None
+            raise Refused(f"a daemon runs already, pid {pid}: `task daemon status` shows it")
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
         """Let go of the lock."""
         os.close(self._file)
+
+
+def _taken(file: int) -> bool:
+    """Take the lock. `task status` holds it for microseconds to see whether a daemon does: that is waited out."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True
 
 
 def beat(files: Files, state: Path, started_at: float, at: float) -> None:

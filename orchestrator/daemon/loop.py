@@ -17,7 +17,8 @@ from orchestrator import places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon import requests, start
 from orchestrator.daemon.journal import PASSING_TROUBLE
-from orchestrator.daemon.task import Office, Task
+from orchestrator.daemon.office import Office
+from orchestrator.daemon.task import Task
 from orchestrator.model.errors import JournalFailed, OrchestratorError, Refused
 from orchestrator.model.facts import Answered, SpawnAsked, StopAsked
 from orchestrator.pm.transitions import IllegalMove

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import __version__, places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon.act.launch import World
+from orchestrator.daemon.doing import leases
 from orchestrator.daemon.hands import Pool
 from orchestrator.daemon.lock import DaemonLock, beat
 from orchestrator.daemon.loop import Loop
+from orchestrator.daemon.office import Office
 from orchestrator.daemon.schedule import Schedule
-from orchestrator.daemon.task import Office, Task
+from orchestrator.daemon.task import Task
 from orchestrator.daemon.watch import Watch
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.disk import DiskFiles
@@ -30,6 +32,7 @@ from orchestrator.hosts.processes import Process
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.workspaces.git import GitWorkspaces
+from orchestrator.workspaces.leases import Lease
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -147,8 +150,12 @@ class Service:
             nonce=lambda: secrets.token_hex(8),
             post=self._hints.put,
             state_folder=self._state,
-            leases=lambda: [lease for task in self._loop.tasks.values() for lease in task.leases()],
+            leases=self._leases,
         )
+
+    def _leases(self, opened_at: float, run: str) -> list[Lease]:
+        begun = [task for task in self._loop.tasks.values() if task.begun]
+        return [lease for task in begun for lease in leases(task.engine.state, opened_at, run)]
 
     def _beat(self) -> None:
         beat(self._files, self._state, self._started_at, self._clock.now())

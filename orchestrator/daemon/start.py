@@ -20,7 +20,8 @@ from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
 
 if TYPE_CHECKING:
-    from orchestrator.daemon.task import Office, Task
+    from orchestrator.daemon.office import Office
+    from orchestrator.daemon.task import Task
     from orchestrator.model.task import Brief
     from orchestrator.ports.files import Files
 

@@ -7,38 +7,30 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.daemon.act import finish
-from orchestrator.daemon.act.end import end
-from orchestrator.daemon.act.launch import Places, World, launch
+from orchestrator.daemon.act.launch import Places
+from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
-from orchestrator.daemon.hints import OutcomeHint, RunHint
-from orchestrator.daemon.housekeeping import spent_panes, spent_trees
 from orchestrator.daemon.intake import Intake
-from orchestrator.daemon.lives import claim, facts_of
+from orchestrator.daemon.lives import facts_of
+from orchestrator.daemon.office import Office
 from orchestrator.daemon.project import projection, write_projections
 from orchestrator.daemon.scribing import Scribing
 from orchestrator.daemon.view import pm_view
 from orchestrator.formats.task_file import read_brief
-from orchestrator.model.actions import Action, Commit, End, Launch, Merge
-from orchestrator.model.errors import BadFile, OrchestratorError, Refused
-from orchestrator.model.facts import BriefChanged, CheckedIn, LaunchFailed, RunGone, TimePassed
-from orchestrator.model.task import WorkspaceKind
+from orchestrator.model.actions import Action
+from orchestrator.model.errors import BadFile
+from orchestrator.model.facts import BriefChanged, CheckedIn, RunGone, TimePassed
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.scribe import Scribe
-from orchestrator.workspaces.leases import Lease, may_take
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from orchestrator.daemon.hands import Hands
-    from orchestrator.daemon.hints import Hint
     from orchestrator.model.facts import Fact
     from orchestrator.model.run import Run
     from orchestrator.pm.draft import Decision
-    from orchestrator.ports.clock import Clock
 
 log = logging.getLogger(__name__)
 
@@ -50,50 +42,23 @@ SOON: Final = 0.5
 
 
 @dataclass(slots=True)
-class Office:
-    """What all tasks of a daemon share.
-
-    `post` brings a hint to the loop from any thread; `leases` tells who writes in a shared tree.
-    """
-
-    world: World
-    clock: Clock
-    hands: Hands
-    scribe_hands: Hands
-    nonce: Callable[[], str]
-    post: Callable[[Hint], None]
-    state_folder: Path
-    leases: Callable[[], Sequence[Lease]]
-
-
-@dataclass(slots=True)
-class _Waits:
-    """A launch that waits for somebody else's lease."""
-
-    action: Launch
-    since: float
-
-
-@dataclass(slots=True)
 class Task:
     """A task whose journal is open. All methods are called by the one deciding thread."""
 
     office: Office
     home: Path
     engine: Engine = field(init=False)
+    doing: Doing = field(init=False)
     _intake: Intake | None = field(default=None, init=False)
-    _termed: dict[str, float] = field(default_factory=dict, init=False)
-    _waits: list[_Waits] = field(default_factory=list, init=False)
     _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
     _scribing: Scribing | None = field(default=None, init=False)
-    _released: set[str] = field(default_factory=set, init=False)
-    _swept: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         """Open the journal."""
         limits = self.office.world.settings.limits
+        self.doing = Doing(self.office, self.id, self.home)
         self.engine = Engine(self.office.world.files, self.home, limits, self._act)
 
     @property
@@ -183,7 +148,7 @@ class Task:
         world, at = self.office.world, self.office.clock.now()
         for fact in facts_of(world.files, world.host, self.home, known, at, world.settings.limits):
             if isinstance(fact, RunGone):
-                self._termed.pop(run, None)
+                self.doing.gone(run)
                 self.see_reports(final=(known.instance,))
             self.feed(fact)
 
@@ -222,29 +187,23 @@ class Task:
         moment = wake_at(self.engine.state, limits)
         if moment is not None and at >= moment:
             self.feed(TimePassed(at, self.office.nonce()))
-        for run, since in list(self._termed.items()):
-            if at - since >= limits.end_grace:
-                self._termed[run] = at
-                self._end(run, kill=True)
         for late in self.engine.state.live_runs:
             if late.pid is None and at - late.opened_at >= limits.start_time:
                 self.see_run(late.id)
-        waiting, self._waits = self._waits, []
-        for each in waiting:
-            self._launch(each.action, each.since)
+        self.doing.see_what_is_due(self.engine.state, self.where)
 
     def wake_at(self) -> float | None:
         """Return when this task wants to be looked at next, or None."""
         limits, now = self.office.world.settings.limits, self.office.clock.now()
         if self.troubled:
             return now + REST
-        moments = [since + limits.end_grace for since in self._termed.values()]
+        moments = self.doing.moments()
         moments += [
             run.opened_at + limits.start_time for run in self.engine.state.live_runs if run.pid is None
         ]
         if (moment := wake_at(self.engine.state, limits)) is not None:
             moments.append(moment)
-        if self._waits or (self._intake is not None and self._intake.unsettled):
+        if self.doing.waits or (self._intake is not None and self._intake.unsettled):
             moments.append(now + SOON)
         return min(moments, default=None)
 
@@ -256,7 +215,7 @@ class Task:
             write_projections(self.office.world.files, self.home, self.where.task, shown)
             self.engine.dirty = False
             self.tell_scribe()
-            self._keep_house()
+            self.doing.keep_house(self.engine.state, self.where)
 
     def tell_scribe(self, *names: str, rescan: bool = False) -> None:
         """Have progress.md brought up to date; `names` are new or changed in the task's folder."""
@@ -298,110 +257,5 @@ class Task:
             signs.append(printed.mtime_ns)
         return max(signs, default=0) / 1e9
 
-    # Actions out -------------------------------------------------------------------------------------
-
     def _act(self, engine: Engine, action: Action) -> None:
-        match action:
-            case Launch():
-                self._launch(action, self.office.clock.now())
-            case End():
-                self._end(action.run, kill=False)
-            case Commit():
-                state, where, world = engine.state, self.where, self.office.world
-                self._do(action.step, lambda at: finish.commit(world.workspaces, state, action, where, at))
-            case Merge():
-                state, where, world = engine.state, self.where, self.office.world
-                self._do(action.step, lambda at: finish.merge(world.workspaces, state, action, where, at))
-
-    def _do(self, key: str, work: Callable[[float], Fact | None]) -> None:
-        """Have work done by the hands, and its outcome brought back to the loop."""
-        clock, post, task = self.office.clock, self.office.post, self.id
-        self.office.hands.do(f"{task}/{key}", lambda: post(OutcomeHint(task, work(clock.now()))))
-
-    def _launch(self, action: Launch, since: float) -> None:
-        state = self.engine.state
-        run = state.runs[action.run]
-        world, where, limits = self.office.world, self.where, self.office.world.settings.limits
-        holder = self._holder(run)
-        if holder is not None:
-            now = self.office.clock.now()
-            if now - since < limits.run_time:
-                self._waits.append(_Waits(action, since))
-            elif claim(world.files, places.run_home(self.home, run.id)):
-                reason = f"task {holder.task} holds {holder.path}"
-                self.office.post(OutcomeHint(self.id, LaunchFailed(now, action.id, run.id, reason)))
-            return
-
-        clock = self.office.clock
-
-        def work(at: float) -> Fact | None:
-            try:
-                return launch(world, state, run, where, clock)
-            except (OrchestratorError, OSError) as error:
-                again = not isinstance(error, Refused) or isinstance(error, Unreadable)
-                if claim(world.files, places.run_home(where.home, run.id)):
-                    return LaunchFailed(at, action.id, run.id, str(error) or "unknown", again=again)
-            return None
-
-        self._do(run.step, work)
-        self.office.hands.do(f"{self.id}/{run.step}", lambda: self.office.post(RunHint(self.id, run.id)))
-
-    def _holder(self, run: Run) -> Lease | None:
-        """Return who else writes in the shared tree that a run wants to write in, if anybody does."""
-        step = self.engine.state.steps[run.step]
-        if step.kind is not WorkspaceKind.SHARED:
-            return None
-        others = [lease for lease in self.office.leases() if lease.run != run.id]
-        return may_take(others, self._shared_tree)
-
-    @property
-    def _shared_tree(self) -> str:
-        cwd = self.engine.state.brief.config.cwd
-        return cwd.path if cwd else self.engine.state.project
-
-    def leases(self) -> list[Lease]:
-        """Return the shared trees that live runs of this task write in."""
-        state = self.engine.state
-        waiting = {each.action.run for each in self._waits}
-        return [
-            Lease(self._shared_tree, run.id, state.name)
-            for run in (state.live_runs if self.begun else ())
-            if state.steps[run.step].kind is WorkspaceKind.SHARED and run.id not in waiting
-        ]
-
-    def _keep_house(self) -> None:
-        """Close the panes and remove the trees that are spent. Nothing waits for it, and it may be repeated."""
-        state, world, where = self.engine.state, self.office.world, self.where
-        trees = [tree for tree in spent_trees(state, where) if tree.name not in self._released]
-        self._released |= {tree.name for tree in trees}
-        trees = [tree for tree in trees if world.files.entry(tree.path) is not None]
-        gone = sum(not run.live for run in state.runs.values())
-        sweep, self._swept = gone != self._swept, gone
-
-        def work() -> None:
-            try:
-                for tree in trees:
-                    world.workspaces.release(tree, 0)
-                for pane in spent_panes(state, world.host.panes()) if sweep else ():
-                    world.host.close_pane(pane.id, pane.run)
-            except (OrchestratorError, OSError) as error:
-                log.info("housekeeping of %s was put off: %s", state.id, error)
-                self._released.difference_update(tree.name for tree in trees)
-
-        if trees or sweep:
-            self.office.hands.do(f"{self.id}/house", work)
-
-    def _end(self, run: str, *, kill: bool) -> None:
-        self._termed.setdefault(run, self.office.clock.now())
-        world, home = self.office.world, self.home
-        step = self.engine.state.runs[run].step
-
-        def work(_: float) -> None:
-            try:
-                end(world.host, home, run, kill=kill)
-            except (OrchestratorError, OSError):
-                log.exception("run %s could not be ended just now", run)
-
-        # Not in the step's queue: a launch that hangs must not keep its run from being ended.
-        self._do(f"{step}/end", work)
-        self.office.hands.do(f"{self.id}/{step}/end", lambda: self.office.post(RunHint(self.id, run)))
+        self.doing.act(engine.state, self.where, action)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -128,6 +127,8 @@ def _value(agent: str, key: str, entry: Entry) -> tuple[str, Any]:
 
 
 def _unknown(agent: str, key: str) -> str:
+    from difflib import get_close_matches
+
     allowed = [*_OF_TASK, *(f"{agent or 'AGENT'}.{each}" for each in _OF_AGENT)]
     near = get_close_matches(key, allowed, n=1, cutoff=0.5)
     meant = f"did you mean `{near[0]}:`?" if near else f"there are {', '.join(allowed)}"

@@ -12,7 +12,8 @@ from orchestrator.model.names import NAME, checked_name
 FIRST_YEAR: Final = 1969  # the epoch, west of Greenwich
 LAST_YEAR: Final = 2999
 
-_HANDOFF: Final = re.compile(rf"({NAME})-([0-9]{{8}}-[0-9]{{6}})\.md")
+_TWO: Final = "[0-9]{2}"
+_HANDOFF: Final = re.compile(rf"({NAME})-(([0-9]{{4}})({_TWO})({_TWO})-({_TWO})({_TWO})({_TWO}))\.md")
 
 
 def handoff_name(instance: str, at: float) -> str:
@@ -38,8 +39,9 @@ def split_handoff_name(name: str) -> tuple[str, str] | None:
     found = _HANDOFF.fullmatch(name)
     if not found:
         return None
+    year, month, day, hour, minute, second = (int(part) for part in found.groups()[2:])
     try:
-        year = datetime.strptime(found[2], "%Y%m%d-%H%M%S").year  # noqa: DTZ007 - only whether it is a date
+        datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - only whether there is such a time
     except ValueError:
         return None
     return (found[1], found[2]) if FIRST_YEAR <= year <= LAST_YEAR else None

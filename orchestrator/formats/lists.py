@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from orchestrator.formats.lines import Kind, Line
 
 _BULLET: Final = re.compile(r"([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+(.*)|$)")
+_HEADING: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 
 
 class Item(NamedTuple):
@@ -22,8 +23,8 @@ class Item(NamedTuple):
 def items(lines: Iterable[Line]) -> list[Item]:
     """Return the items of the lists in a section.
 
-    An item goes on over lines that follow it at once or are indented deeper than it, nested items too. Code
-    and comments are passed over, and so is prose between lists.
+    An item goes on over lines that follow it at once or are indented deeper than it, nested items too. Code,
+    comments and headings are passed over, and so is prose between lists.
     """
     found, base, gap = list[tuple[Line, list[Line]]](), 0, True
     for line in lines:
@@ -31,7 +32,7 @@ def items(lines: Iterable[Line]) -> list[Item]:
             continue
         bullet = _BULLET.match(line.text)
         indent = len(line.text[: len(line.text) - len(line.text.lstrip())].expandtabs(4))
-        if not line.text.strip():
+        if not line.text.strip() or _HEADING.match(line.text):
             gap = True
         elif bullet and (not found or indent <= base + 1):
             found.append((line._replace(text=(bullet[2] or "").strip()), []))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import Final
 
@@ -184,6 +183,8 @@ def _missing(key: str, what: str, found: Sequence[Section], lines: Sequence[Line
 
 def _near(key: str, found: Sequence[Section]) -> Section | None:
     """Return a section whose title is nearly the one of `key`."""
+    from difflib import get_close_matches
+
     wanted = next(title for title, each in _TITLES.items() if each == key)
     for section in found[:1000]:
         if not section.heading.key and get_close_matches(plain(section.heading.title), [wanted], 1, 0.8):

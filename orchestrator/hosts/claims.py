@@ -30,20 +30,22 @@ _LIMIT: Final = 4096  # bytes; ours are under 200
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """What a launcher wrote of itself: its run, itself, its pane (empty without tmux)."""
+    """What a launcher wrote of itself: the process; the session that is its run's alone, or 0; its pane, or ""."""
 
-    run: str
     process: Process
+    session: int
     pane: str
 
 
 def read_launched(files: Files, folder: Path) -> Launched | None:
     """Return what `pid` says, or None if it is not there or does not read."""
     words = _words(files, folder / PID)
-    run, pid, start = words.get("run", ""), words.get("pid", ""), words.get("start", "")
-    if not (run and start and _PID.fullmatch(pid)):
+    pid, start, session = words.get("pid", ""), words.get("start", ""), words.get("session", "")
+    if not (start and _PID.fullmatch(pid)):
         return None
-    return Launched(run, Process(int(pid), start), words.get("pane", ""))
+    return Launched(
+        Process(int(pid), start), int(session) if _PID.fullmatch(session) else 0, words.get("pane", "")
+    )
 
 
 def read_exit(files: Files, folder: Path) -> Exit | None:
@@ -67,7 +69,7 @@ def _words(files: Files, path: Path) -> dict[str, str]:
         return {}
     if not text.endswith("\n"):
         return {}
-    return dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
+    return {name: value.strip() for name, _, value in (line.partition(" ") for line in text.splitlines())}
 
 
 def _small(text: str | None) -> int | None:

@@ -13,7 +13,7 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Final
 
-from orchestrator.hosts.processes import RUN_VARIABLE
+from orchestrator.hosts.processes import MARK
 from orchestrator.hosts.tmux_words import checked_run
 from orchestrator.model.errors import Refused
 from orchestrator.ports.files import Files
@@ -57,7 +57,7 @@ def agent_script(spec: LaunchSpec) -> bytes:
             b"cwd=%b\n" % quoted(str(spec.cwd)),
             b"log_blocks=%d\n" % max(1, spec.log_bytes // _BLOCK),
             b"log=%b\n" % quoted(_octal(spec.folder / PANE_LOG)),
-            b"agent() {\n    exec env -i --",
+            b'agent() {\n    exec env -i -- "$1"',
             *(b" \\\n        " + quoted(f"{name}={value}") for name, value in _environment(spec).items()),
             *(b" \\\n        " + quoted(word) for word in _shielded(spec.argv)),
             b"\n}\n",
@@ -77,9 +77,9 @@ def quoted(word: str) -> bytes:
 
 
 def _environment(spec: LaunchSpec) -> dict[str, str]:
-    environment = spec.environment | {"TERM": TERMINAL, RUN_VARIABLE: spec.run}
+    environment = spec.environment | {"TERM": TERMINAL}
     for name in environment:
-        if not _VARIABLE.fullmatch(name):
+        if not _VARIABLE.fullmatch(name) or name == MARK:
             raise Refused(f"{name[:40]!a} cannot be the name of a variable: use letters, digits and '_'")
     return environment
 

@@ -122,7 +122,7 @@ class LocalHost:
         if kill:
             self._kill(launched)
             return
-        for process in processes.processes_of(launched.run, launched.process):
+        for process in processes.processes_of(launched.process, launched.session):
             processes.send(process, signal.SIGTERM)
 
     def _forestall(self, folder: Path) -> None:
@@ -135,14 +135,14 @@ class LocalHost:
         """Kill all but the launcher until nothing is left, so that it can tell; then the launcher too."""
         deadline = time.monotonic() + KILL_BOUND
         while time.monotonic() < deadline:
-            left = processes.processes_of(launched.run, launched.process)
+            left = processes.processes_of(launched.process, launched.session)
             if not left:
                 return
             for process in left:
                 if process != launched.process:
                     processes.send(process, signal.SIGKILL)
             time.sleep(_LOOK)
-        for process in processes.processes_of(launched.run, launched.process):
+        for process in processes.processes_of(launched.process, launched.session):
             processes.send(process, signal.SIGKILL)
 
     # Panes ----------------------------------------------------------------------------------------

@@ -18,8 +18,11 @@ from typing import Final
 
 from orchestrator.model.errors import Unavailable
 
-RUN_VARIABLE: Final = "ORCHESTRATOR_RUN"
-"""Every process of a run has this in its environment, with the run's id as value."""
+MARK: Final = "ORCHESTRATOR_LAUNCHER"
+"""Every process of a run has this in its environment; its value names the launcher, by pid and start time.
+
+It is never that of another run: ids of runs could meet, in the folders of two users or of two tests.
+"""
 
 _LINUX: Final = sys.platform == "linux"
 _DEADLINE: Final = 5.0  # seconds for one call of ps
@@ -31,6 +34,10 @@ class Process:
 
     pid: int
     start: str
+
+    def __str__(self) -> str:
+        """The two as one, as `launch.sh` writes them."""
+        return f"{self.pid}@{self.start}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +60,19 @@ def start_of(pid: int) -> str:
     return row.process.start if row else ""
 
 
-def processes_of(run: str, launcher: Process) -> list[Process]:
+def processes_of(launcher: Process, session: int) -> list[Process]:
     """Return every process of a run, its launcher too, as far as they can be told.
 
-    These are all in the session of the launcher, while that lives (afterwards its number may be another's);
-    and on Linux all that bear the run's id in their environment, which finds servers that left the session.
+    These are all in its session (if not 0) while its launcher lives, as afterwards the number may be another's;
+    and on Linux all that bear its mark in their environment, which finds servers that left the session.
     """
-    leads = alive(launcher)
-    mark = f"{RUN_VARIABLE}={run}".encode()
+    own = session if alive(launcher) else 0
+    mark = f"{MARK}={launcher}".encode()
     found = []
     for row in _table():
         if row.process.pid == os.getpid():
             continue
-        if (leads and row.session == launcher.pid) or (_LINUX and _has_mark(row.process.pid, mark)):
+        if (own and row.session == own) or (_LINUX and _has_mark(row.process.pid, mark)):
             found.append(row.process)
     return found
 

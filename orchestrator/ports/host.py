@@ -17,8 +17,8 @@ class LaunchSpec:
     """All that the launcher of one run needs. `folder` is the run's own folder in the PM's state.
 
     `environment` is everything that the agent gets, but for two variables that the host itself sets: `TERM`,
-    which depends on the pane, and `ORCHESTRATOR_RUN`, by which it finds the processes of the run. `session`
-    names the task's tmux session, `window` the new window in it. Sizes are bytes.
+    which depends on the pane, and `ORCHESTRATOR_LAUNCHER`, by which it finds the processes of the run.
+    `session` names the task's tmux session, `window` the new window in it. Sizes are bytes.
     """
 
     run: str

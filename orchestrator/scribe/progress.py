@@ -53,7 +53,8 @@ class PMView:
     """What the PM knows of a task and the scribe cannot see on disk.
 
     `last_checkin` is in seconds since the epoch; `passed` of `steps` are done, `runs` agents live. `criteria`,
-    `branch` and `merge` (the command that takes the work over) make the closing section, where there is one.
+    `branch` and, once the task has ended, `merge` (the command that takes the work over) make the closing
+    section, where there is one.
     """
 
     task: str
@@ -213,9 +214,10 @@ def _result(view: PMView) -> Iterable[str]:
         )
         told = "" if mark.met and not mark.evidence else f" ({told})"
         yield f"- [{'x' if mark.met else ' '}] {shown(mark.text + told, TEXT_LENGTH)}"
+    ended = view.state not in {TaskState.RUNNING, TaskState.WAITING}
     if view.branch:
-        yield f"- The work is on the branch {_command(view.branch)}"
-    if view.merge:
+        yield f"- The work {'is' if ended else 'so far is'} on the branch {_command(view.branch)}"
+    if view.merge and ended:
         yield f"- To take it over: {_command(view.merge)}"
 
 

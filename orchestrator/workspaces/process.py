@@ -14,10 +14,11 @@ from typing import Final
 from orchestrator.model.errors import Unavailable
 
 _SETTINGS: Final = {
-    "advice.addEmbeddedRepo": "false",
     "color.ui": "false",
     "commit.gpgSign": "false",
     "core.fsmonitor": "false",
+    "core.fsync": "committed,reference",  # a commit that the journal tells of outlives a power cut
+    "core.fsyncMethod": "batch",
     "core.hooksPath": "/dev/null",
     "core.quotePath": "false",
     "gc.auto": "0",

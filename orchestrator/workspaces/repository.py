@@ -77,7 +77,7 @@ class Repository:
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Tell whether `old` is `new` or one of the commits that led to it."""
-        return self.git.holds("merge-base", "--is-ancestor", old, new)
+        return old == new or self.git.holds("merge-base", "--is-ancestor", old, new)
 
     def user_of(self, branch: str) -> str:
         """Return the folder of the tree that has `branch` checked out; empty if none that is still there has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from orchestrator.workspaces.process import Git, GitFailed
 
 _DEEPEST: Final = 20
 _SET_ASIDE: Final = ".git-kept"
+_LINK: Final = "160000"  # the mode of a submodule
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ def take(checkout: Checkout, index: Path, start: str, *, all_of_it: bool) -> Sna
     Args:
         checkout: the tree.
         index: a file of ours to work with; what is there is overwritten.
-        start: the commit that the tree began with, for a tree whose own index is lost.
+        start: the commit that the tree began with.
         all_of_it: also take what lies in repositories that somebody made inside the tree, at the price of
             renaming their `.git`; else they are left out, as git itself cannot hold them.
 
@@ -37,26 +39,14 @@ def take(checkout: Checkout, index: Path, start: str, *, all_of_it: bool) -> Sna
         Unavailable: git cannot do it now.
 
     """
-    try:
-        return _take(_with_index(checkout, index, start), checkout.path, index, all_of_it=all_of_it)
-    except GitFailed:
-        if checkout.folder is None:
-            raise
-    # Whoever worked there has spoilt git's own files of this tree: read everything, without them.
-    lost = replace(checkout, folder=None)
-    return _take(_with_index(lost, index, start), checkout.path, index, all_of_it=all_of_it)
-
-
-def _take(git: Git, path: Path, index: Path, *, all_of_it: bool) -> Snapshot:
-    inner = _inner_repositories(git)
-    for _ in range(_DEEPEST):
-        if not (inner and all_of_it):
-            break
-        for folder in inner:
-            (path / folder / ".git").rename(path / folder / _SET_ASIDE)
-        inner = _inner_repositories(git)
-    _add_all(git, path, inner)
-    return Snapshot(git.ask("write-tree"), index)
+    if checkout.folder is not None:
+        with contextlib.suppress(GitFailed):
+            return _take(
+                _with_index(checkout, index, start), checkout.path, index, start if all_of_it else ""
+            )
+        # Whoever worked there has spoilt git's own files of this tree: read everything, without them.
+        checkout = replace(checkout, folder=None)
+    return _take(_with_index(checkout, index, start), checkout.path, index, start if all_of_it else "")
 
 
 def _with_index(checkout: Checkout, index: Path, start: str) -> Git:
@@ -76,18 +66,62 @@ def _with_index(checkout: Checkout, index: Path, start: str) -> Git:
     return git
 
 
-def _inner_repositories(git: Git) -> list[str]:
-    """Return the untracked folders that are repositories of their own: git lists them with a slash."""
-    said = git.ask("ls-files", "--others", "--exclude-standard", "-z")
-    return [name.rstrip("/") for name in said.split("\0") if name.endswith("/")]
-
-
-def _add_all(git: Git, path: Path, without: Sequence[str]) -> None:
-    left_out = [f":(top,exclude,literal){name}" for name in without]
-    arguments = ("add", "--all", "--", *left_out)
+def _take(git: Git, path: Path, index: Path, opened_since: str) -> Snapshot:
+    """Take a snapshot; what was made a repository since the commit `opened_since` is opened, if that is given."""
+    if opened_since:
+        _forget(git, _new_links(git, opened_since))
+    new = _untracked(git)
+    for _ in range(_DEEPEST if opened_since else 0):
+        inner = [name for name in new if name.endswith("/")]
+        if not inner:
+            break
+        for name in inner:
+            (path / name / ".git").rename(path / name / _SET_ASIDE)
+        new = _untracked(git)
+    new = [name for name in new if not name.endswith("/")]
     try:
-        git.ask(*arguments)
+        _add(git, new)
     except GitFailed:
         open_up(path)  # files that even their owner may not read
         sweep(path)  # a pipe where a file was
-        git.ask(*arguments)
+        _add(git, new)
+    return Snapshot(git.ask("write-tree"), index)
+
+
+def _untracked(git: Git) -> list[str]:
+    """Return the files that are new. A repository of its own is not looked into: it ends in a slash."""
+    return _names(git.ask("ls-files", "--others", "--exclude-standard", "-z"))
+
+
+def _new_links(git: Git, start: str) -> list[str]:
+    """Return the repositories inside the tree that whoever worked there has staged as links."""
+    said = _names(git.ask("diff-index", "--cached", "--raw", "--no-renames", "-z", start))
+    changes = zip(said[::2], said[1::2], strict=True)
+    return [name for change, name in changes if change.split(" ")[1] == _LINK and change[1:7] != _LINK]
+
+
+def _add(git: Git, new: Sequence[str]) -> None:
+    """Put into the index what changed, but for submodules.
+
+    Not by `git add`, which asks git in each of them, and so runs the programs that their configuration names.
+    """
+    said = _names(git.ask("diff-files", "--name-status", "--ignore-submodules=all", "--no-renames", "-z"))
+    changes = list(zip(said[::2], said[1::2], strict=True))
+    _forget(git, [name for status, name in changes if status == "D"])
+    changed = [name for status, name in changes if status != "D"]
+    if changed or new:
+        names = _listed([*changed, *new])
+        git.ask("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names)
+
+
+def _forget(git: Git, names: Sequence[str]) -> None:
+    if names:
+        git.ask("update-index", "--force-remove", "-z", "--stdin", stdin=_listed(names))
+
+
+def _names(said: str) -> list[str]:
+    return said.split("\0")[:-1]
+
+
+def _listed(names: Sequence[str]) -> bytes:
+    return "".join(f"{name}\0" for name in names).encode(errors="surrogateescape")

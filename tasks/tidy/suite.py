@@ -92,12 +92,14 @@ def choose(copy: Path, homes: Iterable[Path], limit: float) -> Iterator[tuple[Ru
 def _attempts(copy: Path, runner: Runner, limit: float) -> Iterator[tuple[Runner, SuiteRun]]:
     """A way as the project configures it, and without what may have kept it from running."""
     ran = run(copy, runner, limit)
-    if not ran.outcomes and runner.kind == "pytest" and ran.status is not None:
+    if ran.outcomes:
+        yield runner, ran
+    if not ran.outcomes.passed and runner.kind == "pytest" and ran.status is not None:
         more = WIDER_NAMES if ran.status == NOTHING_COLLECTED else WITHOUT_OPTIONS
         runner = replace(runner, options=more)
         ran = run(copy, runner, limit)
-    if ran.outcomes:
-        yield runner, ran
+        if ran.outcomes:
+            yield runner, ran
 
 
 def run(copy: Path, runner: Runner, limit: float, only: Iterable[str] | None = None) -> SuiteRun:

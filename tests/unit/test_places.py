@@ -3,6 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from orchestrator import places
@@ -15,6 +16,18 @@ def test_the_state_folder_is_the_one_that_the_variable_names(tmp_path):
 
 def test_without_the_variable_it_is_the_platforms_own():
     assert places.state_folder({}).endswith("/agent-orchestrator")
+
+
+@pytest.mark.parametrize("home", ["/home/me", "/home/me/", "/", "", "relative", None])
+@pytest.mark.parametrize("given", [None, "", "relative", "/own", "/own/"])
+def test_the_short_way_leads_where_platformdirs_does(monkeypatch, home, given):
+    for variable, value in (("HOME", home), ("XDG_STATE_HOME", given), ("XDG_CONFIG_HOME", given)):
+        monkeypatch.delenv(variable, raising=False)
+        if value is not None:
+            monkeypatch.setenv(variable, value)
+    assert places.state_folder({}) == platformdirs.user_state_dir("agent-orchestrator", appauthor=False)
+    config = platformdirs.user_config_dir("agent-orchestrator", appauthor=False)
+    assert places.config_file({}) == f"{config}/config.toml"
 
 
 @pytest.mark.parametrize(

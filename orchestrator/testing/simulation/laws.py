@@ -48,7 +48,8 @@ def _runs(state: PMState, limits: Limits) -> Iterator[str]:
         yield from (f"{times} live runs share the {what} {each}" for each, times in Counter(told).items() if times > 1)
     for run in live:
         step = state.steps[run.step]
-        if step.attempt == run.attempt and step.state is not StepState.WORKING and run.reported_at is None:
+        idle = step.attempt != run.attempt or step.state is not StepState.WORKING
+        if idle and run.reported_at is None and run.ending is Ending.NOT:
             yield f"run {run.id} works on {step.id}, which is {step.state}"
 
 

@@ -37,8 +37,9 @@ def tmux(socket):
 
 
 @pytest.fixture
-def environment(tmp_path, socket, tmux):
+def environment(tmp_path, socket, tmux, monkeypatch):
     """A task whose session has a window for the PM and one for an agent, and the session of its neighbour."""
+    monkeypatch.chdir(tmp_path)
     tmux("new-session", "-d", "-s", f"{ID}0", "-x", "80", "-y", "24", "cat")
     tmux("new-session", "-d", "-s", ID, "-n", "pm", "-x", "80", "-y", "24", "cat")
     pane = tmux("new-window", "-d", "-t", f"={ID}:", "-n", "dev", "-P", "-F", "#{pane_id}", "cat")
@@ -59,11 +60,18 @@ def environment(tmp_path, socket, tmux):
     }
 
 
-def until(tmux, wanted):
-    """Wait until the task's session has a client that looks at the window `wanted`."""
-    deadline = time.monotonic() + SECONDS
-    while (seen := tmux("list-clients", "-F", "#{session_name} #{window_name} #{client_readonly}")) != wanted:
-        assert time.monotonic() < deadline, seen
+@pytest.fixture
+def until(tmux):
+    """Wait until a client is attached to a session and a window, read-only or not."""
+
+    def wait(wanted):
+        deadline = time.monotonic() + SECONDS
+        while (
+            seen := tmux("list-clients", "-F", "#{session_name} #{window_name} #{client_readonly}")
+        ) != wanted:
+            assert time.monotonic() < deadline, seen
+
+    return wait
 
 
 @pytest.mark.parametrize(
@@ -76,7 +84,7 @@ def until(tmux, wanted):
     ],
     ids=str,
 )
-def test_it_becomes_tmux_at_the_right_window(tmux, environment, words, wanted):
+def test_it_becomes_tmux_at_the_right_window(tmux, until, environment, words, wanted):
     leader, follower = pty.openpty()
     with subprocess.Popen(
         [*COMMAND, *words],
@@ -87,7 +95,7 @@ def test_it_becomes_tmux_at_the_right_window(tmux, environment, words, wanted):
         start_new_session=True,
     ) as process:
         os.close(follower)
-        until(tmux, wanted)
+        until(wanted)
         tmux("detach-client", "-s", f"={ID}")
         os.set_blocking(leader, False)
         assert process.wait(SECONDS) == 0

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def shell(request: pytest.FixtureRequest) -> list[str]:
 def start(shell, tmp_path):
     """Start the launcher of a run in the folder `r1`, with a session of its own, as in a pane."""
 
-    def started(*argv: str, path: str = PATH, **spec) -> subprocess.Popen[str]:
+    def started(*argv: str, path: str = PATH, pane: str = "", **spec) -> subprocess.Popen[str]:
         script = lay_down(DiskFiles(), run_spec(tmp_path, argv, **spec))
         return subprocess.Popen(
             [*shell, str(script)],
@@ -51,7 +52,7 @@ def start(shell, tmp_path):
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            env={"PATH": path, "SECRET": "of ours", "TMUX": "/nowhere,1,0"} | spec.pop("ours", {}),
+            env={"PATH": path, "SECRET": "of ours", "TMUX": "/nowhere,1,0", "TMUX_PANE": pane},
         )
 
     return started
@@ -59,9 +60,8 @@ def start(shell, tmp_path):
 
 def run_spec(root: Path, argv: tuple[str, ...], **more) -> LaunchSpec:
     folder = root / "it's #{pid} #(x) %H \\ runs" / "r1"
-    given_ = {"environment": {"PATH": PATH}, "cwd": root} | more
-    given_.pop("ours", None)
-    return LaunchSpec(run="r1", folder=folder, argv=argv, session="s", window="w", **given_)
+    spec = LaunchSpec("r1", folder, argv, root, "s", "w", {"PATH": PATH})
+    return replace(spec, **more)
 
 
 @pytest.fixture
@@ -80,7 +80,9 @@ def test_the_agent_gets_the_environment_of_the_spec_and_nothing_else(start, fold
     environment = {"PATH": PATH, "ODD": 'it\'s "$HOME" `x`\nnext line', "EMPTY": ""}
     shown = start("env", "-0", environment=environment).communicate()[0]
     told = dict(pair.split("=", 1) for pair in shown.split("\0") if pair)
-    assert told == environment | {"TERM": "screen-256color", "ORCHESTRATOR_RUN": "r1"}
+    launched = read_launched(DiskFiles(), folder)
+    assert launched
+    assert told == environment | {"TERM": "screen-256color", "ORCHESTRATOR_LAUNCHER": str(launched.process)}
     assert ended(folder) == Exit(code=0)
 
 
@@ -138,7 +140,7 @@ def test_the_launcher_can_be_told_from_a_later_process_of_the_same_number(start,
     launcher = start("sleep", "600")
     try:
         launched = wait_until(lambda: read_launched(DiskFiles(), folder))
-        assert launched.run == "r1"
+        assert launched
         assert launched.process.pid == launcher.pid
         assert launched.process.start == start_of(launcher.pid)
     finally:
@@ -169,7 +171,7 @@ def test_a_signal_to_all_ends_the_agent_and_the_launcher_tells(start, folder, tm
 
 def test_one_that_is_ended_before_it_starts_the_agent_does_not_start_it(start, folder, tmp_path) -> None:
     slow = fake_tmux(tmp_path, "sleep 600")
-    launcher = start("touch", str(tmp_path / "ran"), path=f"{slow}:{PATH}", ours={"TMUX_PANE": "%1"})
+    launcher = start("touch", str(tmp_path / "ran"), path=f"{slow}:{PATH}", pane="%1")
     wait_until(lambda: read_launched(DiskFiles(), folder))
     os.kill(launcher.pid, signal.SIGTERM)
     wait_until(lambda: ended(folder))
@@ -191,7 +193,7 @@ def fake_tmux(root: Path, does: str) -> Path:
 
 def test_a_tmux_that_fails_stops_nothing(start, folder, tmp_path) -> None:
     broken = fake_tmux(tmp_path, "echo broken >&2; exit 1")
-    shown = start("echo", "hello", path=f"{broken}:{PATH}", ours={"TMUX_PANE": "%1"}).communicate()[0]
+    shown = start("echo", "hello", path=f"{broken}:{PATH}", pane="%1").communicate()[0]
     assert shown == "hello\n"
     assert ended(folder) == Exit(code=0)
 
@@ -200,7 +202,7 @@ def test_a_tmux_that_is_missing_stops_nothing(start, folder, tmp_path) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("sh", "sleep", "mv", "date", "env", "ps"):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name) or "")
-    shown = start("echo", "hello", path=str(tmp_path / "bin"), ours={"TMUX_PANE": "%1"}).communicate()[0]
+    shown = start("echo", "hello", path=str(tmp_path / "bin"), pane="%1").communicate()[0]
     assert shown == "hello\n"
     assert ended(folder) == Exit(code=0)
 
@@ -208,7 +210,7 @@ def test_a_tmux_that_is_missing_stops_nothing(start, folder, tmp_path) -> None:
 def test_a_tmux_that_hangs_holds_up_the_agent_for_two_seconds_at_most(start, folder, tmp_path) -> None:
     hangs = fake_tmux(tmp_path, "exec sleep 600")
     began = time.monotonic()
-    launcher = start("echo", "hello", path=f"{hangs}:{PATH}", ours={"TMUX_PANE": "%1"})
+    launcher = start("echo", "hello", path=f"{hangs}:{PATH}", pane="%1")
     wait_until(lambda: ended(folder))
     assert 1.9 < time.monotonic() - began < 5
     os.killpg(launcher.pid, signal.SIGKILL)
@@ -235,7 +237,7 @@ def test_every_word_arrives_as_it_is(words: list[str], environment: dict[str, st
         argv = ("/usr/bin/printf", "%s\\0", *words) if words else ("/usr/bin/printf", "")
         lay_down(DiskFiles(), run_spec(root, argv, environment=environment))
         shown = subprocess.run(
-            ["sh", "-c", ". ./agent.sh; agent"],
+            ["sh", "-c", ". ./agent.sh; agent A_MARK="],
             cwd=run_spec(root, ()).folder,
             capture_output=True,
             check=True,
@@ -265,6 +267,8 @@ def test_a_program_may_have_an_odd_name(start, folder, tmp_path, name) -> None:
         {"environment": {"A=B": ""}},
         {"environment": {"": ""}},
         {"environment": {"A": "\0"}},
+        {"environment": {"ORCHESTRATOR_LAUNCHER": "1@1"}},
+        {"run": "a b"},
     ],
 )
 def test_what_no_program_can_be_given_is_refused(tmp_path, change) -> None:

@@ -149,7 +149,7 @@ def test_a_socket_may_be_a_path(bench: Bench) -> None:
 
 
 def test_the_server_gets_nothing_but_what_is_on_the_list(tmp_path: Path, tmux_socket: TmuxSocket) -> None:
-    ours = {"LD_PRELOAD": "", "API_KEY": "secret", "TMUX": "/x,1,0", "ORCHESTRATOR_RUN": "r0"}
+    ours = {"LD_PRELOAD": "", "API_KEY": "secret", "TMUX": "/x,1,0", "ORCHESTRATOR_LAUNCHER": "1@1"}
     host = LocalHost(Tmux(tmux_socket.name, tmux_socket.environ | ours), DiskFiles())
     (tmp_path / "pm.log").touch()
     host.open_session(SESSION, "", tmp_path / "pm.log")
@@ -245,9 +245,7 @@ def test_an_exit_that_does_not_read_is_a_lost_one(bench: Bench, tmp_path: Path, 
     assert bench.host.observe(tmp_path) == Observation(Standing.GONE, exit=Exit(lost=True))
 
 
-@pytest.mark.parametrize(
-    "data", [*GARBAGE, b"run r\npid 0\nstart 1\n", b"run r\npid -1\nstart 1\n", b"run r\npid x\nstart 1\n"]
-)
+@pytest.mark.parametrize("data", [*GARBAGE, b"pid 0\nstart 1\n", b"pid -1\nstart 1\n", b"pid x\nstart 1\n"])
 def test_a_pid_that_does_not_read_is_unknown_and_nothing_is_signalled(bench, tmp_path, data) -> None:
     (tmp_path / "claimed").touch()
     (tmp_path / "pid").write_bytes(data)
@@ -275,7 +273,7 @@ def test_a_process_that_has_the_number_of_a_launcher_of_old_is_not_touched(bench
     folder = bench.launch("r1", "sleep", "600")
     seen = bench.alive(folder)
     told = (folder / "pid").read_text()
-    (folder / "pid").write_text(told.replace(seen.start, "1@an-earlier-boot").replace("run r1", "run r0"))
+    (folder / "pid").write_text(told.replace(seen.start, "1@an-earlier-boot"))
     assert bench.host.observe(folder) == Observation(Standing.GONE, seen.pid, seen.pane, Exit(lost=True))
     bench.host.end(folder, kill=True)
     (folder / "pid").write_text(told)

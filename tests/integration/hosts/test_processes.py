@@ -13,13 +13,13 @@ import pytest
 
 from orchestrator.hosts import exit_watch, processes
 from orchestrator.hosts.exit_watch import ExitWatch
-from orchestrator.hosts.processes import Process, alive, processes_of, send, start_of
+from orchestrator.hosts.processes import MARK, Process, alive, processes_of, send, start_of
 from tests.polling import wait_until
 
 
 @pytest.fixture
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    child = subprocess.Popen(["sleep", "600"], start_new_session=True, env={"ORCHESTRATOR_RUN": "r1"})
+    child = subprocess.Popen(["sleep", "600"], start_new_session=True)
     yield child
     child.kill()
     child.wait()
@@ -50,34 +50,32 @@ def test_a_name_with_spaces_and_parentheses_is_no_trap(tmp_path: Path) -> None:
         child.wait()
 
 
-def test_a_run_is_its_session_and_all_that_bear_its_id(sleeper, tmp_path: Path) -> None:
-    mark = tmp_path / "pids"
-    child = subprocess.Popen(
-        [
-            "sh",
-            "-c",
-            f"env -i sleep 600 & echo $! >>{mark}; env -u ORCHESTRATOR_RUN sleep 600 & echo $! >>{mark}; wait",
-        ],
-        start_new_session=True,
-        env={"ORCHESTRATOR_RUN": "r1"},
+def test_a_run_is_its_session_and_all_that_bear_its_mark(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    children = f"env -i sleep 600 & echo $! >>{pids}; sleep 600 & echo $! >>{pids}; wait"
+    launcher = subprocess.Popen(["sh", "-c", children], start_new_session=True)
+    it = process(launcher)
+    left = subprocess.Popen(["sleep", "600"], start_new_session=True, env={MARK: str(it)})
+    other = subprocess.Popen(
+        ["sleep", "600"], start_new_session=True, env={MARK: f"{it}0", "X": f"{MARK}={it}"}
     )
-    other = subprocess.Popen(["sleep", "600"], env={"ORCHESTRATOR_RUN": "r10"})
     try:
-        wait_until(lambda: mark.exists() and len(mark.read_text().split()) == 2)
-        own = {int(pid) for pid in mark.read_text().split()}
-        assert {each.pid for each in processes_of("r1", process(child))} == own | {child.pid, sleeper.pid}
-        gone = Process(child.pid, "another start")
-        assert {each.pid for each in processes_of("r1", gone)} == {child.pid, sleeper.pid}
+        wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 2)
+        own = {int(pid) for pid in pids.read_text().split()} | {launcher.pid}
+        assert {each.pid for each in processes_of(it, it.pid)} == own | {left.pid}
+        # A launcher of which only the number is left: what is in its session now is another's.
+        of_old = Process(launcher.pid, "another start")
+        assert processes_of(of_old, it.pid) == []
     finally:
-        os.killpg(child.pid, signal.SIGKILL)
-        other.kill()
-        child.wait()
-        other.wait()
+        os.killpg(launcher.pid, signal.SIGKILL)
+        for child in (launcher, left, other):
+            child.kill()
+            child.wait()
 
 
-def test_this_process_is_never_one_of_a_run(monkeypatch) -> None:
+def test_this_process_is_never_one_of_a_run() -> None:
     me = Process(os.getpid(), start_of(os.getpid()))
-    assert me not in processes_of("r1", me)
+    assert me not in processes_of(me, os.getsid(0))
 
 
 def test_only_the_same_process_is_signalled(sleeper) -> None:
@@ -93,7 +91,7 @@ def test_ps_tells_the_same_where_there_is_no_proc(sleeper, monkeypatch) -> None:
     monkeypatch.setattr(processes, "_LINUX", False)
     it = process(sleeper)
     assert alive(it)
-    assert it in processes_of("r1", it)
+    assert it in processes_of(it, it.pid)
     sleeper.kill()
     wait_until(lambda: not alive(it))
 

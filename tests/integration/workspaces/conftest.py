@@ -29,7 +29,7 @@ class Repo:
             stdin=subprocess.DEVNULL,
         )
         assert done.returncode == 0, done.stderr.decode(errors="replace")
-        return done.stdout.decode(errors="surrogateescape").strip()
+        return done.stdout.decode(errors="surrogateescape").rstrip("\n")
 
     def start(self, *arguments: str) -> Repo:
         self.path.mkdir(parents=True, exist_ok=True)

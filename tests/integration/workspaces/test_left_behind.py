@@ -142,20 +142,23 @@ def test_renames_count_as_two_files_and_modes_as_one(place, tree, workspaces, re
 # Repositories inside the tree ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("commits", [0, 1])
+@pytest.mark.parametrize("how", ["empty", "committed", "staged"])
 def test_a_repository_made_in_the_tree_is_left_out_of_a_commit_but_kept(
-    place, clean, repo, tree, workspaces, commits
+    place, clean, repo, tree, workspaces, how
 ):
     inner = place / "vendor" / "inner"
     inner.mkdir(parents=True)
     repo.git("init", "-q", cwd=inner)
     (inner / "code.c").write_text("code")
-    if commits:
+    if how != "empty":
         repo.git("add", "-A", cwd=inner)
         repo.git("commit", "-qm", "inner", cwd=inner)
+    if how == "staged":
+        repo.git("add", "vendor/inner", cwd=place)
     (place / "new.txt").write_text("new")
     commit, files = workspaces.commit(tree, "x")
-    assert (repo.names(commit), files) == ({".gitignore", "new.txt", "readme.txt"}, 1)
+    assert "vendor/inner/code.c" not in repo.names(commit)
+    assert files == (2 if how == "staged" else 1)
     kept = [repo.names(commit) for commit in clean().values()]
     assert any({"vendor/inner/code.c", "vendor/inner/.git-kept/HEAD"} <= names for names in kept)
 
@@ -183,9 +186,11 @@ def test_git_runs_no_program_that_an_agent_names(place, clean, repo, tree, works
     for inner in (place / "inner", place / "staged"):
         inner.mkdir()
         repo.git("init", "-q", cwd=inner)
-        repo.git("commit", "-q", "--allow-empty", "-m", "x", cwd=inner)
-        (inner / "f.txt").write_text("f")
+        (inner / "f.txt").write_text("tracked")
         (inner / ".gitattributes").write_text("* filter=x diff=x\n")
+        repo.git("add", "-A", cwd=inner)
+        repo.git("commit", "-qm", "x", cwd=inner)
+        (inner / "f.txt").write_text("changed")
     repo.git("add", "staged", cwd=place)
     for inner in (place / "inner", place / "staged"):
         (inner / ".git" / "config").write_text("[core]\nrepositoryformatversion = 0\n" + evil)
@@ -367,6 +372,26 @@ def test_gits_own_files_of_the_tree_spoilt(place, clean, repo, name, how):
         path.write_bytes(b"" if how == "emptied" else b"\x00garbage\n")
     kept = clean()
     assert any(repo.at(commit, "half.txt") == "half" for commit in kept.values())
+
+
+def test_files_and_folders_that_changed_places(repo, tree, workspaces, clean, tmp_path):
+    repo.save({"a": "file", "b/c": "in a folder", "d/e": "in a folder"}, "shapes")
+    tree = replace(tree, base=workspaces.head(repo.path), name="shapes")
+    place = workspaces.prepare(tree, 1)
+    (place / "a").unlink()
+    (place / "a").mkdir()
+    (place / "a" / "inner").write_text("inner")
+    (place / "b" / "c").unlink()
+    (place / "b").rmdir()
+    (place / "b").write_text("a file now")
+    (place / "d" / "e").unlink()
+    (place / "d").rmdir()
+    (place / "d").symlink_to(tmp_path)
+    commit, files = workspaces.commit(tree, "x")
+    assert repo.names(commit) == {".gitignore", "a/inner", "b", "d", "readme.txt"}
+    assert files == 6
+    workspaces.prepare(tree, 2)
+    assert (place / "b" / "c").read_text() == "in a folder"
 
 
 @pytest.mark.parametrize("how", ["gone", "elsewhere", "folder", "link"])

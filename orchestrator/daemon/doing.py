@@ -1,0 +1,178 @@
+"""One task's actions: each is given to the hands, and its outcome comes back to the loop as a hint."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orchestrator import places
+from orchestrator.daemon.act import finish
+from orchestrator.daemon.act.end import end
+from orchestrator.daemon.act.launch import Places, launch
+from orchestrator.daemon.hints import OutcomeHint, RunHint
+from orchestrator.daemon.housekeeping import spent_panes, spent_trees
+from orchestrator.daemon.lives import claim
+from orchestrator.daemon.office import Office
+from orchestrator.model.actions import Action, Commit, End, Launch, Merge
+from orchestrator.model.errors import OrchestratorError, Refused
+from orchestrator.model.facts import Fact, LaunchFailed
+from orchestrator.model.run import Run
+from orchestrator.model.task import WorkspaceKind
+from orchestrator.pm.state import PMState
+from orchestrator.ports.files import Unreadable
+from orchestrator.workspaces.leases import Lease, may_take
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Doing:
+    """Does what was decided. A state is a snapshot: hands work on the one they were given.
+
+    `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease.
+    """
+
+    office: Office
+    task: str
+    home: Path
+    _told: dict[str, float] = field(default_factory=dict)
+    _waits: dict[str, tuple[Launch, float]] = field(default_factory=dict)
+    _released: set[str] = field(default_factory=set)
+    _swept: int = 0
+
+    def act(self, state: PMState, where: Places, action: Action) -> None:
+        """Have one action done. Again is fine: what was done is found by looking."""
+        workspaces = self.office.world.workspaces
+        match action:
+            case Launch():
+                self._launch(state, where, action, self.office.clock.now())
+            case End():
+                self._end(state, action.run, kill=False)
+            case Commit():
+                self._do(action.step, lambda at: finish.commit(workspaces, state, action, where, at))
+            case Merge():
+                self._do(action.step, lambda at: finish.merge(workspaces, state, action, where, at))
+
+    def gone(self, run: str) -> None:
+        """Nothing more is to be done about a run."""
+        self._told.pop(run, None)
+        self._waits.pop(run, None)
+
+    def see_what_is_due(self, state: PMState, where: Places) -> None:
+        """Kill what was asked to end and did not in time; try the launches that wait for a lease."""
+        at, grace = self.office.clock.now(), self.office.world.settings.limits.end_grace
+        for run, since in list(self._told.items()):
+            if at - since >= grace:
+                self._told[run] = at
+                self._end(state, run, kill=True)
+        waits, self._waits = self._waits, {}
+        for action, since in waits.values():
+            self._launch(state, where, action, since)
+
+    def moments(self) -> list[float]:
+        """Return when something is due."""
+        grace = self.office.world.settings.limits.end_grace
+        return [since + grace for since in self._told.values()]
+
+    @property
+    def waits(self) -> bool:
+        """True while a launch waits for somebody else's lease."""
+        return bool(self._waits)
+
+    def keep_house(self, state: PMState, where: Places) -> None:
+        """Close the panes and remove the trees that are spent. Nothing waits for it, and it may be repeated."""
+        world = self.office.world
+        trees = [tree for tree in spent_trees(state, where) if tree.name not in self._released]
+        self._released |= {tree.name for tree in trees}
+        trees = [tree for tree in trees if world.files.entry(tree.path) is not None]
+        gone = sum(not run.live for run in state.runs.values())
+        sweep, self._swept = gone != self._swept, gone
+
+        def work() -> None:
+            try:
+                for tree in trees:
+                    world.workspaces.release(tree, 0)
+                for pane in spent_panes(state, world.host.panes()) if sweep else ():
+                    world.host.close_pane(pane.id, pane.run)
+            except (OrchestratorError, OSError) as error:
+                log.info("housekeeping of %s was put off: %s", state.id, error)
+                self._released.difference_update(tree.name for tree in trees)
+
+        if trees or sweep:
+            self.office.hands.do(f"{self.task}/house", work)
+
+    # -------------------------------------------------------------------------------------------------
+
+    def _launch(self, state: PMState, where: Places, action: Launch, since: float) -> None:
+        run, world, clock = state.runs[action.run], self.office.world, self.office.clock
+        if not run.live:
+            return
+        folder = places.run_home(self.home, run.id)
+        if (holder := self._holder(state, run)) is not None:
+            if clock.now() - since < world.settings.limits.run_time:
+                self._waits[run.id] = (action, since)
+            elif claim(world.files, folder):
+                reason = f"task {holder.task} has been writing in {holder.path} all the time"
+                failed = LaunchFailed(clock.now(), action.id, run.id, reason)
+                self.office.post(OutcomeHint(self.task, failed))
+            return
+
+        def work(at: float) -> Fact | None:
+            try:
+                return launch(world, state, run, where, clock)
+            except (OrchestratorError, OSError) as error:
+                again = not isinstance(error, Refused) or isinstance(error, Unreadable)
+                if claim(world.files, folder):
+                    return LaunchFailed(at, action.id, run.id, str(error) or "unknown", again=again)
+            return None
+
+        self._do(run.step, work)
+        self._look_at(run.step, run.id)
+
+    def _end(self, state: PMState, run: str, *, kill: bool) -> None:
+        self._told.setdefault(run, self.office.clock.now())
+        host, home = self.office.world.host, self.home
+
+        def work(_: float) -> None:
+            try:
+                end(host, home, run, kill=kill)
+            except (OrchestratorError, OSError):
+                log.exception("run %s could not be ended just now", run)
+
+        # Not in the step's queue: a launch that hangs must not keep its run from being ended.
+        key = f"{state.runs[run].step}/end"
+        self._do(key, work)
+        self._look_at(key, run)
+
+    def _do(self, key: str, work: Callable[[float], Fact | None]) -> None:
+        """Have work done by the hands, and its outcome brought back to the loop."""
+        clock, post, task = self.office.clock, self.office.post, self.task
+        self.office.hands.do(f"{task}/{key}", lambda: post(OutcomeHint(task, work(clock.now()))))
+
+    def _look_at(self, key: str, run: str) -> None:
+        post, hint = self.office.post, RunHint(self.task, run)
+        self.office.hands.do(f"{self.task}/{key}", lambda: post(hint))
+
+    def _holder(self, state: PMState, run: Run) -> Lease | None:
+        """Return who else writes in the shared tree that a run wants to write in, if anybody does."""
+        if state.steps[run.step].kind is not WorkspaceKind.SHARED:
+            return None
+        return may_take(self.office.leases(run.opened_at, run.id), shared_tree(state))
+
+
+def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
+    """Return the shared trees that live runs of a task write in, of those opened before another run."""
+    return [
+        Lease(shared_tree(state), other.id, state.name)
+        for other in state.live_runs
+        if state.steps[other.step].kind is WorkspaceKind.SHARED
+        and (other.opened_at, other.id) < (opened_at, run)
+    ]
+
+
+def shared_tree(state: PMState) -> str:
+    """Return the user's own tree that a task works in where its steps share one."""
+    cwd = state.brief.config.cwd
+    return cwd.path if cwd else state.project

@@ -1,0 +1,90 @@
+"""One agent after the other: a decision until the next agent runs, and an agent's exit until it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.benchmarks.bench import Bench
+from tests.benchmarks.floors import exit_told, new_window
+from tests.benchmarks.journal import JournalTail
+from tests.benchmarks.marks import Marks
+from tests.benchmarks.row import Of, Reach, Row
+from tests.benchmarks.world import World, brief
+
+WINDOW_IS = "tmux new-window until its program runs"
+STEPS_OF_SUBTASK = 3
+
+
+@dataclass
+class Chain:
+    """Runs that follow each other in one task: each begins when its predecessor is known to be gone."""
+
+    world: World
+    journal: JournalTail
+    marks: Marks
+    launches: list[float] = field(default_factory=list)
+    exits: list[float] = field(default_factory=list)
+
+    def first(self) -> str:
+        """Return the run that the start of the task launched."""
+        return self.world.first_run_begun(self.marks)
+
+    def follow(self, run: str, word: str = "") -> str:
+        """Let a run end; return the next one, which runs by then."""
+        self.marks.give_turn(word)
+        gone = 0
+        while True:
+            line = self.journal.next()
+            if line.fact["kind"] == "run_gone" and line.fact["run"] == run:
+                gone = line.seen
+                self.exits.append((gone - self.marks.ended(run)) / 1e6)
+            for after in line.launched:
+                self.launches.append((self.marks.begun(after) - line.seen) / 1e6)
+                return after
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    for workspace, target in (("shared", 10.0), ("worktree", None)):
+        usual = 100 if target else 30
+        chain, window, told = measured(bench, workspace, usual)
+        yield Row(
+            f"decided → next agent runs ({workspace})",
+            "ms",
+            chain.launches,
+            window,
+            WINDOW_IS,
+            Reach(Of.RATIO, target) if target else None,
+        )
+        if target:
+            yield Row(
+                "agent's exit → journaled with its status",
+                "ms",
+                chain.exits,
+                told,
+                "pidfd of a child",
+                Reach(Of.P99, 20),
+            )
+
+
+def measured(bench: Bench, workspace: str, usual: int) -> tuple[Chain, list[float], list[float]]:
+    """Let a task run, agent by agent, with the floors taken between two of them."""
+    window, told = list[float](), list[float]()
+    with World() as world:
+        world.make_repository()
+        world.start_daemon()
+        marks = Marks(world.root / "marks")
+        everyone = dict.fromkeys(("explore", "plan", "dev", "test", "review"), marks.command)
+        task = world.start_task("measure", brief(everyone, workspace))
+        world.socket.tmux("new-session", "-d", "-s", "floor", "-x", "200", "-y", "50", "sleep", "3600")
+        with task.tail() as journal:
+            chain = Chain(world, journal, marks)
+            run = world.first_run(task)
+            marks.begun(run)
+            subtasks = (bench.runs or usual) // STEPS_OF_SUBTASK + 1
+            for _ in bench.times(usual, f"runs, {workspace}"):
+                window.append(new_window(world, Path(marks.folder)))
+                told.append(exit_told())
+                run = chain.follow(run, str(subtasks))
+    return chain, window, told

@@ -1,0 +1,157 @@
+"""A world of its own for a benchmark: home, state, project, tmux server. All that starts in it ends with it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from orchestrator import places
+from orchestrator.cli.requests import send
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.local import LocalHost
+from orchestrator.hosts.tmux import Tmux
+from orchestrator.model.errors import OrchestratorError
+from tests.benchmarks.journal import JournalTail
+from tests.benchmarks.waiting import until
+from tests.tmux_server import TmuxSocket
+
+_PASSED = ("PATH", "LANG", "TMPDIR", "TZ")
+_SOCKET = "bench"
+_ENDING = 10.0
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A task that was started: its own folder, and its folder in the project."""
+
+    home: Path
+    folder: Path
+
+    def tail(self) -> JournalTail:
+        return JournalTail(places.task_journal(self.home))
+
+    def ask(self, verb: str, **arguments: str) -> str:
+        """Have a request heard and return the daemon's reply."""
+        request = send(str(self.home), verb, arguments)
+        path = places.task_requests(self.home) / f"{request}.reply.json"
+        reply = until(lambda: path.exists() and path.read_text(), f"a reply to {verb}")
+        path.unlink()
+        return str(reply)
+
+
+class World:
+    """Private folders, and the daemon and tmux server that live in them.
+
+    `settings` are keys of the settings file as variables: `limits__runs_at_once=100`.
+    """
+
+    def __init__(self, **settings: object) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="bench-"))
+        self.state, self.project = self.root / "state", self.root / "project"
+        self.environ = {name: os.environ[name] for name in _PASSED if name in os.environ} | {
+            "HOME": str(self.root),
+            "XDG_CONFIG_HOME": str(self.root / "config"),
+            "ORCHESTRATOR_HOME": str(self.state),
+            "ORCHESTRATOR_TMUX__SOCKET": _SOCKET,
+            # The path of a socket must be shorter than 104 bytes, and that of TMPDIR may not be.
+            "TMUX_TMPDIR": tempfile.mkdtemp(prefix="bench-", dir="/tmp"),
+            **{f"ORCHESTRATOR_{key.upper()}": str(value) for key, value in settings.items()},
+        }
+        self.socket = TmuxSocket(Path(self.environ["TMUX_TMPDIR"]), _SOCKET, self.environ)
+        self.host = LocalHost(Tmux(_SOCKET, self.environ), DiskFiles())
+        self.daemon: subprocess.Popen[bytes] | None = None
+        self.project.mkdir()
+        places.make_state_folder(str(self.state))
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with ExitStack() as last_first:
+            last_first.callback(shutil.rmtree, self.root, ignore_errors=True)
+            last_first.callback(shutil.rmtree, self.socket.folder, ignore_errors=True)
+            last_first.callback(self.socket.kill)
+            last_first.callback(self._end_runs)
+            last_first.callback(self.stop_daemon)
+
+    # The daemon -----------------------------------------------------------------------------------
+
+    def start_daemon(self) -> None:
+        """Start a daemon and wait for its first beat, which it gives when it has caught up."""
+        with (self.root / "daemon.log").open("ab") as log:
+            self.daemon = subprocess.Popen(
+                [sys.executable, "-P", "-m", "orchestrator.daemon"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=self.environ,
+                start_new_session=True,
+            )
+        beat, own = places.daemon_beat(self.state), f'"pid": {self.daemon.pid},'
+        until(lambda: beat.exists() and own in beat.read_text(), "the daemon's first beat", self.complaint)
+
+    def stop_daemon(self) -> None:
+        """Stop the daemon; kill it if it does not end."""
+        if self.daemon is not None:
+            self.daemon.terminate()
+            try:
+                self.daemon.wait(_ENDING)
+            except subprocess.TimeoutExpired:
+                self.daemon.send_signal(signal.SIGKILL)
+                self.daemon.wait()
+            self.daemon = None
+
+    def complaint(self) -> str:
+        """Return what the daemon said last."""
+        return (self.root / "daemon.log").read_text(errors="replace")[-2000:]
+
+    # Tasks ----------------------------------------------------------------------------------------
+
+    def start_task(self, name: str, brief: str) -> Begun:
+        """Lay down a task as `task start` does, and have the daemon begin it."""
+        folder = places.task_folder(self.project, name)
+        for each in (places.handoffs(folder), places.artifacts(folder), places.scratchpad(folder)):
+            each.mkdir(parents=True)
+        places.task_brief(folder).write_text(brief)
+        home = places.task_home(self.state, f"{name}-{secrets.token_hex(4)}")
+        task = Begun(home, folder)
+        reply = task.ask("start", project=str(self.project), name=name)
+        if '"ok": true' not in reply:
+            raise RuntimeError(f"the task did not start: {reply}")
+        return task
+
+    def make_repository(self) -> None:
+        """Make the project a git repository with one commit."""
+        (self.project / "README.md").write_text("A project to measure with.\n")
+        who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"]
+        for words in (["init", "-q", "-b", "main"], ["add", "README.md"], ["commit", "-q", "-m", "Begin"]):
+            subprocess.run(["git", *who, *words], cwd=self.project, env=self.environ, check=True)
+
+    def _end_runs(self) -> None:
+        """End whatever an agent may have left: each run by its own id."""
+        for folder in self.state.glob("tasks/*/runs/*"):
+            with suppress(OrchestratorError, OSError):
+                self.host.end(folder, kill=True)
+
+
+def brief(agents: dict[str, str], workspace: str) -> str:
+    """Return a task.md in which each agent is a program of ours."""
+    everyone = {"explore", "plan", "dev", "test", "review", *agents}
+    commands = {name: agents.get(name, "sleep 3600") for name in sorted(everyone)}
+    return (
+        "# Task: Measure\n\n## Goal\nKnow how long it takes.\n\n## Success Criteria\n- It was measured\n\n"
+        f"## Agent Config\nworkspace: {workspace}\n"
+        + "".join(f"{name}.command: {command}\n" for name, command in commands.items())
+    )

@@ -1,0 +1,178 @@
+"""An agent of every role, as a program: `python -I -S roles.py SCRIPT`, started by the daemon like any other.
+
+SCRIPT is a JSON file: `{"dev:greet": [{…}, {…}], …}`. The first object says what the first run of that step
+does, the second what the second does; beyond them, and for steps that are not named, the role does its work
+as it should. What an object may say is in `Turn`. Each life first appends its run to the file `runs` beside
+SCRIPT, so that a test can count who was started how often.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+ENV = {name.removeprefix("ORCHESTRATOR_"): value for name, value in os.environ.items()}
+LONGEST = 60.0  # seconds: nothing that a test forgot lives longer
+FOLDERS = {"explore": "analysis", "plan": "design", "dev": "code", "test": "tests", "review": "reviews"}
+
+
+class Turn:
+    """What one life does; every key has a default.
+
+    hold: wait until the file `go/HOLD` is there. hang: never end. ignore_term: leave TERM unheard.
+    exit: the status to end with, instead of reporting if `report` is false.
+    write: files in the workspace, path to text. flood: so many bytes on the screen. leave: a child that stays.
+    run: a command whose output becomes an artifact. say: text for the report. remove: a path of the task's
+    folder that is removed first. first: reports to lay down before the own one, each like an object of these.
+    status, verdict, artifacts (path to text), claims (paths that are not made), subtasks, marks: the report.
+    name, bytes, place (fifo, folder, or a link's goal), slow (seconds), temporary: how the report is laid down.
+    """
+
+    def __init__(self, said: dict[str, Any]) -> None:
+        self.said = said
+
+    def __getattr__(self, key: str) -> Any:
+        return self.said.get(key)
+
+
+def main() -> int:
+    home = os.path.dirname(sys.argv[1])
+    number = begun(home)
+    with open(sys.argv[1], encoding="utf-8") as file:
+        turns = json.load(file).get(ENV["STEP"], [])
+    turn = Turn(turns[number] if number < len(turns) else {})
+    if turn.ignore_term:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with open(f"{home}/ready", "a", encoding="utf-8") as file:
+        file.write(f"{ENV['STEP']}\n")
+    print(f"{ENV['AGENT']} works on {ENV['STEP']}", flush=True)
+    if turn.hold:
+        wait_for(f"{home}/go/{turn.hold}")
+    if turn.hang:
+        time.sleep(LONGEST)
+    if turn.flood:
+        sys.stdout.write(("y" * 79 + "\n") * (turn.flood // 80))
+    if turn.leave:
+        subprocess.Popen(["sleep", str(LONGEST)], start_new_session=True)
+    if turn.remove:
+        subprocess.run(["rm", "-rf", "--", f"{ENV['TASK_DIR']}/{turn.remove}"], check=True)
+    work(turn)
+    for other in turn.first or ():
+        lay_down(Turn(other), report(Turn(other), []))
+    if turn.report is not False:
+        lay_down(turn, report(turn, made(turn)))
+    return turn.exit or 0
+
+
+def begun(home: str) -> int:
+    """Note this life, and return how many lives of the same step were before it."""
+    with open(f"{home}/runs", "a+", encoding="utf-8") as file:
+        file.write(f"{ENV['RUN']} {ENV['STEP']} {ENV['ATTEMPT']} {os.getpid()}\n")
+        file.flush()
+        file.seek(0)
+        lives = [line.split()[1] for line in file]
+    return lives.count(ENV["STEP"]) - 1
+
+
+def wait_for(path: str) -> None:
+    until = time.monotonic() + LONGEST
+    while not os.path.exists(path):
+        if time.monotonic() > until:
+            sys.exit(9)
+        time.sleep(0.005)
+
+
+def work(turn: Turn) -> None:
+    """Change the workspace: as told, or a dev's one new module."""
+    files = turn.write
+    if files is None:
+        files = {f"pkg/{ENV['SUBTASK']}.py": f"NAME = '{ENV['SUBTASK']}'\n"} if ENV["AGENT"] == "dev" else {}
+    for name, text in files.items():
+        path = f"{ENV['WORKSPACE']}/{name}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def made(turn: Turn) -> list[str]:
+    """Lay down the artifacts and return what to claim."""
+    role = ENV["AGENT"].partition("-")[0]
+    name = f"artifacts/{FOLDERS.get(role, role)}/{ENV['STEP'].replace(':', '-')}.md"
+    artifacts = turn.artifacts if turn.artifacts is not None else {name: f"by {ENV['RUN']}\n"}
+    if turn.run:
+        done = subprocess.run(turn.run, capture_output=True, text=True, timeout=LONGEST, check=False)
+        artifacts[name] = f"exit {done.returncode}\n{done.stdout}{done.stderr}"
+    for path, text in artifacts.items():
+        with open(f"{ENV['TASK_DIR']}/{path}", "w", encoding="utf-8") as file:
+            file.write(text)
+    return [*artifacts, *(turn.claims or ())]
+
+
+def report(turn: Turn, artifacts: list[str]) -> bytes:
+    """Return the report's bytes."""
+    if turn.bytes is not None:
+        return turn.bytes.encode("latin-1") * (turn.times or 1)
+    lines = [f"# Handoff: {ENV['AGENT']}", f"**Status:** {turn.status or 'COMPLETE'}"]
+    lines += [f"**Run:** {turn.claimed_run or ENV['RUN']}", f"**In reply to:** {ENV['REPLY_TO']}"]
+    if verdict := turn.verdict or ("APPROVED" if ENV["AGENT"] in {"test", "review"} else ""):
+        lines.append(f"**Verdict:** {verdict}")
+    lines += ["", "## Completed Work", turn.say or f"{ENV['STEP']} is done.", "", "## Artifacts Generated"]
+    lines += [f"- {each}" for each in artifacts] or ["None"]
+    if turn.status == "BLOCKED":
+        lines += ["", "## Blockers", turn.blockers or "There is no database."]
+    if ENV["STEP"] == "plan":
+        lines += ["", "## Subtasks", *(turn.subtasks or ["- [greet] Add a greeting (agent: dev)"])]
+    if ENV["STEP"] == "accept":
+        lines += ["", "## Success Criteria", *(turn.marks or marks(artifacts))]
+    return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
+
+
+def marks(artifacts: list[str]) -> list[str]:
+    with open(f"{ENV['TASK_DIR']}/task.md", encoding="utf-8") as file:
+        wanted = file.read().partition("## Success Criteria\n")[2].partition("\n## ")[0]
+    return [f"- [x] {line[2:]} (evidence: `{artifacts[0]}`)" for line in wanted.splitlines() if line]
+
+
+def lay_down(turn: Turn, data: bytes) -> None:
+    """Put a report into `handoffs/`, whole unless it is told otherwise."""
+    path = f"{ENV['TASK_DIR']}/handoffs/{turn.name}" if turn.name else free_name()
+    if turn.place == "fifo":
+        os.mkfifo(path)
+    elif turn.place == "folder":
+        os.mkdir(path)
+    elif turn.place:
+        os.symlink(turn.place, path)
+    elif turn.slow:
+        with open(path, "wb") as file:
+            file.write(data[: len(data) // 2])
+            file.flush()
+            time.sleep(turn.slow)
+            file.write(data[len(data) // 2 :])
+    else:
+        unfinished = f"{ENV['SCRATCHPAD']}/unfinished"
+        if turn.temporary:
+            unfinished = f"{ENV['TASK_DIR']}/handoffs/{turn.temporary}"
+        with open(unfinished, "wb") as file:
+            file.write(data)
+        if turn.temporary:
+            time.sleep(0.05)
+        os.rename(unfinished, path)
+
+
+def free_name() -> str:
+    second = int(time.time())
+    while True:
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(second))
+        path = f"{ENV['TASK_DIR']}/handoffs/{ENV['AGENT']}-{stamp}.md"
+        if not os.path.lexists(path):
+            return path
+        second += 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

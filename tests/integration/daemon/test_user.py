@@ -1,0 +1,203 @@
+"""What users ask for while a task runs: stop, start again, answer, spawn; wisely, twice, or with odd words."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.integration.daemon.world import World, environ_of, names
+
+HOLD = {"hold": "on"}
+
+
+def test_a_stop_in_the_middle_leaves_nothing_alive_and_a_start_goes_on(world: World) -> None:
+    world.begin({"dev:greet": [{"ignore_term": True, "hold": "never", "leave": True}]})
+    world.until_works("dev:greet")
+    agent = world.agent("dev:greet")["pid"]
+    said = world.task("stop", "t1")
+    assert said.code == 0, said
+    assert "ended: dev" in said.out
+    world.check_nobody_is_left()
+    assert not environ_of(agent)
+    assert (world.stands(), world.steps()["dev:greet"]) == ("stopped", "pending")
+    assert world.story().facts("run_gone")[-1]["exit"]["signal"] == signal.SIGKILL
+
+    assert world.task("start", "t1", "--project", str(world.project)).code == 0
+    world.until_is("complete")
+    assert world.lives_of("dev:greet") == 2
+    assert world.lives_of("explore") == 1
+    world.check_once()
+
+
+def test_a_second_start_says_that_it_runs_already(world: World) -> None:
+    world.begin({"explore": [HOLD]})
+    again = world.task("start", "t1", "--project", str(world.project))
+    assert (again.code, "t1 runs already" in again.out) == (0, True)
+    world.go("on")
+    world.until_is("complete")
+    done = world.task("start", "t1", "--project", str(world.project))
+    assert "complete already" in done.out
+    assert len(world.lives) == 6
+
+
+def test_a_goal_that_changed_lets_a_complete_task_go_on(world: World) -> None:
+    world.begin()
+    world.until_is("complete")
+    world.let({"plan": [{}, {"subtasks": ["- [part] Say goodbye (agent: dev)"]}]})
+    world.brief(goal="A greeting, and a farewell.")
+    assert world.task("start", "t1", "--project", str(world.project)).code == 0
+    world.until(lambda: world.stands() == "complete" and world.steps().get("review:part") == "passed")
+    assert world.git("diff", "--name-only", "main", "task/t1").split() == ["pkg/greet.py", "pkg/part.py"]
+    world.check_once()
+
+
+def test_an_edit_of_task_md_reaches_the_next_order(world: World) -> None:
+    world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    world.brief(goal="A greeting in Welsh.")
+    world.until(lambda: world.story().facts("brief_changed"))
+    world.go("on")
+    world.until_is("complete")
+    handoffs = (world.project / "tasks" / "t1" / "handoffs").glob("pm-*.md")
+    assert any("Goal: A greeting in Welsh." in path.read_text() for path in handoffs)
+
+
+def test_tasks_of_one_project_and_namesakes_in_two_run_side_by_side(world: World) -> None:
+    other = world.repository("other")
+    world.let({})
+    for name, project in (("t1", world.project), ("t2", world.project), ("t1", other)):
+        world.brief(name, project=project)
+        assert world.task("start", name, "--project", str(project)).code == 0
+
+    def states() -> list[str]:
+        return [json.loads((home / "state.json").read_text())["state"] for home in (world.state / "tasks").iterdir()]
+
+    world.until(lambda: states() == ["complete"] * 3)
+    assert world.task("status", "t1", "--project", str(other)).code == 0
+    assert world.task("status", "t1").code == 2
+    assert names((world.project / "tasks").iterdir()) == ["t1", "t2"]
+    for branch, project in (("task/t1", world.project), ("task/t2", world.project), ("task/t1", other)):
+        assert world.git("diff", "--name-only", "main", branch, project=project) == "pkg/greet.py"
+    assert max(map(world.lives.count, world.lives)) == 1
+
+
+def test_a_spawned_agent_works_beside_the_plan(world: World) -> None:
+    world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    said = world.task("spawn", "t1", "dev", "--instructions", "Mend the typo.\nIn the README.")
+    assert said.code == 0, said
+    world.go("on")
+    world.until_is("complete")
+    assert world.story().orders("dev-1") == ["Mend the typo.\nIn the README."]
+    world.check_once()
+
+
+NAMES = ["../x", "/etc/x", "", ".", "..", "-R", "--", "a\nb", "a" * 65, "A", "a b", "a:b", "a.b", "a=b", "%1", "ａ"]
+
+
+@pytest.mark.parametrize("verb", [["start"], ["stop"], ["status"], ["logs"], ["attach"], ["checkin"]])
+def test_names_that_are_none_are_refused(world: World, verb: list[str], capsys) -> None:
+    for name in NAMES:
+        said = world.task(*verb, name)
+        assert said.code == 2, (name, said)
+        assert "Traceback" not in said.err
+    assert names(world.root.iterdir()) == ["go", "home", "project", "script.json", "tmux"]
+    assert names(world.project.iterdir()) == [".git", "notes.txt", "pkg"]
+
+
+def test_words_that_are_no_utf_8_and_hostile_requests_are_answered_and_stop_nothing(world: World) -> None:
+    world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    said = world.task("spawn", "t1", "dev", "--instructions", b"half a \xff character")
+    assert said.code != 0, said
+    requests = world.home() / "requests"
+    pid = world.pid
+
+    hostile: dict[str, bytes] = {
+        "garbage": b"\xff\xfe{",
+        "deep": b"[" * 200_000,
+        "list": b"[]",
+        "other-id": b'{"id": "x", "verb": "stop", "arguments": {}}',
+        "verb": b'{"id": "verb", "verb": "stop --now", "arguments": {}}',
+        "number": b'{"id": "number", "verb": "answer", "arguments": {"question": 1}}',
+        "nul": b'{"id": "nul", "verb": "start", "arguments": {"project": "/tmp/\\u0000x", "name": "t1"}}',
+        "half": b'{"id": "half", "verb": "answer", "arguments": {"question": "q1", "text": "\\ud800"}}',
+        "half-verb": b'{"id": "half-verb", "verb": "\\ud800", "arguments": {}}',
+        "agent": b'{"id": "agent", "verb": "spawn", "arguments": {"agent": "../dev", "instructions": "x"}}',
+        "elsewhere": b'{"id": "elsewhere", "verb": "start", "arguments": {"project": "/etc", "name": "../x"}}',
+        "relative": b'{"id": "relative", "verb": "start", "arguments": {"project": "x", "name": "t1"}}',
+        "huge": b" " * 1_100_000,
+    }
+    for name, data in hostile.items():
+        (requests / f".{name}").write_bytes(data)
+        (requests / f".{name}").rename(requests / f"{name}.json")
+    (requests / "pipe.json").symlink_to("/dev/zero")
+    os.mkfifo(requests / "fifo.json")
+    (requests / "folder.json").mkdir()
+    (requests / os.fsdecode(b"\xff.json")).write_bytes(b"{}")
+
+    def replies() -> list[str]:
+        return sorted(path.name.removesuffix(".reply.json") for path in requests.glob("*.reply.json"))
+
+    world.until(lambda: set(replies()) >= set(hostile), within=15)
+    for name in hostile:
+        assert not json.loads((requests / f"{name}.reply.json").read_text())["ok"], name
+    assert world.pid == pid
+    assert "Traceback" not in world.log
+    world.go("on")
+    world.until_is("complete")
+    assert world.pid == pid
+
+
+def test_a_task_folder_with_an_odd_name_does_not_stop_the_daemon(world: World) -> None:
+    world.begin({"explore": [HOLD]})
+    pid = world.pid
+    for name in ("-R", "a\nb", "..x", os.fsdecode(b"\xff")):
+        (world.state / "tasks" / name).mkdir()
+    (world.state / "tasks" / "file").write_text("")
+    world.go("on")
+    world.until_is("complete")
+    assert world.pid == pid
+    world.kill_daemon()
+    world.daemon()
+
+
+CHANGING = [
+    ["start", "t2", "--project", "."],
+    ["stop", "t1"],
+    ["answer", "t1", "q1", "yes"],
+    ["spawn", "t1", "dev", "--instructions", "x"],
+    ["order", "t1", "dev", "x"],
+    ["checkin", "t1"],
+    ["attach", "t1"],
+    ["setup-agents"],
+    ["daemon", "stop"],
+    ["daemon", "start"],
+    ["daemon", "run"],
+]
+LOOKING = [["status", "t1"], ["list"], ["logs", "t1"], ["why", "t1"], ["questions"], ["config"], ["daemon", "status"]]
+
+
+def test_inside_a_run_an_agent_may_look_and_change_nothing(world: World, tmp_path: Path) -> None:
+    task = "import sys; from orchestrator.cli.main import main\n"
+    probe = task + (
+        "import json, os\n"
+        f"for words in {CHANGING + LOOKING!r}:\n"
+        "    if not os.fork():\n"
+        "        sys.exit(main(words))\n"
+        "    print('##', json.dumps(words), os.waitstatus_to_exitcode(os.wait()[1]), flush=True)\n"
+    )
+    (tmp_path / "probe.py").write_text(probe)
+    import sys
+
+    world.begin({"explore": [{"run": [sys.executable, "-P", str(tmp_path / "probe.py")]}]})
+    world.until_is("complete")
+    shown = (world.project / "tasks/t1/artifacts/analysis/explore.md").read_text()
+    told = dict(line[3:].rsplit(" ", 1) for line in shown.splitlines() if line.startswith("## "))
+    assert {words: told.get(json.dumps(words)) for words in map(tuple, CHANGING)} == dict.fromkeys(map(tuple, CHANGING), "2"), shown
+    assert {words: told.get(json.dumps(words)) for words in map(tuple, LOOKING)} == dict.fromkeys(map(tuple, LOOKING), "0"), shown
+    assert len(world.lives) == 6

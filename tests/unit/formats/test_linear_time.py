@@ -1,0 +1,60 @@
+"""A megabyte of anything is done with at once: a search that starts again at every place would take minutes."""
+
+import time
+
+import pytest
+
+from orchestrator.formats.agent_file import read_agent, read_kiro_agent
+from orchestrator.formats.handoff import neutral, read_order, read_report
+from orchestrator.formats.handoff_parts import written
+from orchestrator.formats.redact import redacted
+from orchestrator.formats.task_file import read_brief
+from orchestrator.model.errors import BadFile
+
+MEGABYTE = 1_048_000
+ENOUGH = 5.0
+"""Seconds of processor time. All of these take less than one."""
+
+REPORT = "# Handoff: dev\n**Status:** COMPLETE\n"
+JUNK = {
+    "": ["#", "\\", "`", "[", "é", "~~~ a\n", "<!--\n", "<!-- ", "**Status:** x\n", " \t", "=" * 70 + "\n"],
+    "# X\n## Goal\n": ["<!-- ", "a\n", "## Goal\n"],
+    "# X\n## Goal\ng\n## Success Criteria\n": ["- a", "- [ ] a\n", "  ", "1. "],
+    "# X\n## Agent Config\n": ["a.cwd: /x\n", "cdw: ", "dev.command: '", "cwd: a@"],
+    f"{REPORT}## Subtasks\n": ["- [a] b (agent:", "(agent: dev; needs: ", "- [a] b (agent: dev)\n", "  a\n"],
+    f"{REPORT}## Success Criteria\n": ["- [x] (evidence: `a`, ", "- [ ] a (reason: ("],
+    f"{REPORT}## Artifacts Generated\n": ["- a (", "- `a/b`\n", "  - `"],
+    "---\nname: x\n": ["a: '", "- x\n", "tools: [", 'a: "\\'],
+    "{": ['"a":{', '"a":1,', '"', "[[", "1"],
+    "-": ["-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaaaa.", 'password="', "password: a", "://a:", "sk-a", "bearer "],
+}
+READERS = {
+    "# X": [read_brief],
+    "# H": [lambda data: read_report(data, "r")],
+    "---": [lambda data: read_agent(data, "a", trusted=True)],
+    "{": [lambda data: read_kiro_agent(data, "a", trusted=True)],
+    "-": [lambda data: redacted(data.decode())],
+}
+EVERY = [
+    read_brief,
+    lambda data: read_report(data, "r"),
+    lambda data: read_order(data, "o"),
+    lambda data: written(data.decode()),
+    lambda data: neutral(data.decode()),
+]
+
+
+def readers_of(head):
+    return next((found for start, found in READERS.items() if start and head.startswith(start)), EVERY)
+
+
+@pytest.mark.parametrize(("head", "junk"), [(head, junk) for head, each in JUNK.items() for junk in each])
+def test_a_megabyte_of_junk_is_done_with_at_once(head, junk):
+    data = (head + junk * (MEGABYTE // len(junk.encode()))).encode()
+    for read in readers_of(head):
+        begun = time.process_time()
+        try:
+            read(data)
+        except BadFile as refusal:
+            assert len(str(refusal)) < 100_000
+        assert time.process_time() - begun < ENOUGH

@@ -1,0 +1,87 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.formats.place import read_place, render_place
+from orchestrator.model.errors import Refused
+from orchestrator.model.task import Place
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("/path/to/dds-module", Place("/path/to/dds-module")),
+        (" /with space/x ", Place("/with space/x")),
+        ("/with:colon", Place("/with:colon")),
+        ("~", Place("~")),
+        ("~/repo", Place("~/repo")),
+        ("user@remote:/path/to/repo", Place("/path/to/repo", "user@remote")),
+        ("box:/srv/with space", Place("/srv/with space", "box")),
+        ("ssh://user@host:2222/repo", Place("/repo", "user@host:2222")),
+        ("ssh://host/repo", Place("/repo", "host")),
+        ("user@[2001:db8::1]:/repo", Place("/repo", "user@[2001:db8::1]")),
+        ("ssh://user@[::1]:22/repo", Place("/repo", "user@[::1]:22")),
+        ("build_1.example.com:/x", Place("/x", "build_1.example.com")),
+    ],
+)
+def test_places_are_read(text, place):
+    assert read_place(text) == place
+    assert read_place(render_place(place)) == place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "relative/path",
+        "./x",
+        "../x",
+        "~other/x",
+        "$HOME/x",
+        "-oProxyCommand=touch /tmp/x:/x",
+        "-R:/x",
+        "user@-oProxyCommand=x:/x",
+        "-x@host:/x",
+        "user@host$(x):/p",
+        "user@host:/p$(x)",
+        "/p`x`",
+        "/p$(x)",
+        "host:relative",
+        "host:",
+        "user@host:~/repo",
+        "user@:/x",
+        "@host:/x",
+        "a@b@c:/x",
+        "us er@host:/x",
+        "user@ho st:/x",
+        "user@2001:db8::1:/x",
+        "user@[::1:/x",
+        "ssh://user@host:99999/x",
+        "ssh://user@host:0/x",
+        "ssh://user@host:port/x",
+        "ssh://user@host",
+        "ssh://-oProxyCommand=x/x",
+        "http://host/x",
+        "user@host:/a\x1b[2J",
+        "/a\tb",
+        "/a\nb",
+        "[path]",
+        ":/x",
+        "hоst:/x",  # noqa: RUF001 - a Cyrillic о
+    ],
+)
+def test_other_texts_are_refused_with_the_rule(text):
+    with pytest.raises(Refused, match=r"write /path, ~/path, user@host:/path or ssh://|the port must be"):
+        read_place(text)
+
+
+@given(st.text() | st.text("ab@:/-[]$(`~ .1", max_size=20))
+def test_a_place_is_safe_as_an_argument(text):
+    try:
+        place = read_place(text)
+    except Refused:
+        return
+    assert place.path[0] in "/~"
+    assert not place.host.startswith("-")
+    assert not set(place.host) & set("$`() \t\n;&|<>'\"\\*?!#/")
+    assert read_place(render_place(place)) == place

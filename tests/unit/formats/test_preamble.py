@@ -1,0 +1,114 @@
+import pytest
+
+from orchestrator.formats.handoff import read_report
+from orchestrator.formats.preamble import preamble
+from orchestrator.model.agents import Role
+from orchestrator.model.errors import BadFile
+from orchestrator.model.plan import Gate
+from tests.unit.formats.texts import HUB
+
+TASK = "/p/tasks/dds"
+GIVEN = {
+    "agent": "dev-2",
+    "role": Role.DEV,
+    "task": "dds",
+    "at": 1764286200.0,
+    "cwd": "/w/dds",
+    "task_dir": TASK,
+    "artifacts": f"{TASK}/artifacts/code",
+    "scratchpad": f"{TASK}/scratchpad/dev-2",
+    "run": "r-1",
+    "order_name": "pm-20251127-153000.md",
+    "order": "# Handoff: pm\n{braces} stay\n",
+}
+
+
+def told(**changes):
+    return preamble(**(GIVEN | changes))
+
+
+def form(text):
+    """Return the form of the report that a preamble shows."""
+    return text.partition("```markdown\n")[2].partition("```\n")[0]
+
+
+def test_the_documents_preamble_is_in_it_line_by_line(zone):
+    zone("PST8PDT")
+    document = (HUB / "preamble.md").read_text()
+    for blank, value in {
+        "{agent_type}-{YYYYMMDD}": "dev-2-{YYYYMMDD}",
+        "{cwd}/tasks/{task}/artifacts/{agent_type}": f"{TASK}/artifacts/code",
+        "{cwd}/tasks/{task}": TASK,
+        "{agent_type}": "dev-2",
+        "{task_name}": "dds",
+        "{timestamp}": "2025-11-27 15:30:00 PST",
+        "{cwd}": "/w/dds",
+        "Write handoff to: handoffs/": f"Write handoff to: {TASK}/handoffs/",
+        "{contents of PM's handoff file}": GIVEN["order"].strip(),
+    }.items():
+        document = document.replace(blank, value)
+    lines = iter(told().split("\n"))
+    for line in document.split("\n"):
+        assert line in lines  # found after the one before it: the order is the document's
+
+
+def test_the_order_ends_it_as_it_is():
+    assert told().endswith("\n---\n\n## Your Instructions\n# Handoff: pm\n{braces} stay\n")
+
+
+def test_a_sign_of_progress_is_asked_for():
+    assert "at least every 20 minutes" in told()
+
+
+def test_the_remote_addition_is_the_documents():
+    text = told(remote_host="user@box", task_dir="/repo/tasks/dds/")
+    document = (HUB / "preamble_remote.md").read_text()
+    document = document.replace("{remote_host}", "user@box").replace("{remote_cwd}/tasks/{task}", "/repo/tasks/dds")
+    assert document.replace("(cron every 2 min)", "(every 2 min)") in text
+    assert "Remote Setup" not in told()
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({}, set()),
+        ({"role": Role.TEST}, {"**Verdict:**"}),
+        ({"role": Role.REVIEW}, {"**Verdict:**"}),
+        ({"role": None, "gates": (Gate.VERDICT,)}, {"**Verdict:**"}),
+        ({"role": Role.PLAN}, {"## Subtasks"}),
+        ({"gates": (Gate.SUBTASKS,)}, {"## Subtasks"}),
+        ({"gates": (Gate.CRITERIA,), "criteria": ("A", "B")}, {"## Success Criteria", "- [x] A (", "- [x] B ("}),
+    ],
+)
+def test_each_role_is_asked_for_its_part(changes, parts):
+    shown = form(told(**changes))
+    every = {"**Verdict:**", "## Subtasks", "## Success Criteria", "- [x] A (", "- [x] B ("}
+    assert {part for part in every if part in shown} == parts
+
+
+def filled_in(text):
+    for asked, answer in {
+        "(one word: COMPLETE, BLOCKED or NEEDS_REVIEW)": "COMPLETE",
+        "(one word: APPROVED or REJECTED)": "APPROVED",
+        "- (the full path of a file that you wrote, one line for each; or None)": "- /w/a.py",
+        "(instead, for each that is not met: - [ ] the criterion (reason: why it is not met))": "",
+        "(evidence: (paths))": "(evidence: a.md)",
+    }.items():
+        text = text.replace(asked, answer)
+    return text
+
+
+@pytest.mark.parametrize("role", [*Role, None])
+def test_the_form_filled_in_is_a_report(role):
+    shown = form(told(role=role, gates=(Gate.CRITERIA,), criteria=("All pass ```x", "B")))
+    report = read_report(filled_in(shown).encode(), "r")
+    assert (report.run, report.in_reply_to) == ("r-1", "pm-20251127-153000.md")
+    assert report.artifacts == ("/w/a.py",)
+    assert (report.verdict is not None) == (role in {Role.TEST, Role.REVIEW})
+    assert [subtask.id for subtask in report.subtasks or ()] == (["first-id", "second-id"] if role is Role.PLAN else [])
+    assert [mark.text for mark in report.criteria] == ["All pass '''x", "B"]
+
+
+def test_the_form_copied_as_it_stands_is_no_report():
+    with pytest.raises(BadFile):
+        read_report(form(told(role=Role.REVIEW)).encode(), "r")

@@ -1,0 +1,290 @@
+import re
+
+import pytest
+from hypothesis import given
+
+from orchestrator.formats.task_file import blank_task, read_brief
+from orchestrator.model.errors import BadFile
+from orchestrator.model.task import AfterRejections, AgentWish, Brief, Config, Place, WorkspaceKind
+from tests.unit.formats.texts import HUB, junk, names, prose
+
+TOP = "# Task: X\n\n## Goal\nDo it.\n\n## Success Criteria\n- Done\n\n"
+
+
+def read(text):
+    return read_brief(text.encode())
+
+
+def faults(text):
+    with pytest.raises(BadFile) as caught:
+        read_brief(text if isinstance(text, bytes) else text.encode())
+    return [str(fault) for fault in caught.value.faults]
+
+
+def config(*lines):
+    return read(f"{TOP}## Agent Config\n" + "\n".join(lines)).config
+
+
+def config_faults(*lines):
+    return faults("# X\n## Agent Config\n" + "\n".join(lines) + TOP.removeprefix("# Task: X\n"))
+
+
+# The document ------------------------------------------------------------------------------------
+
+
+def test_the_documents_generic_task_is_read():
+    assert read_brief((HUB / "task_default_cwd.md").read_bytes()) == Brief(
+        "Refactor logging module",
+        "Improve logging performance across the codebase.",
+        ("Reduce log overhead by 50%", "All tests pass"),
+    )
+
+
+def test_the_documents_task_with_two_cwds_is_refused_with_both_lines():
+    assert faults((HUB / "task_two_cwds.md").read_bytes()) == [
+        "line 9: `cwd:` stands in line 7 and in line 9: keep one of them"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("taken_out", "place"), [(9, Place("/path/to/dds-module")), (7, Place("/path/to/repo", "user@remote"))]
+)
+def test_the_documents_task_with_either_cwd_is_read(taken_out, place):
+    lines = (HUB / "task_two_cwds.md").read_text().split("\n")
+    del lines[taken_out - 1]
+    brief = read("\n".join(lines))
+    assert brief.config == Config(cwd=place)
+    assert brief.criteria == ("Reproduction test triggers crash", "Fix handles 100+ concurrent clients")
+
+
+# Title, goal, criteria ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Task: X\n## Goal\nDo it.\n## Success Criteria\n- Done\n",
+        "# X\n## Goal\nDo it.\n## Success Criteria\n- Done",
+        "\ufeff# Task: X\r\n## Goal  \r\nDo it.\r\n## Success Criteria \r\n- Done\r\n",
+        "Task: X\n=======\n\nGoal\n----\nDo it.\n\nSuccess Criteria\n---\n- Done\n",
+        "# task:X #\n##Goal\nDo it.\n##Success criteria:\n* Done\n",
+        "# Task: X\n# Goal\nDo it.\n# Success Criteria\n1. Done\n",
+        "# Task: X\n### Goal ###\nDo it.\n### Success Criteria (all)\n+ [ ] Done\n",
+        "# Task: X\n## Success Criteria\n- [x] Done\n## Notes\n- not this\n## **Goal**\n\n\nDo it.\n\n",
+        "# Task: X\n<!-- why -->\n## Goal\n<!-- say\nwhat --> Do it. <!-- so -->\n## Success Criteria\n- Done <!-- x -->",
+    ],
+)
+def test_a_task_is_read_as_people_write_it(text):
+    assert read(text) == Brief("X", "Do it.", ("Done",))
+
+
+def test_a_goal_is_kept_as_it_is_written():
+    goal = "First.\n\n### Details\n```sh\n## Goal\ncwd: /x <!-- y -->\n```\n* last"
+    assert read(f"# X\n## Goal\n{goal}\n\n## Success Criteria\n- a").goal == goal
+
+
+def test_criteria_go_on_over_lines():
+    text = "# X\n## Goal\ng\n## Success Criteria\nThese:\n\n- [ ] a\n  b\nc\n\n  d\n  - e\n### Later\n1) f\n\nProse.\n- [x] g\n"
+    assert read(text).criteria == ("a b c d - e", "f", "g")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "",
+            [
+                "has no `## Goal`: say what shall be true when it is done",
+                "has no `## Success Criteria`: list how anyone can see that it is done",
+                "line 1: has no title: begin with `# Task: what it is about`",
+            ],
+        ),
+        ("# X\n## Goal\n\n## Success Criteria\n- a\n", ["line 2: `## Goal` is empty: say what"]),
+        ("# X\n## Goal\ng\n## Success Criteria\nAll is well.\n", ["line 4: `## Success Criteria` is empty: list how"]),
+        ("# X\n## Goal\ng\n## Success Criteria\n- [how to know]\n", ["line 4: `## Success Criteria` is empty"]),
+        (
+            "# X\n## Goals\ng\n## Sucess Criteria\n- a\n",
+            [
+                "has no `## Goal`: say what shall be true when it is done; did you mean that by the heading in line 2?",
+                "has no `## Success Criteria`: list how anyone can see that it is done; did you mean that by the "
+                "heading in line 4?",
+            ],
+        ),
+        (
+            "# X\n## Goal\ng\n```\n## Success Criteria\n- a\n",
+            ["has no `## Success Criteria`: list how anyone can see that it is done; the block of code opened in "
+             "line 4 is never closed"],
+        ),
+        ("# X\n## Goal\ng\n## Success Criteria\n- a\n## Goal\nh\n", ["line 6: `## Goal` stands in line 2 and in line 6"]),
+        ("# X\n## Goal\ng\n## Success Criteria\n- a\n## Agents config\n", ["line 6: did you mean `## Agent Config`?"]),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_told_with_its_line(text, told):
+    assert [told_so.startswith(start) for told_so, start in zip(faults(text), told, strict=True)] == [True] * len(told)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (TOP.encode("utf-16"), "line 1: is UTF-16: save it as UTF-8"),
+        (TOP.encode() + b"\xff", "line 9: byte 0xff is not UTF-8"),
+        (TOP.encode() + b"\0", "line 9: holds a NUL"),
+    ],
+)
+def test_what_is_no_text_is_refused(data, told):
+    assert faults(data) == [told]
+
+
+# The blank template ------------------------------------------------------------------------------
+
+
+@given(names)
+def test_the_blank_template_reads_as_unfilled(name):
+    assert read(blank_task(name)) == Brief(name, "", (), unfilled=True)
+
+
+@pytest.mark.parametrize("goal", ["[What should be done]", "<!-- here -->", "  [ a\nb ]  ", "<!-- a\nb -->"])
+def test_a_goal_that_is_a_placeholder_is_unfilled(goal):
+    assert read(f"# X\n## Goal\n{goal}\n## Success Criteria\n- [how]\n").unfilled
+
+
+@pytest.mark.parametrize("goal", ["[a](b)", "[a] b [c]", "a <!-- b -->", "a <!--", "<!-- a --> b"])
+def test_a_goal_beside_brackets_and_comments_is_a_goal(goal):
+    assert not read(f"# X\n## Goal\n{goal}\n## Success Criteria\n- a\n").unfilled
+
+
+def test_a_filled_template_is_filled_and_each_of_its_examples_works():
+    text = blank_task("x").replace("may stay. -->", "may stay. -->\nDo it.").replace("-->\n\n## Agent", "-->\n- a\n## Agent")
+    text = re.sub(r"(?m)^# ([a-z.]+: )", r"\1", text).replace("cwd: user@host", "# cwd: user@host")
+    brief = read(text)
+    assert (brief.goal, brief.criteria, brief.unfilled) == ("Do it.", ("a",), False)
+    assert brief.config == Config(
+        cwd=Place("/path/to/repo"),
+        template="tidy",
+        runtime="claude",
+        workspace=WorkspaceKind.WORKTREE,
+        architect=True,
+        after_rejections=AfterRejections.SET_ASIDE,
+        agents={
+            "dev": AgentWish(runtime="codex", model="opus", command=("python3", "my_agent.py", "--fast")),
+            "test": AgentWish(check=("python3", "-m", "pytest", "-q")),
+        },
+    )
+    other = text.replace("cwd: /path", "# cwd: /path").replace("# cwd: user@host", "cwd: user@host")
+    assert read(other).config.cwd == Place("/path/to/repo", "user@host")
+
+
+def test_an_unfilled_task_still_tells_what_is_wrong_in_its_config():
+    assert faults(blank_task("x") + "cdw: /x\n")[0].endswith("is no setting: did you mean `cwd:`?")
+
+
+# Agent Config ------------------------------------------------------------------------------------
+
+
+def test_lines_are_read_as_people_write_them():
+    assert config(
+        "# a comment",
+        "#another",
+        "### and another",
+        "```",
+        "cwd: `/a b#c`   # in a block",
+        "```",
+        "<!-- runtime: x",
+        "-->",
+        "- template: tidy",
+        "  workspace:shared\t# a tab",
+        "---",
+        "",
+        "* architect : no",
+        "rejections: ask",
+    ) == Config(cwd=Place("/a b#c"), template="tidy", workspace=WorkspaceKind.SHARED)
+
+
+def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
+    wish = config(
+        "dev.command: sh -c 'echo \"# no comment\"; x' \\# {python} \"a # b\"  # but this",
+        "dev-2.check: make  test",
+        "qa_1.model: qwen2.5:7b-instruct/x",
+        "architect.cwd: ssh://me@box:22/repo",
+    ).agents
+    assert wish == {
+        "dev": AgentWish(command=("sh", "-c", 'echo "# no comment"; x', "#", "{python}", "a # b")),
+        "dev-2": AgentWish(check=("make", "test")),
+        "qa_1": AgentWish(model="qwen2.5:7b-instruct/x"),
+        "architect": AgentWish(cwd=Place("/repo", "me@box:22")),
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("cdw: /x", "`cdw:` is no setting: did you mean `cwd:`?"),
+        ("Cwd: /x", "is no setting: did you mean `cwd:`?"),
+        ("dev.comand: x", "is no setting: did you mean `dev.command:`?"),
+        ("zzzzz: x", "is no setting: there are cwd, template, runtime, workspace"),
+        ("dev.zzzzzzzz: x", "is no setting"),
+        ("Dev.command: x", "'Dev' is no agent name"),
+        (".command: x", "is no setting"),
+        ("a.b.command: x", "'a.b' is no agent name"),
+        ("just words", "'just words' is no setting: write `key: value`"),
+        ("cwd", "'cwd' is no setting: write `key: value`"),
+        ("cwd:", "`cwd:` has no value"),
+        ("cwd: # nothing", "`cwd:` has no value"),
+        ("cwd: relative", "'relative' is no absolute path"),
+        ("cwd: -oProxyCommand=x:/x", "names no host that we accept"),
+        ("cwd: user@host$(x):/p", "control character or `$( )`"),
+        ("cwd: /a\x1bb", "holds a control character"),
+        ("template: ../x", "'../x' is no template name"),
+        ("runtime: Claude", "'Claude' is no runtime name"),
+        ("workspace: read-only", "write one of read_only, shared, worktree"),
+        ("architect: maybe", "write yes or no"),
+        ("rejections: never", "write one of ask, set-aside"),
+        ("dev.command: sh -c 'x", "does not read as a command: No closing quotation"),
+        ("dev.model: --dangerously", "'--dangerously' is no model's name"),
+        ("dev.model: a b", "is no model's name"),
+        ("review.cwd: user@host:/x", "only dev and architect may work remotely, give a local path"),
+        ("dev-2.cwd: user@host:/x", "only dev and architect may work remotely"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(line, told):
+    problems = config_faults("# one", line)
+    assert len(problems) == 1
+    assert problems[0].startswith("line 4: ")
+    assert told in problems[0]
+
+
+def test_every_fault_is_told():
+    problems = config_faults("a: 1", "cwd: x", "runtime: a", "runtime: b", "dev.model: -x")
+    assert [problem.partition(":")[0] for problem in problems] == ["line 3", "line 4", "line 6", "line 7"]
+
+
+def test_a_title_like_line_in_the_config_is_a_comment():
+    assert config("# Goal", "# OR", "cwd: /x").cwd == Place("/x")
+
+
+def test_an_endless_config_is_refused():
+    assert "is one of more than 2000 lines" in config_faults(*(f"a{n}.model: x" for n in range(2001)))[0]
+
+
+# Properties --------------------------------------------------------------------------------------
+
+
+@given(junk)
+def test_any_bytes_are_a_task_or_a_bad_file(data):
+    try:
+        brief = read_brief(data)
+    except BadFile as refusal:
+        assert refusal.faults
+    else:
+        assert brief.title
+
+
+@given(prose)
+def test_any_config_is_read_or_told_with_its_line(text):
+    data = f"{TOP}## Agent Config\n{text}".encode("utf-8", "replace")
+    try:
+        brief = read_brief(data)
+    except BadFile as refusal:
+        assert all(fault.line for fault in refusal.faults)
+    else:
+        assert brief.title == "X"

@@ -1,0 +1,286 @@
+"""Whatever happens, in whatever order: the laws hold (design, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from orchestrator.model import facts as f
+from orchestrator.model.actions import Action, Commit, End, Launch, Merge
+from orchestrator.model.agents import Agent, Role
+from orchestrator.model.errors import Fault
+from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
+from orchestrator.model.limits import Limits
+from orchestrator.model.plan import Gate
+from orchestrator.model.run import Exit, Run
+from orchestrator.model.task import AfterRejections, Brief, Config, WorkspaceKind
+from orchestrator.pm.deadlines import wake_at
+from orchestrator.pm.state import PMState
+from tests.unit.pm.deciding import decided
+from tests.unit.pm.evidence import Evidence
+
+AGENTS = {role.value: Agent(role.value, role, command=("agent",)) for role in Role}
+CRITERIA = ("It works", "It is documented")
+SUBTASKS = ("a", "b", "c", "look", "dev-1")
+
+counts = st.integers(1, 3)
+small_limits = st.builds(
+    Limits,
+    silences=counts,
+    rejections=counts,
+    blocks=st.integers(0, 2),
+    crashes=st.integers(0, 2),
+    losses=st.integers(0, 2),
+    asks=st.integers(0, 2),
+    runs_at_once=st.integers(1, 4),
+    subtasks=st.integers(3, 10),
+)
+configs = st.builds(
+    Config,
+    workspace=st.sampled_from(WorkspaceKind),
+    architect=st.booleans(),
+    after_rejections=st.sampled_from(AfterRejections),
+)
+briefs = st.builds(
+    Brief,
+    title=st.just("Title"),
+    goal=st.sampled_from(["one thing", "another"]),
+    criteria=st.sampled_from([CRITERIA, CRITERIA[:1], (*CRITERIA, "It is fast"), ()]),
+    config=configs,
+)
+subtasks = st.lists(
+    st.builds(
+        Subtask,
+        id=st.sampled_from(SUBTASKS),
+        text=st.just("do it"),
+        agent=st.sampled_from(["dev", "dev", "dev", "architect", "nobody"]),
+        needs=st.lists(st.sampled_from(SUBTASKS), max_size=1).map(tuple),
+    ),
+    max_size=3,
+).map(tuple)
+good_subtasks = st.sampled_from([("a",), ("a", "b"), ("b", "c")]).map(
+    lambda ids: tuple(Subtask(each, "do it") for each in ids)
+)
+exits = st.one_of(
+    st.builds(Exit, code=st.sampled_from([0, 0, 0, 1, 7])),
+    st.builds(Exit, signal=st.sampled_from([1, 9, 15])),
+    st.just(Exit(lost=True)),
+)
+marks = st.lists(
+    st.builds(
+        CriterionMark,
+        text=st.sampled_from((*CRITERIA, "It is fast")),
+        met=st.booleans(),
+        evidence=st.sampled_from([(), ("artifacts/x",)]),
+    ),
+    max_size=4,
+).map(tuple)
+words = st.sampled_from(["retry", "set-aside", "abandon", "accept", "continue", "use the other one", ""])
+nonsense = st.sampled_from(["", "nothing", "r-00000000", "q1", "q9", "explore", "dev:a", "accept"])
+
+
+class Mind(RuleBasedStateMachine):
+    """Feeds facts of every kind: those that would come next, those that come late, and nonsense."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = PMState()
+        self.limits = Limits()
+        self.brief = Brief("Title", "one thing", CRITERIA)
+        self.agents = AGENTS
+        self.at = 1_764_254_100.0
+        self.told = 0
+        self.evidence = Evidence()
+
+    def feed(self, fact: f.Fact) -> None:
+        was = self.state
+        decision = decided(was, fact, self.limits)
+        self.state = decision.state
+        assert self.evidence.missing_for(was, fact, decision) == []
+
+    def nonce(self) -> str:
+        self.told += 1
+        return f"n{self.told}"
+
+    def run(self, data: st.DataObject, *, live: bool = False) -> Run | None:
+        runs = self.state.live_runs if live else list(self.state.runs.values())
+        return data.draw(st.sampled_from(runs)) if runs else None
+
+    def pending(self, data: st.DataObject) -> Action | None:
+        actions = list(self.state.outbox.values())
+        return data.draw(st.sampled_from(actions)) if actions else None
+
+    @initialize(limits=small_limits, brief=briefs, checks=st.sets(st.sampled_from(["test", "dev"])))
+    def begin(self, limits: Limits, brief: Brief, checks: set[str]) -> None:
+        self.limits, self.brief = limits, brief
+        self.agents = {
+            name: replace(agent, check=("check",)) if name in checks else agent for name, agent in AGENTS.items()
+        }
+        self.start()
+
+    def start(self) -> None:
+        self.feed(
+            f.TaskStarted(self.at, self.nonce(), self.nonce(), "t-1", "t", "/p", self.brief, self.agents, "base")
+        )
+
+    # What would come next -------------------------------------------------------------------------
+
+    @rule(data=st.data(), exit_=exits, works=st.sampled_from([True, True, True, False]))
+    def outcome(self, data: st.DataObject, exit_: Exit, works: bool) -> None:
+        match self.pending(data):
+            case Launch(run=run) if works:
+                self.feed(f.RunStarted(self.at, run, 1, "%1"))
+            case Launch(run=run, id=action):
+                self.feed(f.LaunchFailed(self.at, action, run, "no tmux", again=data.draw(st.booleans())))
+            case End(run=run):
+                self.feed(f.RunGone(self.at, f"{run}:gone", run, exit_))
+            case Commit(id=action, step=step, attempt=attempt):
+                commit = data.draw(st.sampled_from(["c1", "c2", ""]))
+                reason = "" if works else "no git"
+                self.feed(f.WorkCommitted(self.at, action, step, attempt, commit, reason=reason))
+            case Merge(id=action, step=step, attempt=attempt, commit=commit):
+                self.feed(f.WorkMerged(self.at, action, step, attempt, commit, "" if works else "moved on"))
+            case None:
+                return
+
+    @rule(data=st.data())
+    def good_report(self, data: st.DataObject) -> None:
+        """The report that the step of a run needs, whatever it is."""
+        run = self.run(data, live=True)
+        if run is None:
+            return
+        gates = self.state.steps[run.step].gates
+        report = Report(
+            ReportStatus.COMPLETE,
+            verdict=Verdict.APPROVED if Gate.VERDICT in gates else None,
+            run=run.id,
+            in_reply_to=run.order,
+            subtasks=data.draw(good_subtasks) if Gate.SUBTASKS in gates else None,
+            criteria=tuple(
+                CriterionMark(text, met=True, evidence=("artifacts/x",)) for text in self.state.brief.criteria
+            ),
+        )
+        self.feed(f.ReportLanded(self.at, self.nonce(), f"{self.nonce()}.md", self.nonce(), run.instance, report))
+
+    @rule(data=st.data(), exit_=exits)
+    def gone(self, data: st.DataObject, exit_: Exit) -> None:
+        run = self.run(data, live=True)
+        if run is not None:
+            self.feed(f.RunGone(self.at, f"{run.id}:gone", run.id, exit_))
+
+    @rule()
+    def deadline(self) -> None:
+        moment = wake_at(self.state, self.limits)
+        if moment is not None:
+            self.at = max(self.at, moment)
+            self.feed(f.TimePassed(self.at, self.nonce()))
+
+    @rule(data=st.data(), word=words)
+    def answer(self, data: st.DataObject, word: str) -> None:
+        if self.state.questions:
+            question = data.draw(st.sampled_from(list(self.state.questions)))
+            self.feed(f.Answered(self.at, self.nonce(), self.nonce(), question, word))
+
+    # What comes late, twice, or never should ------------------------------------------------------
+
+    @rule(
+        data=st.data(),
+        status=st.sampled_from(ReportStatus),
+        verdict=st.sampled_from([None, *Verdict]),
+        planned=st.none() | subtasks,
+        criteria=st.none() | marks,
+        missing=st.sampled_from([(), (), ("artifacts/lie",)]),
+        unreadable=st.sampled_from([False, False, False, True]),
+        names_run=st.booleans(),
+        name=st.sampled_from(["x.md", "y.md", ""]),
+    )
+    def any_report(self, data: st.DataObject, **said: Any) -> None:
+        run = self.run(data)
+        other = self.run(data)
+        instance = run.instance if run else data.draw(nonsense)
+        report = None
+        if not said["unreadable"]:
+            report = Report(
+                said["status"],
+                said["verdict"],
+                run=other.id if other and said["names_run"] else None,
+                in_reply_to=other.order if other and said["names_run"] else None,
+                blockers="no key",
+                subtasks=said["planned"],
+                criteria=said["criteria"],
+            )
+        faults = (Fault(3, "no status"),) if report is None else ()
+        name = said["name"] or f"{self.nonce()}.md"
+        digest = data.draw(st.sampled_from(["h1", "h2"])) if said["name"] else self.nonce()
+        self.feed(
+            f.ReportLanded(self.at, self.nonce(), name, digest, instance, report, faults, said["missing"])
+        )
+
+    @rule(data=st.data(), exit_=exits, kind=st.sampled_from(["started", "gone", "failed"]), real=st.booleans())
+    def any_life(self, data: st.DataObject, exit_: Exit, kind: str, real: bool) -> None:
+        run = self.run(data) if real else None
+        name = run.id if run else data.draw(nonsense)
+        match kind:
+            case "started":
+                self.feed(f.RunStarted(self.at, name, 1))
+            case "gone":
+                self.feed(f.RunGone(self.at, f"{name}:gone", name, exit_))
+            case _:
+                self.feed(f.LaunchFailed(self.at, f"{name}:failed", name, "why", again=data.draw(st.booleans())))
+
+    @rule(data=st.data(), attempt=st.integers(0, 4), commit=st.sampled_from(["", "c1"]), reason=st.sampled_from(["", "why"]))
+    def any_work(self, data: st.DataObject, attempt: int, commit: str, reason: str) -> None:
+        step = data.draw(st.sampled_from([*self.state.steps, "nothing"]))
+        if data.draw(st.booleans()):
+            self.feed(f.WorkCommitted(self.at, f"{self.nonce()}", step, attempt, commit, reason=reason))
+        else:
+            self.feed(f.WorkMerged(self.at, f"{self.nonce()}", step, attempt, commit, reason))
+
+    @rule(question=nonsense, word=words, request=st.sampled_from(["again", "once"]))
+    def any_answer(self, question: str, word: str, request: str) -> None:
+        self.feed(f.Answered(self.at, self.nonce(), request, question, word))
+
+    @rule(data=st.data(), ahead=st.floats(-100, 100))
+    def check_in(self, data: st.DataObject, ahead: float) -> None:
+        run = self.run(data)
+        progress = {run.id: self.at + ahead} if run else {}
+        self.feed(f.CheckedIn(self.at, self.nonce(), {**progress, "nothing": self.at}))
+
+    @rule(seconds=st.sampled_from([-3600.0, 0.0, 0.5, 20.0, 300.0, 1800.0, 14400.0, 86400.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.at += seconds
+        self.feed(f.TimePassed(self.at, self.nonce()))
+
+    @rule()
+    def stop(self) -> None:
+        self.feed(f.StopAsked(self.at, self.nonce()))
+
+    @rule(again=st.booleans(), brief=briefs)
+    def start_again(self, again: bool, brief: Brief) -> None:
+        self.brief = self.brief if again else brief
+        self.start()
+
+    @rule(brief=briefs)
+    def edit(self, brief: Brief) -> None:
+        self.feed(f.BriefChanged(self.at, brief))
+
+    @rule(agent=st.sampled_from(["dev", "review", "explore", "dev-2"]))
+    def spawn(self, agent: str) -> None:
+        given = self.agents.get(agent) or Agent(agent, Role.DEV, command=("agent",))
+        self.feed(f.SpawnAsked(self.at, self.nonce(), self.nonce(), given, "Look around"))
+
+    @rule(name=st.sampled_from(["pm-1.md", "x.md"]), digest=st.sampled_from(["h1", "h2"]))
+    def intrude(self, name: str, digest: str) -> None:
+        self.feed(f.Intruded(self.at, name, digest, "not yours"))
+
+    @rule()
+    def damage(self) -> None:
+        self.feed(f.JournalDamaged(self.at, self.nonce(), 5, "1.jsonl.damaged"))
+
+
+Mind.TestCase.settings = settings(max_examples=60, stateful_step_count=60)
+TestAnyFacts = Mind.TestCase

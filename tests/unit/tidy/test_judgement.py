@@ -1,0 +1,57 @@
+import json
+from collections import Counter
+
+import judgement
+import pytest
+from comparison import Comparison
+from judgement import Judgement
+from subtasks import Subtask
+
+SUBTASK = Subtask("f401", "Mend F401", ("F401",), ("a.py", "b.py"), 3, unsafe=False)
+BEFORE = Counter({("a.py", "F401"): 2, ("b.py", "F401"): 1, ("c.py", "I001"): 1})
+BETTER = Counter({("b.py", "F401"): 1, ("c.py", "I001"): 1})
+GOOD = Comparison("c0ffee", ran=True, passed=3, passed_before=3)
+
+
+def objections(after=BETTER, changed=("a.py",), tests=GOOD, before=BEFORE):
+    return judgement.objections(SUBTASK, before, after, changed, tests)
+
+
+def test_fewer_findings_and_no_harm_is_approved():
+    assert objections() == ()
+
+
+def test_another_finding_in_the_same_file_may_take_the_place_of_one():
+    assert objections(after=BETTER + Counter({("a.py", "I001"): 1})) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            {"tests": Comparison("c0ffee", ran=True, newly_failing={"t.py::one": "why"})},
+            "1 test newly fail: t.py::one",
+        ),
+        ({"tests": Comparison("c0ffee", ran=False, broken={"a.py": "invalid"})}, "a.py no longer compile"),
+        ({"changed": ("a.py", "c.py")}, "none of this subtask's were changed: c.py"),
+        ({"after": BETTER + Counter({("c.py", "I001"): 1})}, "went up: c.py from 1 to 2"),
+        (
+            {"after": BEFORE, "changed": ()},
+            "Nothing got better: ruff found 3 things to mend here before, and finds 3",
+        ),
+    ],
+)
+def test_each_rule_has_its_reason(change, reason):
+    (told,) = objections(**change)
+    assert reason in told
+
+
+def test_what_was_mended_on_the_way_needs_no_change():
+    gone = Counter({("c.py", "I001"): 1})
+    assert objections(before=gone, after=gone, changed=()) == ()
+
+
+def test_a_judgement_reads_as_it_was_written():
+    made = Judgement(3, 1, 1, 0, 2, ("because",))
+    assert Judgement.from_json(json.loads(json.dumps(made.to_json()))) == made
+    assert not made.approved
