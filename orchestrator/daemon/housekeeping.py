@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.daemon.act.launch import Places, tree_of
-from orchestrator.model.plan import Gate
 
 if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
@@ -33,8 +32,6 @@ def spent_trees(state: PMState, where: Places) -> list[Tree]:
     spent = {
         step.workspace: tree
         for step in state.steps.values()
-        if step.workspace not in used
-        and Gate.COMMIT in step.gates
-        and (tree := tree_of(state, step, where)) is not None
+        if step.workspace not in used and (tree := tree_of(state, step, where)) is not None
     }
     return list(spent.values())

@@ -132,14 +132,17 @@ class LocalHost:
             self._files.create(folder / claims.EXIT, claims.ENDED_BEFORE_IT_BEGAN)
 
     def _kill(self, launched: Launched) -> None:
-        """Kill all but the launcher until nothing is left, so that it can tell; then the launcher too."""
+        """Kill all but the launcher, and the leader above it, so that it can tell; then these too.
+
+        The leader's end would hang up the agent, which would then have ended by another signal than it did.
+        """
         deadline = time.monotonic() + KILL_BOUND
         while time.monotonic() < deadline:
             left = processes.processes_of(launched.process, launched.session)
             if not left:
                 return
             for process in left:
-                if process != launched.process:
+                if process.pid not in {launched.process.pid, launched.session}:
                     processes.send(process, signal.SIGKILL)
             time.sleep(_LOOK)
         for process in processes.processes_of(launched.process, launched.session):

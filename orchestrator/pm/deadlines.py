@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Purpose, Run
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.changes import RunProgressed
+from orchestrator.pm.readiness import next_start
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import CheckedIn
@@ -20,8 +20,9 @@ def checked_in(draft: Draft, fact: CheckedIn) -> None:
     """Take note of signs of work, then see what is due."""
     for name, at in fact.progress.items():
         run = draft.state.runs.get(name)
-        if run is not None and run.live and at > run.progress_at:
-            draft.change(RunProgressed(name, min(at, fact.at)))
+        newest = min(at, fact.at)
+        if run is not None and run.live and newest > run.progress_at:
+            draft.change(RunProgressed(name, newest))
     see_what_is_due(draft)
 
 
@@ -36,12 +37,8 @@ def see_what_is_due(draft: Draft) -> None:
 def wake_at(state: PMState, limits: Limits) -> float | None:
     """Return the next moment at which time alone changes something, or None."""
     moments = [due[0] for run in state.live_runs if (due := _due(run, limits)) is not None]
-    if state.state in ACTIVE:
-        moments += [
-            step.not_before
-            for step in state.steps.values()
-            if step.state is StepState.PENDING and step.not_before
-        ]
+    if state.state in ACTIVE and (start := next_start(state, limits.runs_at_once)) is not None:
+        moments.append(start)
     return min(moments, default=None)
 
 

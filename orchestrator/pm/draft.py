@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from orchestrator.pm.changes import ActionClosed, Change, Noticed
+from orchestrator.pm.orders import order_name
 from orchestrator.pm.state import PMState, fold, with_action
 
 if TYPE_CHECKING:
@@ -58,22 +59,35 @@ class Draft:
         self.state = with_action(self.state, action)
         self.actions.append(action)
 
-    def close_actions(self, kind: str, *, run: str = "", step: str = "") -> None:
-        """Take the actions of one kind that speak of a run or a step out of the outbox."""
-        for action in list(self.state.outbox.values()):
-            about = getattr(action, "run", "") or getattr(action, "step", "")
-            if action.kind == kind and about == (run or step):
-                self.change(ActionClosed(action.id))
+    def close_actions(self, *kinds: type[Action], **about: str | int) -> bool:
+        """Take the actions of these kinds out of the outbox whose fields say this. True if there were any."""
+        found = [
+            action.id
+            for action in self.state.outbox.values()
+            if isinstance(action, kinds) and all(getattr(action, name) == it for name, it in about.items())
+        ]
+        self.change(*(ActionClosed(action) for action in found))
+        return bool(found)
 
     def new_id(self, prefix: str) -> str:
-        """Return an id that nothing else in this task has."""
-        self._ids += 1
-        digest = blake2b(f"{self.nonce}:{self._ids}".encode(), digest_size=4).hexdigest()
-        return f"{prefix}-{digest}"
+        """Return an id that nothing else in this task has, and hardly anything in another."""
+        while True:
+            self._ids += 1
+            told = f"{self.state.id}:{self.at}:{self.nonce}:{self._ids}"
+            made = f"{prefix}-{blake2b(told.encode(), digest_size=4).hexdigest()}"
+            if made not in self.state.runs and made not in self.state.outbox:
+                return made
 
     def new_order_second(self) -> int:
-        """Return the second that names the next order: now, or the next free one after the last order's."""
-        return max(int(self.at), self.state.order_second + 1)
+        """Return the second that names the next order: now, or the next free one after the last order's.
+
+        A name that is taken all the same is passed over: of a second that a clock shows twice, or by a stranger.
+        """
+        taken = {run.order for run in self.state.runs.values()}
+        second = max(int(self.at), self.state.order_second + 1)
+        while order_name(second) in taken or order_name(second) in self.state.seen:
+            second += 1
+        return second
 
     def notice(self, text: str) -> None:
         """Leave a line that the user can read in `status` and in the PM's log."""

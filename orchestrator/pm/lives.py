@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.model.actions import End, Launch
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
-from orchestrator.model.task import TaskState
-from orchestrator.pm.advance import close_order, open_work
+from orchestrator.pm.advance import ACTIVE, close_order, open_work
 from orchestrator.pm.changes import RunBelieved, StepChecked, StepMoved
 from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
 
@@ -21,7 +21,7 @@ TERMINAL_GONE: Final = 1  # SIGHUP
 
 def run_started(draft: Draft, fact: RunStarted) -> None:
     """A launcher claimed its run."""
-    draft.close_actions("launch", run=fact.run)
+    draft.close_actions(Launch, run=fact.run)
     run = draft.state.runs.get(fact.run)
     if run is not None and run.life is Life.STARTING:
         evidence = f"process {fact.pid}"
@@ -31,25 +31,25 @@ def run_started(draft: Draft, fact: RunStarted) -> None:
 def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
     """A run never came to be."""
     run = draft.state.runs.get(fact.run)
-    draft.close_actions("launch", run=fact.run)
-    if run is not None and run.live:
-        how = f"could not be launched: {fact.reason}"
-        _bury(draft, run, Exit(lost=True), how)
-        if not _counts(draft, run):
-            return
-        if run.ending is not Ending.NOT or draft.state.state is TaskState.STOPPED:
-            _ended_by_us(draft, run)
-        elif fact.again:
-            lost(draft, run.step, how)
-        else:
-            block(draft, run.step, f"{run.agent} {how}")
+    if run is None or run.life is not Life.STARTING:
+        return
+    draft.close_actions(Launch, End, run=run.id)
+    how = f"could not be launched: {fact.reason}"
+    _bury(draft, run, Exit(lost=True), how)
+    if not _counts(draft, run):
+        return
+    if _wanted_gone(draft, run):
+        _ended_by_us(draft, run)
+    elif fact.again:
+        lost(draft, run.step, how)
+    else:
+        block(draft, run.step, f"{run.agent} {how}")
 
 
 def run_gone(draft: Draft, fact: RunGone) -> None:
     """A run's process is gone. Its last words were read before this fact (law 5)."""
     run = draft.state.runs.get(fact.run)
-    draft.close_actions("launch", run=fact.run)
-    draft.close_actions("end", run=fact.run)
+    draft.close_actions(Launch, End, run=fact.run)
     if run is None or not run.live:
         return
     open_order = run.order in draft.state.orders
@@ -73,26 +73,34 @@ def _counts(draft: Draft, run: Run) -> bool:
     return step.attempt == run.attempt and step.state is StepState.WORKING
 
 
+def _wanted_gone(draft: Draft, run: Run) -> bool:
+    """Tell whether a run ended because the PM or the user wanted it to."""
+    return run.ending is not Ending.NOT or draft.state.state not in ACTIVE
+
+
 def _check_ended(draft: Draft, run: Run, how: Exit) -> None:
     """The command that the daemon ran is over: its exit status is the verdict, and the agent comes next."""
-    if run.ending is not Ending.NOT:
+    if _wanted_gone(draft, run):
         _ended_by_us(draft, run)
-    elif how.code is None:
+    elif _lost(how):
         lost(draft, run.step, f"'s check {how}")
+    elif how.code is None:
+        crashed(draft, run.step, f"had a check that {how}")
     else:
         draft.change(StepChecked(run.step, how.code))
         if Gate.CHECK not in draft.step(run.step).gates and how.code:
             draft.notice(f"the check before {run.step} exited {how.code}; it is recorded, not judged")
-        if draft.state.state is TaskState.STOPPED:
-            draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "the task was stopped"))
-        else:
-            open_work(draft, run.step)
+        open_work(draft, run.step)
+
+
+def _lost(how: Exit) -> bool:
+    return how.lost or how.signal == TERMINAL_GONE
 
 
 def _ended_without_report(draft: Draft, run: Run, how: Exit) -> None:
-    if run.ending is not Ending.NOT or draft.state.state is TaskState.STOPPED:
+    if _wanted_gone(draft, run):
         _ended_by_us(draft, run)
-    elif how.lost or how.signal == TERMINAL_GONE:
+    elif _lost(how):
         lost(draft, run.step, str(how))
     elif how.clean and draft.step(run.step).tally.asks < draft.limits.asks:
         ask_again(draft, run.step, "the run ended and left no handoff")
@@ -101,10 +109,9 @@ def _ended_without_report(draft: Draft, run: Run, how: Exit) -> None:
 
 
 def _ended_by_us(draft: Draft, run: Run) -> None:
-    match run.ending:
-        case Ending.SILENT:
-            silent(draft, run.step, "gave no sign of work")
-        case Ending.OVERDUE:
-            silent(draft, run.step, "took longer than a run may")
-        case _:
-            draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended"))
+    if run.ending is Ending.SILENT and draft.state.state in ACTIVE:
+        silent(draft, run.step, "gave no sign of work")
+    elif run.ending is Ending.OVERDUE and draft.state.state in ACTIVE:
+        silent(draft, run.step, "took longer than a run may")
+    else:
+        draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended"))

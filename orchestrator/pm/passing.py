@@ -49,8 +49,8 @@ def _commit_of(state: PMState, step: str) -> str:
 
 def work_committed(draft: Draft, fact: WorkCommitted) -> None:
     """The work of a step is a commit, or there was nothing to commit, or it could not be done."""
-    draft.close_actions("commit", step=fact.step)
-    if not _awaited(draft, fact.step, fact.attempt):
+    asked = draft.close_actions(Commit, step=fact.step, attempt=fact.attempt)
+    if not (asked and _awaited(draft, fact.step, fact.attempt)):
         return
     if fact.reason:
         block(draft, fact.step, f"the work of {fact.step} could not be committed: {fact.reason}")
@@ -65,8 +65,8 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
 
 def work_merged(draft: Draft, fact: WorkMerged) -> None:
     """The branch was moved forward; or it was not, and the work is done again from where the branch is now."""
-    draft.close_actions("merge", step=fact.step)
-    if not _awaited(draft, fact.step, fact.attempt):
+    asked = draft.close_actions(Merge, step=fact.step, attempt=fact.attempt)
+    if not (asked and _awaited(draft, fact.step, fact.attempt)):
         return
     if fact.reason:
         reject(draft, fact.step, f"it could not be merged: {fact.reason}")
@@ -75,5 +75,6 @@ def work_merged(draft: Draft, fact: WorkMerged) -> None:
 
 
 def _awaited(draft: Draft, step: str, attempt: int) -> bool:
+    """Tell whether the outcome of an action still says something: its step may have been opened again."""
     here = draft.step(step)
     return here.state is StepState.CHECKING and here.attempt == attempt

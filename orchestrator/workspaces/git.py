@@ -16,7 +16,7 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import Tree, checked_tree
 from orchestrator.workspaces.beside import base_file, index_file
 from orchestrator.workspaces.checkout import Checkout
-from orchestrator.workspaces.joining import joined
+from orchestrator.workspaces.joining import base_of, joined
 from orchestrator.workspaces.keeping import keep
 from orchestrator.workspaces.process import GitFailed
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
@@ -79,7 +79,7 @@ class GitWorkspaces:
         self._refuse_if_used(repository, tree, branch)
         if checkout.folder is None or not checkout.there:
             raise Unavailable(f"{tree.path} is gone: its work cannot be committed")
-        snapshot = take(checkout, index_file(tree), tip, all_of_it=False)
+        snapshot = take(checkout, index_file(tree), base_of(repository, tree, tip), all_of_it=False)
         commit = joined(repository, tree, snapshot.tree, tip, message)
         if not commit:
             return "", 0

@@ -42,8 +42,9 @@ def _work(checkout: Checkout, tree: Tree, attempt: int, tip: str) -> str:
     if not checkout.there or checkout.unfinished or not any(checkout.path.iterdir()):
         return ""
     repository = checkout.repository
-    head = _head_of(checkout) or base_of(repository, tree, tip)
-    found = take(checkout, index_file(tree), head, all_of_it=True).tree
+    base = base_of(repository, tree, tip)
+    head = _head_of(checkout) or base
+    found = take(checkout, index_file(tree), base, all_of_it=True).tree
     if found == repository.tree_of(head):
         return head
     for line in _refs(repository, tree, "%(tree) %(parent) %(objectname)"):

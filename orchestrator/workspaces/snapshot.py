@@ -31,7 +31,7 @@ def take(checkout: Checkout, index: Path, start: str, *, all_of_it: bool) -> Sna
     Args:
         checkout: the tree.
         index: a file of ours to work with; what is there is overwritten.
-        start: the commit that the tree began with.
+        start: the commit that the tree was brought to.
         all_of_it: also take what lies in repositories that somebody made inside the tree, at the price of
             renaming their `.git`; else they are left out, as git itself cannot hold them.
 

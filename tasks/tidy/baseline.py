@@ -95,21 +95,21 @@ def take(workspace: Repository, project: Path, limit: float) -> Baseline:
     original = workspace.users_tree(project)
     homes = list(dict.fromkeys([project, original]))
     best: tuple[Runner, SuiteRun] | None = None
+    why = ""
     with copied(workspace, original) as copy:
         for runner, ran in suite.choose(copy, homes, limit):
             if ran.status is None:
                 return Baseline(commit, None, note=f"The tests did not end within {seconds(limit)}.")
-            if best is None or len(ran.outcomes.passed) > len(best[1].outcomes.passed):
+            if not ran.outcomes.passed:
+                why = why or suite.why_none(ran)
+            elif best is None or len(ran.outcomes.passed) > len(best[1].outcomes.passed):
                 best = (runner, ran)
             if ran.outcomes.passed and not ran.outcomes.unread:
                 break
     if best is None:
-        return Baseline(commit, None, note="No tests were found that could be run here.")
+        note = f"No test passes here: {why}." if why else "No tests were found."
+        return Baseline(commit, None, note=note)
     runner, ran = best
-    if not ran.outcomes.passed:
-        why = ran.outcomes.unread or ran.outcomes.failed
-        words = gist(next(iter(why.values()), ""))
-        return Baseline(commit, None, note=f"No test passes here ({runner}): {words}.")
     return Baseline(commit, runner, ran.outcomes, ran.seconds, _unread_note(ran.outcomes))
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 import task_file
+import testing_by_import
 from agent import carry_out
 from artifacts import Artifacts
 from order import Order
@@ -28,6 +29,7 @@ def design(order: Order) -> Report:
         settings,
         tested=baseline.tested,
         most=settings.subtasks or most_subtasks(baseline.seconds),
+        by_importing=testing_by_import.files(order.workspace, survey.findings),
     )
     write_json(artifacts.plan, plan.to_json())
     write_text(artifacts.design, describe(plan))

@@ -36,6 +36,7 @@ NOT_TRIED = {
     "T201": "its fix deletes output that somebody may read",
     "T203": "its fix deletes output that somebody may read",
 }
+IMPORTS = ("F401", "F811")
 SAFE_ID = re.compile(r"[^a-z0-9]+")
 ID_LENGTH = 56
 PLAIN_PATH = re.compile(r"[\w./-]+")
@@ -51,6 +52,7 @@ class Why(StrEnum):
     NO_FIX = "ruff has no fix for it"
     UNTESTED = "its fix may change what the code does, and no test imports the file"
     TEST = "its fix may change what a test asserts, and nothing tests the tests"
+    IMPORT = "an import inside a test may be just what it tests"
     SETTING = "task.md leaves it alone"
     SYNTAX = "the file has syntax errors"
     BOUND = "there was more than one task should change; run the template again"
@@ -145,7 +147,14 @@ def most_subtasks(test_seconds: float) -> int:
     return max(FEWEST_SUBTASKS, min(MOST_SUBTASKS, int(TEST_TIME / max(test_seconds, 1.0))))
 
 
-def make_plan(findings: Sequence[Finding], settings: Settings, *, tested: Collection[str], most: int) -> Plan:
+def make_plan(
+    findings: Sequence[Finding],
+    settings: Settings,
+    *,
+    tested: Collection[str],
+    most: int,
+    by_importing: Collection[str] = (),
+) -> Plan:
     """Group what can be mended into subtasks, safest and most valuable first.
 
     One rule makes one group; rules that are found only once or twice are put together by what they are about.
@@ -155,12 +164,16 @@ def make_plan(findings: Sequence[Finding], settings: Settings, *, tested: Collec
         settings: What the user wants.
         tested: The files of which tests can tell if an unsafe fix does harm.
         most: The bound on the number of subtasks.
+        by_importing: The test files in which an unused import may be a test.
     """
+    imports = {(path, code) for path in by_importing for code in IMPORTS}
     unreadable = {finding.path for finding in findings if finding.code in {SYNTAX, UNREADABLE}}
     mended: list[Finding] = []
     left: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:
         why = _why_left(finding, settings, unreadable, tested)
+        if not why and (finding.path, finding.code) in imports:
+            why = Why.IMPORT
         if why:
             left[finding.code, finding.name, why] += 1
         else:

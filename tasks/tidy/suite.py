@@ -16,8 +16,8 @@ from pathlib import Path
 
 import bounded
 import outcomes
-from outcomes import Outcomes
-from wording import first_line
+from outcomes import Outcomes, gist
+from wording import first_line, last_line
 
 RECORDERS = Path(__file__).resolve().parent / "recorders"
 VIRTUALENVS = (".venv", "venv", "env")
@@ -73,7 +73,7 @@ class SuiteRun:
 
 
 def choose(copy: Path, homes: Iterable[Path], limit: float) -> Iterator[tuple[Runner, SuiteRun]]:
-    """Each way to run the tests that gets any of them to run, with what its run said.
+    """Each way to run the tests, with what its run said; the caller stops where it is content.
 
     Args:
         copy: A copy of the project; each way runs in it.
@@ -92,14 +92,11 @@ def choose(copy: Path, homes: Iterable[Path], limit: float) -> Iterator[tuple[Ru
 def _attempts(copy: Path, runner: Runner, limit: float) -> Iterator[tuple[Runner, SuiteRun]]:
     """A way as the project configures it, and without what may have kept it from running."""
     ran = run(copy, runner, limit)
-    if ran.outcomes:
-        yield runner, ran
+    yield runner, ran
     if not ran.outcomes.passed and runner.kind == "pytest" and ran.status is not None:
         more = WIDER_NAMES if ran.status == NOTHING_COLLECTED else WITHOUT_OPTIONS
         runner = replace(runner, options=more)
-        ran = run(copy, runner, limit)
-        if ran.outcomes:
-            yield runner, ran
+        yield runner, run(copy, runner, limit)
 
 
 def run(copy: Path, runner: Runner, limit: float, only: Iterable[str] | None = None) -> SuiteRun:
@@ -209,7 +206,11 @@ def _asked(python: str, program: str, copy: Path, *arguments: str) -> str:
     return lines[-1] if done.returncode == 0 and lines else ""
 
 
-def why_not(ran: SuiteRun) -> str:
-    """One line on why a run got no test to run."""
-    lines = [line for line in ran.words.splitlines() if "rror" in line]
-    return first_line(lines[-1] if lines else ran.words)
+def why_none(ran: SuiteRun) -> str:
+    """Why no test of a run passed, in one line; empty if there simply are no tests."""
+    if ran.outcomes.failed:
+        return gist(next(iter((ran.outcomes.unread or ran.outcomes.failed).values())))
+    if ran.status in {0, NOTHING_COLLECTED}:
+        return ""
+    errors = [line for line in ran.words.splitlines() if "rror" in line]
+    return first_line(errors[-1]) if errors else last_line(ran.words)

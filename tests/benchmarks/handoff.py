@@ -25,7 +25,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         world.start_daemon()
         task = world.start_task("measure", brief({}, "shared"))
         with task.tail() as journal:
-            run = world.first_run(task)
+            run = task.first_run()
             outside = places.scratchpad(task.folder) / "new.md"
             begin = time.time()
             for number in bench.times(250, "handoffs"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from tests.benchmarks.bench import Bench
 from tests.benchmarks.floors import exit_told, new_window
@@ -21,25 +20,18 @@ STEPS_OF_SUBTASK = 3
 class Chain:
     """Runs that follow each other in one task: each begins when its predecessor is known to be gone."""
 
-    world: World
     journal: JournalTail
     marks: Marks
     launches: list[float] = field(default_factory=list)
     exits: list[float] = field(default_factory=list)
 
-    def first(self) -> str:
-        """Return the run that the start of the task launched."""
-        return self.world.first_run_begun(self.marks)
-
     def follow(self, run: str, word: str = "") -> str:
         """Let a run end; return the next one, which runs by then."""
         self.marks.give_turn(word)
-        gone = 0
         while True:
             line = self.journal.next()
             if line.fact["kind"] == "run_gone" and line.fact["run"] == run:
-                gone = line.seen
-                self.exits.append((gone - self.marks.ended(run)) / 1e6)
+                self.exits.append((line.seen - self.marks.ended(run)) / 1e6)
             for after in line.launched:
                 self.launches.append((self.marks.begun(after) - line.seen) / 1e6)
                 return after
@@ -79,12 +71,12 @@ def measured(bench: Bench, workspace: str, usual: int) -> tuple[Chain, list[floa
         task = world.start_task("measure", brief(everyone, workspace))
         world.socket.tmux("new-session", "-d", "-s", "floor", "-x", "200", "-y", "50", "sleep", "3600")
         with task.tail() as journal:
-            chain = Chain(world, journal, marks)
-            run = world.first_run(task)
+            chain = Chain(journal, marks)
+            run = task.first_run()
             marks.begun(run)
             subtasks = (bench.runs or usual) // STEPS_OF_SUBTASK + 1
             for _ in bench.times(usual, f"runs, {workspace}"):
-                window.append(new_window(world, Path(marks.folder)))
+                window.append(new_window(world, marks.folder))
                 told.append(exit_told())
                 run = chain.follow(run, str(subtasks))
     return chain, window, told

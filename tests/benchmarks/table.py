@@ -38,7 +38,7 @@ def lines(row: Row) -> Iterable[str]:
         _number(row.median),
         _number(row.p99),
         "" if ratio is None else _number(ratio),
-        row.reach or "",
+        str(row.reach or ""),
         _MET[row.met],
     ).rstrip()
     told = [f"floor: {row.floor_is}"] if row.floor_is else []

@@ -39,6 +39,11 @@ class Begun:
     def tail(self) -> JournalTail:
         return JournalTail(places.task_journal(self.home))
 
+    def first_run(self) -> str:
+        """Return the run that the start of the task launched, as soon as it lives."""
+        runs = places.task_runs(self.home)
+        return until(lambda: next((path.parent.name for path in runs.glob("*/pid")), ""), "the first run")
+
     def ask(self, verb: str, **arguments: str) -> str:
         """Have a request heard and return the daemon's reply."""
         request = send(str(self.home), verb, arguments)
@@ -78,6 +83,8 @@ class World:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, Exception):
+            error.add_note(f"the daemon's log ends so:\n{self.complaint()}")
         with ExitStack() as last_first:
             last_first.callback(shutil.rmtree, self.root, ignore_errors=True)
             last_first.callback(shutil.rmtree, self.socket.folder, ignore_errors=True)
@@ -115,7 +122,8 @@ class World:
 
     def complaint(self) -> str:
         """Return what the daemon said last."""
-        return (self.root / "daemon.log").read_text(errors="replace")[-2000:]
+        log = self.root / "daemon.log"
+        return log.read_text(errors="replace")[-2000:] if log.exists() else ""
 
     # Tasks ----------------------------------------------------------------------------------------
 

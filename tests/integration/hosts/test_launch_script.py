@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import pty
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,7 +47,7 @@ def start(shell, tmp_path):
 
     def started(*argv: str, path: str = PATH, pane: str = "", **spec) -> subprocess.Popen[str]:
         script = lay_down(DiskFiles(), run_spec(tmp_path, argv, **spec))
-        return subprocess.Popen(
+        leader = subprocess.Popen(
             [*shell, str(script)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -54,8 +56,17 @@ def start(shell, tmp_path):
             start_new_session=True,
             env={"PATH": path, "SECRET": "of ours", "TMUX": "/nowhere,1,0", "TMUX_PANE": pane},
         )
+        leaders.append(leader)
+        return leader
 
-    return started
+    leaders: list[subprocess.Popen[str]] = []
+    yield started
+    for leader in leaders:
+        with suppress(ProcessLookupError):
+            os.killpg(leader.pid, signal.SIGKILL)
+        leader.wait()
+        if leader.stdout:
+            leader.stdout.close()
 
 
 def run_spec(root: Path, argv: tuple[str, ...], **more) -> LaunchSpec:
@@ -137,23 +148,28 @@ def test_of_many_launchers_one_runs_and_the_others_say_so(start, tmp_path) -> No
 
 
 def test_the_launcher_can_be_told_from_a_later_process_of_the_same_number(start, folder) -> None:
-    launcher = start("sleep", "600")
-    try:
-        launched = wait_until(lambda: read_launched(DiskFiles(), folder))
-        assert launched
-        assert launched.process.pid == launcher.pid
-        assert launched.process.start == start_of(launcher.pid)
-    finally:
-        os.killpg(launcher.pid, signal.SIGKILL)
-        launcher.communicate()
+    leader = start("sleep", "600")
+    launched = wait_until(lambda: read_launched(DiskFiles(), folder))
+    assert launched
+    assert launched.process.start == start_of(launched.process.pid)
+    assert launched.session == os.getsid(launched.process.pid) == leader.pid
+    assert launched.pane == ""
+
+
+def test_a_session_that_is_not_its_own_is_not_claimed(shell, folder, tmp_path) -> None:
+    script = lay_down(DiskFiles(), run_spec(tmp_path, ("true",)))
+    subprocess.run([*shell, str(script)], check=True)
+    launched = read_launched(DiskFiles(), folder)
+    assert launched
+    assert launched.session == 0
 
 
 def test_an_upgrade_changes_nothing_under_a_living_agent(start, folder, tmp_path) -> None:
-    launcher = start("sh", "-c", f"until [ -e '{tmp_path}/go' ]; do sleep 0.01; done")
+    leader = start("sh", "-c", f"until [ -e '{tmp_path}/go' ]; do sleep 0.01; done")
     wait_until(lambda: read_launched(DiskFiles(), folder))
     DiskFiles().write(folder / "launch.sh", b"#!/bin/sh\nexit 99\n")
     (tmp_path / "go").touch()
-    launcher.communicate()
+    leader.communicate()
     assert ended(folder) == Exit(code=0)
 
 
@@ -162,23 +178,37 @@ def test_an_upgrade_changes_nothing_under_a_living_agent(start, folder, tmp_path
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_to_all_ends_the_agent_and_the_launcher_tells(start, folder, tmp_path, number) -> None:
-    launcher = start("sh", "-c", f"touch '{tmp_path}/begun'; exec sleep 600")
+    leader = start("sh", "-c", f"touch '{tmp_path}/begun'; exec sleep 600")
     wait_until((tmp_path / "begun").exists)
-    os.killpg(launcher.pid, number)
-    launcher.communicate()
+    os.killpg(leader.pid, number)
+    leader.communicate()
     assert ended(folder) == Exit(signal=number)
+
+
+def test_when_its_terminal_goes_away_the_agent_is_told_and_the_launcher_tells(
+    shell, folder, tmp_path
+) -> None:
+    agent = ("sh", "-c", f"touch '{tmp_path}/begun'; exec sleep 600")
+    script = lay_down(DiskFiles(), run_spec(tmp_path, agent))
+    leader, terminal = pty.fork()
+    if leader == 0:
+        os.execve(shell[0], [*shell, str(script)], {"PATH": PATH})
+    wait_until((tmp_path / "begun").exists)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(leader, 0)[1]) == -signal.SIGHUP
+    wait_until(lambda: ended(folder))
+    assert ended(folder) == Exit(signal=signal.SIGHUP)
 
 
 def test_one_that_is_ended_before_it_starts_the_agent_does_not_start_it(start, folder, tmp_path) -> None:
     slow = fake_tmux(tmp_path, "sleep 600")
-    launcher = start("touch", str(tmp_path / "ran"), path=f"{slow}:{PATH}", pane="%1")
-    wait_until(lambda: read_launched(DiskFiles(), folder))
-    os.kill(launcher.pid, signal.SIGTERM)
+    start("touch", str(tmp_path / "ran"), path=f"{slow}:{PATH}", pane="%1")
+    launched = wait_until(lambda: read_launched(DiskFiles(), folder))
+    assert launched
+    os.kill(launched.process.pid, signal.SIGTERM)
     wait_until(lambda: ended(folder))
     assert ended(folder) == Exit(signal=signal.SIGTERM)
     assert not (tmp_path / "ran").exists()
-    os.killpg(launcher.pid, signal.SIGKILL)
-    launcher.communicate()
 
 
 # tmux that does not work --------------------------------------------------------------------------
@@ -210,11 +240,11 @@ def test_a_tmux_that_is_missing_stops_nothing(start, folder, tmp_path) -> None:
 def test_a_tmux_that_hangs_holds_up_the_agent_for_two_seconds_at_most(start, folder, tmp_path) -> None:
     hangs = fake_tmux(tmp_path, "exec sleep 600")
     began = time.monotonic()
-    launcher = start("echo", "hello", path=f"{hangs}:{PATH}", pane="%1")
+    leader = start("echo", "hello", path=f"{hangs}:{PATH}", pane="%1")
     wait_until(lambda: ended(folder))
     assert 1.9 < time.monotonic() - began < 5
-    os.killpg(launcher.pid, signal.SIGKILL)
-    assert launcher.communicate()[0] == "hello\n"
+    os.killpg(leader.pid, signal.SIGKILL)
+    assert leader.communicate()[0] == "hello\n"
 
 
 # Words --------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ import pytest
 from orchestrator.model.errors import Unavailable
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.process import Git
-
 from tests.polling import wait_until
 
 from .conftest import KEPT

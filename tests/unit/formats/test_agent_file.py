@@ -140,7 +140,9 @@ def test_a_role_is_the_name_where_none_is_given():
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(text, told):
     problems = faults(read_agent, text)
-    assert [problem.startswith(start) for problem, start in zip(problems, told, strict=False)] == [True] * len(told)
+    assert [problem.startswith(start) for problem, start in zip(problems, told, strict=False)] == [
+        True
+    ] * len(told)
 
 
 # Trust -------------------------------------------------------------------------------------------
@@ -205,8 +207,12 @@ def test_what_is_wrong_in_json_is_told(text, told):
 
 # Properties --------------------------------------------------------------------------------------
 
-tools = st.sampled_from(["Read", "Write", "Edit", "Bash", "Grep", "Glob", "mcp__a__b", "Bash(git log:*)", "*"])
-words = st.lists(st.text().filter(lambda text: "\0" not in text and not re.search("[\ud800-\udfff]", text)), max_size=3)
+tools = st.sampled_from(
+    ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "mcp__a__b", "Bash(git log:*)", "*"]
+)
+words = st.lists(
+    st.text().filter(lambda text: "\0" not in text and not re.search("[\ud800-\udfff]", text)), max_size=3
+)
 agents = st.builds(
     Agent,
     name=names.filter(lambda name: name not in list(Role)),

@@ -26,7 +26,15 @@ JUNK = {
     f"{REPORT}## Artifacts Generated\n": ["- a (", "- `a/b`\n", "  - `"],
     "---\nname: x\n": ["a: '", "- x\n", "tools: [", 'a: "\\'],
     "{": ['"a":{', '"a":1,', '"', "[[", "1"],
-    "-": ["-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaaaa.", 'password="', "password: a", "://a:", "sk-a", "bearer "],
+    "-": [
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJaaaaaaaaaa.",
+        'password="',
+        "password: a",
+        "://a:",
+        "sk-a",
+        "bearer ",
+    ],
 }
 READERS = {
     "# X": [read_brief],

@@ -123,9 +123,18 @@ def test_a_skill_cannot_pretend_to_be_more():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", ["names nobody: add a line `**Target:** agent`", "orders nothing: add a section `## Instructions`"]),
+        (
+            "",
+            [
+                "names nobody: add a line `**Target:** agent`",
+                "orders nothing: add a section `## Instructions`",
+            ],
+        ),
         ("**Target:** ../x\n## Instructions\nx", ["line 1: '../x' is no agent name"]),
-        ("**Target:** dev\n## Instructions\n```\n## Context\n", ["line 3: this block of code is never closed"]),
+        (
+            "**Target:** dev\n## Instructions\n```\n## Context\n",
+            ["line 3: this block of code is never closed"],
+        ),
     ],
 )
 def test_what_is_no_order_is_refused(text, told):

@@ -63,7 +63,9 @@ def test_a_sign_of_progress_is_asked_for():
 def test_the_remote_addition_is_the_documents():
     text = told(remote_host="user@box", task_dir="/repo/tasks/dds/")
     document = (HUB / "preamble_remote.md").read_text()
-    document = document.replace("{remote_host}", "user@box").replace("{remote_cwd}/tasks/{task}", "/repo/tasks/dds")
+    document = document.replace("{remote_host}", "user@box").replace(
+        "{remote_cwd}/tasks/{task}", "/repo/tasks/dds"
+    )
     assert document.replace("(cron every 2 min)", "(every 2 min)") in text
     assert "Remote Setup" not in told()
 
@@ -77,7 +79,10 @@ def test_the_remote_addition_is_the_documents():
         ({"role": None, "gates": (Gate.VERDICT,)}, {"**Verdict:**"}),
         ({"role": Role.PLAN}, {"## Subtasks"}),
         ({"gates": (Gate.SUBTASKS,)}, {"## Subtasks"}),
-        ({"gates": (Gate.CRITERIA,), "criteria": ("A", "B")}, {"## Success Criteria", "- [x] A (", "- [x] B ("}),
+        (
+            {"gates": (Gate.CRITERIA,), "criteria": ("A", "B")},
+            {"## Success Criteria", "- [x] A (", "- [x] B ("},
+        ),
     ],
 )
 def test_each_role_is_asked_for_its_part(changes, parts):
@@ -105,7 +110,9 @@ def test_the_form_filled_in_is_a_report(role):
     assert (report.run, report.in_reply_to) == ("r-1", "pm-20251127-153000.md")
     assert report.artifacts == ("/w/a.py",)
     assert (report.verdict is not None) == (role in {Role.TEST, Role.REVIEW})
-    assert [subtask.id for subtask in report.subtasks or ()] == (["first-id", "second-id"] if role is Role.PLAN else [])
+    assert [subtask.id for subtask in report.subtasks or ()] == (
+        ["first-id", "second-id"] if role is Role.PLAN else []
+    )
     assert [mark.text for mark in report.criteria] == ["All pass '''x", "B"]
 
 

@@ -21,7 +21,9 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-@pytest.mark.parametrize("text", ["{}", "the key is {}.", "curl -H 'x: {}' y", "KEY={}", '{{"k":"{}"}}', "`{}`"])
+@pytest.mark.parametrize(
+    "text", ["{}", "the key is {}.", "curl -H 'x: {}' y", "KEY={}", '{{"k":"{}"}}', "`{}`"]
+)
 def test_known_keys_are_masked(secret, text):
     clean = redacted(text.format(secret))
     assert secret not in clean
@@ -70,11 +72,20 @@ def test_other_text_stays(text):
     assert redacted(text) == text
 
 
-@given(st.text() | st.lists(st.sampled_from([*SECRETS, "password=", "token: ", '"', "'", " ", "[redacted]", "://a:b@"])).map("".join))
+@given(
+    st.text()
+    | st.lists(
+        st.sampled_from([*SECRETS, "password=", "token: ", '"', "'", " ", "[redacted]", "://a:b@"])
+    ).map("".join)
+)
 def test_masked_text_stays_as_it_is(text):
     assert redacted(redacted(text)) == redacted(text)
 
 
-@given(st.sampled_from(SECRETS), st.text(" .,;:=\n\"'()[]{}<>", min_size=1), st.text(" .,;:=\n\"'()[]{}<>", min_size=1))
+@given(
+    st.sampled_from(SECRETS),
+    st.text(" .,;:=\n\"'()[]{}<>", min_size=1),
+    st.text(" .,;:=\n\"'()[]{}<>", min_size=1),
+)
 def test_no_sign_beside_a_key_hides_it(secret, before, after):
     assert secret not in redacted(f"{before}{secret}{after}")

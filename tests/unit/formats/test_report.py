@@ -68,7 +68,17 @@ def test_a_status_is_read_as_agents_write_it(line):
 
 
 @pytest.mark.parametrize(
-    "value", ["COMPLETE ✅", "DONE", "COMPLETED", "COMPLETE.", "**COMPLETE**", "", "NEEDS REVIEW", "complete, I think"]
+    "value",
+    [
+        "COMPLETE ✅",
+        "DONE",
+        "COMPLETED",
+        "COMPLETE.",
+        "**COMPLETE**",
+        "",
+        "NEEDS REVIEW",
+        "complete, I think",
+    ],
 )
 def test_a_status_is_exactly_one_of_the_values(value):
     assert "write exactly one of IN_PROGRESS" in faults(f"# Handoff: dev\n**Status:** {value}\n")[0]
@@ -98,11 +108,16 @@ def test_the_same_status_twice_is_read():
 
 
 def test_a_bold_status_further_down_counts_if_none_leads():
-    assert read("# Handoff: dev\n## Completed Work\nx\n\n**Status:** NEEDS_REVIEW").status is ReportStatus.NEEDS_REVIEW
+    assert (
+        read("# Handoff: dev\n## Completed Work\nx\n\n**Status:** NEEDS_REVIEW").status
+        is ReportStatus.NEEDS_REVIEW
+    )
 
 
 def test_prose_about_a_status_is_prose():
-    report = read("**Status:** COMPLETE\n## Completed Work\nStatus: 200 OK\n**Status:** of 3 tests is green\n")
+    report = read(
+        "**Status:** COMPLETE\n## Completed Work\nStatus: 200 OK\n**Status:** of 3 tests is green\n"
+    )
     assert report.status is ReportStatus.COMPLETE
     assert "Status: 200 OK" in report.completed
 
@@ -145,7 +160,10 @@ def test_other_header_lines_are_read_strictly(line, told):
 
 
 def test_a_verdict_given_twice_differently_is_refused():
-    assert "is REJECTED, and APPROVED in line 3" in faults(DONE + b"**Verdict:** APPROVED\n**Verdict:** REJECTED\n")[0]
+    assert (
+        "is REJECTED, and APPROVED in line 3"
+        in faults(DONE + b"**Verdict:** APPROVED\n**Verdict:** REJECTED\n")[0]
+    )
 
 
 # Sections ----------------------------------------------------------------------------------------
@@ -177,7 +195,9 @@ def test_code_that_is_never_closed_is_read_where_it_hides_nothing():
     assert read_report(DONE + b"## Completed Work\n```\nx", "r").completed == "```\nx"
 
 
-@pytest.mark.parametrize("rest", ["", "## Blockers\n", "## Blockers\n  \n## Notes\nx\n", "## Blockers\nNone.\n"])
+@pytest.mark.parametrize(
+    "rest", ["", "## Blockers\n", "## Blockers\n  \n## Notes\nx\n", "## Blockers\nNone.\n"]
+)
 def test_blocked_needs_its_reason(rest):
     assert faults(f"**Status:** BLOCKED\n{rest}") == [
         "line 1: says BLOCKED, and nothing stands under `## Blockers`: say what blocks"
@@ -201,7 +221,9 @@ def test_a_section_that_steers_stands_once():
 
 
 def test_every_fault_is_told():
-    told = faults("**Status:** maybe\n**Verdict:** perhaps\n**Run:** !\n## Subtasks\n- a\n## Success Criteria\n- b\n")
+    told = faults(
+        "**Status:** maybe\n**Verdict:** perhaps\n**Run:** !\n## Subtasks\n- a\n## Success Criteria\n- b\n"
+    )
     assert [fault.partition(":")[0] for fault in told] == ["line 1", "line 2", "line 3", "line 5", "line 7"]
 
 

@@ -52,7 +52,9 @@ def test_prose_code_and_remarks_between_artifacts_are_passed_over():
 
 
 def test_too_many_artifacts_and_bad_paths_are_refused():
-    assert faults("Artifacts Generated", "- x\n" * 2001) == ["line 2003: more than 2000 artifacts: name their folder"]
+    assert faults("Artifacts Generated", "- x\n" * 2001) == [
+        "line 2003: more than 2000 artifacts: name their folder"
+    ]
     assert faults("Artifacts Generated", "- a\x1b[2Jb") == ["line 3: the path holds a control character"]
     assert "longer than 4096" in faults("Artifacts Generated", "- " + "x" * 4097)[0]
 

@@ -17,7 +17,11 @@ def kinds(text, *, to_end=True):
 
 def parted(text):
     return [
-        (section.heading.level, section.heading.key or section.heading.title, [line.text for line in section.lines])
+        (
+            section.heading.level,
+            section.heading.key or section.heading.title,
+            [line.text for line in section.lines],
+        )
         for section in sections(scan(text.split("\n")), SHAPE)
     ]
 
@@ -77,7 +81,19 @@ def test_a_title_like_line_is_a_comment_where_comments_begin_so():
 
 @pytest.mark.parametrize(
     "title",
-    ["Goal", "goal", "**Goal**", "Goal:", "1. Goal", "2) Goal", "✅ Goal", "Goal (if any)", "Goal (a):", "  GOAL  ", "`Goal`"],
+    [
+        "Goal",
+        "goal",
+        "**Goal**",
+        "Goal:",
+        "1. Goal",
+        "2) Goal",
+        "✅ Goal",
+        "Goal (if any)",
+        "Goal (a):",
+        "  GOAL  ",
+        "`Goal`",
+    ],
 )
 def test_titles_are_compared_without_what_decorates_them(title):
     assert plain(title) == "goal"
@@ -86,19 +102,30 @@ def test_titles_are_compared_without_what_decorates_them(title):
 @given(prose)
 def test_every_line_is_in_exactly_one_section(text):
     found = sections(scan(text.split("\n")), SHAPE)
-    numbers = [number for part in found for number in (part.line, *(line.number for line in part.lines)) if number]
+    numbers = [
+        number for part in found for number in (part.line, *(line.number for line in part.lines)) if number
+    ]
     assert numbers == list(range(1, text.count("\n") + 2))
 
 
 def test_items_go_on_over_lines():
     text = "intro\n- a\n  b\nc\n\n  d\n    - e\n- f\n\nout\n  - in\n```\n- g\n```\n* h\n"
-    found = [(item.line, item.text, [line.text.strip() for line in item.more]) for item in items(scan(text.split("\n")))]
+    found = [
+        (item.line, item.text, [line.text.strip() for line in item.more])
+        for item in items(scan(text.split("\n")))
+    ]
     assert found == [(2, "a", ["b", "c", "d", "- e"]), (8, "f", ["- in"]), (15, "h", [])]
 
 
 @pytest.mark.parametrize(
     ("text", "rest"),
-    [("a<!-- b -->c", "ac"), ("<!--a--><!--b-->", ""), ("a <!-- b", "a <!-- b"), ("<!-->", "<!-->"), ("-->", "-->")],
+    [
+        ("a<!-- b -->c", "ac"),
+        ("<!--a--><!--b-->", ""),
+        ("a <!-- b", "a <!-- b"),
+        ("<!-->", "<!-->"),
+        ("-->", "-->"),
+    ],
 )
 def test_comments_are_taken_out_where_they_end(text, rest):
     assert without_comments(text) == rest

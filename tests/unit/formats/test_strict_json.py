@@ -33,7 +33,7 @@ def test_json_that_would_do_harm_is_refused_with_the_place(text, told):
 
 
 def test_brackets_in_strings_are_text():
-    text = r'{"a": "' + "[{" * 100 + r' \" ' + "[" * 100 + r'", "b\\": [[]]}'
+    text = r'{"a": "' + "[{" * 100 + r" \" " + "[" * 100 + r'", "b\\": [[]]}'
     assert load_json(text.encode(), "f")["b\\"] == [[]]
 
 

@@ -120,7 +120,9 @@ def test_criteria_go_on_over_lines():
     ],
 )  # fmt: skip
 def test_what_is_missing_is_told_with_its_line(text, told):
-    assert [told_so.startswith(start) for told_so, start in zip(faults(text), told, strict=True)] == [True] * len(told)
+    assert [told_so.startswith(start) for told_so, start in zip(faults(text), told, strict=True)] == [
+        True
+    ] * len(told)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,11 @@ def test_a_goal_beside_brackets_and_comments_is_a_goal(goal):
 
 
 def test_a_filled_template_is_filled_and_each_of_its_examples_works():
-    text = blank_task("x").replace("may stay. -->", "may stay. -->\nDo it.").replace("-->\n\n## Agent", "-->\n- a\n## Agent")
+    text = (
+        blank_task("x")
+        .replace("may stay. -->", "may stay. -->\nDo it.")
+        .replace("-->\n\n## Agent", "-->\n- a\n## Agent")
+    )
     text = re.sub(r"(?m)^# ([a-z.]+: )", r"\1", text).replace("cwd: user@host", "# cwd: user@host")
     brief = read(text)
     assert (brief.goal, brief.criteria, brief.unfilled) == ("Do it.", ("a",), False)
@@ -202,7 +208,7 @@ def test_lines_are_read_as_people_write_them():
 
 def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
     wish = config(
-        "dev.command: sh -c 'echo \"# no comment\"; x' \\# {python} \"a # b\"  # but this",
+        'dev.command: sh -c \'echo "# no comment"; x\' \\# {python} "a # b"  # but this',
         "dev-2.check: make  test",
         "qa_1.model: qwen2.5:7b-instruct/x",
         "architect.cwd: ssh://me@box:22/repo",

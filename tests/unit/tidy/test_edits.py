@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from linter import Manner
 
+Place = tuple[int, int]
 SAFE = Manner(own_rules=False, target="py39")
 
 
-def fix(*spans):
+def fix(*spans: tuple[Place, Place, str]) -> Fix:
     return Fix(Safety.SAFE, tuple(Edit(start, end, content) for start, end, content in spans))
 
 
@@ -57,7 +58,7 @@ def test_deleting_a_span_takes_out_just_that(text, data):
     )
 
 
-def _place(text, at):
+def _place(text: str, at: int) -> Place:
     """The row and column of an offset, by counting."""
     row = column = 1
     for n, char in enumerate(text[:at]):

@@ -5,14 +5,16 @@ from pathlib import Path
 import findings
 import pytest
 from errors import LinterError
-from findings import SYNTAX, Edit, Safety
+from findings import SYNTAX, Edit, Finding, Safety
 from hypothesis import given
 from hypothesis import strategies as st
 
 ROOT = Path("/somewhere/project")
 
 
-def row(name="a.py", code="F401", applicability="safe", **other):
+def row(
+    name: str = "a.py", code: str | None = "F401", applicability: str = "safe", **other: object
+) -> dict[str, object]:
     place = {"row": 1, "column": 8}
     fix = {
         "applicability": applicability,
@@ -29,7 +31,7 @@ def row(name="a.py", code="F401", applicability="safe", **other):
     }
 
 
-def parse(*rows):
+def parse(*rows: dict[str, object]) -> list[Finding]:
     return findings.parse(json.dumps(rows), ROOT)
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 import judgement
 import pytest
 from comparison import Comparison
+from findings import Counts
 from judgement import Judgement
 from subtasks import Subtask
 
@@ -13,7 +14,12 @@ BETTER = Counter({("b.py", "F401"): 1, ("c.py", "I001"): 1})
 GOOD = Comparison("c0ffee", ran=True, passed=3, passed_before=3)
 
 
-def objections(after=BETTER, changed=("a.py",), tests=GOOD, before=BEFORE):
+def objections(
+    after: Counts = BETTER,
+    changed: tuple[str, ...] = ("a.py",),
+    tests: Comparison = GOOD,
+    before: Counts = BEFORE,
+) -> tuple[str, ...]:
     return judgement.objections(SUBTASK, before, after, changed, tests)
 
 

@@ -4,11 +4,11 @@ import outcomes
 from outcomes import Outcomes
 
 
-def line(test, outcome, when="call", words=""):
+def line(test: str, outcome: str, when: str = "call", words: str = "") -> str:
     return json.dumps({"id": test, "outcome": outcome, "when": when, "words": words})
 
 
-def passed(*tests):
+def passed(*tests: str) -> Outcomes:
     return Outcomes(frozenset(tests))
 
 
@@ -76,7 +76,8 @@ def test_where_a_test_lives():
 
 
 def test_the_gist_of_a_failure():
-    pytests = "def f():\n>   g()\nE   KeyError: 'old'\n\n>   h()\nE   AssertionError: assert 1 == 2\nE     +1\na.py:3: X"
+    first = "def f():\n>   g()\nE   KeyError: 'old'\n"
+    pytests = f"{first}\n>   h()\nE   AssertionError: assert 1 == 2\nE     +1\na.py:3: X"
     assert outcomes.gist(pytests) == "AssertionError: assert 1 == 2"
     assert outcomes.gist('Traceback\n  File "a.py"\nValueError: no\n\n') == "ValueError: no"
     assert outcomes.gist("") == ""

@@ -13,15 +13,20 @@ from task_file import Settings
 SAFE, UNSAFE = Fix(Safety.SAFE, ()), Fix(Safety.UNSAFE, ())
 
 
-def found(code, path="src/a.py", fix=SAFE, row=1):
+def found(code: str, path: str = "src/a.py", fix: Fix | None = SAFE, row: int = 1) -> Finding:
     return Finding(path, code, f"name-of-{code.lower()}", "message", row, fix)
 
 
-def plan(*findings, settings=None, tested=("src/a.py",), most=20):
+def plan(
+    *findings: Finding,
+    settings: Settings | None = None,
+    tested: tuple[str, ...] = ("src/a.py",),
+    most: int = 20,
+) -> Plan:
     return subtasks.make_plan(findings, settings or Settings(), tested=tested, most=most)
 
 
-def order(made):
+def order(made: Plan) -> list[tuple[str, ...]]:
     return [subtask.rules for subtask in made.subtasks]
 
 
@@ -72,6 +77,17 @@ def test_what_is_left_to_a_person_is_left_with_its_reason(finding, why):
     made = plan(finding, settings=Settings(only=("src", "tests"), leave=("I",)))
     assert made.subtasks == ()
     assert [left.why for left in made.left] == [why]
+
+
+def test_a_test_that_tests_by_importing_keeps_its_imports():
+    findings = [
+        found("F401", "tests/test_a.py"),
+        found("F401", "tests/test_b.py"),
+        found("F541", "tests/test_a.py"),
+    ]
+    made = subtasks.make_plan(findings, Settings(), tested=(), most=9, by_importing={"tests/test_a.py"})
+    assert sum(subtask.findings for subtask in made.subtasks) == 2
+    assert [(left.code, left.why) for left in made.left] == [("F401", Why.IMPORT)]
 
 
 def test_a_file_that_does_not_parse_is_left():

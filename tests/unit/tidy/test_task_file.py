@@ -4,7 +4,7 @@ from errors import TidyError
 from task_file import Settings
 
 
-def tidy(*lines):
+def tidy(*lines: str) -> Settings:
     return task_file.parse("# Task: x\n\n## Goal\n- only: nothing\n\n## Tidy\n" + "\n".join(lines))
 
 

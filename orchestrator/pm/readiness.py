@@ -1,0 +1,96 @@
+"""Which pending steps may start: what they need, their time, their tree, a free place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.plan import StepState
+
+if TYPE_CHECKING:
+    from orchestrator.model.plan import Step
+    from orchestrator.model.task import WorkspaceKind
+    from orchestrator.pm.state import PMState
+
+_RESTS: Final = frozenset({StepState.BLOCKED, StepState.FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What is taken at one moment: places, steps and trees by live runs, and subtasks that are under way."""
+
+    state: PMState
+    places: int
+    steps: frozenset[str]
+    trees: frozenset[tuple[WorkspaceKind, str]]
+    under_way: frozenset[str]
+
+    def admits(self, step: Step, at: float) -> bool:
+        """Tell whether a step may start at a moment."""
+        state = self.state
+        return (
+            step.state is StepState.PENDING
+            and at >= step.not_before
+            and self.places > 0
+            and step.id not in self.steps
+            and (step.kind, step.workspace) not in self.trees
+            and all(_fulfilled(state, step, need) for need in step.needs)
+            and all(state.steps[before].settled for before in step.after)
+            and not (step.subtask and not step.judges and self.under_way - {step.subtask})
+        )
+
+
+def floor_of(state: PMState, runs_at_once: int) -> Floor:
+    """Return what is taken now."""
+    live = state.live_runs
+    worked_on = [state.steps[run.step] for run in live]
+    return Floor(
+        state,
+        places=runs_at_once - len(live),
+        steps=frozenset(step.id for step in worked_on),
+        trees=frozenset((step.kind, step.workspace) for step in worked_on),
+        under_way=_under_way(state),
+    )
+
+
+def held(state: PMState) -> bool:
+    """True while a question about the whole task is open: then nothing new starts."""
+    return any(not question.step for question in state.open_questions)
+
+
+def next_start(state: PMState, runs_at_once: int) -> float | None:
+    """Return the next moment at which a step may start that waits for nothing but its time, or None.
+
+    A step that also waits for something else starts when that comes: its time alone is no reason to look.
+    """
+    if held(state):
+        return None
+    pausing = [step for step in state.steps.values() if step.state is StepState.PENDING and step.not_before]
+    if not pausing:
+        return None
+    floor = floor_of(state, runs_at_once)
+    return min((step.not_before for step in pausing if floor.admits(step, step.not_before)), default=None)
+
+
+def _fulfilled(state: PMState, step: Step, need: str) -> bool:
+    there = state.steps[need].state
+    return there is StepState.PASSED or (there is StepState.CHECKING and need == step.judges)
+
+
+def _under_way(state: PMState) -> frozenset[str]:
+    """Return the subtasks between their first and their last step.
+
+    One at a time, so that each starts from all that was accepted before and the branch only moves forward.
+    A subtask that waits for an answer does not hold up the others (law 10). One whose agent writes its handoff
+    again does: its work lies in its tree.
+    """
+    begun, rests, open_ = set(), set(), set()
+    for step in state.steps.values():
+        if step.subtask:
+            if step.state is not StepState.PENDING or step.keep_tree:
+                begun.add(step.subtask)
+            if step.state in _RESTS:
+                rests.add(step.subtask)
+            if not step.settled:
+                open_.add(step.subtask)
+    return frozenset((begun & open_) - rests)

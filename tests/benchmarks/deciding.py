@@ -1,0 +1,137 @@
+"""Deciding, which is pure, and the journal line that follows."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from orchestrator.daemon.journal import Journal
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.agents import Agent, Role
+from orchestrator.model.facts import Fact, ReportLanded, RunGone, RunStarted, TaskStarted
+from orchestrator.model.handoff import Report, ReportStatus, Subtask, Verdict
+from orchestrator.model.limits import Limits
+from orchestrator.model.run import Exit, Run
+from orchestrator.model.task import Brief, Config, WorkspaceKind
+from orchestrator.pm.decide import decide
+from orchestrator.pm.draft import Decision
+from orchestrator.pm.state import PMState
+from tests.benchmarks.bench import Bench, Stopwatch
+from tests.benchmarks.row import Of, Reach, Row
+
+AT = 1_764_254_100.0
+SUBTASKS = (3, 999)
+"""With explore, plan, the last review and three steps each: 12 and 3,000 steps."""
+
+_LIMITS = Limits()
+_ROLES = (Role.EXPLORE, Role.PLAN, Role.DEV, Role.TEST, Role.REVIEW)
+
+
+class Plan:
+    """A task under way: facts go in one after the other."""
+
+    def __init__(self, subtasks: int, *, chained: bool) -> None:
+        self.state = PMState()
+        self._number = 0
+        ordered = [
+            Subtask(f"s{n}", f"Do part {n}", needs=(f"s{n - 1}",) if n and chained else ())
+            for n in range(subtasks)
+        ]
+        self.take(started())
+        self.through(Report(ReportStatus.COMPLETE, completed="Looked."))
+        self.through(Report(ReportStatus.COMPLETE, completed="Planned.", subtasks=tuple(ordered)))
+
+    def take(self, fact: Fact) -> Decision:
+        decision = decide(self.state, fact, _LIMITS)
+        self.state = decision.state
+        return decision
+
+    def through(self, report: Report) -> None:
+        """Let the agent that is at work report and go."""
+        self.take(RunStarted(self.at, self.run.id, 4711, "%1"))
+        self.take(self.landed(report))
+        self.take(self.gone())
+
+    @property
+    def run(self) -> Run:
+        return self.state.live_runs[-1]
+
+    @property
+    def at(self) -> float:
+        self._number += 1
+        return AT + self._number
+
+    def landed(self, report: Report) -> ReportLanded:
+        told = replace(report, run=self.run.id)
+        number = self._number
+        name = f"{self.run.instance}-20260101-{number:06}.md"
+        return ReportLanded(self.at, f"nonce {number}", name, f"{number:064x}", self.run.instance, told)
+
+    def gone(self) -> RunGone:
+        return RunGone(self.at, f"gone {self._number}", self.run.id, Exit(code=0))
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    progress = Report(ReportStatus.IN_PROGRESS, completed="Part of the work is under way.")
+    done = Report(ReportStatus.COMPLETE, completed="Done.", verdict=Verdict.APPROVED)
+    for chained in (True, False):
+        small, large = (Plan(subtasks, chained=chained) for subtasks in SUBTASKS)
+        how = "in a chain" if chained else "independent"
+        yield compared(bench, f"a report of progress, {how}", small, large, lambda plan: plan.landed(progress))
+        for plan in (small, large):
+            plan.take(RunStarted(plan.at, plan.run.id, 4711, "%1"))
+            plan.take(plan.landed(done))
+        yield compared(bench, f"the next launch, {how}", small, large, Plan.gone)
+    yield journal_row(bench, small, progress)
+
+
+def compared(bench: Bench, what: str, small: Plan, large: Plan, fact: Callable[[Plan], Fact]) -> Row:
+    """Measure one kind of fact; the state stays as it is."""
+    measured, floor = list[float](), list[float]()
+    for _ in bench.times(50, what):
+        for plan, taken in ((small, floor), (large, measured)):
+            news = fact(plan)
+            watch = Stopwatch()
+            decision = decide(plan.state, news, _LIMITS)
+            taken.append(watch.ms * 1000)
+            if decision.empty:
+                raise RuntimeError(f"nothing was decided on {news}")
+    small_is, large_is = (len(plan.state.steps) for plan in (small, large))
+    return Row(
+        f"decide: {what}, {large_is:,} steps",
+        "µs",
+        measured,
+        floor,
+        f"the same with {small_is} steps",
+        Reach(Of.P99, 5000),
+        note="5 ms is half of what a handoff may take",
+    )
+
+
+def journal_row(bench: Bench, plan: Plan, report: Report) -> Row:
+    measured, floor = list[float](), list[float]()
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        files = DiskFiles()
+        journal, bare = Journal(files, Path(folder, "journal")), files.open_log(Path(folder, "bare"))
+        for _ in bench.times(200, "journal lines"):
+            fact = plan.landed(report)
+            decision = decide(plan.state, fact, _LIMITS)
+            watch = Stopwatch()
+            line = journal.append(fact, decision)
+            measured.append(watch.ms)
+            watch = Stopwatch()
+            bare.append(line.encode() + b"\n")
+            floor.append(watch.ms)
+        journal.close()
+        bare.close()
+    return Row("journal: one line", "ms", measured, floor, "the same bytes appended, fsynced", Reach(Of.RATIO, 3))
+
+
+def started() -> TaskStarted:
+    config = Config(workspace=WorkspaceKind.SHARED)
+    brief = Brief("Measure", "Know how long it takes.", ("It was measured",), config)
+    agents = {role.value: Agent(role.value, role, command=("true",)) for role in _ROLES}
+    return TaskStarted(time.time(), "begin", "request", "measure-0a1b2c3d", "measure", "/", brief, agents)

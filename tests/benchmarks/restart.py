@@ -1,0 +1,84 @@
+"""A daemon that starts with a long journal, until its first beat: then it has caught up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from orchestrator import places
+from orchestrator.daemon.engine import Engine
+from orchestrator.formats.handoff import handoff_name, read_report
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.facts import ReportLanded
+from orchestrator.model.limits import Limits
+from orchestrator.ports.files import Log
+from tests.benchmarks.bench import Bench, Stopwatch
+from tests.benchmarks.handoff import INSTANCE, report
+from tests.benchmarks.row import Of, Reach, Row
+from tests.benchmarks.world import Begun, World, brief
+
+LINES = 10_000
+
+
+class HastyFiles(DiskFiles):
+    """Files whose logs are not fsynced: laying down a long journal would take minutes."""
+
+    def open_log(self, path: Path) -> Log:
+        return HastyLog(path)
+
+
+class HastyLog:
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("ab", buffering=0)
+
+    def append(self, line: bytes) -> None:
+        self._file.write(line)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    with World() as world, World() as empty:
+        world.start_daemon()
+        task = world.start_task("measure", brief({}, "shared"))
+        run = task.first_run()
+        world.stop_daemon()
+        texts = lengthen(bench, task, run)
+        yield measured(bench, world, empty, f"restart, {LINES:,} journal lines")
+        for name, text in texts.items():
+            (places.handoffs(task.folder) / name).write_bytes(text)
+        yield measured(bench, world, empty, f"restart, the same with {LINES:,} handoffs on disk")
+
+
+def measured(bench: Bench, world: World, empty: World, what: str) -> Row:
+    taken = dict[str, list[float]](world=[], empty=[])
+    for _ in bench.times(7, what):
+        for each, times in ((world, taken["world"]), (empty, taken["empty"])):
+            watch = Stopwatch()
+            each.start_daemon()
+            times.append(watch.ms)
+            each.stop_daemon()
+    return Row(
+        what, "ms", taken["world"], taken["empty"], "a daemon with no task", Reach(Of.MEDIAN, 2000)
+    )
+
+
+def lengthen(bench: Bench, task: Begun, run: str) -> dict[str, bytes]:
+    """Let a task's journal tell of many handoffs; return them by name."""
+    texts = dict[str, bytes]()
+    engine = Engine(HastyFiles(), task.home, Limits(), lambda _engine, _action: None)
+    begin = time.time() - LINES
+    while engine.lines < LINES:
+        number = engine.lines
+        if number % 500 == 0:
+            bench.progress.tell(f"laying down a journal, {number:,} of {LINES:,} lines")
+        name, text = handoff_name(INSTANCE, begin + number), report(run, number, begin + number)
+        digest = sha256(text).hexdigest()
+        fact = ReportLanded(time.time(), name, name, digest, INSTANCE, read_report(text, name))
+        engine.feed(fact)
+        texts[name] = text
+    engine.close()
+    return texts

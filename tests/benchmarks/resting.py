@@ -1,0 +1,19 @@
+"""A task with many agents at rest, each in a worktree of its own."""
+
+from __future__ import annotations
+
+from tests.benchmarks.waiting import until
+from tests.benchmarks.world import Begun, World, brief
+
+SETTINGS = {"limits__runs_at_once": 1000}
+
+
+def rest(world: World, agents: int) -> Begun:
+    """Start a daemon and, in one task, as many agents; return when all of them live."""
+    world.make_repository()
+    world.start_daemon()
+    task = world.start_task("measure", brief({}, "worktree"))
+    for number in range(agents - 1):
+        task.ask("spawn", agent="dev", instructions=f"Rest, number {number}.")
+    until(lambda: len(list(task.home.glob("runs/*/pid"))) == agents, f"{agents} agents", world.complaint)
+    return task

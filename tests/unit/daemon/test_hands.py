@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import logging
+import threading
+
+from orchestrator.daemon.hands import Inline, Pool
+
+
+def test_work_of_one_key_is_done_in_order_and_keys_do_not_wait_for_each_other():
+    pool, done = Pool(2), []
+    gate = threading.Event()
+    pool.do("a", gate.wait)
+    for n in range(50):
+        pool.do("a", lambda n=n: done.append(n))
+    other = threading.Event()
+    pool.do("b", other.set)
+    assert other.wait(5)
+    assert done == []
+    gate.set()
+    last = threading.Event()
+    pool.do("a", last.set)
+    assert last.wait(5)
+    assert done == list(range(50))
+    pool.close()
+
+
+def test_work_that_raises_does_not_stop_what_comes_after_it(caplog):
+    pool, after = Pool(1), threading.Event()
+    with caplog.at_level(logging.ERROR):
+        pool.do("a", lambda: 1 / 0)
+        pool.do("a", after.set)
+        assert after.wait(5)
+        pool.close()
+    assert "work of a failed" in caplog.text
+
+
+def test_inline_hands_do_it_at_once():
+    done = []
+    Inline().do("a", lambda: done.append(1))
+    assert done == [1]

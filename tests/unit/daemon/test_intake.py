@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon.intake import Intake
+from orchestrator.model.facts import Intruded, ReportLanded
+from orchestrator.model.handoff import ReportStatus
+from orchestrator.model.limits import Limits
+from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.testing.memory_tree import Kind
+from tests.unit.pm.story import Story
+
+TASK = Path("/p/tasks/t")
+HANDOFFS = TASK / "handoffs"
+KEPT = Path("/state/reports")
+GOOD = "# Handoff: explore\n**Status:** COMPLETE\n\n## Completed Work\nDone.\n"
+NAME = "explore-20251127-153001.md"
+
+
+class Desk:
+    """An intake on a disk in memory, for a task whose explore agent has an open order."""
+
+    def __init__(self):
+        self.now = 1000.0
+        self.files = MemoryFiles(now=lambda: self.now)
+        for folder in (HANDOFFS, KEPT):
+            self.files.make_folder(folder)
+        story = Story()
+        story.starts()
+        self.state = story.state
+        self.intake = Intake(self.files, TASK, KEPT, Limits(), lambda: "nonce")
+
+    def put(self, name, text, kind=Kind.FILE):
+        data = text if isinstance(text, bytes) else text.encode()
+        self.files.put(HANDOFFS / name, data, kind)
+
+    def scan(self, **more):
+        return self.intake.scan(self.state, self.now, **more)
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+def test_a_whole_report_is_a_fact_at_once_and_only_once(desk):
+    desk.put(NAME, GOOD)
+    (fact,) = desk.scan()
+    assert isinstance(fact, ReportLanded)
+    assert fact.instance == "explore"
+    assert fact.report is not None
+    assert fact.report.status is ReportStatus.COMPLETE
+    assert desk.files.read(KEPT / fact.sha256) == GOOD.encode()
+    assert desk.scan() == []
+
+
+def test_a_hint_reads_one_name_alone(desk):
+    desk.put(NAME, GOOD)
+    desk.put("explore-20251127-153002.md", GOOD)
+    assert [fact.name for fact in desk.intake.look(NAME, desk.state, desk.now)] == [NAME]
+    assert desk.intake.look("nothing-20251127-153002.md", desk.state, desk.now) == []
+
+
+def test_a_file_that_is_still_open_for_writing_waits(desk):
+    desk.put(NAME, GOOD)
+    desk.files.writing.add(HANDOFFS / NAME)
+    assert desk.scan() == []
+    assert desk.intake.unsettled
+    desk.files.writing.clear()
+    assert len(desk.scan()) == 1
+    assert not desk.intake.unsettled
+
+
+def test_half_a_report_waits_until_it_is_quiet_and_is_then_refused_with_lines(desk):
+    desk.put(NAME, "# Handoff: explore\n")
+    assert desk.scan() == []
+    desk.now += Limits().settle
+    (fact,) = desk.scan()
+    assert fact.report is None
+    assert "Status" in str(fact.faults[0])
+
+
+def test_half_a_report_of_a_writer_that_is_gone_is_as_whole_as_it_gets(desk):
+    desk.put(NAME, "# Handoff: explore\n")
+    desk.files.writing.add(HANDOFFS / NAME)
+    (fact,) = desk.scan(final=("explore",))
+    assert fact.faults
+
+
+def test_changed_content_under_an_old_name_is_news(desk):
+    desk.put(NAME, GOOD)
+    first = desk.scan()[0].sha256
+    desk.now += 1
+    desk.put(NAME, GOOD.replace("Done", "Done well"))
+    assert desk.scan()[0].sha256 != first
+
+
+def test_artifacts_and_evidence_that_are_not_on_disk_are_named(desk):
+    desk.files.make_folder(TASK / "artifacts")
+    desk.files.put(TASK / "artifacts" / "there.md", b"x")
+    listed = "\n## Artifacts Generated\n- artifacts/there.md\n- artifacts/gone.md\n- ../../etc/passwd\n"
+    desk.put(NAME, GOOD + listed)
+    assert desk.scan()[0].missing == ("artifacts/gone.md", "../../etc/passwd")
+
+
+def test_only_the_pm_writes_orders(desk):
+    desk.put("pm-20990101-000000.md", "# Handoff: pm\n**Status:** COMPLETE\n")
+    (fact,) = desk.scan()
+    assert isinstance(fact, Intruded)
+    own = next(iter(desk.state.orders))
+    desk.put(own, "whatever the PM wrote")
+    assert desk.scan() == []
+
+
+def test_a_misnamed_report_is_its_agents_if_the_name_says_whose(desk):
+    desk.put("explore-report.md", GOOD)
+    assert desk.scan() == []
+    desk.now += Limits().settle
+    (fact,) = desk.scan()
+    assert isinstance(fact, ReportLanded)
+    assert fact.instance == "explore"
+    assert "AGENT-YYYYMMDD-HHMMSS" in fact.faults[0].reason
+
+
+def test_a_file_of_nobody_is_told_and_nothing_else(desk):
+    desk.put("notes.txt", "hello")
+    desk.now += Limits().settle
+    assert isinstance(desk.scan()[0], Intruded)
+
+
+@pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])
+def test_what_is_no_plain_file_is_refused_and_not_opened(desk, kind):
+    desk.put(NAME, b"", kind)
+    (fact,) = desk.scan()
+    assert fact.faults
+    assert fact.report is None
+
+
+def test_a_huge_report_is_refused(desk):
+    desk.put(NAME, b"x" * (Limits().handoff_bytes + 1))
+    desk.now += Limits().settle
+    assert "larger" in desk.scan()[0].faults[0].reason

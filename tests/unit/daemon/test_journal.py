@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import errno
+import json
+import zlib
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon import journal as journal_module
+from orchestrator.daemon.journal import Journal, sealed, unsealed
+from orchestrator.model.errors import JournalFailed
+from orchestrator.model.facts import CheckedIn, StopAsked, TaskStarted
+from orchestrator.model.limits import Limits
+from orchestrator.model.task import Brief, TaskState
+from orchestrator.pm.decide import decide
+from orchestrator.testing.memory_files import MemoryFiles
+
+FOLDER = Path("/state/tasks/t-1/journal")
+LIMITS = Limits()
+
+
+@pytest.fixture
+def files():
+    disk = MemoryFiles()
+    disk.make_folder(FOLDER.parent)
+    return disk
+
+
+def begun(files):
+    journal = Journal(files, FOLDER)
+    brief = Brief(title="T", goal="G", criteria=("c",))
+    fed(journal, TaskStarted(1.0, "n1", "req-1", "t-1", "t", "/p", brief, base="b"))
+    return journal
+
+
+def fed(journal, fact):
+    return journal.append(fact, decide(journal.state, fact, LIMITS))
+
+
+def segments(files):
+    return sorted(e.name for e in files.entries(FOLDER))
+
+
+def test_a_new_journal_opens_again_as_it_was_left(files):
+    journal = begun(files)
+    fed(journal, StopAsked(2.0, "req-2"))
+    again = Journal(files, FOLDER)
+    assert again.state == journal.state
+    assert again.state.state is TaskState.STOPPED
+    assert again.lines == 2
+    assert again.damage is None
+
+
+def test_lines_are_numbered_and_checksummed_json(files):
+    begun(files)
+    lines = files.read(FOLDER / "0000000001.jsonl").decode().splitlines()
+    snapshot, first = (json.loads(line) for line in lines)
+    assert snapshot["n"] == 0
+    assert (first["n"], first["fact"]["kind"]) == (1, "task_started")
+    assert first["crc"] == f"{zlib.crc32(lines[1][18:].encode()):08x}"
+
+
+def test_a_torn_last_line_is_cut_off_and_kept_beside(files):
+    journal = begun(files)
+    path = FOLDER / "0000000001.jsonl"
+    whole = files.read(path)
+    files.put(path, whole + b'{"crc":"00000000","n":2,"at":')
+    again = Journal(files, FOLDER)
+    assert again.state == journal.state
+    assert again.damage is None
+    assert files.read(path) == whole
+    assert any(".torn-" in name for name in segments(files))
+    fed(again, StopAsked(2.0, "req-2"))
+    assert Journal(files, FOLDER).lines == 2
+
+
+@pytest.mark.parametrize("position", [5, 30, -40])
+def test_a_flipped_byte_in_the_middle_is_damage_and_what_stood_before_is_kept(files, position):
+    journal = begun(files)
+    fed(journal, StopAsked(2.0, "req-2"))
+    path = FOLDER / "0000000001.jsonl"
+    lines = files.read(path).split(b"\n")
+    broken = bytearray(lines[1])
+    broken[position] ^= 0x55
+    files.put(path, b"\n".join([lines[0], bytes(broken), *lines[2:]]))
+    again = Journal(files, FOLDER)
+    assert again.lines == 0
+    assert again.damage is not None
+    assert again.damage.kept == 0
+    assert any(".damaged-" in name for name in segments(files))
+
+
+def test_a_segment_of_which_nothing_reads_leaves_the_one_before(files, monkeypatch):
+    monkeypatch.setattr(journal_module, "SEGMENT_LINES", 1)
+    journal = begun(files)
+    before = journal.state
+    fed(journal, StopAsked(2.0, "req-2"))
+    last = segments(files)[-1]
+    files.put(FOLDER / last, b"rubbish\nrubbish\n")
+    again = Journal(files, FOLDER)
+    assert again.state == before
+    assert again.damage is not None
+    assert again.damage.kept == 0 or again.lines == 1
+
+
+def test_segments_begin_with_a_snapshot_and_only_the_last_is_read(files, monkeypatch):
+    monkeypatch.setattr(journal_module, "SEGMENT_LINES", 2)
+    journal = begun(files)
+    for n in range(2, 7):
+        fact = TaskStarted(float(n), f"n{n}", f"req-{n}", "t-1", "t", "/p", journal.state.brief)
+        fed(journal, fact)
+    names = segments(files)
+    assert names == ["0000000001.jsonl", "0000000003.jsonl", "0000000005.jsonl"]
+    files.put(FOLDER / names[0], b"the past is not read")
+    again = Journal(files, FOLDER)
+    assert (again.state, again.lines) == (journal.state, 6)
+
+
+def test_a_line_that_skips_a_number_is_damage(files):
+    journal = begun(files)
+    line = fed(journal, StopAsked(2.0, "req-2"))
+    content = unsealed(line.encode())
+    content["n"] = 9
+    path = FOLDER / "0000000001.jsonl"
+    files.put(path, files.read(path) + sealed(content).encode() + b"\n")
+    again = Journal(files, FOLDER)
+    assert again.lines == 2
+    assert again.damage is not None
+
+
+def test_a_full_disk_writes_nothing_and_may_be_tried_again(files):
+    journal = begun(files)
+    before = journal.state
+    files.fail_next("append", OSError(errno.ENOSPC, "full"))
+    with pytest.raises(OSError, match="full"):
+        fed(journal, StopAsked(2.0, "req-2"))
+    assert (journal.state, journal.lines) == (before, 1)
+    fed(journal, StopAsked(2.0, "req-2"))
+    assert Journal(files, FOLDER).state.state is TaskState.STOPPED
+
+
+def test_a_failed_fsync_ends_it(files):
+    journal = begun(files)
+    files.fail_next("fsync", OSError(errno.EIO, "broken disk"))
+    with pytest.raises(JournalFailed, match="broken disk"):
+        fed(journal, StopAsked(2.0, "req-2"))
+
+
+def test_a_fact_of_which_nothing_comes_is_an_empty_decision(files):
+    journal = begun(files)
+    assert decide(journal.state, CheckedIn(2.0, "n2"), LIMITS).empty

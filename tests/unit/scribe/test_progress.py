@@ -1,0 +1,201 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.model.handoff import CriterionMark
+from orchestrator.model.task import Phase, TaskState
+from orchestrator.scribe.progress import (
+    Activity,
+    Artifact,
+    Milestone,
+    OnDisk,
+    OpenQuestion,
+    PMView,
+    render_progress,
+    shown,
+    without_times,
+)
+
+HUB = Path(__file__).parents[2] / "fixtures" / "hub"
+AT = 1764286200.0
+VIEW = PMView("dds", Phase.DEVELOPING, TaskState.RUNNING)
+FULL = PMView(
+    task="dds",
+    phase=Phase.TESTING,
+    state=TaskState.WAITING,
+    last_checkin=AT - 600,
+    milestones=(
+        Milestone("Explore", "done", "explore-20251127-093000.md"),
+        Milestone("Write the parser", "testing", "dev-20251127-113000.md", "attempt 2"),
+    ),
+    blockers=("Write the parser: no access to the device",),
+    questions=(OpenQuestion("Which device shall be used?", "task answer dds q1 …", ("A", "B")),),
+    passed=3,
+    steps=8,
+    runs=2,
+)
+DISK = OnDisk(
+    activities=(
+        Activity("dev-20251127-153000.md", "dev COMPLETE: It parses."),
+        Activity("artifacts/code/parser.py"),
+    ),
+    more_activities=7,
+    artifacts=(
+        Artifact("artifacts/code/parser.py", AT - 60),
+        Artifact("artifacts/design/plan.md", AT - 3600),
+    ),
+    more_artifacts=1200,
+)
+
+
+def test_a_task_is_told_in_the_documents_form():
+    assert render_progress(FULL, DISK, AT) == (
+        "# Task Progress: dds\n"
+        "**Last Updated:** 2025-11-27 23:30:00 UTC\n"
+        "**Last Check-in:** 2025-11-27 23:20:00 UTC\n"
+        "**Now:** waiting for an answer (see Current Blockers), phase TESTING; 3 of 8 steps passed; 2 agents running\n"
+        "\n"
+        "## Recent Activity (since last check-in)\n"
+        "- dev-20251127-153000.md: dev COMPLETE: It parses.\n"
+        "- New artifact: artifacts/code/parser.py\n"
+        "- … and 7 more\n"
+        "\n"
+        "## Milestone Summary\n"
+        "| Milestone | Status | Last Handoff | Notes |\n"
+        "|-----------|--------|--------------|-------|\n"
+        "| Explore | done | explore-20251127-093000.md |  |\n"
+        "| Write the parser | testing | dev-20251127-113000.md | attempt 2 |\n"
+        "\n"
+        "## Current Blockers\n"
+        "- Write the parser: no access to the device\n"
+        "- Which device shall be used? (options: A, B)\n"
+        "  Answer with: `task answer dds q1 …`\n"
+        "\n"
+        "## Artifacts Generated\n"
+        "- artifacts/code/parser.py (2025-11-27 23:29:00 UTC)\n"
+        "- artifacts/design/plan.md (2025-11-27 22:30:00 UTC)\n"
+        "- … and 1200 more\n"
+    )
+
+
+def test_the_documents_headings_and_columns_stand_as_they_are_and_in_order():
+    lines = iter(render_progress(FULL, DISK, AT).split("\n"))
+    fixed = [
+        line
+        for line in (HUB / "progress.md").read_text().split("\n")
+        if line.startswith(("## ", "| Milestone", "|--"))
+    ]
+    assert len(fixed) == 6
+    for line in fixed:
+        assert line in lines
+
+
+def test_a_task_of_which_nothing_is_known_is_told_too():
+    text = render_progress(VIEW, OnDisk(), AT)
+    assert "**Last Check-in:** never\n**Now:** at work, phase DEVELOPING; no agent running\n" in text
+    assert "## Recent Activity (since last check-in)\nNothing new.\n" in text
+    assert "| (none yet) | | | |\n" in text
+    assert "## Current Blockers\nNone\n" in text
+    assert text.endswith("## Artifacts Generated\nNone\n")
+
+
+def test_a_result_closes_it():
+    view = PMView(
+        "dds",
+        Phase.COMPLETE,
+        TaskState.COMPLETE,
+        criteria=(
+            CriterionMark("All tests pass", met=True, evidence=("artifacts/tests/log.txt", "a.md")),
+            CriterionMark("It is fast", met=True),
+            CriterionMark("It is small", met=False, reason="it grew"),
+            CriterionMark("It is neat", met=False),
+        ),
+        branch="task/dds",
+        merge="git merge task/dds",
+    )
+    assert render_progress(view, OnDisk(), AT).endswith(
+        "\n"
+        "## Result\n"
+        "- [x] All tests pass (evidence: artifacts/tests/log.txt, a.md)\n"
+        "- [x] It is fast\n"
+        "- [ ] It is small (not met: it grew)\n"
+        "- [ ] It is neat (not met: no reason given)\n"
+        "- The work is on the branch `task/dds`\n"
+        "- To take it over: `git merge task/dds`\n"
+    )
+
+
+def test_work_that_goes_on_is_not_offered_to_be_taken_over():
+    text = render_progress(
+        PMView("x", Phase.DEVELOPING, TaskState.RUNNING, branch="b", merge="git merge b"), OnDisk(), AT
+    )
+    assert text.endswith("## Result\n- The work so far is on the branch `b`\n")
+
+
+@pytest.mark.parametrize("state", TaskState)
+def test_every_state_has_its_words(state):
+    assert f"phase {Phase.BLOCKED.value}" in render_progress(PMView("x", Phase.BLOCKED, state), OnDisk(), AT)
+
+
+def test_a_thousand_milestones_are_shown_and_the_rest_counted():
+    view = PMView("x", Phase.PLANNING, TaskState.RUNNING, milestones=(Milestone("m", "s"),) * 1003)
+    assert render_progress(view, OnDisk(), AT).count("| m | s |") == 1000
+    assert "| … and 3 more | | | |" in render_progress(view, OnDisk(), AT)
+
+
+def test_without_its_times_the_text_is_the_same_at_another_time():
+    later = PMView("dds", Phase.DEVELOPING, TaskState.RUNNING, last_checkin=AT)
+    assert without_times(render_progress(VIEW, DISK, AT)) == without_times(
+        render_progress(later, DISK, AT + 9)
+    )
+    assert without_times(render_progress(VIEW, DISK, AT)) != without_times(render_progress(FULL, DISK, AT))
+    assert without_times(render_progress(VIEW, DISK, AT)) != without_times(
+        render_progress(VIEW, OnDisk(), AT)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a | b", "a \\| b"),
+        ("a\n## b\n| c |", "a ## b \\| c \\|"),
+        ("<!-- x --> <script> a < b", "&lt;!-- x --> &lt;script> a < b"),
+        ("![x](http://x/?q)", "\\![x](http://x/?q)"),
+        ("\x1b]52;c;x\x07\r\n\u202e", "␛]52;c;x␇ �"),
+        ("the key is sk-ant-abcdefghijklmnop1234", "the key is [redacted]"),
+        ("x" * 300, "x" * 199 + "…"),
+        ("x" * 190 + " token=abcdefghijklmnop", "x" * 190 + " token=[r…"),
+    ],
+)
+def test_text_of_others_is_one_harmless_line(text, line):
+    assert shown(text) == line
+
+
+anything = st.text() | st.text("|\n#<!-`\\[]*_ \x1b", max_size=30)
+
+
+@given(anything, anything, anything)
+def test_no_text_adds_a_heading_a_row_or_a_comment(label, blocker, path):
+    view = PMView(
+        label,
+        Phase.PLANNING,
+        TaskState.FAILED,
+        milestones=(Milestone(label, blocker, path, label),),
+        blockers=(blocker,),
+        questions=(OpenQuestion(label, blocker, (path,)),),
+        criteria=(CriterionMark(label, met=True, evidence=(path,)),),
+        branch=path,
+        merge=blocker,
+    )
+    disk = OnDisk((Activity(path),), 0, (Artifact(path, AT),), 0, (label,))
+    text = render_progress(view, disk, AT)
+    lines = text.split("\n")
+    assert sum(line.startswith("#") for line in lines) == 6
+    rows = [line for line in lines if line.startswith("|")]
+    assert len(rows) == 3
+    assert rows[2].replace("\\\\", "").replace("\\|", "").count("|") == 5
+    assert not any(line.lstrip().startswith("<") for line in lines)
+    assert "\x1b" not in text
+    assert text.encode()

@@ -1,0 +1,60 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.formats.handoff import render_order, render_report
+from orchestrator.model.handoff import Order, Report, ReportStatus, Verdict
+from orchestrator.scribe.summary import summary
+
+NAME = "dev-20251127-154500.md"
+
+
+def told(text, name=NAME):
+    return summary(name, text.encode())
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        (Report(ReportStatus.COMPLETE, completed="It parses. And more."), "dev COMPLETE: It parses."),
+        (Report(ReportStatus.COMPLETE, Verdict.REJECTED, completed="Two tests fail"), "dev COMPLETE, REJECTED: Two tests fail"),
+        (Report(ReportStatus.BLOCKED, completed="Half.", blockers="- No key. So what?"), "dev BLOCKED: No key."),
+        (Report(ReportStatus.NEEDS_REVIEW), "dev NEEDS_REVIEW"),
+        (Report(ReportStatus.COMPLETE, completed="### Done\n\n- a\n- b"), "dev COMPLETE: Done"),
+        (Report(ReportStatus.COMPLETE, completed="```\nx\n```\nRead v1.2 of it,\nall of it! Yes."), "dev COMPLETE: x"),
+        (Report(ReportStatus.COMPLETE, completed="---\n\nSee e.g. the\nREADME. Yes."), "dev COMPLETE: See e.g. the README."),
+        (Report(ReportStatus.COMPLETE, completed="x" * 500), "dev COMPLETE: " + "x" * 159 + "…"),
+        (Report(ReportStatus.COMPLETE, completed="a | b\x1b[2J <b>"), "dev COMPLETE: a \\| b␛[2J &lt;b>"),
+    ],
+)  # fmt: skip
+def test_a_report_is_one_line(report, line):
+    assert told(render_report("dev", 0.0, report)) == line
+
+
+def test_an_order_is_told_as_one():
+    order = Order("pm-20251127-153000.md", "r", "s", "dev-2", 0.0, "Write the parser.\nThen rest.")
+    assert told(render_order(order), order.name) == "pm to dev-2: Write the parser."
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("notes.md", "x", "unreadable: the name is not of the form AGENT-YYYYMMDD-HHMMSS.md"),
+        (
+            NAME,
+            "**Status:** DONE",
+            "unreadable: line 1: `**Status:**` is 'DONE': write exactly one of IN_PROGRESS,",
+        ),
+        (NAME, "", "unreadable: says no status"),
+        ("pm-20251127-154500.md", "", "unreadable: names nobody"),
+    ],
+)
+def test_what_does_not_read_says_why(name, text, line):
+    assert told(text, name).startswith(line)
+
+
+@given(st.sampled_from([NAME, "pm-20251127-154500.md", "x"]), st.binary(max_size=200))
+def test_any_bytes_make_one_line(name, data):
+    line = summary(name, data)
+    assert line.strip() == line != ""
+    assert "\n" not in line
