@@ -123,9 +123,15 @@ class Doing:
             try:
                 return launch(world, state, run, where, clock)
             except (OrchestratorError, OSError) as error:
-                again = not isinstance(error, Refused) or isinstance(error, Unreadable)
+                again, reason = not isinstance(error, Refused) or isinstance(error, Unreadable), str(error)
+            except Exception as error:
+                log.exception("run %s could not be launched: this should not happen", run.id)
+                again, reason = False, repr(error)
+            try:
                 if claim(world.files, folder):
-                    return LaunchFailed(at, action.id, run.id, str(error) or "unknown", again=again)
+                    return LaunchFailed(at, action.id, run.id, reason or "unknown", again=again)
+            except OSError as error:
+                log.warning("run %s waits for the next look: %s", run.id, error)
             return None
 
         self._do(run.step, work)

@@ -74,6 +74,14 @@ class Engine:
             self._journal.damage = None
             self.feed(JournalDamaged(at, nonce, damage.kept, damage.where))
 
+    def lost(self) -> str:
+        """Return under which name a journal is kept of which not even the beginning reads, once; else nothing."""
+        damage = self._journal.damage
+        if damage is None or self.state.id:
+            return ""
+        self._journal.damage = None
+        return damage.where
+
     def feed(self, fact: Fact) -> Decision:
         """Decide on a fact. Journal first; then the log; then what is to be done.
 

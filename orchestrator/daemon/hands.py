@@ -38,18 +38,26 @@ class Pool:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="hand")
         self._lock = Lock()
         self._queues: dict[str, deque[Callable[[], None]]] = {}
+        self._closed = False
 
     def do(self, key: str, work: Callable[[], None]) -> None:
-        """Put work in the queue of its key; a queue is worked by one thread at a time."""
+        """Put work in the queue of its key; a queue is worked by one thread at a time.
+
+        After `close` nothing is taken any more: it is found in the outbox at the next start.
+        """
         with self._lock:
+            if self._closed:
+                return
             if (queue := self._queues.get(key)) is not None:
                 queue.append(work)
                 return
             self._queues[key] = deque([work])
-        self._pool.submit(self._work_on, key)
+            self._pool.submit(self._work_on, key)
 
     def close(self) -> None:
         """Wait for what has begun."""
+        with self._lock:
+            self._closed = True
         self._pool.shutdown(wait=True, cancel_futures=not self._finish)
 
     def _work_on(self, key: str) -> None:

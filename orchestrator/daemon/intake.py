@@ -46,7 +46,9 @@ class Intake:
 
         `final` are instances whose writer is gone: what they left is as whole as it will get.
         """
-        names = [entry for entry in self.files.entries(places.handoffs(self.folder)) if self._is_news(entry)]
+        there = self.files.entries(places.handoffs(self.folder))
+        self._unsettled.intersection_update(entry.name for entry in there)
+        names = [entry for entry in there if self._is_news(entry)]
         names.sort(key=lambda entry: (entry.mtime_ns, entry.name))
         return self._looked(names, state, at, set(final))
 
@@ -67,8 +69,9 @@ class Intake:
         orders = {run.order for run in state.live_runs} | set(state.orders) | _orders_of(state)
         facts: list[Fact] = []
         for entry in entries:
-            if entry.name in orders:
+            if entry.name in orders or self._was_dealt_with(entry, state):
                 self._known[entry.name] = _stamp(entry)
+                self._unsettled.discard(entry.name)
                 continue
             fact = self._fact(entry, state, at, final)
             if fact is None:
@@ -76,54 +79,68 @@ class Intake:
             else:
                 self._unsettled.discard(entry.name)
                 self._known[entry.name] = _stamp(entry)
-                if state.seen.get(entry.name) != fact.sha256:
+                if state.seen.get(fact.name) != fact.sha256:
                     facts.append(fact)
         return facts
+
+    def _was_dealt_with(self, entry: Entry, state: PMState) -> bool:
+        """Tell whether these very bytes were taken before, as after a restart nearly all are: that costs a read."""
+        digest = state.seen.get(_written(entry.name))
+        if digest is None or not entry.is_file:
+            return False
+        try:
+            data = self.files.read(places.handoffs(self.folder) / entry.name, self.limits.handoff_bytes)
+        except Unreadable:
+            return False
+        return sha256(data).hexdigest() == digest
 
     def _fact(
         self, entry: Entry, state: PMState, at: float, final: set[str]
     ) -> ReportLanded | Intruded | None:
         """Return what a file says, or None while it may still be written."""
-        path = places.handoffs(self.folder) / entry.name
-        parts = split_handoff_name(entry.name)
-        instance = parts[0] if parts else _guessed_instance(entry.name, state)
+        path, name = places.handoffs(self.folder) / entry.name, _written(entry.name)
+        parts = split_handoff_name(name)
+        instance = parts[0] if parts else _guessed_instance(name, state)
         quiet = instance in final or at - entry.mtime_ns / 1e9 >= self.limits.settle
         try:
             if entry.is_file and self.files.being_written(path) and instance not in final:
                 return None
             data = self.files.read(path, self.limits.handoff_bytes)
         except Unreadable as error:
-            return self._refused(entry, instance, at, str(error)) if quiet or not entry.is_file else None
+            if not quiet and entry.is_file:
+                return None
+            return self._refused(entry, instance, at, _written(str(error)))
         digest = sha256(data).hexdigest()
         if instance == PM:
             return Intruded(
-                at, entry.name, digest, "only the PM writes pm-….md, and it did not write this one"
+                at, name, digest, "only the PM writes pm-….md, and it did not write this one"
             )
         if parts is None:
             reason = "handoffs are named AGENT-YYYYMMDD-HHMMSS.md"
             if not quiet:
                 return None
             return (
-                ReportLanded(at, self.nonce(), entry.name, digest, instance, faults=(Fault(0, reason),))
+                ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
                 if instance
-                else Intruded(at, entry.name, digest, reason)
+                else Intruded(at, name, digest, reason)
             )
         try:
-            report = read_report(data, entry.name)
+            report = read_report(data, name)
         except BadFile as error:
             faults = error.faults
             return (
-                ReportLanded(at, self.nonce(), entry.name, digest, instance, faults=faults) if quiet else None
+                ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
             )
         self.files.write(self.accepted / digest, data)
         missing = self._missing(report)
-        return ReportLanded(at, self.nonce(), entry.name, digest, instance, report, missing=missing)
+        return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
 
     def _refused(self, entry: Entry, instance: str, at: float, reason: str) -> ReportLanded | Intruded:
         digest = sha256(f"{_stamp(entry)}{reason}".encode()).hexdigest()
+        name = _written(entry.name)
         if instance in {"", PM}:
-            return Intruded(at, entry.name, digest, reason)
-        return ReportLanded(at, self.nonce(), entry.name, digest, instance, faults=(Fault(0, reason),))
+            return Intruded(at, name, digest, reason)
+        return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
 
     def _missing(self, report: Report) -> tuple[str, ...]:
         """Return the artifacts and the evidence that are not on disk (law 6). Evidence may also be prose."""
@@ -143,6 +160,11 @@ class Intake:
 
 def _stamp(entry: Entry) -> Stamp:
     return entry.inode, entry.mtime_ns, entry.size
+
+
+def _written(text: str) -> str:
+    """Return a text that names a file as it can be written down: a name may hold bytes that are no UTF-8."""
+    return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _orders_of(state: PMState) -> set[str]:

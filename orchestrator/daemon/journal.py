@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import __version__
 from orchestrator.daemon import codec
-from orchestrator.model.errors import JournalFailed
+from orchestrator.model.errors import Damaged, JournalFailed
 from orchestrator.pm.state import PMState, fold, with_action
 from orchestrator.pm.transitions import IllegalMove
 
@@ -57,6 +57,7 @@ class Journal:
         self._files = files
         self._folder = folder
         self._log: Log | None = None
+        self._segment = folder
         self._in_segment = 0
         self.state = PMState()
         self.lines = 0
@@ -69,6 +70,7 @@ class Journal:
 
         Raises:
             OSError: there is no room just now; nothing was written, and the same may be tried later.
+            Damaged: somebody removed the journal; what was decided is not done.
             JournalFailed: whether it was written cannot be known; nothing more may be decided.
 
         """
@@ -86,6 +88,8 @@ class Journal:
             if self._log is None or self._in_segment >= SEGMENT_LINES:
                 self._log = self._begun_segment()
             self._log.append(line.encode() + b"\n")
+            if self._files.entry(self._segment) is None:
+                raise Damaged(f"{self._segment} was taken away: nothing more is done for its task")
         except OSError as error:
             if error.errno in PASSING_TROUBLE:
                 raise
@@ -130,7 +134,7 @@ class Journal:
         if not good:
             return False
         self.state, self.lines, self._in_segment = state, number, len(good) - 1
-        self._log = self._files.open_log(path)
+        self._log, self._segment = self._files.open_log(path), path
         return True
 
     def _set_aside(self, name: str, data: bytes, good: list[bytes], *, torn: bool, at: int) -> None:
@@ -149,6 +153,7 @@ class Journal:
         snapshot = sealed({"n": self.lines, "snapshot": codec.encoded_state(self.state)})
         self._files.write(path, snapshot.encode() + b"\n")
         self._in_segment = 0
+        self._segment = path
         return self._files.open_log(path)
 
 

@@ -31,14 +31,29 @@ class DaemonLock:
             Refused: another daemon has it; the message names its pid.
 
         """
-        path = places.daemon_lock(state)
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        self._path = places.daemon_lock(state)
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         if not _taken(self._file):
             pid = os.read(self._file, 32).decode("ascii", "replace").strip()
             os.close(self._file)
             raise Refused(f"a daemon runs already, pid {pid}: `task daemon status` shows it")
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+
+    def check(self) -> None:
+        """Check that this is still the lock that others would find.
+
+        Raises:
+            Refused: the folder was taken away, so that another daemon may run in a new one by now.
+
+        """
+        try:
+            found = self._path.lstat()
+        except FileNotFoundError:
+            found = None
+        held = os.fstat(self._file)
+        if found is None or (found.st_dev, found.st_ino) != (held.st_dev, held.st_ino):
+            raise Refused(f"{self._path} was taken away: this daemon ends, start a new one")
 
     def release(self) -> None:
         """Let go of the lock."""

@@ -19,7 +19,7 @@ from orchestrator.daemon import requests, start
 from orchestrator.daemon.journal import PASSING_TROUBLE
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.task import Task
-from orchestrator.model.errors import JournalFailed, OrchestratorError, Refused
+from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused
 from orchestrator.model.facts import Answered, SpawnAsked, StopAsked
 from orchestrator.pm.transitions import IllegalMove
 
@@ -48,7 +48,12 @@ class Loop:
     stopping: bool = False
 
     def open(self) -> None:
-        """Open every task that there is, and find out what became of it while nobody watched."""
+        """Open every task that there is, and find out what became of it while nobody watched.
+
+        Raises:
+            OSError: the PM's own folder cannot be read now.
+
+        """
         homes = places.task_homes(self.office.state_folder)
         self.office.world.files.make_folder(homes)
         for entry in sorted(self.office.world.files.entries(homes), key=lambda each: each.name):
@@ -62,7 +67,8 @@ class Loop:
         for task in list(self.tasks.values()):
             if task.rested:
                 self._guarded(task, task.recover)
-            self._guarded(task, task.see_what_is_due)
+            if task.begun:
+                self._guarded(task, task.see_what_is_due)
         for task in list(self.tasks.values()):
             self._guarded(task, task.project)
 
@@ -93,18 +99,20 @@ class Loop:
             case h.Stop():
                 self.stopping = True
             case h.Beat():
-                self.beat()
+                _patiently(self.beat)
             case h.CheckIn():
                 for task in list(self.tasks.values()):
                     if task.begun:
                         self._guarded(task, task.check_in)
             case h.Rescan():
-                self.open()
+                _patiently(self.beat)
+                _patiently(self.open)
                 for task in list(self.tasks.values()):
-                    self.watch(task)
+                    self._guarded(task, partial(self.watch, task))
                     if task.begun:
                         self._guarded(task, task.see_everything)
-                    self._hear(task)
+                        self._guarded(task, task.act_again)
+                    self._guarded(task, partial(self._hear, task))
             case _:
                 found = self._opened(hint.task)
                 if found is not None:
@@ -133,21 +141,23 @@ class Loop:
         """Open a task's journal and catch up with the world; None if there is no such task."""
         if name in self.tasks:
             return self.tasks[name]
-        home = places.task_home(self.office.state_folder, name)
-        entry = self.office.world.files.entry(home)
-        if entry is None or not entry.is_folder:
-            return None
         try:
+            home = places.task_home(self.office.state_folder, name)
+            entry = self.office.world.files.entry(home)
+            if entry is None or not entry.is_folder:
+                return None
             task = Task(self.office, home)
+        except BadName:
+            return None  # no task of ours
         except (OrchestratorError, OSError):
             log.exception("task %s could not be opened", name)
             return None
         self.tasks[name] = task
         if task.begun:
             task.template = self._template(task)
-        self.watch(task)
+        self._guarded(task, partial(self.watch, task))
         self._guarded(task, task.recover)
-        self._hear(task)
+        self._guarded(task, partial(self._hear, task))
         return task
 
     def _hear(self, task: Task) -> None:
@@ -191,6 +201,8 @@ class Loop:
             case verb:
                 raise Refused(f"there is no request {verb[:40]!a}")
         was_begun = task.begun
+        if not was_begun:
+            task.end_strangers()
         decision = task.feed(fact)
         if not was_begun:
             task.template = self._template(task)
@@ -235,6 +247,20 @@ class Loop:
                 task.rest()
             else:
                 log.exception("task %s: the disk would not", task.id)
+        except Exception:
+            log.exception("task %s rests: this should not happen", task.id)
+            task.engine.say("something went wrong that should not: the daemon's log has it; the task rests")
+            task.rest()
+
+
+def _patiently(work: Callable[[], object]) -> None:
+    """Do something that is no task's own; where the system cannot do it just now, it is done the next time."""
+    try:
+        work()
+    except OSError as error:
+        if error.errno not in PASSING_TROUBLE:
+            raise
+        log.error("the PM's own folder: %s; it goes on when there is room", error)  # noqa: TRY400
 
 
 def _reply(decision: Decision | None) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
 from orchestrator.model.run import Purpose
+from orchestrator.model.task import TaskState
+from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,6 +79,17 @@ def write_projections(files: Files, home: Path, task_folder: Path, shown: dict[s
         files.write(
             places.pm_state(task_folder), json.dumps(own, ensure_ascii=False, indent=1).encode(), 0o644
         )
+
+
+def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
+    """Say in what was told last of a task that its journal does not read any more, not even its beginning."""
+    try:
+        told = json.loads(files.read(places.task_state(home)))
+    except (Unreadable, ValueError):
+        return
+    why = f"its journal does not read and is kept as {kept}: start it again, its handoffs are history then"
+    told |= {"state": TaskState.FAILED.value, "why": why, "agents": [], "questions": [], "updated": at}
+    files.write(places.task_state(home), json.dumps(told).encode())
 
 
 def _shown(state: PMState) -> list[Run]:

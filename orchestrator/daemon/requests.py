@@ -65,4 +65,11 @@ def _checked(name: str, data: Any) -> Request:  # noqa: ANN401 (whatever JSON ga
     arguments = data.get("arguments", {})
     if not all(isinstance(value, str) for value in arguments.values()):
         raise ValueError("every argument is text")
+    if not all(map(_is_text, (request, verb, *arguments, *arguments.values()))):
+        raise ValueError("it holds half a character, or a NUL: write it again as UTF-8")
     return Request(request, verb, arguments)
+
+
+def _is_text(text: str) -> bool:
+    """Tell whether a text can be written down: JSON, and words that are no UTF-8, may hold half a character."""
+    return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)

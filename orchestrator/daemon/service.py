@@ -30,7 +30,7 @@ from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.processes import Process
 from orchestrator.hosts.tmux import Tmux
-from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
 
@@ -158,6 +158,7 @@ class Service:
         return [lease for task in begun for lease in leases(task.engine.state, opened_at, run)]
 
     def _beat(self) -> None:
+        self._lock.check()
         beat(self._files, self._state, self._started_at, self._clock.now())
 
     def _watch_task(self, task: Task) -> None:
@@ -184,10 +185,18 @@ class Service:
             del self._watched_runs[name]
         for name, (task, _) in live.items():
             if name not in self._watched_runs:
-                seen = self._host.observe(places.run_home(task.home, name))
-                if seen.pid is not None and seen.start:
-                    self._watched_runs[name] = task.id
+                try:
+                    seen = self._host.observe(places.run_home(task.home, name))
+                except Unavailable as error:
+                    log.warning("the end of run %s cannot be watched just now: %s", name, error)
+                    continue
+                if seen.pid is None:
+                    continue
+                self._watched_runs[name] = task.id
+                if seen.start:
                     self._exits.add(name, Process(seen.pid, seen.start))
+                else:  # it ended since it was looked at, while this turn wrote what others read
+                    self._ended(name)
 
     def _ended(self, run: str) -> None:
         task = self._watched_runs.get(run)

@@ -13,7 +13,7 @@ from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.intake import Intake
 from orchestrator.daemon.lives import facts_of
 from orchestrator.daemon.office import Office
-from orchestrator.daemon.project import projection, write_projections
+from orchestrator.daemon.project import projection, write_lost, write_projections
 from orchestrator.daemon.scribing import Scribing
 from orchestrator.daemon.view import pm_view
 from orchestrator.formats.task_file import read_brief
@@ -22,6 +22,7 @@ from orchestrator.model.errors import BadFile
 from orchestrator.model.facts import BriefChanged, CheckedIn, RunGone, TimePassed
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.deadlines import wake_at
+from orchestrator.pm.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.scribe import Scribe
 
@@ -54,6 +55,7 @@ class Task:
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
     _scribing: Scribing | None = field(default=None, init=False)
+    _looked_at: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         """Open the journal."""
@@ -121,10 +123,27 @@ class Task:
         """
         self.engine.own_damage(self.office.clock.now(), self.office.nonce())
         if not self.begun:
+            if kept := self.engine.lost():
+                log.error("task %s: its journal does not read and is kept as %s", self.id, kept)
+                write_lost(self.office.world.files, self.home, kept, self.office.clock.now())
             return
+        self.end_strangers()
         self.see_everything()
+        self.act_again()
+
+    def act_again(self) -> None:
+        """Have every action done whose outcome is not known. What was done is found by looking (law 4)."""
         for action in list(self.engine.state.outbox.values()):
             self._act(self.engine, action)
+
+    def end_strangers(self) -> None:
+        """End the runs that the journal does not know: it was damaged, and what it opens next wants their trees."""
+        world = self.office.world
+        for entry in world.files.entries(places.task_runs(self.home)):
+            folder = places.task_runs(self.home) / entry.name
+            if entry.name not in self.engine.state.runs and world.host.observe(folder).exit is None:
+                log.warning("task %s: run %s is in no journal and is ended", self.id, entry.name)
+                world.host.end(folder, kill=True)
 
     def see_everything(self) -> None:
         """Look at all that may have changed: reports, runs, task.md."""
@@ -138,7 +157,11 @@ class Task:
         at, state = self.office.clock.now(), self.engine.state
         intake = self.intake
         facts = intake.look(name, state, at) if name else intake.scan(state, at, final=final)
-        self.feed(*facts)
+        for fact in facts:
+            try:
+                self.feed(fact)
+            except IllegalMove:  # of one report, which must not hold up the others
+                log.exception("task %s: a rule erred on %s; nothing was changed", self.id, fact)
 
     def see_run(self, run: str) -> None:
         """Look at one run. If it is gone, its last words are read before that is said (law 5)."""
@@ -153,8 +176,13 @@ class Task:
             self.feed(fact)
 
     def see_brief(self) -> None:
-        """Take an edited task.md; one that does not read is told and otherwise left alone."""
+        """Take an edited task.md; one that does not read is told and otherwise left alone.
+
+        That of a task which has ended is left to its next start, which sees by it that there is more to do.
+        """
         files, state = self.office.world.files, self.engine.state
+        if state.state not in ACTIVE:
+            return
         path = places.task_brief(self.where.task)
         entry = files.entry(path)
         stamp = (entry.inode, entry.mtime_ns, entry.size) if entry else None
@@ -182,6 +210,7 @@ class Task:
     def see_what_is_due(self) -> None:
         """Act on the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
         at, limits = self.office.clock.now(), self.office.world.settings.limits
+        self._looked_at = at
         if self._intake is not None and self._intake.unsettled:
             self.see_reports()
         moment = wake_at(self.engine.state, limits)
@@ -205,7 +234,9 @@ class Task:
             moments.append(moment)
         if self.doing.waits or (self._intake is not None and self._intake.unsettled):
             moments.append(now + SOON)
-        return min(moments, default=None)
+        soonest = min(moments, default=None)
+        # What was due already when last looked at waits for something else: no reason to spin.
+        return now + SOON if soonest is not None and soonest <= self._looked_at else soonest
 
     def project(self) -> None:
         """Write what others read, if anything has changed."""

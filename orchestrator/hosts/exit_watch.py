@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from orchestrator.hosts.processes import Process, alive
+from orchestrator.model.errors import Unavailable
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -27,6 +28,8 @@ class ExitWatch:
         self._every = every
         self._lock = threading.Lock()
         self._watched: dict[str, tuple[Process, int]] = {}  # with the pidfd, or -1
+        # Closed by the thread between two polls: else a number that one poll found ready could be another's.
+        self._done_with: list[int] = []
         self._poll = select.poll()
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
@@ -41,9 +44,6 @@ class ExitWatch:
         descriptor = _pidfd(process)
         with self._lock:
             self._forget(run)
-            if self._closing:
-                _close(descriptor)
-                return
             self._watched[run] = (process, descriptor)
             if descriptor >= 0:
                 self._poll.register(descriptor, select.POLLIN)
@@ -68,6 +68,7 @@ class ExitWatch:
         with self._lock:
             for run in list(self._watched):
                 self._forget(run)
+            self._close_done()
         os.close(self._woken)
         os.close(self._wake)
 
@@ -76,7 +77,13 @@ class ExitWatch:
         _, descriptor = self._watched.pop(run, (None, -1))
         if descriptor >= 0:
             self._poll.unregister(descriptor)
+            self._done_with.append(descriptor)
+
+    def _close_done(self) -> None:
+        """Close what is watched no longer; the lock is held."""
+        for descriptor in self._done_with:
             os.close(descriptor)
+        self._done_with.clear()
 
     def _nudge(self) -> None:
         try:
@@ -95,21 +102,19 @@ class ExitWatch:
                 gone = self._gone(ready)
                 for run in gone:
                     self._forget(run)
+                self._close_done()
             for run in gone:
                 self._tell(run)
 
     def _gone(self, ready: set[int]) -> list[str]:
-        """Return the runs that ended; the lock is held.
-
-        A descriptor found ready may have been closed and given to another process since: the process decides.
-        """
+        """Return the runs that ended; the lock is held."""
         look = time.monotonic() - self._looked >= self._every
         if look:
             self._looked = time.monotonic()
         return [
             run
             for run, (process, descriptor) in self._watched.items()
-            if (look if descriptor < 0 else descriptor in ready) and not alive(process)
+            if (descriptor in ready if descriptor >= 0 else look and _ended(process))
         ]
 
     def _patience(self) -> float | None:
@@ -133,12 +138,15 @@ def _pidfd(process: Process) -> int:
         descriptor = os.pidfd_open(process.pid)
     except OSError:  # gone, or no descriptor is free: looking will tell
         return -1
-    if alive(process):
-        return descriptor
-    os.close(descriptor)
-    return -1
-
-
-def _close(descriptor: int) -> None:
-    if descriptor >= 0:
+    if _ended(process):
         os.close(descriptor)
+        return -1
+    return descriptor
+
+
+def _ended(process: Process) -> bool:
+    """Tell whether a process is seen to be gone; what cannot be seen now is not."""
+    try:
+        return not alive(process)
+    except (OSError, Unavailable):
+        return False

@@ -101,6 +101,8 @@ launch() {
     if [ -n "$told" ]; then status=$told; fi
     if [ -z "$status" ]; then
         (
+            # From here a hang-up ends this shell. One that came before is seen by the terminal being none.
+            if [ -n "${TMUX_PANE-}" ] && [ ! -t 0 ]; then exit 129; fi
             cd -- "$cwd" || exit 127
             agent "ORCHESTRATOR_LAUNCHER=$pid@$start"
         )

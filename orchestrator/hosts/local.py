@@ -115,15 +115,14 @@ class LocalHost:
         try:
             self._forestall(folder)
             launched = read_launched(self._files, folder)
+            if launched is None:
+                return
+            if kill:
+                self._kill(launched)
+            else:
+                _send(launched, signal.SIGTERM)
         except OSError as error:
-            raise Unavailable(f"the files of run {folder.name} cannot be read: {error}") from error
-        if launched is None:
-            return
-        if kill:
-            self._kill(launched)
-            return
-        for process in processes.processes_of(launched.process, launched.session):
-            processes.send(process, signal.SIGTERM)
+            raise Unavailable(f"run {folder.name} cannot be ended now: {error}") from error
 
     def _forestall(self, folder: Path) -> None:
         if self._files.entry(folder) is None:
@@ -145,8 +144,7 @@ class LocalHost:
                 if process.pid not in {launched.process.pid, launched.session}:
                     processes.send(process, signal.SIGKILL)
             time.sleep(_LOOK)
-        for process in processes.processes_of(launched.process, launched.session):
-            processes.send(process, signal.SIGKILL)
+        _send(launched, signal.SIGKILL)
 
     # Panes ----------------------------------------------------------------------------------------
 
@@ -218,6 +216,12 @@ class LocalHost:
         except (NoServer, NoTarget):
             return ""
         return "\n".join(answer.stdout).strip()
+
+
+def _send(launched: Launched, number: signal.Signals) -> None:
+    """Signal every process of a run."""
+    for process in processes.processes_of(launched.process, launched.session):
+        processes.send(process, number)
 
 
 def _bears(run: str) -> str:

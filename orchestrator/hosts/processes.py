@@ -95,7 +95,7 @@ def send(process: Process, number: signal.Signals) -> None:
 def _has_mark(pid: int, mark: bytes) -> bool:
     try:
         environment = Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:  # gone, or another user's
+    except (FileNotFoundError, ProcessLookupError, PermissionError):  # gone, or another user's
         return False
     return mark in environment.split(b"\0")
 

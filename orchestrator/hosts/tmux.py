@@ -40,7 +40,7 @@ _NO_SERVER: Final = re.compile(
     r"no server running|error connecting to .* \((No such file or directory|Connection refused)\)"
     r"|server exited|lost server"
 )
-_NO_TARGET: Final = re.compile(r"(can't find|no such) (pane|window|session)")
+_NO_TARGET: Final = re.compile(r"can't find (pane|window|session)|no current (target|session)|no sessions")
 
 
 class TmuxFailed(Unavailable):

@@ -51,6 +51,7 @@ class BriefTaken:
 
     brief: Brief
     agents: dict[str, Agent] | None = None
+    base: str = ""
     kind: Literal["brief_taken"] = "brief_taken"
 
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.model.handoff import CriterionMark, Report, Subtask, Verdict
 from orchestrator.model.plan import Gate, Step
-from orchestrator.pm.changes import CriteriaMarked, StepAdded
-from orchestrator.pm.families import family_of
+from orchestrator.pm.changes import CriteriaMarked
 from orchestrator.pm.passing import go_through
-from orchestrator.pm.plan_edits import faults_of
+from orchestrator.pm.plan_edits import edit_plan
 from orchestrator.pm.setbacks import ABANDON, ACCEPT, RETRY, ask_again, block
 
 if TYPE_CHECKING:
@@ -47,19 +46,12 @@ def take_subtasks(draft: Draft, step: str, report: Report) -> str:
 
     A report without the section is asked for it once, and then taken as one subtask: the goal (H4).
     """
-    state = draft.state
     subtasks = report.subtasks
     if subtasks is None:
         if draft.step(step).tally.asks < draft.limits.asks:
             return "the section `## Subtasks` is missing"
-        subtasks = (Subtask(id="all", text=state.brief.goal),)
-    fresh = tuple(subtask for subtask in subtasks if f"dev:{subtask.id}" not in state.steps)
-    faults = faults_of(subtasks, known=_subtasks_of(state), agents=state.agents, most=draft.limits.subtasks)
-    if faults:
-        return "; ".join(faults[:10])
-    for added in family_of(state.brief).subtask_steps(state.brief, fresh, state.steps):
-        draft.change(StepAdded(replace(added, since=draft.at)))
-    return ""
+        subtasks = (Subtask(id="all", text=draft.state.brief.goal),)
+    return edit_plan(draft, subtasks)
 
 
 def mark_criteria(draft: Draft, step: str, report: Report) -> None:
@@ -86,18 +78,14 @@ def mark_criteria(draft: Draft, step: str, report: Report) -> None:
     go_through(draft, step)
 
 
-def accepted_by_user(marks: tuple[CriterionMark, ...], question: str) -> tuple[CriterionMark, ...]:
-    """Return the marks with the unmet ones met by the user's own word, which is the evidence."""
+def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]:
+    """Return a mark for each criterion; the unmet ones are met by the user's own word, which is the evidence."""
+    told = {mark.text: mark for mark in state.criteria if mark.met}
+    word = (f"accepted by the user in answer to {question}",)
     return tuple(
-        mark
-        if mark.met
-        else replace(mark, met=True, evidence=(f"accepted by the user in answer to {question}",))
-        for mark in marks
+        told.get(criterion) or CriterionMark(criterion, met=True, evidence=word)
+        for criterion in state.brief.criteria
     )
-
-
-def _subtasks_of(state: PMState) -> frozenset[str]:
-    return frozenset(step.subtask for step in state.steps.values() if step.subtask)
 
 
 def _plain(text: str) -> str:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
 
 
+def review_of(step: str) -> str:
+    """Return the id of the review that a step's own report asks for."""
+    return f"review:{step}"
+
+
 def go_through(draft: Draft, step: str) -> None:
     """Take a step through what is left of its gate: its commit, the merge; then it has passed."""
     here = draft.step(step)

@@ -3,29 +3,91 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
+
+from orchestrator.model.plan import StepState, Tally
+from orchestrator.model.task import Phase
+from orchestrator.pm.changes import StepAdded, StepMoved, StepRewired
+from orchestrator.pm.families import family_of
+from orchestrator.pm.families.delivery import ACCEPT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.handoff import Subtask
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.draft import Draft
+    from orchestrator.pm.state import PMState
+
+
+def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
+    """Make subtasks steps of the plan. Return why not, if not.
+
+    A subtask that was begun stays as it is. One that was not is planned anew if it is named again, and set
+    aside if it is not.
+    """
+    begun = _begun(draft.state)
+    trees = {step.workspace for step in draft.state.steps.values() if not step.subtask}
+    faults = faults_of(
+        subtasks, begun=begun, trees=trees, agents=draft.state.agents, most=draft.limits.subtasks
+    )
+    if faults:
+        return "; ".join(faults[:10])
+    named = {subtask.id for subtask in subtasks}
+    for step in list(draft.state.steps.values()):
+        dropped = step.subtask and step.subtask not in begun | named
+        if dropped and step.state is not StepState.SET_ASIDE:
+            draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, "it is not planned any more"))
+    fresh = [subtask for subtask in subtasks if subtask.id not in begun]
+    _add(draft, family_of(draft.state.brief).subtask_steps(draft.state.brief, fresh, draft.state.steps))
+    return ""
+
+
+def _begun(state: PMState) -> frozenset[str]:
+    """Return the subtasks that were worked on and not given up."""
+    return frozenset(
+        step.subtask
+        for step in state.steps.values()
+        if step.subtask
+        and step.state is not StepState.SET_ASIDE
+        and (step.state is not StepState.PENDING or step.attempt > 1 or step.tally != Tally())
+    )
+
+
+def _add(draft: Draft, steps: Sequence[Step]) -> None:
+    """Add steps, in place of those of the same name; the last review waits for all of them."""
+    for step in steps:
+        old = draft.state.steps.get(step.id)
+        attempt = old.attempt + 1 if old else 1
+        draft.change(StepAdded(replace(step, since=draft.at, attempt=attempt)))
+    reviews = [step.id for step in steps if step.phase is Phase.REVIEWING and step.id != ACCEPT]
+    waits = draft.step(ACCEPT).after
+    if not set(reviews) <= set(waits):
+        draft.change(StepRewired(ACCEPT, tuple(dict.fromkeys([*waits, *reviews]))))
 
 
 def faults_of(
-    subtasks: Sequence[Subtask], *, known: Collection[str], agents: Mapping[str, Agent], most: int
+    subtasks: Sequence[Subtask],
+    *,
+    begun: Collection[str],
+    trees: Collection[str],
+    agents: Mapping[str, Agent],
+    most: int,
 ) -> list[str]:
     """Return every reason why these subtasks make no valid plan; an empty list if they do.
 
-    `known` are the subtasks that there are already; naming one again leaves it as it is.
+    `begun` are the subtasks that stay in any case, `trees` the names that other steps' workspaces bear.
     """
     faults = []
-    if len(subtasks) > most:
-        faults.append(f"{len(subtasks)} subtasks are more than the {most} that one plan may have")
     ids = [subtask.id for subtask in subtasks]
+    if (together := len(set(ids).union(begun))) > most:
+        faults.append(f"{together} subtasks are more than the {most} that one plan may have")
+    faults += [f"the subtask id {each} is taken: choose another" for each in ids if each in trees]
     faults += [f"the subtask id {each} is used {n} times" for each, n in Counter(ids).items() if n > 1]
-    everyone = set(ids).union(known)
+    everyone = set(ids).union(begun)
     for subtask in subtasks:
         if subtask.agent not in agents:
             faults.append(

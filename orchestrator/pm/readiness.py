@@ -13,17 +13,23 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
 
 _RESTS: Final = frozenset({StepState.BLOCKED, StepState.FAILED})
+_REPORTED: Final = frozenset({StepState.PASSED, StepState.CHECKING})
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """What is taken at one moment: places, steps and trees by live runs, and subtasks that are under way."""
+    """What is taken at one moment: places, steps and trees by live runs, and subtasks that are under way.
+
+    `leaving` are agents that have reported elsewhere and are about to go: their place is awaited, so that a
+    second instance is only ever one of two at once.
+    """
 
     state: PMState
     places: int
     steps: frozenset[str]
     trees: frozenset[tuple[WorkspaceKind, str]]
     under_way: frozenset[str]
+    leaving: frozenset[str]
 
     def admits(self, step: Step, at: float) -> bool:
         """Tell whether a step may start at a moment."""
@@ -34,7 +40,9 @@ class Floor:
             and self.places > 0
             and step.id not in self.steps
             and (step.kind, step.workspace) not in self.trees
-            and all(_fulfilled(state, step, need) for need in step.needs)
+            and all(state.steps[need].state is StepState.PASSED for need in step.needs)
+            and (not step.judges or state.steps[step.judges].state in _REPORTED)
+            and step.agent not in self.leaving
             and all(state.steps[before].settled for before in step.after)
             and not (step.subtask and not step.judges and self.under_way - {step.subtask})
         )
@@ -50,6 +58,7 @@ def floor_of(state: PMState, runs_at_once: int) -> Floor:
         steps=frozenset(step.id for step in worked_on),
         trees=frozenset((step.kind, step.workspace) for step in worked_on),
         under_way=_under_way(state),
+        leaving=frozenset(run.agent for run in live if run.reported_at is not None),
     )
 
 
@@ -72,22 +81,17 @@ def next_start(state: PMState, runs_at_once: int) -> float | None:
     return min((step.not_before for step in pausing if floor.admits(step, step.not_before)), default=None)
 
 
-def _fulfilled(state: PMState, step: Step, need: str) -> bool:
-    there = state.steps[need].state
-    return there is StepState.PASSED or (there is StepState.CHECKING and need == step.judges)
-
-
 def _under_way(state: PMState) -> frozenset[str]:
     """Return the subtasks between their first and their last step.
 
     One at a time, so that each starts from all that was accepted before and the branch only moves forward.
-    A subtask that waits for an answer does not hold up the others (law 10). One whose agent writes its handoff
-    again does: its work lies in its tree.
+    A subtask that waits for an answer does not hold up the others (law 10). One that is tried again does, and so
+    does one whose agent writes its handoff again.
     """
     begun, rests, open_ = set(), set(), set()
     for step in state.steps.values():
         if step.subtask:
-            if step.state is not StepState.PENDING or step.keep_tree:
+            if step.state is not StepState.PENDING or step.attempt > 1 or step.keep_tree:
                 begun.add(step.subtask)
             if step.state in _RESTS:
                 rests.add(step.subtask)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.handoff import ReportStatus
-from orchestrator.model.plan import Gate, StepState
+from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Purpose
+from orchestrator.model.task import Phase
 from orchestrator.pm.advance import close_order
 from orchestrator.pm.changes import (
     HandoffSeen,
@@ -17,7 +17,7 @@ from orchestrator.pm.changes import (
     StepReported,
 )
 from orchestrator.pm.gates import judged, mark_criteria, take_subtasks
-from orchestrator.pm.passing import begin_checking, go_through
+from orchestrator.pm.passing import begin_checking, go_through, review_of
 from orchestrator.pm.setbacks import ask_again, blocked, reject
 
 if TYPE_CHECKING:
@@ -44,7 +44,10 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
         return
     close_order(draft, run)
     draft.change(RunReported(run.id, fact.at))
-    if fact.faults or fact.report is None:
+    step = draft.step(run.step)
+    if (step.attempt, step.state) != (run.attempt, StepState.WORKING):
+        draft.notice(f"{fact.name} was not acted on: {step.id} was opened again or given up meanwhile")
+    elif fact.faults or fact.report is None:
         reasons = "; ".join(f"{fact.name}, {fault}" for fault in fact.faults[:10])
         ask_again(draft, run.step, reasons)
     elif fact.missing and fact.report.status is not ReportStatus.BLOCKED:
@@ -95,36 +98,40 @@ def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
         ask_again(draft, step.id, refused)
     elif Gate.CRITERIA in step.gates:
         mark_criteria(draft, step.id, report)
-    elif report.status is ReportStatus.NEEDS_REVIEW and not _has_judge(draft.state, step.id):
+    elif _awaits_review(draft.state, step):
+        begin_checking(draft, step.id, "it is reviewed again")
+    elif report.status is ReportStatus.NEEDS_REVIEW and _may_ask_for_review(draft.state, step):
         _add_review(draft, step.id)
     else:
         go_through(draft, step.id)
 
 
-def _has_judge(state: PMState, step: str) -> bool:
-    return any(each.judges == step for each in state.steps.values())
+def _awaits_review(state: PMState, step: Step) -> bool:
+    """Tell whether a review that an earlier report asked for is still to come: it was opened again with the step."""
+    review = state.steps.get(review_of(step.id))
+    return review is not None and review.state is StepState.PENDING
+
+
+def _may_ask_for_review(state: PMState, step: Step) -> bool:
+    """A step that is judged anyway needs no other review, and a judge gets none: they would never end."""
+    return not step.judges and not any(each.judges == step.id for each in state.steps.values())
 
 
 def _add_review(draft: Draft, step: str) -> None:
     """Open the quality gate that a report asked for: a review step that judges this one (HUB 7.1)."""
     here = draft.step(step)
     begin_checking(draft, step, "a review was asked for")
-    review = replace(
-        here,
-        id=f"review:{step}",
+    review = Step(
+        id=review_of(step),
         agent="review",
         title=here.title,
         instructions=f"Review what {here.agent} handed in as {here.report}: {here.title}",
+        phase=Phase.REVIEWING,
         needs=(),
-        after=(),
+        kind=here.kind,
+        workspace=here.workspace,
         gates=(Gate.VERDICT,),
         judges=step,
-        state=StepState.PENDING,
-        attempt=1,
-        feedback=(),
-        report="",
-        artifacts=(),
-        commit="",
-        check_exit=None,
+        since=draft.at,
     )
     draft.change(StepAdded(review))

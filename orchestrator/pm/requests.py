@@ -24,15 +24,24 @@ from orchestrator.pm.changes import (
 from orchestrator.pm.families import family_of
 from orchestrator.pm.families.delivery import ACCEPT as ACCEPT_STEP
 from orchestrator.pm.gates import accepted_by_user
-from orchestrator.pm.passing import pass_step
-from orchestrator.pm.setbacks import ABANDON, ACCEPT, CONTINUE, SET_ASIDE, feed, reopen, set_aside
+from orchestrator.pm.passing import go_through, pass_step, review_of
+from orchestrator.pm.setbacks import (
+    ABANDON,
+    ACCEPT,
+    CONTINUE,
+    SET_ASIDE,
+    WITHDRAWN,
+    feed,
+    reopen,
+    set_aside,
+    withdraw,
+)
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import Answered, BriefChanged, SpawnAsked, StopAsked, TaskStarted
     from orchestrator.model.question import Question
     from orchestrator.pm.draft import Draft
-
-WITHDRAWN = "(withdrawn)"
+    from orchestrator.pm.state import PMState
 
 
 def task_started(draft: Draft, fact: TaskStarted) -> None:
@@ -70,10 +79,17 @@ def _asks_the_same(draft: Draft, fact: TaskStarted) -> bool:
 
 def _go_on(draft: Draft, fact: TaskStarted) -> None:
     was, same = draft.state.state, _asks_the_same(draft, fact)
-    draft.change(BriefTaken(fact.brief, fact.agents), TaskMoved(TaskState.RUNNING, "started again"))
-    for step in list(draft.state.steps.values()):
-        if _hangs(draft, step):
-            draft.change(StepReopened(step.id, step.attempt + 1, fact.at, "the task was started again"))
+    # A task begun in the user's own tree has no base yet; one that has keeps it.
+    base = draft.state.base or fact.base
+    draft.change(BriefTaken(fact.brief, fact.agents, base), TaskMoved(TaskState.RUNNING, "started again"))
+    steps = list(draft.state.steps.values())
+    hanging = [step for step in steps if _hangs(draft, step)]
+    if same and all(step.settled for step in steps):
+        hanging = [step for step in steps if step.state is StepState.SET_ASIDE]
+    for step in hanging:
+        withdraw(draft, step.id)
+        draft.change(StepReopened(step.id, step.attempt + 1, fact.at, "the task was started again"))
+        draft.change(StepTallied(step.id, Tally()))
     if not same and "plan" in draft.state.steps and draft.step("plan").state is not StepState.PENDING:
         feed(
             draft, "plan", "The goal or the criteria in task.md have changed. Plan what is still to be done."
@@ -106,11 +122,14 @@ def stop_asked(draft: Draft, fact: StopAsked) -> None:
 
 def brief_changed(draft: Draft, fact: BriefChanged) -> None:
     """Take the goal and the criteria of an edited task.md; its Agent Config counts from the next start on."""
-    old = draft.state.brief
-    if fact.brief != old:
-        draft.change(BriefTaken(replace(fact.brief, config=old.config)))
-        frozen = " Its Agent Config counts from the next start on." if fact.brief.config != old.config else ""
-        draft.notice(f"task.md was edited.{frozen}")
+    old, new = draft.state.brief, replace(fact.brief, config=draft.state.brief.config)
+    if draft.state.state not in ACTIVE or new == old:
+        return
+    draft.change(BriefTaken(new))
+    draft.notice("task.md was edited. Its Agent Config counts from the next start on.")
+    accept = draft.state.steps.get(ACCEPT_STEP)
+    if new.criteria != old.criteria and accept is not None and accept.state is StepState.PASSED:
+        reopen(draft, ACCEPT_STEP, "the success criteria in task.md have changed")
 
 
 def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
@@ -123,13 +142,22 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     if draft.state.state is TaskState.COMPLETE:
         draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for"))
     draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, fact.agent.name: fact.agent}))
-    number = sum(step.agent == fact.agent.name for step in draft.state.steps.values()) + 1
+    number = _free_number(draft.state, fact.agent.name)
     step = family_of(draft.state.brief).loose_step(draft.state.brief, fact.agent, number, fact.instructions)
     draft.change(StepAdded(replace(step, since=fact.at)))
     last = draft.state.steps.get(ACCEPT_STEP)
     if last is not None and last.state is StepState.PENDING:
         draft.change(StepRewired(ACCEPT_STEP, (*last.after, step.id)))
     draft.reply = f"{fact.agent.name} is to work on step {step.id}"
+
+
+def _free_number(state: PMState, agent: str) -> int:
+    """Return the first number with which neither a step nor a tree is named after an agent."""
+    taken = set(state.steps).union(step.workspace for step in state.steps.values())
+    number = sum(step.agent == agent for step in state.steps.values()) + 1
+    while f"{agent}-{number}" in taken:
+        number += 1
+    return number
 
 
 def answered(draft: Draft, fact: Answered) -> None:
@@ -158,19 +186,30 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
         if word != CONTINUE:
             draft.notice(f"{question.id}: {text}")
     elif word == SET_ASIDE and SET_ASIDE in question.options:
-        set_aside(draft, step, f"the user set it aside ({question.id})")
+        _set_aside(draft, step, f"the user set it aside ({question.id})")
     elif word == ACCEPT and ACCEPT in question.options:
-        draft.change(CriteriaMarked(accepted_by_user(draft.state.criteria, question.id)))
+        draft.change(CriteriaMarked(accepted_by_user(draft.state, question.id)))
         pass_step(draft, step)
-    elif not draft.step(step).settled:
+    else:
         feed(draft, step, f"The user answered {question.id}: {text}")
         reopen(draft, step, f"answered: {question.id}")
         draft.change(StepTallied(step, Tally()))
 
 
+def _set_aside(draft: Draft, step: str, why: str) -> None:
+    """Give a step up. Where it is a review that a report asked for, what it was to review goes on without."""
+    set_aside(draft, step, why)
+    reviewed = draft.step(step).judges
+    if step == review_of(reviewed) and draft.step(reviewed).state is StepState.CHECKING:
+        draft.notice(f"{reviewed} goes on without its review: {why}")
+        go_through(draft, reviewed)
+
+
 def _abandon(draft: Draft) -> None:
     for question in draft.state.open_questions:
         draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at))
+    if draft.state.state in {TaskState.COMPLETE, TaskState.FAILED}:
+        return
     draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it"))
     for run in draft.state.live_runs:
         end_run(draft, run, Ending.STOPPED)

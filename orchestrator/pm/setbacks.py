@@ -11,6 +11,7 @@ from orchestrator.model.run import Ending
 from orchestrator.model.task import AfterRejections
 from orchestrator.pm.advance import end_run
 from orchestrator.pm.changes import (
+    QuestionAnswered,
     QuestionAsked,
     StepFed,
     StepMoved,
@@ -27,6 +28,7 @@ SET_ASIDE: Final = "set-aside"
 ABANDON: Final = "abandon"
 ACCEPT: Final = "accept"
 CONTINUE: Final = "continue"
+WITHDRAWN: Final = "(withdrawn)"
 
 FEEDBACK_KEPT: Final = 8
 """Older feedback is dropped: an order must stay readable."""
@@ -41,6 +43,13 @@ def ask(draft: Draft, step: str, text: str, options: tuple[str, ...] = (RETRY, S
         return
     number = len(draft.state.questions) + 1
     draft.change(QuestionAsked(Question(f"q{number}", step, text, options, draft.at)))
+
+
+def withdraw(draft: Draft, step: str) -> None:
+    """Close what is asked about a step: it goes on another way, and the answer no longer matters."""
+    for question in draft.state.open_questions:
+        if question.step == step:
+            draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at))
 
 
 def feed(draft: Draft, step: str, text: str) -> None:
@@ -140,16 +149,16 @@ def reopen(draft: Draft, step: str, why: str) -> None:
     """Begin the next attempt of a step. What needed it is to be done again as well (design, section 7)."""
     for each in (step, *_dependents(draft, step)):
         here = draft.step(each)
-        if here.state is not StepState.PENDING or each == step:
+        if here.state not in {StepState.PENDING, StepState.SET_ASIDE} or each == step:
             _overtake(draft, each)
             draft.change(StepReopened(each, here.attempt + 1, draft.at, why))
 
 
 def set_aside(draft: Draft, step: str, why: str) -> None:
-    """Give a step up, and with it its whole subtask; the rest goes on."""
+    """Give a step up, and with it its whole subtask and who judges it; the rest goes on."""
     subtask = draft.step(step).subtask
     for each in list(draft.state.steps.values()):
-        mine = each.id == step or (subtask and each.subtask == subtask)
+        mine = step in {each.id, each.judges} or (subtask and each.subtask == subtask)
         if mine and each.state is not StepState.SET_ASIDE:
             _overtake(draft, each.id)
             draft.change(StepMoved(each.id, StepState.SET_ASIDE, draft.at, why))
@@ -162,7 +171,11 @@ def first_line(text: str) -> str:
 
 
 def _overtake(draft: Draft, step: str) -> None:
-    """End the runs whose work no longer counts. One that has reported is leaving by itself and is let go."""
+    """Let go of a step as it was: what is asked about it, and the runs whose work no longer counts.
+
+    A run that has reported is leaving by itself.
+    """
+    withdraw(draft, step)
     for run in draft.runs_of(step):
         if run.reported_at is None:
             end_run(draft, run, Ending.OVERTAKEN)

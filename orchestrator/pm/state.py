@@ -144,7 +144,8 @@ def _fold_task(
                 raise IllegalMove(f"phase: {state.phase} to {phase}")
             return replace(state, phase=phase)
         case c.BriefTaken():
-            return replace(state, brief=change.brief, agents=change.agents or state.agents)
+            agents, base = change.agents or state.agents, change.base or state.base
+            return replace(state, brief=change.brief, agents=agents, base=base)
         case c.CriteriaMarked():
             return replace(state, criteria=change.marks)
         case c.HandoffSeen():

@@ -67,10 +67,9 @@ class Baseline:
             ArtifactError: it was not written by this template.
         """
         runner, failed = said.get("runner"), said.get("failed")
-        lists = [said.get(key) for key in ("passed", "skipped", "imported")]
-        passed, skipped, imported = (frozenset(map(str, each)) for each in lists if isinstance(each, list))
+        passed, skipped, imported = (_names(said.get(key)) for key in ("passed", "skipped", "imported"))
         if not isinstance(failed, dict):
-            raise ArtifactError("baseline.json does not say which tests passed: let explore run again.")
+            raise ArtifactError("baseline.json does not say which tests failed: let explore run again.")
         return cls(
             commit=str(said.get("commit")),
             runner=Runner.from_json(runner) if isinstance(runner, dict) else None,
@@ -120,3 +119,7 @@ def _unread_note(outcomes: Outcomes) -> str:
     return (
         f"{count(len(unread), 'test module')} could not be read before either, so nothing is known of them."
     )
+
+
+def _names(said: object) -> frozenset[str]:
+    return frozenset(map(str, said)) if isinstance(said, list) else frozenset()

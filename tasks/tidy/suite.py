@@ -26,9 +26,12 @@ NOTHING_COLLECTED = 5
 FEW = 300
 # Names that begin so belong to this run or to its caller, not to the tests.
 NOT_FOR_TESTS = ("ORCHESTRATOR_", "GIT_", "PYTEST_", "PYTHON", "TIDY_", "RUFF_")
+# Who wants pytest without its plugins wants it here too.
+FOR_TESTS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
 WITHOUT_OPTIONS = ("-o", "addopts=", "-o", "required_plugins=", "-o", "filterwarnings=")
 # The names that nose and Django look for as well.
 WIDER_NAMES = ("-o", "python_files=test_*.py *_test.py test.py tests.py")
+HAS_PYTEST = "import importlib.util; print(importlib.util.find_spec('pytest') is not None)"
 WHERE_IS = (
     "import importlib.util, json, sys; "
     "print(json.dumps({n: str(getattr(importlib.util.find_spec(n), 'origin', '')) for n in sys.argv[1:]}))"
@@ -82,7 +85,7 @@ def choose(copy: Path, homes: Iterable[Path], limit: float) -> Iterator[tuple[Ru
     """
     pythons = [*_virtualenvs(homes), sys.executable]
     for runner in [
-        *(Runner("pytest", python) for python in pythons if _imports(python, "pytest", copy)),
+        *(Runner("pytest", python) for python in pythons if _has_pytest(python, copy)),
         *(Runner("unittest", python) for python in pythons),
     ]:
         if _imports_the_copy(runner.python, copy):
@@ -144,7 +147,11 @@ def _files_of(copy: Path, tests: Sequence[str]) -> list[str]:
 
 def surroundings(copy: Path, python: str) -> dict[str, str]:
     """The environment of a test run: the copy's code is what gets imported, and nothing is left behind."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(NOT_FOR_TESTS)}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name in FOR_TESTS or not name.startswith(NOT_FOR_TESTS)
+    }
     programs = Path(python).parent
     environment["PATH"] = f"{programs}{os.pathsep}{environment.get('PATH', os.defpath)}"
     environment["PYTHONPATH"] = os.pathsep.join(map(str, [*import_roots(copy), RECORDERS]))
@@ -171,8 +178,8 @@ def _virtualenvs(homes: Iterable[Path]) -> list[str]:
     return [str(python) for python in dict.fromkeys(pythons) if os.access(python, os.X_OK)]
 
 
-def _imports(python: str, module: str, copy: Path) -> bool:
-    return _asked(python, f"import {module}; print('yes')", copy) == "yes"
+def _has_pytest(python: str, copy: Path) -> bool:
+    return _asked(python, HAS_PYTEST, copy) == "True"
 
 
 def _imports_the_copy(python: str, copy: Path) -> bool:

@@ -39,10 +39,11 @@ def standing(host: Host, spec: LaunchSpec) -> Standing:
 
 
 def launched(bench: Bench, run: str, script: Script, **more) -> tuple[LaunchSpec, Observation]:
-    """Launch a run and wait until it is alive."""
+    """Launch a run and wait until it is alive, in a pane that bears it."""
     spec = bench.spec(run, script, **more)
     bench.host.launch(spec)
     wait_until(lambda: standing(bench.host, spec) in {Standing.ALIVE, Standing.GONE})
+    wait_until(lambda: run in {pane.run for pane in bench.host.panes()})
     return spec, bench.host.observe(spec.folder)
 
 

@@ -105,6 +105,7 @@ def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, Step, Step]:
             subtask.text + done,
             needs=tuple(f"review:{other}" for other in subtask.needs),
         ),
+        after=("plan",),
         agent=subtask.agent,
         subtask=subtask.id,
         done_when=subtask.done_when,

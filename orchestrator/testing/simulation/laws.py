@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 def broken_laws(state: PMState, limits: Limits, at: float) -> list[str]:
     """Return every law that a state breaks at a moment; an empty list if it is well."""
-    return [*_orders(state), *_runs(state, limits), *_steps(state, limits), *_outbox(state), *_task(state, limits, at)]
+    return [
+        *_orders(state),
+        *_runs(state, limits),
+        *_steps(state, limits),
+        *_outbox(state),
+        *_task(state, limits, at),
+    ]
 
 
 def _orders(state: PMState) -> Iterator[str]:
@@ -33,7 +39,9 @@ def _orders(state: PMState) -> Iterator[str]:
         if run is None or not run.live or run.order != name or run.purpose is not Purpose.WORK:
             yield f"order {name} is open, and no live run has it"
     names = Counter(run.order for run in state.runs.values() if run.order)
-    yield from (f"the order name {name} was given {times} times" for name, times in names.items() if times > 1)
+    yield from (
+        f"the order name {name} was given {times} times" for name, times in names.items() if times > 1
+    )
 
 
 def _runs(state: PMState, limits: Limits) -> Iterator[str]:
@@ -45,7 +53,9 @@ def _runs(state: PMState, limits: Limits) -> Iterator[str]:
         ("instance", [run.instance for run in live]),
         ("workspace", [(state.steps[run.step].kind, state.steps[run.step].workspace) for run in live]),
     ):
-        yield from (f"{times} live runs share the {what} {each}" for each, times in Counter(told).items() if times > 1)
+        yield from (
+            f"{times} live runs share the {what} {each}" for each, times in Counter(told).items() if times > 1
+        )
     for run in live:
         step = state.steps[run.step]
         idle = step.attempt != run.attempt or step.state is not StepState.WORKING
@@ -83,7 +93,10 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
 
 
 def _is_worked_on(state: PMState, step: Step) -> bool:
-    return any(run.step == step.id and run.attempt == step.attempt and run.reported_at is None for run in state.live_runs)
+    return any(
+        run.step == step.id and run.attempt == step.attempt and run.reported_at is None
+        for run in state.live_runs
+    )
 
 
 def _is_checked(state: PMState, step: Step) -> bool:
@@ -111,7 +124,9 @@ def _task(state: PMState, limits: Limits, at: float) -> Iterator[str]:
     if state.state is TaskState.COMPLETE:
         met = {mark.text for mark in state.criteria if mark.met and mark.evidence}
         yield from (f"complete, but not met: {text}" for text in state.brief.criteria if text not in met)
-        yield from (f"complete, but {step.id} is {step.state}" for step in state.steps.values() if not step.settled)
+        yield from (
+            f"complete, but {step.id} is {step.state}" for step in state.steps.values() if not step.settled
+        )
         yield from (f"complete, but {run.id} lives" for run in state.live_runs)
     if state.state not in ACTIVE:
         return

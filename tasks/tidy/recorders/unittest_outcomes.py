@@ -83,6 +83,7 @@ def main(start, top):
     recorder = Recorder(os.environ["TIDY_OUTCOMES"])
     unittest.TestSuite(found).run(recorder)
     recorder.file.write(json.dumps({"imported": imported()}) + "\n")
+    recorder.file.close()
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def start(shell, tmp_path):
         script = lay_down(DiskFiles(), run_spec(tmp_path, argv, **spec))
         leader = subprocess.Popen(
             [*shell, str(script)],
-            stdin=subprocess.DEVNULL,
+            stdin=terminal if pane else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -60,7 +60,10 @@ def start(shell, tmp_path):
         return leader
 
     leaders: list[subprocess.Popen[str]] = []
+    ours, terminal = pty.openpty()
     yield started
+    os.close(ours)
+    os.close(terminal)
     for leader in leaders:
         with suppress(ProcessLookupError):
             os.killpg(leader.pid, signal.SIGKILL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import resource
 import shutil
 import signal
 import time
@@ -174,6 +175,7 @@ def test_the_users_own_settings_are_not_read(tmp_path: Path, tmux_socket: TmuxSo
 def test_nothing_is_typed_into_a_pane_in_copy_mode(bench: Bench) -> None:
     folder = bench.launch("r1", "sh", "-c", 'read -r line; echo "$line" >got')
     pane = bench.alive(folder).pane
+    wait_until(lambda: "r1" in {each.run for each in bench.host.panes()})
     bench.socket.tmux("copy-mode", "-t", pane)
     assert not bench.host.type_line(pane, "r1", "lost")
     bench.socket.tmux("send-keys", "-t", pane, "-X", "cancel")
@@ -290,6 +292,29 @@ def test_one_that_can_be_neither_read_nor_written_is_unavailable(bench: Bench, m
     monkeypatch.setattr(DiskFiles, "read", no_descriptor_is_free)
     with pytest.raises(Unavailable, match="Too many open files"):
         bench.host.observe(folder)
+
+
+def test_without_a_free_descriptor_nothing_is_believed_and_nothing_leaks(bench: Bench) -> None:
+    folder = bench.launch("r1", "sleep", "600")
+    bench.alive(folder)
+    used = [os.dup(0)]
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used[0], limits[1]))
+    try:
+        for call in (
+            bench.host.panes,
+            lambda: bench.host.observe(folder),
+            lambda: bench.host.end(folder, kill=False),
+        ):
+            with pytest.raises(Unavailable):
+                call()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        os.close(used[0])
+    after = os.dup(0)
+    os.close(after)
+    assert after == used[0]
+    assert bench.host.observe(folder).standing is Standing.ALIVE
 
 
 # Memory -------------------------------------------------------------------------------------------

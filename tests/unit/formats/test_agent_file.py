@@ -1,5 +1,7 @@
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ from orchestrator.formats.lines import trimmed
 from orchestrator.formats.text import neutral, one_line
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import BadFile
-from tests.unit.formats.texts import HUB, junk, lines, names, prose
+from tests.unit.formats.texts import HUB, attempted, junk, lines, names, prose
 
 DEV = Agent(
     "dev",
@@ -29,11 +31,11 @@ DEV = Agent(
 )
 
 
-def claude(text, *, trusted=True):
-    return read_agent(text.encode(), "dev", trusted=trusted)
+def claude(text: str) -> Agent:
+    return read_agent(text.encode(), "dev", trusted=True)
 
 
-def faults(read, text, *, trusted=True):
+def faults(read: Callable[..., Agent], text: str, *, trusted: bool = True) -> list[str]:
     with pytest.raises(BadFile) as caught:
         read(text.encode(), "dev", trusted=trusted)
     return [str(fault) for fault in caught.value.faults]
@@ -72,7 +74,8 @@ def test_values_are_read_in_every_simple_form():
     agent = claude(
         '\ufeff---\r\nname: "sec"\r\nrole: review  # plays this\r\n'
         "description: 'It''s: a #1 review' # so\r\ntools:\r\n  - Read\r\n  - 'Bash(git log:*)'\r\n\r\n# why\r\n"
-        "model: inherit\r\ncolor: blue\r\nskills:\r\n- a\r\n- b\r\nruntime: codex\r\n---\r\n\r\n\r\n  Be strict.\r\n---\r\nEnd\r\n"
+        "model: inherit\r\ncolor: blue\r\nskills:\r\n- a\r\n- b\r\nruntime: codex\r\n"
+        "---\r\n\r\n\r\n  Be strict.\r\n---\r\nEnd\r\n"
     )
     assert agent == Agent(
         "sec",
@@ -122,7 +125,7 @@ def test_a_role_is_the_name_where_none_is_given():
         ("---\nname: !!python/object x\n---", ["line 2: `name:` holds a tag"]),
         ("---\nname: x\nmodel: &m opus\n---", ["line 3: `model:` holds an anchor"]),
         ("---\nname: x\nmodel: *m\n---", ["line 3: `model:` holds an alias"]),
-        ("---\nname: x\ndescription: |\n  a\n---", ["line 3: `description:` holds a block", "line 4: is no `key: value`"]),
+        ("---\nname: x\ndescription: |\n  a\n---", ["line 3: `description:` holds a block", "line 4: is no"]),
         ("---\nname: x\nhooks:\n  Stop:\n    - a\n---", ["line 4: is no `key: value`: nesting"]),
         ("---\nname: x\nhooks: {a: b}\n---", ["line 3: `hooks:` holds nesting"]),
         ("---\nname: x\ntools:\n  - [a]\n---", ["line 4: `tools:` holds nesting"]),
@@ -153,17 +156,15 @@ def test_what_is_wrong_is_told_with_its_line(text, told):
 )
 def test_a_program_is_taken_from_whom_we_trust_alone(line):
     text = f"---\nname: x\n{line}\n---\n"
-    assert claude(text)
-    assert faults(read_agent, text, trusted=False) == [
-        f"line 3: `{line.partition(':')[0]}` names a program, which only a template, the settings or task.md may: "
-        "take it out"
-    ]
+    assert claude(text).name == "x"
+    (told,) = faults(read_agent, text, trusted=False)
+    assert told.startswith(f"line 3: `{line.partition(':')[0]}` names a program, which only a template")
 
 
 @pytest.mark.parametrize("field", ['"command": "sh x"', '"check": ["a"]', '"runtime": "command"'])
 def test_a_program_in_json_is_taken_from_whom_we_trust_alone(field):
     text = f'{{"name": "x", {field}}}'
-    assert read_kiro_agent(text.encode(), "x", trusted=True)
+    assert read_kiro_agent(text.encode(), "x", trusted=True).name == "x"
     assert "names a program" in faults(read_kiro_agent, text, trusted=False)[0]
 
 
@@ -241,9 +242,5 @@ def test_an_agent_reads_back_from_kiros_form(agent):
 @given(junk | prose.map(lambda text: f"---\nname: x\n{text}\n---\n".encode("utf-8", "replace")))
 def test_any_bytes_are_an_agent_or_a_bad_file(data):
     for read in (read_agent, read_kiro_agent):
-        try:
-            agent = read(data, "a", trusted=False)
-        except BadFile as refusal:
-            assert refusal.faults
-        else:
-            assert not agent.command
+        agent, told = attempted(partial(read, name="a", trusted=False), data)
+        assert told or not agent.command

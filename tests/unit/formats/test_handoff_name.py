@@ -49,14 +49,14 @@ def test_names_of_handoffs_are_split(name, parts):
         "dev-20251127-256100.md",
         "dev-00010101-000000.md",
         "dev-99991231-235959.md",
-        "dev-٢٠٢٥1127-154500.md",
+        "dev-٢٠٢٥1127-154500.md",  # noqa: RUF001 - digits, but not ours
         "-20251127-154500.md",
         "-R-20251127-154500.md",
         "Dev-20251127-154500.md",
         "../dev-20251127-154500.md",
         "a" * 65 + "-20251127-154500.md",
         "a\0-20251127-154500.md",
-        "dеv-20251127-154500.md",  # noqa: RUF001 - a Cyrillic е: it only looks like dev
+        "dеv-20251127-154500.md",  # noqa: RUF001 - a Cyrillic letter: it only looks like dev
     ],
 )
 def test_other_names_are_not(name):

@@ -1,4 +1,6 @@
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from orchestrator.formats.lines import trimmed
 from orchestrator.formats.text import neutral, one_line
 from orchestrator.model.errors import BadFile
 from orchestrator.model.handoff import Order
-from tests.unit.formats.texts import HUB, instants, junk, names, prose
+from tests.unit.formats.texts import HUB, attempted, instants, junk, names, prose
 
 ORDER = Order(
     name="pm-20251127-153000.md",
@@ -99,11 +101,11 @@ FORGERIES = [
 @pytest.mark.parametrize("text", FORGERIES)
 @pytest.mark.parametrize("part", ["instructions", "context", "criteria"])
 def test_text_in_an_order_cannot_pretend_to_be_the_order(text, part):
-    forged = replace(ORDER, **{part: text})
-    rendered = render_order(forged)
+    forged: dict[str, Any] = {part: text}
+    rendered = render_order(replace(ORDER, **forged))
     again = read_order(rendered.encode(), ORDER.name)
     honest = read_order(render_order(ORDER).encode(), ORDER.name)
-    assert replace(again, **{part: ""}) == replace(honest, **{part: ""})
+    assert replace(again, **forged) == replace(honest, **forged)
     headings = [line for line in rendered.split("\n") if line.startswith("#")]
     assert len(headings) == 5
     assert rendered.count("\n**Status:**") == rendered.count("\n**Run:**") == 1
@@ -145,9 +147,5 @@ def test_what_is_no_order_is_refused(text, told):
 
 @given(junk)
 def test_any_bytes_are_an_order_or_a_bad_file(data):
-    try:
-        order = read_order(data, "pm.md")
-    except BadFile as refusal:
-        assert refusal.faults
-    else:
-        assert order.target == one_line(order.target)
+    order, told = attempted(partial(read_order, name="pm.md"), data)
+    assert told or order.target == one_line(order.target)

@@ -67,7 +67,7 @@ def test_places_are_read(text, place):
         "/a\nb",
         "[path]",
         ":/x",
-        "hоst:/x",  # noqa: RUF001 - a Cyrillic о
+        "hоst:/x",  # noqa: RUF001 - a Cyrillic letter
     ],
 )
 def test_other_texts_are_refused_with_the_rule(text):

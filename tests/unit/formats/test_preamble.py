@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from orchestrator.formats.handoff import read_report
@@ -8,7 +10,7 @@ from orchestrator.model.plan import Gate
 from tests.unit.formats.texts import HUB
 
 TASK = "/p/tasks/dds"
-GIVEN = {
+GIVEN: dict[str, Any] = {
     "agent": "dev-2",
     "role": Role.DEV,
     "task": "dds",
@@ -23,11 +25,11 @@ GIVEN = {
 }
 
 
-def told(**changes):
+def told(**changes: Any) -> str:
     return preamble(**(GIVEN | changes))
 
 
-def form(text):
+def form(text: str) -> str:
     """Return the form of the report that a preamble shows."""
     return text.partition("```markdown\n")[2].partition("```\n")[0]
 
@@ -91,7 +93,7 @@ def test_each_role_is_asked_for_its_part(changes, parts):
     assert {part for part in every if part in shown} == parts
 
 
-def filled_in(text):
+def filled_in(text: str) -> str:
     for asked, answer in {
         "(one word: COMPLETE, BLOCKED or NEEDS_REVIEW)": "COMPLETE",
         "(one word: APPROVED or REJECTED)": "APPROVED",
@@ -113,7 +115,7 @@ def test_the_form_filled_in_is_a_report(role):
     assert [subtask.id for subtask in report.subtasks or ()] == (
         ["first-id", "second-id"] if role is Role.PLAN else []
     )
-    assert [mark.text for mark in report.criteria] == ["All pass '''x", "B"]
+    assert [mark.text for mark in report.criteria or ()] == ["All pass '''x", "B"]
 
 
 def test_the_form_copied_as_it_stands_is_no_report():

@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,18 +10,18 @@ from orchestrator.formats.lines import trimmed
 from orchestrator.formats.text import neutral, one_line
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
-from tests.unit.formats.texts import HUB, instants, junk, lines, names, prose
+from tests.unit.formats.texts import HUB, attempted, instants, junk, lines, names, prose
 
 DONE = b"# Handoff: dev\n**Status:** COMPLETE\n"
 
 
-def faults(data):
+def faults(data: str | bytes) -> list[str]:
     with pytest.raises(BadFile) as caught:
         read_report(data if isinstance(data, bytes) else data.encode(), "dev-20251127-154500.md")
     return [str(fault) for fault in caught.value.faults]
 
 
-def read(text):
+def read(text: str) -> Report:
     return read_report(text.encode(), "dev-20251127-154500.md")
 
 
@@ -27,10 +29,8 @@ def read(text):
 
 
 def test_the_documents_form_itself_is_refused_since_it_lists_alternatives():
-    assert faults((HUB / "handoff_report.md").read_bytes()) == [
-        "line 3: `**Status:**` is 'COMPLETE | BLOCKED | NEEDS_REVIEW': choose one of IN_PROGRESS, COMPLETE, "
-        "BLOCKED, NEEDS_REVIEW"
-    ]
+    (told,) = faults((HUB / "handoff_report.md").read_bytes())
+    assert told.startswith("line 3: `**Status:**` is 'COMPLETE | BLOCKED | NEEDS_REVIEW': choose one of ")
 
 
 @pytest.mark.parametrize("status", ["COMPLETE", "BLOCKED", "NEEDS_REVIEW"])
@@ -172,7 +172,8 @@ def test_a_verdict_given_twice_differently_is_refused():
 def test_sections_are_found_as_agents_write_them():
     report = read(
         "\ufeff# Handoff: dev\r\n**Status:** BLOCKED\r\n### 1. Completed Work\r\nSome.\r\n#### Detail\r\nMore.\r\n"
-        "## ✅ Artifacts\r\n- a.py\r\n## Blockers (if BLOCKED):\r\nNo key.\r\n## Whatever\r\nx\r\n##Skill Gaps\r\nssh\r\n"
+        "## ✅ Artifacts\r\n- a.py\r\n## Blockers (if BLOCKED):\r\nNo key.\r\n"
+        "## Whatever\r\nx\r\n##Skill Gaps\r\nssh\r\n"
     )
     assert report.completed == "Some.\n#### Detail\nMore."
     assert report.artifacts == ("a.py",)
@@ -291,21 +292,14 @@ def test_no_text_in_a_report_changes_how_it_stands(report, text, at):
 
 @given(junk)
 def test_any_bytes_are_a_report_or_a_bad_file(data):
-    try:
-        report = read_report(data, "r")
-    except BadFile as refusal:
-        assert refusal.faults
-    else:
-        assert report.status in ReportStatus
+    report, told = attempted(partial(read_report, name="r"), data)
+    assert told or report.status in ReportStatus
 
 
 @given(prose)
 def test_any_section_is_read_or_told_with_its_line(text):
     for title in ("Subtasks", "Success Criteria"):
         data = f"**Status:** COMPLETE\n## {title}\n{text}".encode("utf-8", "replace")
-        try:
-            report = read_report(data, "r")
-        except BadFile as refusal:
-            assert all(fault.reason for fault in refusal.faults)
-        else:
-            assert (report.subtasks, report.criteria) != (None, None)
+        report, told = attempted(partial(read_report, name="r"), data)
+        assert told or (report.subtasks, report.criteria) != (None, None)
+        assert all(fault.reason for fault in told)

@@ -2,14 +2,14 @@ import pytest
 
 from orchestrator.formats.handoff import read_report
 from orchestrator.model.errors import BadFile
-from orchestrator.model.handoff import CriterionMark, Subtask
+from orchestrator.model.handoff import CriterionMark, Report, Subtask
 
 
-def report(title, body):
+def report(title: str, body: str) -> Report:
     return read_report(f"**Status:** COMPLETE\n## {title}\n{body}".encode(), "r")
 
 
-def faults(title, body):
+def faults(title: str, body: str) -> list[str]:
     with pytest.raises(BadFile) as caught:
         report(title, body)
     return [str(fault) for fault in caught.value.faults]

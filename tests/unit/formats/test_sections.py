@@ -11,11 +11,11 @@ SHAPE = Shape({"goal": "goal", "config": "config"}, deepest=3, commented=frozens
 KINDS = {Kind.TEXT: "t", Kind.FENCE: "f", Kind.CODE: "c", Kind.COMMENT: "-"}
 
 
-def kinds(text, *, to_end=True):
+def kinds(text: str, *, to_end: bool = True) -> str:
     return "".join(KINDS[line.kind] for line in scan(text.split("\n"), to_end=to_end))
 
 
-def parted(text):
+def parted(text: str) -> list[tuple[int, str, list[str]]]:
     return [
         (
             section.heading.level,

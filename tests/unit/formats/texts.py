@@ -1,8 +1,12 @@
 """Texts that try to be more than text, for properties: built from what the readers look for."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from hypothesis import strategies as st
+
+from orchestrator.model.errors import BadFile, Fault
 
 HUB = Path(__file__).parents[2] / "fixtures" / "hub"
 
@@ -55,3 +59,11 @@ junk = (
     | st.text(max_size=99).map(lambda text: text.encode("utf-16", "replace"))
 )
 """Any bytes at all."""
+
+
+def attempted(read: Callable[[bytes], Any], data: bytes) -> tuple[Any, tuple[Fault, ...]]:
+    """Return what `read` makes of the bytes, or None and the faults that it tells."""
+    try:
+        return read(data), ()
+    except BadFile as refusal:
+        return None, refusal.faults

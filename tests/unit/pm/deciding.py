@@ -26,7 +26,8 @@ def decided(state: PMState, fact: Fact, limits: Limits) -> Decision:
     _journaled(state, fact, decision)
     _runs_are_new(state, decision)
     settled = decide(decision.state, TimePassed(fact.at, "settled"), limits).state
-    assert broken_laws(settled, limits, fact.at) == []
+    broken = broken_laws(settled, limits, fact.at)
+    assert not broken, broken
     return decision
 
 

@@ -31,7 +31,11 @@ class Evidence:
         self._note(was, fact, decision)
         broken = []
         for change in decision.changes:
-            if isinstance(change, StepMoved) and change.to is StepState.PASSED and not isinstance(fact, f.Answered):
+            if (
+                isinstance(change, StepMoved)
+                and change.to is StepState.PASSED
+                and not isinstance(fact, f.Answered)
+            ):
                 broken += self._lacks(decision.state, decision.state.steps[change.step])
         for action in decision.actions:
             if isinstance(action, Merge):
@@ -73,7 +77,9 @@ class Evidence:
                         not state.agents[step.agent].check or key in self.checks
                     )
                 case Gate.SUBTASKS:
-                    holds = report.subtasks is not None or any(each.subtask == "all" for each in state.steps.values())
+                    holds = report.subtasks is not None or any(
+                        each.subtask == "all" for each in state.steps.values()
+                    )
                 case Gate.CRITERIA:
                     holds = all(mark.met and mark.evidence for mark in state.criteria)
                 case Gate.COMMIT:

@@ -28,14 +28,17 @@ ROLES = {role.value: Agent(role.value, role, command=("agent",)) for role in Rol
 class Story:
     """A task and its world. Time moves only when told; commits and merges succeed unless `works` says no."""
 
-    def __init__(self, *, limits: Limits | None = None, checks: tuple[str, ...] = (), **config: object) -> None:
+    def __init__(
+        self, *, limits: Limits | None = None, checks: tuple[str, ...] = (), **config: object
+    ) -> None:
         self.limits = limits or Limits()
         self.at = AT
         self.state = PMState()
         self.last = Decision(self.state)
         self.brief = Brief("Title", "Make it so", CRITERIA, Config(**config))  # type: ignore[arg-type]
         self.agents = {
-            name: replace(agent, check=("check",)) if name in checks else agent for name, agent in ROLES.items()
+            name: replace(agent, check=("check",)) if name in checks else agent
+            for name, agent in ROLES.items()
         }
         self.works = True
         self.merge_refused = ""

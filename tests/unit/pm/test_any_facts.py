@@ -100,7 +100,8 @@ class Mind(RuleBasedStateMachine):
         was = self.state
         decision = decided(was, fact, self.limits)
         self.state = decision.state
-        assert self.evidence.missing_for(was, fact, decision) == []
+        missing = self.evidence.missing_for(was, fact, decision)
+        assert not missing, missing
 
     def nonce(self) -> str:
         self.told += 1
@@ -118,19 +119,22 @@ class Mind(RuleBasedStateMachine):
     def begin(self, limits: Limits, brief: Brief, checks: set[str]) -> None:
         self.limits, self.brief = limits, brief
         self.agents = {
-            name: replace(agent, check=("check",)) if name in checks else agent for name, agent in AGENTS.items()
+            name: replace(agent, check=("check",)) if name in checks else agent
+            for name, agent in AGENTS.items()
         }
         self.start()
 
     def start(self) -> None:
         self.feed(
-            f.TaskStarted(self.at, self.nonce(), self.nonce(), "t-1", "t", "/p", self.brief, self.agents, "base")
+            f.TaskStarted(
+                self.at, self.nonce(), self.nonce(), "t-1", "t", "/p", self.brief, self.agents, "base"
+            )
         )
 
     # What would come next -------------------------------------------------------------------------
 
     @rule(data=st.data(), exit_=exits, works=st.sampled_from([True, True, True, False]))
-    def outcome(self, data: st.DataObject, exit_: Exit, works: bool) -> None:
+    def outcome(self, data: st.DataObject, exit_: Exit, *, works: bool) -> None:
         match self.pending(data):
             case Launch(run=run) if works:
                 self.feed(f.RunStarted(self.at, run, 1, "%1"))
@@ -164,7 +168,9 @@ class Mind(RuleBasedStateMachine):
                 CriterionMark(text, met=True, evidence=("artifacts/x",)) for text in self.state.brief.criteria
             ),
         )
-        self.feed(f.ReportLanded(self.at, self.nonce(), f"{self.nonce()}.md", self.nonce(), run.instance, report))
+        self.feed(
+            f.ReportLanded(self.at, self.nonce(), f"{self.nonce()}.md", self.nonce(), run.instance, report)
+        )
 
     @rule(data=st.data(), exit_=exits)
     def gone(self, data: st.DataObject, exit_: Exit) -> None:
@@ -220,8 +226,10 @@ class Mind(RuleBasedStateMachine):
             f.ReportLanded(self.at, self.nonce(), name, digest, instance, report, faults, said["missing"])
         )
 
-    @rule(data=st.data(), exit_=exits, kind=st.sampled_from(["started", "gone", "failed"]), real=st.booleans())
-    def any_life(self, data: st.DataObject, exit_: Exit, kind: str, real: bool) -> None:
+    @rule(
+        data=st.data(), exit_=exits, kind=st.sampled_from(["started", "gone", "failed"]), real=st.booleans()
+    )
+    def any_life(self, data: st.DataObject, exit_: Exit, kind: str, *, real: bool) -> None:
         run = self.run(data) if real else None
         name = run.id if run else data.draw(nonsense)
         match kind:
@@ -230,9 +238,16 @@ class Mind(RuleBasedStateMachine):
             case "gone":
                 self.feed(f.RunGone(self.at, f"{name}:gone", name, exit_))
             case _:
-                self.feed(f.LaunchFailed(self.at, f"{name}:failed", name, "why", again=data.draw(st.booleans())))
+                self.feed(
+                    f.LaunchFailed(self.at, f"{name}:failed", name, "why", again=data.draw(st.booleans()))
+                )
 
-    @rule(data=st.data(), attempt=st.integers(0, 4), commit=st.sampled_from(["", "c1"]), reason=st.sampled_from(["", "why"]))
+    @rule(
+        data=st.data(),
+        attempt=st.integers(0, 4),
+        commit=st.sampled_from(["", "c1"]),
+        reason=st.sampled_from(["", "why"]),
+    )
     def any_work(self, data: st.DataObject, attempt: int, commit: str, reason: str) -> None:
         step = data.draw(st.sampled_from([*self.state.steps, "nothing"]))
         if data.draw(st.booleans()):
@@ -260,7 +275,7 @@ class Mind(RuleBasedStateMachine):
         self.feed(f.StopAsked(self.at, self.nonce()))
 
     @rule(again=st.booleans(), brief=briefs)
-    def start_again(self, again: bool, brief: Brief) -> None:
+    def start_again(self, *, again: bool, brief: Brief) -> None:
         self.brief = self.brief if again else brief
         self.start()
 

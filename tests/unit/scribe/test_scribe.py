@@ -1,5 +1,6 @@
 import errno
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,20 +19,20 @@ START = 1764286200.0
 NEW = "dev-20251127-233000.md"
 
 
-def report(text, status=ReportStatus.COMPLETE):
-    return render_report("dev", START, Report(status, completed=text)).encode()
+def report(text: str) -> bytes:
+    return render_report("dev", START, Report(ReportStatus.COMPLETE, completed=text)).encode()
 
 
-def view(last_checkin=None, **more):
+def view(last_checkin: float | None = None, **more: Any) -> PMView:
     return PMView("x", Phase.DEVELOPING, TaskState.RUNNING, last_checkin=last_checkin, **more)
 
 
 class World(MemoryFiles):
     """Files in memory with a clock, that count what is asked of them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.time = START
-        self.asked = []
+        self.asked: list[tuple[object, ...]] = []
         super().__init__(now=lambda: self.time)
         self.make_folder(TASK)
         self.asked.clear()
@@ -68,11 +69,11 @@ def scribe(world):
     return Scribe(world, TASK)
 
 
-def section(text, title):
+def section(text: str, title: str) -> list[str]:
     return text.partition(f"## {title}")[2].partition("\n")[2].partition("\n## ")[0].strip().split("\n")
 
 
-def recent(world):
+def recent(world: World) -> list[str]:
     return section(world.progress, "Recent Activity")
 
 
@@ -196,7 +197,7 @@ def test_a_folder_that_is_none_is_told(world, scribe):
 
 @pytest.mark.parametrize(
     "name",
-    ["../secret", "artifacts/../../x", "artifacts//x", "/etc/passwd", "", ".", "handoffs/a/b", "scratchpad/x", "a\0", "artifacts"],
+    ["../secret", "artifacts/../../x", "artifacts//x", "/etc/x", "", ".", "handoffs/a/b", "scratchpad/x", "a\0"],
 )  # fmt: skip
 def test_a_name_that_leads_elsewhere_is_passed_over(world, scribe, name):
     world.put(TASK.parent / "secret", b"x")
@@ -227,13 +228,12 @@ def test_one_new_handoff_costs_one_read_and_one_write(world, scribe, old):
     scribe.rescan(view(), START)
     assert sum(kind == "read" for kind, *_ in world.asked) <= 51
     world.asked.clear()
-    name = world.land(f"handoffs/{handoff_name('test', START)}", report("Tested.")) and handoff_name(
-        "test", START
-    )
+    name = handoff_name("test", START)
+    world.land(f"handoffs/{name}", report("Tested."))
     assert scribe.notice([name], view(), world.time)
     assert world.asked == [("read", TASK / "handoffs" / name), ("write", PROGRESS, "0o644")]
     assert recent(world)[0] == f"- {name}: test COMPLETE: Tested."
-    assert recent(world)[-1] == f"- … and {old + 1 - 50} more" or old == 10
+    assert old == 10 or recent(world)[-1] == f"- … and {old + 1 - 50} more"
 
 
 def test_lists_are_bounded(world, scribe):
@@ -324,7 +324,7 @@ def test_killed_at_any_step_it_leaves_the_old_or_the_new_and_goes_on(world, scri
     scribe.rescan(view(), START)
     old = world.progress
     world.land(f"handoffs/{NEW}", report("It parses."))
-    steps = []
+    steps = list[str]()
 
     def before(step, path):
         steps.append(step)

@@ -9,7 +9,7 @@ from orchestrator.scribe.summary import summary
 NAME = "dev-20251127-154500.md"
 
 
-def told(text, name=NAME):
+def told(text: str, name: str = NAME) -> str:
     return summary(name, text.encode())
 
 
@@ -17,12 +17,12 @@ def told(text, name=NAME):
     ("report", "line"),
     [
         (Report(ReportStatus.COMPLETE, completed="It parses. And more."), "dev COMPLETE: It parses."),
-        (Report(ReportStatus.COMPLETE, Verdict.REJECTED, completed="Two tests fail"), "dev COMPLETE, REJECTED: Two tests fail"),
+        (Report(ReportStatus.COMPLETE, Verdict.REJECTED, completed="Two fail"), "dev COMPLETE, REJECTED: Two fail"),
         (Report(ReportStatus.BLOCKED, completed="Half.", blockers="- No key. So what?"), "dev BLOCKED: No key."),
         (Report(ReportStatus.NEEDS_REVIEW), "dev NEEDS_REVIEW"),
         (Report(ReportStatus.COMPLETE, completed="### Done\n\n- a\n- b"), "dev COMPLETE: Done"),
         (Report(ReportStatus.COMPLETE, completed="```\nx\n```\nRead v1.2 of it,\nall of it! Yes."), "dev COMPLETE: x"),
-        (Report(ReportStatus.COMPLETE, completed="---\n\nSee e.g. the\nREADME. Yes."), "dev COMPLETE: See e.g. the README."),
+        (Report(ReportStatus.COMPLETE, completed="---\n\nSee e.g. the\nend. Yes."), "dev COMPLETE: See e.g. the end."),
         (Report(ReportStatus.COMPLETE, completed="x" * 500), "dev COMPLETE: " + "x" * 159 + "…"),
         (Report(ReportStatus.COMPLETE, completed="a | b\x1b[2J <b>"), "dev COMPLETE: a \\| b␛[2J &lt;b>"),
     ],

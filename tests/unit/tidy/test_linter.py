@@ -6,7 +6,7 @@ from errors import LinterError
 from findings import Finding
 from linter import Manner, findings, fix, own_configuration, survey
 
-UNUSED = "import os\nprint(f'x')\n"
+UNUSED = "import os\n\nprint(f'x')\n"
 
 
 def write(root: Path, **files: str) -> None:

@@ -1,0 +1,260 @@
+"""Daemons and tmux servers that die at bad moments, and state that was damaged or lost meanwhile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.integration.daemon.world import World, ended
+
+HOLD = {"hold": "on"}
+
+
+def finished(world: World) -> None:
+    """Check that a run which was disturbed came out as one that was not."""
+    world.until_is("complete")
+    world.check_once()
+    world.check_nobody_is_left()
+    assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/greet.py"
+    assert world.git("rev-list", "--count", "main..task/t1") == "1"
+
+
+# The daemon ---------------------------------------------------------------------------------------
+
+
+def test_killed_while_an_agent_works_it_finds_the_agent_again(world: World) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    agent = world.agent("dev:greet")["pid"]
+    world.kill_daemon()
+    assert "daemon down" in world.task("status", "t1").out
+    world.daemon()
+    world.until(lambda: world.agent("dev:greet").get("pid") == agent)
+    world.go("on")
+    finished(world)
+    assert len(world.lives) == 6
+
+
+def test_what_is_reported_while_it_is_down_is_taken_at_the_next_start(world: World) -> None:
+    folder = world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    agent = world.agent("dev:greet")["pid"]
+    world.stop_daemon()
+    assert not ended(agent)
+    world.go("on")
+    world.until(lambda: list((folder / "handoffs").glob("dev-*.md")) and ended(agent))
+    assert world.task("stop", "t1").code == 6
+    requests = list((world.home() / "requests").iterdir())
+    assert len(requests) == 1
+    requests[0].unlink()
+    world.daemon()
+    finished(world)
+    assert len(world.lives) == 6
+
+
+def test_a_request_made_while_it_is_down_is_heard_when_it_is_back(world: World) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    world.kill_daemon()
+    world.ask("stop")
+    world.daemon()
+    world.until_is("stopped")
+    world.check_nobody_is_left()
+
+
+def test_a_first_term_ends_it_in_order_and_a_second_at_once(world: World) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    pid = world.pid
+    os.kill(pid, signal.SIGTERM)
+    os.kill(pid, signal.SIGTERM)
+    world.until(lambda: not world.pid)
+    assert world.agent("dev:greet")
+    world.daemon()
+    world.stop_daemon()
+    assert world.log.rstrip().endswith("agents in their panes work on")
+    world.daemon()
+    world.go("on")
+    finished(world)
+    assert len(world.lives) == 6
+
+
+def test_a_second_daemon_refuses_and_names_the_first(world: World) -> None:
+    first = world.daemon()
+    second = world.launched()
+    assert second.wait(timeout=20) == 1
+    assert f"a daemon runs already, pid {first}" in world.log
+    assert world.pid == first
+    both = [world.launched(ORCHESTRATOR_HOME=str(world.root / "other")) for _ in range(2)]
+    world.until(lambda: any(each.poll() is not None for each in both))
+    world.until(lambda: (world.root / "other" / "daemon.beat").exists())
+    assert sorted(each.poll() is None for each in both) == [False, True]
+
+
+def test_killed_again_and_again_it_still_gets_there(world: World) -> None:
+    world.begin()
+    for _ in range(6):
+        steps = len(world.lives)
+        world.until(lambda: len(world.lives) > steps or world.stands() == "complete")
+        if world.pid:
+            world.kill_daemon()
+        world.daemon()
+    finished(world)
+
+
+# tmux ---------------------------------------------------------------------------------------------
+
+
+def test_a_tmux_server_that_dies_takes_its_agents_along_and_they_are_started_anew(world: World) -> None:
+    world.begin({"plan": [HOLD], "dev:greet": [HOLD]})
+    world.until_works("plan")
+    world.tmux.tmux("kill-server")
+    world.until(lambda: world.lives_of("plan") == 2)
+    world.go("on")
+    world.until(lambda: world.lives_of("dev:greet") == 1)
+    world.tmux.kill()
+    finished(world)
+    assert "its terminal" not in str(world.told()["questions"])
+    assert world.lives_of("plan") == 2
+
+
+def test_after_a_reboot_the_work_goes_on(world: World) -> None:
+    world.begin({"dev:greet": [{"hold": "never"}]})
+    world.until_works("dev:greet")
+    world.kill_daemon()
+    world.tmux.kill()
+    world.check_nobody_is_left()
+    world.daemon()
+    finished(world)
+    assert world.lives_of("dev:greet") == 2
+
+
+def test_a_frozen_tmux_server_stalls_no_answer(world: World) -> None:
+    world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    with world.tmux.frozen():
+        world.go("on")
+        world.until(lambda: world.steps()["explore"] == "passed")
+        assert world.task("checkin", "t1").code == 0
+    finished(world)
+
+
+# Damage -------------------------------------------------------------------------------------------
+
+
+def segment(world: World) -> Path:
+    (found,) = (world.home() / "journal").glob("*.jsonl")
+    return found
+
+
+def test_a_torn_tail_is_cut_off_and_kept(world: World) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    world.kill_daemon()
+    data = segment(world).read_bytes()
+    segment(world).write_bytes(data[:-20])
+    world.daemon()
+    world.go("on")
+    finished(world)
+    assert not world.told()["questions"]
+    assert [path.read_bytes() for path in (world.home() / "journal").glob("*.torn-*")] == [data[:-20]]
+
+
+def test_damage_in_the_middle_is_set_aside_and_asked_about_before_anything_starts(world: World) -> None:
+    world.begin({"dev:greet": [{**HOLD, "verdict": ""}]})
+    world.until_works("dev:greet")
+    world.kill_daemon()
+    data = segment(world).read_bytes()
+    lines = data.split(b"\n")
+    number = next(n for n, line in enumerate(lines) if b'"report_landed"' in line and b"explore-" in line)
+    lines[number] = lines[number].replace(b"COMPLETE", b"COMPLETF", 1)
+    segment(world).write_bytes(b"\n".join(lines))
+    world.daemon()
+    world.until(lambda: world.told()["questions"])
+    (question,) = world.told()["questions"]
+    (kept,) = (world.home() / "journal").glob("*.damaged-*")
+    assert kept.read_bytes() == b"\n".join(lines)
+    assert kept.name in question["text"]
+    assert f"after line {number - 1}" in question["text"]
+    assert world.steps() == {"explore": "passed", "plan": "pending"}
+    world.until_is("waiting")
+
+    world.until(lambda: not world.agent("dev:greet"))
+    world.check_nobody_is_left()
+    said = world.task("answer", "t1", question["id"], "continue")
+    assert said.code == 0, said
+    finished(world)
+    assert world.lives_of("explore") == 1
+
+
+@pytest.mark.parametrize("line", [0, 1], ids=["the snapshot", "the first fact"])
+def test_a_journal_of_which_nothing_reads_is_said_and_begun_anew_by_the_user(world: World, line: int) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    agent = world.agent("dev:greet")["pid"]
+    world.kill_daemon()
+    lines = segment(world).read_bytes().split(b"\n")
+    lines[line] = lines[line].replace(b'"n"', b'"m"', 1)
+    segment(world).write_bytes(b"\n".join(lines))
+    world.daemon()
+    world.until(lambda: "damaged" in world.task("status", "t1").out)
+    assert list((world.home() / "journal").glob("*.damaged-*"))
+
+    world.let({})
+    assert world.task("start", "t1", "--project", str(world.project)).code == 0
+    world.until_is("complete")
+    assert ended(agent)
+    assert world.lives_of("explore") == 2
+    world.check_nobody_is_left()
+
+
+def test_a_run_that_the_journal_has_forgotten_is_ended_before_another_takes_its_place(world: World) -> None:
+    world.begin({"dev:greet": [{"hold": "never"}]})
+    world.until_works("dev:greet")
+    agent = world.agent("dev:greet")["pid"]
+    world.kill_daemon()
+    lines = segment(world).read_bytes().split(b"\n")
+    number = next(n for n, line in enumerate(lines) if b'"run_opened"' in line and b'"dev:greet"' in line)
+    segment(world).write_bytes(b"\n".join([*lines[:number], lines[number][:100]]))
+    world.daemon()
+    finished(world)
+    assert ended(agent)
+    assert world.lives_of("dev:greet") == 2
+
+
+def test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_anew(world: World) -> None:
+    folder = world.begin()
+    world.until_is("complete")
+    world.stop_daemon()
+    old = {path.name: path.read_bytes() for path in (folder / "handoffs").iterdir()}
+    shutil.rmtree(world.state)
+    world.daemon()
+    assert world.task("status", "t1").code == 2
+    assert len(world.lives) == 6
+
+    said = world.task("start", "t1", "--project", str(world.project))
+    assert said.code == 0, said
+    world.until_is("complete")
+    assert len(world.lives) == 12
+    assert f"{len(old)} handoffs were here before; they are history" in world.told()["notices"][0]
+    assert {name: (folder / "handoffs" / name).read_bytes() for name in old} == old
+    assert not {fact["name"] for fact in world.story().facts("report_landed")} & set(old)
+    world.check_nobody_is_left()
+
+
+def test_a_daemon_whose_state_folder_is_taken_away_makes_room_for_the_next(world: World) -> None:
+    world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    first = world.pid
+    shutil.rmtree(world.state)
+    world.let({})
+    said = world.task("start", "t1", "--project", str(world.project))
+    assert said.code == 0, said
+    world.until_is("complete")
+    assert world.pid not in {0, first}
+    world.until(lambda: ended(first))
+    assert world.lives_of("plan") == 1

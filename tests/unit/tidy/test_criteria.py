@@ -1,0 +1,82 @@
+from collections import Counter
+from dataclasses import replace
+
+import criteria
+import pytest
+import summary
+import task_file
+from baseline import Baseline
+from comparison import Comparison
+from order import Order
+from result import Ended, Result
+from subtasks import Left, Subtask
+
+DONE = Ended(
+    Subtask("f401", "Mend F401", ("F401",), ("a.py",), 2, unsafe=False), 1, approved=True, changed=True
+)
+ASIDE = Ended(Subtask("e711", "Try E711", ("E711",), ("b.py",), 1, unsafe=True), 3, approved=False, why="No.")
+GOOD = Result(
+    base="b" * 40,
+    tip="c" * 40,
+    branch="task/x",
+    branch_tip="c" * 40,
+    before=Counter({("a.py", "F401"): 2, ("b.py", "E711"): 1, ("b.py", "E722"): 1}),
+    after=Counter({("b.py", "E711"): 1, ("b.py", "E722"): 1}),
+    baseline=Baseline("b" * 40, None, note="No tests were found."),
+    tests=Comparison("c" * 40, ran=True, passed=1, passed_before=1),
+    subtasks=(DONE, ASIDE),
+    left=(Left("E722", "bare-except", 1, "ruff has no fix for it"),),
+    commits=("abc Mend F401",),
+    merges=0,
+)
+LOST = Comparison("c" * 40, ran=True, newly_failing={"t.py::a": "why"})
+
+
+@pytest.fixture(scope="module")
+def told(template):
+    return task_file.parse((template / "task.md").read_text(encoding="utf-8")).criteria
+
+
+def met(told, result):
+    return [criteria.mark(criterion, result) == "" for criterion in told]
+
+
+def test_a_good_run_meets_all(told):
+    assert met(told, GOOD) == [True, True, True]
+    assert criteria.marked(told[0], "").startswith("- [x] No test that passed before fails after (evidence: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"tests": LOST}, [False, True, True]),
+        ({"after": GOOD.before}, [True, False, True]),
+        ({"after": GOOD.before, "subtasks": (), "commits": ()}, [True, True, True]),
+        ({"merges": 1}, [True, True, False]),
+        ({"commits": ()}, [True, True, False]),
+        ({"branch_tip": "d" * 40}, [True, True, False]),
+    ],
+)
+def test_each_criterion_can_fail(told, change, expected):
+    assert met(told, replace(GOOD, **change)) == expected
+
+
+def test_a_criterion_of_the_users_own_is_left_to_the_user():
+    why = criteria.mark("The code is beautiful", GOOD)
+    assert criteria.marked("The code is beautiful", why).startswith("- [ ] The code is beautiful (reason: ")
+
+
+def test_the_summary_says_what_was_done_and_what_not(tmp_path):
+    order = Order("r", "review", "accept", "", 1, None, "", tmp_path, tmp_path, tmp_path, "b", "task/x", None)
+    text = summary.describe(GOOD, order)
+    for part in (
+        "| F401 | 2 | 0 |",
+        "| **all** | **4** | **2** |",
+        "- done in 1 attempt: `f401`",
+        "- **set aside** after 3 attempts: `e711`: Try E711. No.",
+        "| E722 | bare-except | 1 | ruff has no fix for it |",
+        "| E711 | | 1 | its fix was tried, and would have done harm |",
+        "git diff bbbbbbbbbbbb task/x",
+        "git merge task/x",
+    ):
+        assert part in text
