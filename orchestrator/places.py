@@ -113,6 +113,16 @@ def daemon_beat(state: P) -> P:
     return _under(state, "daemon.beat")
 
 
+def daemon_stopped(state: P) -> P:
+    """Return the mark that a user stopped the daemon on purpose: nobody starts it again unasked."""
+    return _under(state, "daemon.stopped")
+
+
+def daemon_restarted(state: P) -> P:
+    """Return the file whose time says when an alarm last tried to start a dead daemon again."""
+    return _under(state, "daemon.restarted")
+
+
 def daemon_log(state: P) -> P:
     """Return the daemon's log."""
     return _under(state, "daemon.log")

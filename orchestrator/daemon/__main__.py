@@ -2,8 +2,52 @@
 
 from __future__ import annotations
 
+import faulthandler
+import logging
+import os
 import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
 
-from orchestrator.daemon.service import main
+from orchestrator import __version__, places
+from orchestrator.daemon.notify import Notify
+from orchestrator.daemon.preload import preload
+from orchestrator.daemon.service import Service
+from orchestrator.daemon.upgrade import CHECK, LOCK
+from orchestrator.formats.settings import load_settings
+from orchestrator.model.errors import OrchestratorError
 
-sys.exit(main())
+log = logging.getLogger("orchestrator.daemon")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the daemon; its log goes to standard error.
+
+    `--check` only says the version, once all that it needs was imported and the settings were read.
+    `--lock-fd=N` is for a daemon that goes on in its predecessor's process.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    os.umask(0o077)
+    # A folder made while its parent is being looked through is told of twice, and watched once.
+    warnings.filterwarnings("ignore", module="watchdog")
+    faulthandler.enable()  # a watchdog ends a daemon that hangs by SIGABRT: the log then has where
+    try:
+        preload()
+        if CHECK in arguments:
+            load_settings(Path(places.config_file(os.environ)), os.environ)
+            print(__version__)  # noqa: T201 (the one that asked reads it)
+            return 0
+        inherited = [int(word.removeprefix(LOCK)) for word in arguments if word.startswith(LOCK)]
+        Service(os.environ, Notify.taken_from(os.environ), *inherited[:1]).run()
+    except OrchestratorError as error:
+        log.error("%s", error)  # noqa: TRY400 (one sentence for a person)
+        return 1
+    except OSError:
+        log.exception("the disk failed: nothing more is decided, start again when it is well")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

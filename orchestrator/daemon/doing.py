@@ -10,7 +10,7 @@ from pathlib import Path
 from orchestrator import places
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act.end import end
-from orchestrator.daemon.act.launch import Places, launch
+from orchestrator.daemon.act.launch import Places, code_of, launch
 from orchestrator.daemon.hints import OutcomeHint, RunHint
 from orchestrator.daemon.housekeeping import spent_panes, spent_trees
 from orchestrator.daemon.lives import claim
@@ -165,20 +165,14 @@ class Doing:
         """Return who else writes in the shared tree that a run wants to write in, if anybody does."""
         if state.steps[run.step].kind is not WorkspaceKind.SHARED:
             return None
-        return may_take(self.office.leases(run.opened_at, run.id), shared_tree(state))
+        return may_take(self.office.leases(run.opened_at, run.id), str(code_of(state.project, state.brief)))
 
 
 def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
     """Return the shared trees that live runs of a task write in, of those opened before another run."""
     return [
-        Lease(shared_tree(state), other.id, state.name)
+        Lease(str(code_of(state.project, state.brief)), other.id, state.name)
         for other in state.live_runs
         if state.steps[other.step].kind is WorkspaceKind.SHARED
         and (other.opened_at, other.id) < (opened_at, run)
     ]
-
-
-def shared_tree(state: PMState) -> str:
-    """Return the user's own tree that a task works in where its steps share one."""
-    cwd = state.brief.config.cwd
-    return cwd.path if cwd else state.project

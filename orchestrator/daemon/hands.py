@@ -54,6 +54,12 @@ class Pool:
             self._queues[key] = deque([work])
             self._pool.submit(self._work_on, key)
 
+    @property
+    def idle(self) -> bool:
+        """True when nothing is being done and nothing waits."""
+        with self._lock:
+            return not self._queues
+
     def close(self) -> None:
         """Wait for what has begun."""
         with self._lock:

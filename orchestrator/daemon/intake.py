@@ -81,7 +81,8 @@ class Intake:
                 self._known[entry.name] = _stamp(entry)
                 if state.seen.get(fact.name) != fact.sha256:
                     facts.append(fact)
-        return facts
+        # A name that a stranger took is known before the next order is named.
+        return sorted(facts, key=lambda fact: isinstance(fact, ReportLanded))
 
     def _was_dealt_with(self, entry: Entry, state: PMState) -> bool:
         """Tell whether these very bytes were taken before, as after a restart nearly all are: that costs a read."""
@@ -112,9 +113,7 @@ class Intake:
             return self._refused(entry, instance, at, _written(str(error)))
         digest = sha256(data).hexdigest()
         if instance == PM:
-            return Intruded(
-                at, name, digest, "only the PM writes pm-….md, and it did not write this one"
-            )
+            return Intruded(at, name, digest, "only the PM writes pm-….md, and it did not write this one")
         if parts is None:
             reason = "handoffs are named AGENT-YYYYMMDD-HHMMSS.md"
             if not quiet:
@@ -128,9 +127,7 @@ class Intake:
             report = read_report(data, name)
         except BadFile as error:
             faults = error.faults
-            return (
-                ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
-            )
+            return ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
         self.files.write(self.accepted / digest, data)
         missing = self._missing(report)
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)

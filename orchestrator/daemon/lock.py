@@ -14,6 +14,7 @@ from orchestrator.model.errors import Refused
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from orchestrator.ports.clock import Clock
     from orchestrator.ports.files import Files
 
 
@@ -22,23 +23,34 @@ PATIENCE: Final = 0.5
 
 
 class DaemonLock:
-    """The lock, held as long as this object's file is open. Runs do not inherit it."""
+    """The lock, held as long as this object's file is open. Runs do not inherit it; a successor does."""
 
-    def __init__(self, state: Path) -> None:
-        """Take the lock.
+    def __init__(self, state: Path, inherited: int | None = None) -> None:
+        """Take the lock, or go on holding it.
+
+        Args:
+            state: the PM's own folder.
+            inherited: the descriptor that our predecessor in this process held the lock by. It is believed
+                only if it is the file that others would find; else the lock is taken like any.
 
         Raises:
             Refused: another daemon has it; the message names its pid.
 
         """
         self._path = places.daemon_lock(state)
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        if inherited is not None and _same_file(inherited, self._path):
+            self._file = inherited
+            os.set_inheritable(self._file, False)  # noqa: FBT003 (takes no keyword)
+        else:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         if not _taken(self._file):
-            pid = os.read(self._file, 32).decode("ascii", "replace").strip()
+            pid = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
             os.close(self._file)
             raise Refused(f"a daemon runs already, pid {pid}: `task daemon status` shows it")
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        said = f"{os.getpid()}\n".encode()
+        if os.pread(self._file, 32, 0) != said:  # our predecessor's word is ours: nobody is to find it empty
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, said, 0)
 
     def check(self) -> None:
         """Check that this is still the lock that others would find.
@@ -47,17 +59,26 @@ class DaemonLock:
             Refused: the folder was taken away, so that another daemon may run in a new one by now.
 
         """
-        try:
-            found = self._path.lstat()
-        except FileNotFoundError:
-            found = None
-        held = os.fstat(self._file)
-        if found is None or (found.st_dev, found.st_ino) != (held.st_dev, held.st_ino):
+        if not _same_file(self._file, self._path):
             raise Refused(f"{self._path} was taken away: this daemon ends, start a new one")
+
+    def handed_on(self) -> int:
+        """Return the descriptor by which whatever this process becomes holds the lock on."""
+        os.set_inheritable(self._file, True)  # noqa: FBT003 (takes no keyword)
+        return self._file
 
     def release(self) -> None:
         """Let go of the lock."""
         os.close(self._file)
+
+
+def _same_file(descriptor: int, path: Path) -> bool:
+    """Tell whether an open file is the one that `path` names."""
+    try:
+        held, found = os.fstat(descriptor), path.lstat()
+    except OSError:  # not open, or not there
+        return False
+    return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
 
 
 def _taken(file: int) -> bool:
@@ -74,7 +95,17 @@ def _taken(file: int) -> bool:
             return True
 
 
-def beat(files: Files, state: Path, started_at: float, at: float) -> None:
-    """Write the beat, which shows that the loop turns."""
-    said = {"pid": os.getpid(), "started_at": started_at, "beat_at": at, "version": __version__}
+def beat(files: Files, state: Path, started_at: float, clock: Clock, every: float) -> None:
+    """Write the beat, which shows that the loop turns, and say when the next is to be expected.
+
+    `monotonic` lets others tell a daemon that hangs from a machine that slept, or whose clock was set.
+    """
+    said = {
+        "pid": os.getpid(),
+        "started_at": started_at,
+        "beat_at": clock.now(),
+        "monotonic": clock.monotonic(),
+        "every": every,
+        "version": __version__,
+    }
     files.write(places.daemon_beat(state), json.dumps(said).encode())

@@ -10,6 +10,7 @@ import logging
 from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +26,6 @@ from orchestrator.pm.transitions import IllegalMove
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.facts import Fact
@@ -38,12 +38,16 @@ HINTS_PER_TURN: Final = 1000
 
 @dataclass(slots=True)
 class Loop:
-    """All tasks of this user, and the queue of hints."""
+    """All tasks of this user, and the queue of hints.
+
+    `watch` has a task's files watched, `beat` shows that the loop turns, `rescanned` is called after each rescan.
+    """
 
     office: Office
     watch: Callable[[Task], None]
     beat: Callable[[], None]
     hints: SimpleQueue[h.Hint]
+    rescanned: Callable[[], None] = lambda: None
     tasks: dict[str, Task] = field(default_factory=dict)
     stopping: bool = False
 
@@ -113,6 +117,7 @@ class Loop:
                         self._guarded(task, task.see_everything)
                         self._guarded(task, task.act_again)
                     self._guarded(task, partial(self._hear, task))
+                self.rescanned()
             case _:
                 found = self._opened(hint.task)
                 if found is not None:
@@ -214,7 +219,7 @@ class Loop:
         state = task.engine.state
         found = state.agents.get(name)
         if found is None:
-            found = start.roster(self.office, task.where.project, state.brief).agents.get(name)
+            found = start.roster(self.office, Path(state.project), state.brief).agents.get(name)
         if found is None:
             raise Refused(f"there is no agent {name[:64]!a}: `task setup-agents` writes those that ship")
         return found

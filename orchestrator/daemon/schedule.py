@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.model.settings import Settings
+
+
+BEATS_PER_WATCHDOG: Final = 3
+"""A service manager that wants to hear of us within a time hears so often in it."""
 
 
 class Schedule:
@@ -42,3 +47,10 @@ class Schedule:
     def close(self) -> None:
         """End it."""
         self._scheduler.shutdown(wait=False)
+
+
+def heard(settings: Settings, watchdog: float | None) -> Settings:
+    """Return the settings with a beat that is fast enough for a service manager's watchdog, if there is one."""
+    if watchdog is None or settings.daemon.beat <= watchdog / BEATS_PER_WATCHDOG:
+        return settings
+    return replace(settings, daemon=replace(settings.daemon, beat=watchdog / BEATS_PER_WATCHDOG))

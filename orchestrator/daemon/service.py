@@ -6,9 +6,7 @@ import logging
 import os
 import secrets
 import signal
-import sys
 import time
-import warnings
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
@@ -20,9 +18,11 @@ from orchestrator.daemon.doing import leases
 from orchestrator.daemon.hands import Pool
 from orchestrator.daemon.lock import DaemonLock, beat
 from orchestrator.daemon.loop import Loop
+from orchestrator.daemon.notify import Notify
 from orchestrator.daemon.office import Office
-from orchestrator.daemon.schedule import Schedule
+from orchestrator.daemon.schedule import Schedule, heard
 from orchestrator.daemon.task import Task
+from orchestrator.daemon.upgrade import PACKAGE, Upgrade, give_way, trial
 from orchestrator.daemon.watch import Watch
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.disk import DiskFiles
@@ -30,7 +30,7 @@ from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.processes import Process
 from orchestrator.hosts.tmux import Tmux
-from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.model.errors import Unavailable
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
 
@@ -43,6 +43,8 @@ log = logging.getLogger("orchestrator.daemon")
 
 CLOCK_MOVED: Final = 5.0
 """Seconds by which wall and monotonic time may drift apart before it counts as a suspend or a set clock."""
+
+STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 class SystemClock:
@@ -62,10 +64,10 @@ class SystemClock:
 
 
 class Service:
-    """One daemon, from its lock to its last projection."""
+    """One daemon, from its lock to its last projection, or to the version that takes its place."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        """Take the lock and make everything ready.
+    def __init__(self, environ: Mapping[str, str], notify: Notify, inherited: int | None = None) -> None:
+        """Take the lock, or go on holding the `inherited` one, and make everything ready.
 
         Raises:
             Refused: another daemon runs, or the settings do not read.
@@ -74,8 +76,9 @@ class Service:
         folder = places.state_folder(environ)
         places.make_state_folder(folder)
         self._state = Path(folder)
-        self._lock = DaemonLock(self._state)
-        self._settings = load_settings(Path(places.config_file(environ)), environ)
+        self._lock = DaemonLock(self._state, inherited)
+        self._notify = notify
+        self._settings = heard(load_settings(Path(places.config_file(environ)), environ), notify.watchdog)
         self._clock = SystemClock()
         self._started_at = self._clock.now()
         self._hints: SimpleQueue[h.Hint] = SimpleQueue()
@@ -86,26 +89,44 @@ class Service:
         self._hands = Pool(self._settings.daemon.workers)
         self._scribe_hands = Pool(1, finish=True)
         self._host = LocalHost(Tmux(self._settings.tmux.socket, environ), self._files)
-        self._loop = Loop(self._office(self._settings, environ), self._watch_task, self._beat, self._hints)
+        office = self._office(self._settings, environ)
+        rescan = self._settings.daemon.rescan
+        self._upgrade = Upgrade(__version__, PACKAGE, self._hands, self._clock, rescan, trial)
+        self._loop = Loop(office, self._watch_task, self._beat, self._hints, self._upgrade.look)
         self._schedule = Schedule(self._settings, self._hints.put)
+        self._stopped_by_hand = False
 
     def run(self) -> None:
-        """Work until told to stop. Raises OSError when the journal can no longer be trusted to the disk."""
-        for number in (signal.SIGTERM, signal.SIGINT):
+        """Work until told to stop, or become the version that was installed meanwhile.
+
+        Raises:
+            OSError: the journal can no longer be trusted to the disk.
+
+        """
+        for number in STOPS:
             signal.signal(number, self._told_to_stop)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # our predecessor holds them back: see `_give_way`
+        places.daemon_stopped(self._state).unlink(missing_ok=True)
         self._files.make_folder(places.task_homes(self._state))
         self._watch.start()
         self._loop.open()
         self._schedule.start()
         self._beat()
+        self._notify.ready(self._status)
         log.info("up, pid %d, version %s, %d tasks", os.getpid(), __version__, len(self._loop.tasks))
+        gives_way = False
         try:
-            self._work()
+            gives_way = self._work()
         finally:
             self._close()
+            if not gives_way:
+                self._end()
+        if gives_way:
+            self._give_way()
 
-    def _work(self) -> None:
+    def _work(self) -> bool:
+        """Take turns until told to stop; return True if another version is to take over instead."""
         apart = self._clock.now() - self._clock.monotonic()
         while not self._loop.stopping:
             self._loop.turn(self._patience())
@@ -116,6 +137,21 @@ class Service:
                 log.warning("the clock moved by %.0f s (asleep, or set): checking in once", moved)
                 self._schedule.wake()
                 self._hints.put(h.CheckIn())
+            if self._upgrade.due(quiet=self._quiet) and not self._loop.stopping:
+                return True
+        self._notify.stopping()
+        return False
+
+    @property
+    def _quiet(self) -> bool:
+        """True when nothing is in hand and nothing was hinted at. Hands hint before they are idle."""
+        return self._hands.idle and self._scribe_hands.idle and self._hints.empty()
+
+    @property
+    def _status(self) -> str:
+        """What a service manager shows of us."""
+        tasks = [task for task in self._loop.tasks.values() if task.begun]
+        return f"{len(tasks)} tasks, {sum(not task.rests for task in tasks)} at work"
 
     def _patience(self) -> float:
         """Return how long the loop may wait for a hint. Never longer than a rescan: the clock may be set."""
@@ -130,13 +166,29 @@ class Service:
         self._hands.close()
         self._loop.close()
         self._scribe_hands.close()
+
+    def _end(self) -> None:
+        if self._stopped_by_hand:
+            places.daemon_stopped(self._state).touch(0o600)
         self._lock.release()
         log.info("ended; agents in their panes work on")
+
+    def _give_way(self) -> None:
+        """Become the other version, unless told to stop in the last moment; what comes later is for it to hear."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+        if self._loop.stopping:
+            self._notify.stopping()
+            self._end()
+            return
+        log.info("version %s gives way to the one on disk; agents in their panes work on", __version__)
+        self._notify.beat("another version takes over")
+        give_way(self._lock, self._notify)
 
     def _told_to_stop(self, number: int, _frame: object) -> None:
         if self._loop.stopping:
             log.warning("told twice (signal %d): ending at once", number)
-            os._exit(1)
+            os._exit(0)  # as told: no service manager is to start us again
+        self._stopped_by_hand = number == signal.SIGINT  # Ctrl-C
         self._loop.stopping = True
         self._hints.put(h.Stop())
 
@@ -159,7 +211,8 @@ class Service:
 
     def _beat(self) -> None:
         self._lock.check()
-        beat(self._files, self._state, self._started_at, self._clock.now())
+        beat(self._files, self._state, self._started_at, self._clock, self._settings.daemon.beat)
+        self._notify.beat(self._status)
 
     def _watch_task(self, task: Task) -> None:
         requests = places.task_requests(task.home)
@@ -202,20 +255,3 @@ class Service:
         task = self._watched_runs.get(run)
         if task is not None:
             self._hints.put(h.RunHint(task, run))
-
-
-def main() -> int:
-    """Run the daemon in the foreground; its log goes to standard error."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    os.umask(0o077)
-    # A folder made while its parent is being looked through is told of twice, and watched once.
-    warnings.filterwarnings("ignore", module="watchdog")
-    try:
-        Service(os.environ).run()
-    except OrchestratorError as error:
-        log.error("%s", error)  # noqa: TRY400 (one sentence for a person)
-        return 1
-    except OSError:
-        log.exception("the disk failed: nothing more is decided, start again when it is well")
-        return 1
-    return 0

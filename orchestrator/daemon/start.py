@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import places
+from orchestrator.daemon.act.launch import code_of
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import TaskStarted
@@ -52,7 +53,11 @@ def started(office: Office, task: Task, request: str, project: str, name: str) -
             why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
             raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")
         runtime_of(found.agents[agent])
-    base = office.world.workspaces.head(root) if brief.config.workspace is WorkspaceKind.WORKTREE else ""
+    base = (
+        office.world.workspaces.head(code_of(project, brief))
+        if brief.config.workspace is WorkspaceKind.WORKTREE
+        else ""
+    )
     return TaskStarted(
         at=office.clock.now(),
         nonce=office.nonce(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.daemon.act.launch import Places
+from orchestrator.daemon.act.launch import Places, code_of
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.intake import Intake
@@ -84,7 +84,8 @@ class Task:
         state = self.engine.state
         project = self.home.__class__(state.project)
         trees = places.task_worktrees(self.office.state_folder, self.id)
-        return Places(project, self.home, places.task_folder(project, state.name), trees, self.template)
+        code = code_of(state.project, state.brief)
+        return Places(code, self.home, places.task_folder(project, state.name), trees, self.template)
 
     # Rest --------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from watchdog.events import (
     FileSystemEventHandler,
 )
 from watchdog.observers import Observer
+from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper
 
 from orchestrator import places
 from orchestrator.daemon import hints as h
@@ -35,6 +36,10 @@ EVENTS: Final[list[type[FileSystemEvent]]] = [
     DirCreatedEvent,
 ]
 """A name that appears, and a writer that closes. Not each write: a flood on a screen would be a flood here."""
+
+# When a name is moved away, all that comes after it is held back for half a second, lest it was moved to a place
+# that is watched too; and now and then although it was (measured). What is moved in is told as made just as well.
+InotifyMoveEventGrouper.delay = 0
 
 
 @dataclass(slots=True)

@@ -71,6 +71,8 @@ def models() -> dict[str, type[BaseModel]]:
 def _check(each: Key) -> Callable[[object], object]:
     if each.kind is float:
         return read_duration
+    if each.kind is bool:
+        return _truth
     if each.kind is int:
         return functools.partial(_count, *_COUNTS.get(each.key, _ANY_COUNT))
     return {"socket": _socket, "pass": _variables, "folders": _folders}[each.key]
@@ -79,6 +81,12 @@ def _check(each: Key) -> Callable[[object], object]:
 def _count(least: int, most: int, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"is {_shown(value)}: give a whole number from {least} to {most}")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"is {_shown(value)}: give true or false")  # noqa: TRY004 (pydantic's way to refuse)
     return value
 
 

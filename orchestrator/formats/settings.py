@@ -165,6 +165,8 @@ def _plain(section: str, key: str, text: str) -> object:
     kind = next((each.kind for each in KEYS if (each.section, each.key) == (section, key)), None)
     if kind is int and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
         return int(text)
+    if kind is bool and text.strip().lower() in {"true", "false"}:
+        return text.strip().lower() == "true"
     if kind == tuple[str, ...]:
         if text.startswith("["):
             try:
@@ -228,6 +230,8 @@ def _settings(sections: Mapping[str, BaseModel]) -> Settings:
 
 def _text(value: object) -> str:
     match value:
+        case bool():
+            return str(value).lower()
         case float():
             return render_duration(value)
         case tuple():

@@ -187,6 +187,6 @@ def _near(key: str, found: Sequence[Section]) -> Section | None:
 
     wanted = next(title for title, each in _TITLES.items() if each == key)
     for section in found[:1000]:
-        if not section.heading.key and get_close_matches(plain(section.heading.title), [wanted], 1, 0.8):
+        if not section.heading.key and get_close_matches(plain(section.heading.title), [wanted], 1, 0.75):
             return section
     return None

@@ -8,6 +8,7 @@ import select
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from orchestrator.hosts.processes import Process, alive
@@ -44,18 +45,22 @@ class ExitWatch:
         descriptor = _pidfd(process)
         with self._lock:
             self._forget(run)
+            if self._closing:
+                self._done_with += [descriptor] if descriptor >= 0 else []
+                self._close_done()
+                return
             self._watched[run] = (process, descriptor)
             if descriptor >= 0:
                 self._poll.register(descriptor, select.POLLIN)
             else:
                 self._looked = 0.0  # it may be gone already: look now
-        self._nudge()
+            self._nudge()
 
     def remove(self, run: str) -> None:
         """Watch a run no longer; no error if it is not watched. Nothing is told of it after that."""
         with self._lock:
             self._forget(run)
-        self._nudge()
+            self._nudge()
 
     def close(self) -> None:
         """End the thread and let go of every descriptor. Not to be called from `ended`."""
@@ -63,14 +68,15 @@ class ExitWatch:
             if self._closing:
                 return
             self._closing = True
-        self._nudge()
+            self._nudge()
         self._thread.join()
         with self._lock:
             for run in list(self._watched):
                 self._forget(run)
             self._close_done()
-        os.close(self._woken)
-        os.close(self._wake)
+            os.close(self._woken)
+            os.close(self._wake)
+            self._wake = -1
 
     def _forget(self, run: str) -> None:
         """Drop a run; the lock is held."""
@@ -86,10 +92,9 @@ class ExitWatch:
         self._done_with.clear()
 
     def _nudge(self) -> None:
-        try:
+        """Wake the thread; the lock is held."""
+        with suppress(OSError):  # full of nudges, or closed: the thread wakes or has ended
             os.write(self._wake, b"!")
-        except OSError:  # full of nudges, or closed: the thread wakes or has ended
-            return
 
     def _run(self) -> None:
         while True:

@@ -10,6 +10,8 @@
 # sh cannot fsync. That is no loss: after a power cut every process is gone, and a run without `exit` reads
 # as lost.
 
+# shellcheck disable=SC2154 # run, cwd, log and log_blocks come from agent.sh
+
 # The start time tells a process from a later one of the same number; `hosts/processes.py` reads the same.
 describe() {
     if read -r stat 2>/dev/null </proc/self/stat; then
@@ -20,6 +22,7 @@ describe() {
         session=$4
         start=${20}@$boot
     else
+        # shellcheck disable=SC2016 # the other shell's parent, which is this one
         pid=$(exec sh -c 'echo "$PPID"')
         session=$$
         start=$(LC_ALL=C ps -o lstart= -p "$pid")

@@ -41,11 +41,17 @@ class TmuxSettings:
 
 @dataclass(frozen=True, slots=True)
 class DaemonSettings:
-    """`[daemon]`. `rescan` and `beat` are seconds, `workers` is how many slow things go on at once."""
+    """`[daemon]`. `rescan`, `beat` and `alarm` are seconds, `workers` is how many slow things go on at once.
+
+    After `alarm` without a beat, with tasks at work, the next `task` command says so, and starts a daemon that
+    is dead again if `restart` is true.
+    """
 
     rescan: float = 30.0
     beat: float = 5.0
     workers: int = 8
+    alarm: float = 120.0
+    restart: bool = True
 
 
 @dataclass(frozen=True, slots=True)

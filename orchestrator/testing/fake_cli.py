@@ -57,7 +57,8 @@ class FakeCli:
             self._say(f"line {number} of a flood that nobody will read")
         time.sleep(self._script.ready_after)
         if sys.stdin.isatty():
-            termios.tcflush(sys.stdin, termios.TCIFLUSH)  # keys that come too early are lost, as with real ones
+            # Keys that come too early are lost, as with the real ones.
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
         if self._script.dialog and not self._asks(self._script.dialog):
             return self._ends(1)
         self._tell("session_start", session=self._script.session, resumed=resumed or "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -176,7 +177,10 @@ class GitWorkspaces:
 
         """
         checkout.stand(commit, branch)
-        snapshot.index.replace(checkout.git_folder / "index")
+        index = checkout.git_folder / "index"
+        copy = index.with_name("index.ours")  # ours may lie on another file system than the project
+        shutil.copyfile(snapshot.index, copy)
+        copy.replace(index)
         if checkout.repository.tree_of(commit) != snapshot.tree:
             checkout.git().ask("read-tree", "-m", "-u", snapshot.tree, commit)
 

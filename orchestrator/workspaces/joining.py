@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import Tree
 from orchestrator.workspaces.beside import base_file
+from orchestrator.workspaces.process import GitFailed
 from orchestrator.workspaces.repository import Repository, checked_commit
 
 
@@ -46,9 +47,14 @@ def _merged(repository: Repository, found: str, base: str, tip: str) -> str:
     if found == repository.tree_of(base):
         return repository.tree_of(tip)
     ours = repository.record(found, base, "Work of a step")
-    status, said = repository.git.run(
-        "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", tip, ours, allowed=(0, 1)
-    )
+    try:
+        status, said = repository.git.run(
+            "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", tip, ours, allowed=(0, 1)
+        )
+    except GitFailed as error:
+        if "usage:" in error.said:
+            raise Unavailable("joining work done side by side needs git 2.38 or newer") from error
+        raise
     merged, *names = said.decode(errors="replace").rstrip("\0").split("\0")
     if status:
         shown = ", ".join(f"{name!a}" for name in names[:10])

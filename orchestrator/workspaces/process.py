@@ -16,6 +16,7 @@ from orchestrator.model.errors import Unavailable
 _SETTINGS: Final = {
     "color.ui": "false",
     "commit.gpgSign": "false",
+    "core.filesRefLockTimeout": "1000",  # ms: the trees of one task are worked on side by side
     "core.fsmonitor": "false",
     "core.fsync": "committed,reference",  # a commit that the journal tells of outlives a power cut
     "core.fsyncMethod": "batch",
@@ -101,7 +102,7 @@ class Git:
                 output, complaint = process.communicate(stdin, timeout=self.deadline)
             except subprocess.TimeoutExpired as error:
                 raise Unavailable(
-                    f"`git {arguments[0]}` in {self.cwd} did not end within {self.deadline:g} seconds"
+                    f"`git {arguments[0]}` in {self.cwd} did not end within {self.deadline:g} seconds (git.deadline)"
                 ) from error
             finally:
                 if process.returncode is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -39,14 +38,20 @@ def take(checkout: Checkout, index: Path, start: str, *, all_of_it: bool) -> Sna
         Unavailable: git cannot do it now.
 
     """
-    if checkout.folder is not None:
-        with contextlib.suppress(GitFailed):
-            return _take(
-                _with_index(checkout, index, start), checkout.path, index, start if all_of_it else ""
-            )
-        # Whoever worked there has spoilt git's own files of this tree: read everything, without them.
-        checkout = replace(checkout, folder=None)
-    return _take(_with_index(checkout, index, start), checkout.path, index, start if all_of_it else "")
+    opened_since = start if all_of_it else ""
+    try:
+        return _take(_with_index(checkout, index, start), checkout.path, index, opened_since)
+    except GitFailed:
+        if checkout.folder is None or not (all_of_it or _is_whole(checkout)):
+            raise
+    # Whoever worked there has spoilt git's own files of this tree: read everything, without them.
+    lost = replace(checkout, folder=None)
+    return _take(_with_index(lost, index, start), checkout.path, index, opened_since)
+
+
+def _is_whole(checkout: Checkout) -> bool:
+    """Tell whether a tree has all files of its commit: of a sparse one only its own index knows which it lacks."""
+    return checkout.repository.git.find("config", "--bool", "core.sparseCheckout") != "true"
 
 
 def _with_index(checkout: Checkout, index: Path, start: str) -> Git:
@@ -60,7 +65,8 @@ def _with_index(checkout: Checkout, index: Path, start: str) -> Git:
         git = replace(checkout.repository.git, cwd=checkout.path, variables=variables)
     git = replace(git, variables={**git.variables, "GIT_INDEX_FILE": str(index)})
     if checkout.folder is not None and (checkout.folder / "index").is_file():
-        shutil.copyfile(checkout.folder / "index", index)
+        # With its time: a file as young as the index may have changed without looking so, and git compares it.
+        shutil.copy2(checkout.folder / "index", index)
     else:
         git.ask("read-tree", start)
     return git

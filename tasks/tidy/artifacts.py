@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,16 +61,28 @@ class Artifacts:
         return self.folder / "reviews" / "summary.md"
 
     def comparison(self, order: Order) -> Path:
-        """The tests after a change; those of the last step stand under its own name."""
+        """The tests after a change, by the attempt of the step `test`; those of the last step by its name."""
         return self.folder / "tests" / f"{_attempt(order)}.json"
 
     def change(self, order: Order) -> Path:
-        """What dev changed in one attempt."""
+        """What dev changed, by the attempt of the step `dev`."""
         return self.folder / "code" / f"{_attempt(order)}.diff"
 
-    def review(self, subtask: str, attempt: int) -> Path:
-        """What review decided of one attempt."""
-        return self.folder / "reviews" / f"{subtask}-attempt-{attempt}.json"
+    def review(self, order: Order) -> Path:
+        """What review decided, by the attempt of the step `review`, which may be fewer than dev's."""
+        return self.folder / "reviews" / f"{_attempt(order)}.json"
+
+    def comparisons(self, subtask: str) -> list[Path]:
+        """The tests after each change that was tried for a subtask, in their order."""
+        return _attempts(self.folder / "tests", subtask, "json")
+
+    def changes_tried(self, subtask: str) -> list[Path]:
+        """What dev changed in each of its attempts at a subtask, in their order."""
+        return _attempts(self.folder / "code", subtask, "diff")
+
+    def reviews(self, subtask: str) -> list[Path]:
+        """What review decided of a subtask, each time, in their order."""
+        return _attempts(self.folder / "reviews", subtask, "json")
 
     def read_baseline(self, commit: str) -> Baseline:
         """The baseline of a task that started from `commit`.
@@ -84,13 +98,32 @@ class Artifacts:
             )
         return baseline
 
-    def read_comparison(self, order: Order) -> Comparison:
-        """What the check before this step found.
+    def read_comparisons(self, subtask: str) -> list[Comparison]:
+        """What the checks of a subtask found so far; what cannot be read is passed over."""
+        found = []
+        for path in self.comparisons(subtask):
+            with suppress(ArtifactError):
+                found.append(Comparison.from_json(read_json(path)))
+        return found
+
+    def comparison_of(self, subtask: str, commit: str) -> Comparison:
+        """What the last check of a commit found: the steps count their attempts each for itself.
 
         Raises:
-            ArtifactError: there is nothing, or not what it should be.
+            ArtifactError: none has looked at that commit.
         """
-        return Comparison.from_json(read_json(self.comparison(order)))
+        for found in reversed(self.read_comparisons(subtask)):
+            if found.commit == commit:
+                return found
+        raise ArtifactError(
+            f"The tests have not been compared for {commit[:12]}: run `check.py compare` on it."
+        )
+
+
+def _attempts(folder: Path, subtask: str, ending: str) -> list[Path]:
+    name = re.compile(rf"{re.escape(subtask)}-attempt-(\d+)\.{ending}")
+    numbered = [(int(found[1]), path) for path in folder.glob("*") if (found := name.fullmatch(path.name))]
+    return [path for _, path in sorted(numbered)]
 
 
 def _attempt(order: Order) -> str:

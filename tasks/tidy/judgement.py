@@ -67,13 +67,7 @@ def objections(
         changed: The files that the change touches.
         tests: The tests before and after.
     """
-    reasons = []
-    if tests.newly_failing:
-        reasons.append(
-            f"{count(len(tests.newly_failing), 'test')} newly fail: {listed(tests.newly_failing)}."
-        )
-    if tests.broken:
-        reasons.append(f"{listed(tests.broken)} no longer compile.")
+    reasons = [failing(tests)] if tests.worse else []
     if strays := sorted(set(changed) - set(subtask.files)):
         reasons.append(f"Files that are none of this subtask's were changed: {listed(strays)}.")
     if worse := risen(before, after):
@@ -85,3 +79,13 @@ def objections(
             f"Nothing got better: ruff found {then} things to mend here before, and finds {now} now."
         )
     return tuple(reasons)
+
+
+def failing(tests: Comparison) -> str:
+    """What newly fails, as a reason against a change."""
+    told = []
+    if tests.newly_failing:
+        told.append(f"{count(len(tests.newly_failing), 'test')} newly fail: {listed(tests.newly_failing)}.")
+    if tests.broken:
+        told.append(f"{listed(tests.broken)} no longer compile.")
+    return " ".join(told)

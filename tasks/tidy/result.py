@@ -11,15 +11,12 @@ from baseline import Baseline
 from comparison import Comparison, compare
 from errors import ArtifactError
 from findings import Counts
-from judgement import Judgement
+from judgement import Judgement, failing
 from order import Order
 from repository import Repository
 from subtasks import Left, Plan, Subtask
 from survey import Survey, before_and_after
 from whole_file import read_json, write_json
-
-ATTEMPTS = 50
-"""More than any setting of the daemon lets a subtask have."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +84,16 @@ def _within(counts: Counts, settings: task_file.Settings) -> Counts:
 
 
 def how_it_ended(subtask: Subtask, artifacts: Artifacts) -> Ended:
-    """What the reviews of a subtask's attempts said: the last decides, and all give their reasons."""
-    attempts: dict[int, Judgement] = {}
-    for attempt in range(1, ATTEMPTS):
+    """What became of a subtask: the last review decides, and each thing that was said against it is told once."""
+    reviews = []
+    for path in artifacts.reviews(subtask.id):
         with suppress(ArtifactError):
-            attempts[attempt] = Judgement.from_json(read_json(artifacts.review(subtask.id, attempt)))
-    if not attempts:
-        return Ended(subtask, 0, approved=False, why="It was never reviewed.")
-    last = attempts[max(attempts)]
-    reasons = dict.fromkeys(" ".join(judgement.reasons) for judgement in attempts.values())
-    return Ended(subtask, max(attempts), last.approved, last.files > 0, " Then: ".join(filter(None, reasons)))
+            reviews.append(Judgement.from_json(read_json(path)))
+    # Where the tests reject, there is no review of that attempt.
+    objections = [failing(found) for found in artifacts.read_comparisons(subtask.id) if found.worse]
+    objections += [reason for review in reviews for reason in review.reasons]
+    attempts = len(artifacts.changes_tried(subtask.id))
+    if not reviews:
+        return Ended(subtask, attempts, approved=False, why=" ".join(objections) or "It was not reviewed.")
+    last = reviews[-1]
+    return Ended(subtask, attempts, last.approved, last.files > 0, " ".join(dict.fromkeys(objections)))

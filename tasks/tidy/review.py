@@ -8,7 +8,6 @@ import acceptance
 import feedback
 from agent import carry_out
 from artifacts import Artifacts
-from errors import ArtifactError, TidyError
 from findings import of
 from judgement import Judgement, objections
 from order import Order
@@ -35,10 +34,7 @@ def judge(order: Order) -> Report:
     workspace = Repository(order.workspace)
     tip = workspace.commit(f"refs/heads/{order.branch}")
     changes = workspace.changes(tip)
-    try:
-        tests = artifacts.read_comparison(order)
-    except ArtifactError as error:
-        raise TidyError(f"This attempt's tests have not been compared: {error}") from error
+    tests = artifacts.comparison_of(subtask.id, workspace.commit())
     before, after = before_and_after(workspace, tip, manner)
     judgement = Judgement(
         before=of(before, subtask.rules, subtask.files),
@@ -48,14 +44,14 @@ def judge(order: Order) -> Report:
         removed=sum(change.removed or 0 for change in changes),
         reasons=objections(subtask, before, after, [change.path for change in changes], tests),
     )
-    written = artifacts.review(subtask.id, order.attempt)
+    written = artifacts.review(order)
     write_json(written, judgement.to_json() | {"changed": [_described(change) for change in changes]})
     verdict = Verdict.APPROVED if judgement.approved else Verdict.REJECTED
     say(f"{verdict}: {judgement.summary()}")
     return Report(
         done=in_words(judgement, tests.suspects),
         verdict=verdict,
-        artifacts=(written, artifacts.change(order)),
+        artifacts=(written,),
     )
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from errors import TidyError
 
-TEST_SECONDS_NAME = "ORCHESTRATOR_TEST_SECONDS"
+TEST_SECONDS_NAME = "TIDY_TEST_SECONDS"
 SETTING = re.compile(r"[-*]\s+([a-z-]+)\s*:\s*(.*)")
-BULLET = re.compile(r"[-*]\s+(?:\[[ xX]\]\s+)?(.+)")
+BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]?\]\s+)?(.+)")
 RULE = re.compile(r"[A-Z]+[0-9]*")
 FORM = "`- only: src, tests`, `- rules: F, UP`, `- leave: I001`, `- subtasks: 12`, `- test-seconds: 600`"
 
@@ -69,6 +69,10 @@ def parse(text: str) -> Settings:
             section = line[3:].strip().lower()
         elif section == "success criteria" and not fenced and (bullet := BULLET.fullmatch(line.rstrip())):
             criteria.append(bullet[1].strip())
+        elif (
+            section == "success criteria" and not fenced and criteria and line[:1].isspace() and line.strip()
+        ):
+            criteria[-1] += f" {line.strip()}"
         elif section == "tidy" and not fenced and line.lstrip().startswith(("-", "*")):
             settings = _set(settings, line.strip(), number)
     return replace(settings, criteria=tuple(criteria))

@@ -13,6 +13,7 @@ from errors import TidyError
 from order import Order
 from outcomes import gist
 from report import Report, Verdict
+from whole_file import read_json
 from wording import bullets, plain, say
 
 TESTS_TOLD = 20
@@ -34,7 +35,9 @@ def tell(order: Order) -> Report:
             say(done)
             return Report(done=done, verdict=Verdict.REJECTED)
         case status:
-            found = artifacts.read_comparison(order)
+            found = Comparison.from_json(read_json(artifacts.comparison(order)))
+    if found.worse != (status == WORSE):
+        raise TidyError(f"The check ended with exit status {status}, which is not what it wrote down.")
     verdict = Verdict.APPROVED if status == SAME else Verdict.REJECTED
     say(f"{verdict}: {found.summary()}")
     return Report(done=in_words(found), verdict=verdict, artifacts=(artifacts.comparison(order),))

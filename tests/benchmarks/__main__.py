@@ -1,4 +1,4 @@
-"""`scripts/bench`: measures what was asked for and prints a table."""
+"""Measures how fast this is, against floors taken in the same run, and prints a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.benchmarks import (
 )
 from tests.benchmarks.bench import Bench
 from tests.benchmarks.row import Row
-from tests.benchmarks.table import heading, lines, machine, say
+from tests.benchmarks.table import Progress, heading, lines, machine, say
 
 BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "status": status.rows,
@@ -41,42 +41,68 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Measure; a number that misses its target is told, and is no failure."""
+    """Measure. A number that misses its target is told, and is no failure; what could not be measured is one."""
     options = _options()
     signal.signal(signal.SIGTERM, _interrupt)
-    began, told = time.monotonic(), list[dict[str, object]]()
+    began, told, failed = time.monotonic(), list[dict[str, object]](), list[str]()
     here = machine()
     say(f"{here}\n\n{heading()}")
     try:
         for name in options.names or BENCHMARKS:
-            bench = Bench(options.runs)
-            bench.progress.name = name
-            for row in BENCHMARKS[name](bench):
+            bench = Bench(options.runs, options.agents, Progress(name))
+            try:
+                for row in BENCHMARKS[name](bench):
+                    _tell(bench, row)
+                    told.append({"benchmark": name, **row.shape()})
+            except Exception as error:  # noqa: BLE001 (the outermost loop: the others may still be measured)
                 bench.progress.clear()
-                told.append({"benchmark": name, **row.shape()})
-                for line in lines(row):
-                    say(line)
+                failed.append(name)
+                say("\n".join([f"{name} could not be measured: {error}", *getattr(error, "__notes__", [])]))
             bench.progress.clear()
     except KeyboardInterrupt:
         say("\ninterrupted; everything that was started has ended")
         return INTERRUPTED
     finally:
         if options.json:
-            document = {"machine": here, "rows": told}
-            options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            _write(options.json, {"machine": here, "rows": told, "failed": failed})
     missed = sum(each["met"] is False for each in told)
     say(f"\n{len(told)} rows in {time.monotonic() - began:.0f} s, {missed or 'none'} missed")
-    return 0
+    return 1 if failed else 0
+
+
+def _tell(bench: Bench, row: Row) -> None:
+    bench.progress.clear()
+    for line in lines(row):
+        say(line)
+
+
+def _write(path: Path, document: dict[str, object]) -> None:
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("scripts/bench", description=__doc__, allow_abbrev=False)
     parser.add_argument(
-        "names", metavar="NAME", nargs="*", choices=[[], *BENCHMARKS], help=f"of {', '.join(BENCHMARKS)}; by default all"
+        "names",
+        metavar="NAME",
+        nargs="*",
+        type=_name,
+        help=f"what to measure: {', '.join(BENCHMARKS)}; by default all",
     )
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the rows as one JSON document")
-    parser.add_argument("--runs", metavar="N", type=_count, help="samples of each row; each has its own usual number")
+    parser.add_argument(
+        "--runs", metavar="N", type=_count, help="samples of each row; each has its own usual number"
+    )
+    parser.add_argument(
+        "--agents", metavar="N", type=_count, default=Bench.agents, help="how many rest; usually %(default)s"
+    )
     return parser.parse_args()
+
+
+def _name(text: str) -> str:
+    if text not in BENCHMARKS:
+        raise argparse.ArgumentTypeError(f"there is no {text}: choose of {', '.join(BENCHMARKS)}")
+    return text
 
 
 def _count(text: str) -> int:

@@ -11,9 +11,13 @@ from tests.benchmarks.table import Progress
 
 @dataclass
 class Bench:
-    """`runs` is how many samples the user wants of each row, or None: then each row has its own number."""
+    """`runs` is how many samples the user wants of each row, or None: then each row has its own number.
+
+    `agents` is how many rest where agents rest.
+    """
 
     runs: int | None = None
+    agents: int = 20
     progress: Progress = field(default_factory=Progress)
 
     def times(self, usual: int, what: str) -> Iterator[int]:

@@ -7,19 +7,17 @@ from pathlib import Path
 
 from orchestrator import places
 from tests.benchmarks.bench import Bench, Stopwatch
-from tests.benchmarks.floors import listening
+from tests.benchmarks.floors import LISTENER_IS, listening
 from tests.benchmarks.resting import SETTINGS, rest
 from tests.benchmarks.row import Of, Reach, Row
 from tests.benchmarks.world import World
-
-AGENTS = 20
 
 
 def rows(bench: Bench) -> Iterator[Row]:
     measured, floor = list[float](), list[float]()
     with World(**SETTINGS) as world, listening(world.root / "floor") as listener:
-        bench.progress.tell(f"{AGENTS} agents begin")
-        task = rest(world, AGENTS)
+        bench.progress.tell(f"{bench.agents} agents begin")
+        task = rest(world, bench.agents)
         for _ in range(2):  # the first one takes note of what the agents' beginning left
             task.ask("checkin")
         before = written(task.home)
@@ -30,11 +28,12 @@ def rows(bench: Bench) -> Iterator[Row]:
             measured.append(watch.ms)
         grown = written(task.home) - before
     yield Row(
-        f"check-in with no news, {AGENTS} agents, with request and reply",
+        f"check-in with no news, {bench.agents} agents, with request and reply",
         "ms",
         measured,
         floor,
-        "another process: inotify, read, append, fsync",
+        LISTENER_IS,
+        Reach(Of.MEDIAN, 5),
         note=f"the journal and the PM's log grew by {grown} bytes",
     )
     yield Row("bytes appended by these check-ins", "bytes", [grown], reach=Reach(Of.MEDIAN, 0))

@@ -17,6 +17,7 @@ from tests.benchmarks.inotify import MOVED_TO, Inotify, watched
 from tests.benchmarks.waiting import PATIENCE, until
 from tests.benchmarks.world import World
 
+LISTENER_IS = "another process: inotify, read, append, fsync"
 _FORK = multiprocessing.get_context("fork")
 
 
@@ -91,7 +92,9 @@ def new_window(world: World, folder: Path) -> float:
 
 def exit_told() -> float:
     """Return the milliseconds from the last word of a process until its pidfd tells that it is gone."""
-    with subprocess.Popen(["/bin/bash", "-c", 'echo "${EPOCHREALTIME/[.,]/}"'], stdout=subprocess.PIPE) as child:
+    with subprocess.Popen(
+        ["/bin/bash", "-c", 'echo "${EPOCHREALTIME/[.,]/}"'], stdout=subprocess.PIPE
+    ) as child:
         descriptor = os.pidfd_open(child.pid)
         select.select([descriptor], [], [])
         told = time.time_ns()

@@ -10,7 +10,7 @@ from orchestrator import places
 from orchestrator.formats.handoff import handoff_name, render_report
 from orchestrator.model.handoff import Report, ReportStatus
 from tests.benchmarks.bench import Bench, Stopwatch
-from tests.benchmarks.floors import listening
+from tests.benchmarks.floors import LISTENER_IS, listening
 from tests.benchmarks.row import Of, Reach, Row
 from tests.benchmarks.world import World, brief
 
@@ -39,14 +39,16 @@ def rows(bench: Bench) -> Iterator[Row]:
                 outside.rename(places.handoffs(task.folder) / name)
                 line = journal.next()
                 if line.fact.get("name") != name:
-                    raise RuntimeError(f"{name} was renamed into place {watch.ms} ms ago, and this came: {line}")
+                    raise RuntimeError(
+                        f"{name} was renamed into place {watch.ms} ms ago, and this came: {line}"
+                    )
                 measured.append((line.seen - renamed) / 1e6)
     yield Row(
         "handoff in place → decided and journaled",
         "ms",
         measured,
         floor,
-        "another process: inotify, read, append, fsync",
+        LISTENER_IS,
         Reach(Of.P99, 10),
     )
 

@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from tests.benchmarks.inotify import Inotify
 from tests.benchmarks.waiting import PATIENCE, TooLong
@@ -41,7 +41,7 @@ class JournalTail:
         self._segment = max(folder.glob("*.jsonl"))
         self._place = self._segment.stat().st_size
 
-    def __enter__(self) -> JournalTail:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

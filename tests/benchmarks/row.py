@@ -47,12 +47,16 @@ class Row:
 
     @property
     def p99(self) -> float:
-        """The nearest rank: with fewer than 100 samples it is the worst of them."""
-        return sorted(self.samples)[math.ceil(0.99 * len(self.samples)) - 1]
+        return p99(self.samples)
 
     @property
     def floor_median(self) -> float | None:
         return statistics.median(self.floor) if self.floor else None
+
+    @property
+    def floor_p99(self) -> float | None:
+        """What the machine itself does to the slowest: a floor that stumbles tells of load, not of us."""
+        return p99(self.floor) if self.floor else None
 
     @property
     def ratio(self) -> float | None:
@@ -75,9 +79,15 @@ class Row:
             "p99": self.p99,
             "samples": len(self.samples),
             "floor": self.floor_median,
+            "floor_p99": self.floor_p99,
             "floor_is": self.floor_is,
             "ratio": self.ratio,
             "reach": str(self.reach) if self.reach else None,
             "met": self.met,
             "note": self.note,
         }
+
+
+def p99(samples: Sequence[float]) -> float:
+    """Return the nearest rank: of fewer than 100 samples that is the worst."""
+    return sorted(samples)[math.ceil(0.99 * len(samples)) - 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator import places
@@ -21,55 +22,72 @@ from tests.benchmarks.row import Of, Reach, Row
 OLD = (100, 10_000, 30_000)
 
 
+@dataclass
+class Desk:
+    """A scribe, the task's folder with its old handoffs, and what each new one took."""
+
+    old: int
+    task: Path
+    scribe: Scribe
+    begin: float
+    measured: list[float] = field(default_factory=list)
+    floor: list[float] = field(default_factory=list)
+
+    def take_in(self, number: int) -> None:
+        """Lay down a new handoff and have it told in progress.md."""
+        at = self.begin + self.old + number
+        path = places.handoffs(self.task) / handoff_name(INSTANCE, at)
+        path.write_bytes(report("r-00000000", number, at))
+        watch = Stopwatch()
+        path.read_bytes()
+        durable_write(self.task / "floor.md", places.task_progress(self.task).read_bytes())
+        self.floor.append(watch.ms)
+        watch = Stopwatch()
+        written = self.scribe.notice([path.name], view(self.begin), time.time())
+        self.measured.append(watch.ms)
+        if not written:
+            raise RuntimeError(f"{path.name} was not told in progress.md")
+
+
 def rows(bench: Bench) -> Iterator[Row]:
-    few = 0.0
-    for old in OLD:
-        measured, floor = among(bench, old)
-        row = Row(
-            f"scribe: one new handoff among {old:,}",
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        desks = [furnished(bench, Path(folder, str(old)), old) for old in OLD]
+        for number in bench.times(40, "new handoffs"):
+            for desk in desks:
+                desk.take_in(number)
+    for desk in desks:
+        yield Row(
+            f"scribe: one new handoff among {desk.old:,}",
             "ms",
-            measured,
-            floor,
+            desk.measured,
+            desk.floor,
             "one read, one durable write",
             Reach(Of.MEDIAN, 5),
         )
-        few = few or row.median
-        yield row
-        if old == max(OLD):
-            yield Row(
-                f"scribe: {old:,} handoffs over {min(OLD):,}",
-                "×",
-                [row.median / few],
-                reach=Reach(Of.MEDIAN, 1.5),
-                note="flat means 1",
-            )
+    few, many = desks[0], desks[-1]
+    yield Row(
+        f"scribe: among {many.old:,}, against {few.old:,}",
+        "ms",
+        many.measured,
+        few.measured,
+        f"the same among {few.old:,}",
+        Reach(Of.RATIO, 1.5),
+        note="flat is 1",
+    )
 
 
-def among(bench: Bench, old: int) -> tuple[list[float], list[float]]:
-    """Return what the scribe took for each of some new handoffs, and the floor."""
-    measured, floor = list[float](), list[float]()
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        task, begin = Path(folder), time.time() - old - 1000
-        handoffs, progress = places.handoffs(task), places.task_progress(task)
-        handoffs.mkdir()
-        for number in range(old):
-            if number % 1000 == 0:
-                bench.progress.tell(f"laying down {number:,} of {old:,} handoffs")
-            name = handoff_name(INSTANCE, begin + number)
-            (handoffs / name).write_bytes(report("r-00000000", number, begin + number))
-        scribe = Scribe(DiskFiles(), task)
-        scribe.rescan(view(begin), time.time())
-        for number in bench.times(40, f"new ones among {old:,}"):
-            name = handoff_name(INSTANCE, begin + old + number)
-            (handoffs / name).write_bytes(report("r-00000000", number, begin + old + number))
-            watch = Stopwatch()
-            (handoffs / name).read_bytes()
-            durable_write(task / "floor.md", progress.read_bytes())
-            floor.append(watch.ms)
-            watch = Stopwatch()
-            scribe.notice([name], view(begin), time.time())
-            measured.append(watch.ms)
-    return measured, floor
+def furnished(bench: Bench, task: Path, old: int) -> Desk:
+    """Lay down old handoffs, and let a scribe read them."""
+    begin = time.time() - old - 1000
+    places.handoffs(task).mkdir(parents=True)
+    for number in range(old):
+        if number % 1000 == 0:
+            bench.progress.tell(f"laying down {number:,} of {old:,} handoffs")
+        path = places.handoffs(task) / handoff_name(INSTANCE, begin + number)
+        path.write_bytes(report("r-00000000", number, begin + number))
+    scribe = Scribe(DiskFiles(), task)
+    scribe.rescan(view(begin), time.time())
+    return Desk(old, task, scribe, begin)
 
 
 def view(last_checkin: float) -> PMView:

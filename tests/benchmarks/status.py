@@ -7,7 +7,7 @@ import os
 import struct
 import termios
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,7 +36,7 @@ class Calls:
     clock: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
 
-    def call(self, argv: Sequence[str], world: World, *, terminal: bool) -> None:
+    def call(self, argv: list[str], world: World, *, terminal: bool) -> None:
         """Run a command to its end, its output on a terminal or nowhere."""
         reader, writer = os.openpty() if terminal else (-1, os.open(os.devnull, os.O_WRONLY))
         if terminal:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tests.benchmarks.row import Row
 
-_LINE = "{:<58} {:>9} {:>9} {:>9} {:>7}  {:<13} {}"
+_LINE = "{:<62} {:>9} {:>9} {:>9} {:>7}  {:<13} {}"
 _MET = {True: "yes", False: "NO", None: ""}
 
 
@@ -41,7 +41,7 @@ def lines(row: Row) -> Iterable[str]:
         str(row.reach or ""),
         _MET[row.met],
     ).rstrip()
-    told = [f"floor: {row.floor_is}"] if row.floor_is else []
+    told = [f"floor: {row.floor_is}, p99 {_number(row.floor_p99)}"] if row.floor_p99 is not None else []
     told += [row.note] if row.note else []
     yield f"    {len(row.samples)} samples" + "".join(f"; {each}" for each in told)
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from orchestrator import places
 from orchestrator.cli.requests import send
@@ -77,7 +78,7 @@ class World:
         self.project.mkdir()
         places.make_state_folder(str(self.state))
 
-    def __enter__(self) -> World:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -7,13 +7,14 @@ agent may be at work there, so that nothing but the launcher is tried again.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.preamble import preamble
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
@@ -25,10 +26,10 @@ from orchestrator.runtimes.environment import Assignment, run_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.settings import Settings
+    from orchestrator.model.task import Brief
     from orchestrator.pm.state import PMState
     from orchestrator.ports.clock import Clock
     from orchestrator.ports.files import Files
@@ -41,13 +42,18 @@ CLAIM_LOOK: Final = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where one task lies: its own folder, its folder in the project, its worktrees, its template's folder."""
+    """Where one task lies: its code, its own folder, its folder in the project, its worktrees, its template."""
 
-    project: Path
+    code: Path
     home: Path
     task: Path
     trees: Path
     template: Path | None = None
+
+
+def code_of(project: str, brief: Brief) -> Path:
+    """Return the folder whose code a task works on: the `cwd:` of task.md, or the project itself (HUB 5.2)."""
+    return Path(brief.config.cwd.path).expanduser() if brief.config.cwd else Path(project)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ def tree_of(state: PMState, step: Step, where: Places) -> Tree | None:
     if not step.workspace:
         return None
     return Tree(
-        project=where.project,
+        project=where.code,
         root=where.trees,
         name=step.workspace,
         branch=state.branch,
@@ -108,8 +114,7 @@ def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places
     """Return the folder that a run works in, made ready if the run may still change nothing in it."""
     tree = tree_of(state, step, where)
     if tree is None:
-        config = state.brief.config
-        return where.project if config.cwd is None else where.project.__class__(config.cwd.path)
+        return where.code
     launched = world.files.entry(places.run_home(where.home, run.id) / LAUNCHED) is not None
     if launched or step.keep_tree or not _makes_ready(step, run, state):
         return world.workspaces.where(tree)
@@ -163,8 +168,15 @@ def _spec(
         cwd=workspace,
         session=state.id,
         window=run.instance,
-        environment=run_environment(world.environ, world.settings.environment.passed, assignment, extra),
+        environment=_way_back(world.environ)
+        | run_environment(world.environ, world.settings.environment.passed, assignment, extra),
     )
+
+
+def _way_back(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what lets `task status` inside a run look where the user has put the PM's folder and the settings."""
+    ours = (places.HOME_VARIABLE, places.CONFIG_VARIABLE)
+    return {variable: environ[variable] for variable in ours if variable in environ}
 
 
 def _publish_order(
@@ -179,7 +191,7 @@ def _publish_order(
         not world.files.create(public, rendered.encode(), 0o644)
         and world.files.read(public) != rendered.encode()
     ):
-        raise Refused(f"{public} was written by somebody else")
+        raise Unavailable(f"{public} was written by somebody else")
     text = preamble(
         agent=run.instance,
         role=agent.role,

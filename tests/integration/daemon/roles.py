@@ -26,7 +26,8 @@ class Turn:
 
     hold: wait until the file `go/HOLD` is there. hang: never end. ignore_term: leave TERM unheard.
     exit: the status to end with, instead of reporting if `report` is false.
-    write: files in the workspace, path to text. flood: so many bytes on the screen. leave: a child that stays.
+    write: files in the workspace, path to text. screen: what is shown. flood: so many bytes on the screen.
+    leave: a child that stays.
     run: a command whose output becomes an artifact. say: text for the report. remove: a path of the task's
     folder that is removed first. first: reports to lay down before the own one, each like an object of these.
     status, verdict, artifacts (path to text), claims (paths that are not made), subtasks, marks: the report.
@@ -55,6 +56,8 @@ def main() -> int:
         wait_for(f"{home}/go/{turn.hold}")
     if turn.hang:
         time.sleep(LONGEST)
+    if turn.screen:
+        print(turn.screen, flush=True)
     if turn.flood:
         sys.stdout.write(("y" * 79 + "\n") * (turn.flood // 80))
     if turn.leave:

@@ -173,7 +173,6 @@ CHANGING = [
     ["spawn", "t1", "dev", "--instructions", "x"],
     ["order", "t1", "dev", "x"],
     ["checkin", "t1"],
-    ["attach", "t1"],
     ["setup-agents"],
     ["daemon", "stop"],
     ["daemon", "start"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -182,3 +183,15 @@ def test_a_flood_on_the_screen_stays_bounded(world: World) -> None:
     world.until_is("complete")
     run = world.lives[0][0]
     assert (world.home() / "runs" / run / "pane.log").stat().st_size <= 10_485_760
+
+
+def test_nobody_judges_work_before_it_is_committed_however_long_that_takes(world: World) -> None:
+    slow = world.root / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text(f'#!/bin/sh\ncase " $* " in *" write-tree "*) sleep 1 ;; esac\nexec {shutil.which("git")} "$@"\n')
+    slow.chmod(0o700)
+    world.daemon(PATH=f"{slow.parent}:{world.environ['PATH']}")
+    world.begin({"test:greet": [{"write": {"pkg/junk.py": "by the tester\n"}}]})
+    world.until_is("complete")
+    assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/greet.py"
+    assert world.steps()["dev:greet"] == "passed"

@@ -187,9 +187,9 @@ class World:
 
     # The daemon --------------------------------------------------------------------------------------
 
-    def daemon(self, *command: str, **environ: str) -> int:
+    def daemon(self, *command: str, log: Path | None = None, **environ: str) -> int:
         """Start a daemon (by another command, if given) and return its pid once it is up."""
-        made = self.launched(*command, **environ)
+        made = self.launched(*command, log=log, **environ)
 
         def up() -> bool:
             assert made.poll() is None, f"the daemon ended: {self.log}"
@@ -198,17 +198,17 @@ class World:
         self.until(up)
         return made.pid
 
-    def launched(self, *command: str, **environ: str) -> subprocess.Popen[bytes]:
+    def launched(self, *command: str, log: Path | None = None, **environ: str) -> subprocess.Popen[bytes]:
         """Start a daemon and wait for nothing."""
         self.state.mkdir(mode=0o700, exist_ok=True)
-        with (self.state / "daemon.log").open("ab") as log:
+        with (log or self.state / "daemon.log").open("ab") as out:
             made = subprocess.Popen(
                 command or [sys.executable, "-P", "-m", "orchestrator.daemon"],
                 cwd="/",
                 env=self.environ | environ,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=out,
+                stderr=out,
                 start_new_session=True,
             )
         self._daemons.append(made)
@@ -359,7 +359,12 @@ class World:
         return [pid for pid in pids if pid != os.getpid() and mark in environ_of(pid)]
 
     def end(self) -> None:
-        """End everything that was started here, by its number, and remove the folders."""
+        """End everything that was started here, and remove the folders."""
+        self.end_processes()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def end_processes(self) -> None:
+        """End everything that was started here, by its number."""
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             self.reap()
@@ -372,7 +377,6 @@ class World:
             time.sleep(0.01)
         for made in self._daemons:
             made.wait(timeout=10)
-        shutil.rmtree(self.root, ignore_errors=True)
 
 
 @contextmanager

@@ -191,4 +191,6 @@ def test_many_come_and_go_from_many_threads_and_nothing_leaks() -> None:
     wait_until(lambda: sorted(told.runs) == wanted)
     watch.close()
     watch.close()
+    watch.add("late", Process(os.getpid(), start_of(os.getpid())))
+    watch.remove("late")
     assert len(list(Path("/dev/fd").iterdir())) == descriptors

@@ -139,6 +139,17 @@ def test_renames_count_as_two_files_and_modes_as_one(place, tree, workspaces, re
     assert repo.git("ls-tree", commit, ".gitignore").startswith("100755")
 
 
+def test_a_change_in_the_very_moment_of_the_checkout_is_seen(repo, tree, workspaces):
+    """Same size, same time: only that the index is no younger tells git to compare the file."""
+    repo.git("config", "core.trustctime", "false")
+    place = workspaces.prepare(tree, 1)
+    then = (place / "readme.txt").stat().st_mtime_ns
+    os.utime(admin(repo) / "index", ns=(then, then))
+    (place / "readme.txt").write_text("HELLO\n")
+    os.utime(place / "readme.txt", ns=(then, then))
+    assert workspaces.commit(tree, "x")[1] == 1
+
+
 # Repositories inside the tree ----------------------------------------------------------------------
 
 

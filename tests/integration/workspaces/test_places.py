@@ -1,5 +1,7 @@
 """Where repositories lie, and of what kind they are."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -118,6 +120,21 @@ def test_a_sparse_project_loses_nothing(repo, tree, workspaces):
     assert not (repo.path / "out").exists()
 
 
+def test_a_sparse_tree_that_was_spoilt_is_kept_but_not_committed(repo, tree, workspaces):
+    repo.save({"in/a.txt": "a", "out/b.txt": "b"}, "two folders")
+    repo.git("sparse-checkout", "set", "in")
+    tree = replace(tree, base=workspaces.head(repo.path))
+    place = workspaces.prepare(tree, 1)
+    assert not (place / "out").exists()
+    (place / "new.txt").write_text("new")
+    (repo.path / ".git" / "worktrees" / "parser" / "index").write_bytes(b"garbage")
+    with pytest.raises(Unavailable, match="index file"):
+        workspaces.commit(tree, "x")
+    workspaces.prepare(tree, 2)
+    (kept,) = repo.refs("refs/tasks/").values()
+    assert repo.at(kept, "new.txt") == "new"
+
+
 def test_a_repository_that_moved_is_followed(repo, tree, workspaces, tmp_path):
     workspaces.prepare(tree, 1)
     (tree.path / "half.txt").write_text("half")
@@ -201,3 +218,34 @@ def test_two_projects_do_not_mix(tmp_path, workspaces):
         (each.path / "who.txt").write_text(each.project.name)
     for repo, each in zip(repos, trees, strict=True):
         assert repo.at(workspaces.commit(each, "x")[0], "who.txt") == repo.path.name
+
+
+def test_trees_of_one_task_are_worked_on_side_by_side(repo, tree, workspaces):
+    def work(number):
+        each = replace(tree, name=f"t{number}")
+        (workspaces.prepare(each, 1) / f"new{number}.txt").write_text("new")
+        return each, workspaces.commit(each, "Work")[0]
+
+    with ThreadPoolExecutor(6) as pool:
+        for each, commit in pool.map(work, range(6)):
+            assert repo.git("rev-parse", f"{commit}^") == tree.base
+            workspaces.release(each, 1)
+    assert repo.refs("refs/tasks/") == {}
+
+
+def test_an_old_git_is_told(repo, tree, tmp_path, git_config):
+    shim = tmp_path / "bin"
+    shim.mkdir()
+    (shim / "git").write_text(
+        '#!/bin/sh\ncase "$*" in *merge-tree*) echo "usage: git merge-tree" >&2; exit 129;; esac\n'
+        'exec /usr/bin/env PATH="$REAL" git "$@"\n'
+    )
+    (shim / "git").chmod(0o755)
+    path = os.environ["PATH"]
+    environ = {"PATH": f"{shim}:{path}", "REAL": path, "GIT_CONFIG_GLOBAL": str(git_config)}
+    workspaces = GitWorkspaces(environ=environ)
+    for name in ("one", "two"):
+        (workspaces.prepare(replace(tree, name=name), 1) / f"{name}.txt").write_text(name)
+    workspaces.merge(tree, workspaces.commit(replace(tree, name="one"), "x")[0])
+    with pytest.raises(Unavailable, match=r"needs git 2\.38 or newer"):
+        workspaces.commit(replace(tree, name="two"), "x")

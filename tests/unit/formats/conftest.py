@@ -1,21 +1,10 @@
-import os
-import time
-
 import pytest
+
+from tests.local_zone import local_zone
 
 
 @pytest.fixture
-def zone():
-    """Let a test choose the local time zone."""
-    before = os.environ.get("TZ")
-
-    def choose(name):
-        os.environ["TZ"] = name
-        time.tzset()
-
-    yield choose
-    if before is None:
-        del os.environ["TZ"]
-    else:
-        os.environ["TZ"] = before
-    time.tzset()
+def _pacific():
+    """Let local times be those of the documents' examples."""
+    with local_zone("PST8PDT"):
+        yield

@@ -7,8 +7,8 @@ from orchestrator.model.errors import BadName
 from tests.unit.formats.texts import instants, names
 
 
-def test_a_name_is_that_of_the_document(zone):
-    zone("PST8PDT")
+@pytest.mark.usefixtures("_pacific")
+def test_a_name_is_that_of_the_document():
     assert handoff_name("dev", 1764287100.0) == "dev-20251127-154500.md"
 
 

@@ -26,8 +26,8 @@ ORDER = Order(
 )
 
 
-def test_an_order_has_the_documents_form(zone):
-    zone("PST8PDT")
+@pytest.mark.usefixtures("_pacific")
+def test_an_order_has_the_documents_form():
     assert render_order(ORDER) == (
         "# Handoff: pm\n"
         "**Timestamp:** 2025-11-27 15:30:00 PST\n"

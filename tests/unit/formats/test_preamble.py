@@ -34,8 +34,8 @@ def form(text: str) -> str:
     return text.partition("```markdown\n")[2].partition("```\n")[0]
 
 
-def test_the_documents_preamble_is_in_it_line_by_line(zone):
-    zone("PST8PDT")
+@pytest.mark.usefixtures("_pacific")
+def test_the_documents_preamble_is_in_it_line_by_line():
     document = (HUB / "preamble.md").read_text()
     for blank, value in {
         "{agent_type}-{YYYYMMDD}": "dev-2-{YYYYMMDD}",

@@ -55,8 +55,6 @@ def test_every_section_is_read(write):
             folders = ["/srv/templates", "~/templates"]
             [git]
             deadline = "2 m"
-            [scribe]
-            pause = 0.5
         """),
         {},
     )
@@ -66,7 +64,6 @@ def test_every_section_is_read(write):
     assert settings.environment.passed == ("PATH", "LC_*")
     assert settings.templates.folders == ("/srv/templates", str(Path.home() / "templates"))
     assert settings.git.deadline == 120.0
-    assert settings.scribe.pause == 0.5
 
 
 def test_every_limit_can_be_set(write):

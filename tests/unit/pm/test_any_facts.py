@@ -133,37 +133,38 @@ class Mind(RuleBasedStateMachine):
 
     # What would come next -------------------------------------------------------------------------
 
-    @rule(data=st.data(), exit_=exits, works=st.sampled_from([True, True, True, False]))
-    def outcome(self, data: st.DataObject, exit_: Exit, *, works: bool) -> None:
-        match self.pending(data):
-            case Launch(run=run) if works:
-                self.feed(f.RunStarted(self.at, run, 1, "%1"))
-            case Launch(run=run, id=action):
-                self.feed(f.LaunchFailed(self.at, action, run, "no tmux", again=data.draw(st.booleans())))
-            case End(run=run):
-                self.feed(f.RunGone(self.at, f"{run}:gone", run, exit_))
-            case Commit(id=action, step=step, attempt=attempt):
-                commit = data.draw(st.sampled_from(["c1", "c2", ""]))
-                reason = "" if works else "no git"
-                self.feed(f.WorkCommitted(self.at, action, step, attempt, commit, reason=reason))
-            case Merge(id=action, step=step, attempt=attempt, commit=commit):
-                self.feed(f.WorkMerged(self.at, action, step, attempt, commit, "" if works else "moved on"))
-            case None:
-                return
+    @rule(moves=st.integers(1, 20), planned=good_subtasks)
+    def goes_well(self, moves: int, planned: tuple[Subtask, ...]) -> None:
+        """For a while all is as it should be: what is asked for is done, who works reports, who reported ends."""
+        for _ in range(moves):
+            action = next(iter(self.state.outbox.values()), None)
+            run = next(iter(self.state.live_runs), None)
+            if action is not None:
+                self.done(action, "c1")
+            elif run is not None and run.reported_at is None and run.order:
+                self.report_well(run, planned)
+            elif run is not None:
+                self.feed(f.RunGone(self.at, f"{run.id}:gone", run.id, Exit(code=0)))
 
-    @rule(data=st.data())
-    def good_report(self, data: st.DataObject) -> None:
-        """The report that the step of a run needs, whatever it is."""
-        run = self.run(data, live=True)
-        if run is None:
-            return
+    def done(self, action: Action, commit: str) -> None:
+        match action:
+            case Launch(run=run):
+                self.feed(f.RunStarted(self.at, run, 1, "%1"))
+            case End(run=run):
+                self.feed(f.RunGone(self.at, f"{run}:gone", run, Exit(signal=15)))
+            case Commit(id=told, step=step, attempt=attempt):
+                self.feed(f.WorkCommitted(self.at, told, step, attempt, commit))
+            case Merge(id=told, step=step, attempt=attempt, commit=made):
+                self.feed(f.WorkMerged(self.at, told, step, attempt, made))
+
+    def report_well(self, run: Run, planned: tuple[Subtask, ...]) -> None:
         gates = self.state.steps[run.step].gates
         report = Report(
             ReportStatus.COMPLETE,
             verdict=Verdict.APPROVED if Gate.VERDICT in gates else None,
             run=run.id,
             in_reply_to=run.order,
-            subtasks=data.draw(good_subtasks) if Gate.SUBTASKS in gates else None,
+            subtasks=planned if Gate.SUBTASKS in gates else None,
             criteria=tuple(
                 CriterionMark(text, met=True, evidence=("artifacts/x",)) for text in self.state.brief.criteria
             ),
@@ -171,6 +172,29 @@ class Mind(RuleBasedStateMachine):
         self.feed(
             f.ReportLanded(self.at, self.nonce(), f"{self.nonce()}.md", self.nonce(), run.instance, report)
         )
+
+    @rule(data=st.data(), works=st.booleans())
+    def outcome(self, data: st.DataObject, *, works: bool) -> None:
+        match self.pending(data):
+            case None:
+                return
+            case Launch() | End() | Commit() | Merge() as action if works:
+                self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
+            case Launch(run=run, id=told):
+                self.feed(f.LaunchFailed(self.at, told, run, "no tmux", again=data.draw(st.booleans())))
+            case End(run=run):
+                self.feed(f.RunGone(self.at, f"{run}:gone", run, data.draw(exits)))
+            case Commit(id=told, step=step, attempt=attempt):
+                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason="no git"))
+            case Merge(id=told, step=step, attempt=attempt, commit=commit):
+                self.feed(f.WorkMerged(self.at, told, step, attempt, commit, "the branch moved on"))
+
+    @rule(data=st.data(), planned=good_subtasks)
+    def good_report(self, data: st.DataObject, planned: tuple[Subtask, ...]) -> None:
+        """The report that the step of a run needs, whatever it is."""
+        run = self.run(data, live=True)
+        if run is not None:
+            self.report_well(run, planned)
 
     @rule(data=st.data(), exit_=exits)
     def gone(self, data: st.DataObject, exit_: Exit) -> None:

@@ -1,18 +1,9 @@
-import os
-import time
-
 import pytest
+
+from tests.local_zone import local_zone
 
 
 @pytest.fixture(autouse=True)
 def _utc():
-    """Show local times as UTC."""
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = "UTC"
-    time.tzset()
-    yield
-    if before is None:
-        del os.environ["TZ"]
-    else:
-        os.environ["TZ"] = before
-    time.tzset()
+    with local_zone("UTC"):
+        yield

@@ -315,6 +315,16 @@ def test_a_full_disk_leaves_the_last_good_file_and_the_next_call_writes(world, s
     assert "It parses." in world.progress
 
 
+def test_after_a_write_whose_end_is_unknown_the_next_call_writes(world, scribe):
+    scribe.rescan(view(), START)
+    world.fail_next("fsync", OSError(errno.EIO, "lost"))
+    with pytest.raises(OSError, match="lost"):
+        scribe.update(view(blockers=("No key",)), START)
+    assert "No key" in world.progress
+    assert scribe.update(view(), START)
+    assert "No key" not in world.progress
+
+
 class KilledError(BaseException):
     pass
 

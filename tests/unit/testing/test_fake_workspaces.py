@@ -1,7 +1,9 @@
 """What the fake adds to the contract: it can be killed before any change, and is the same each time."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -10,6 +12,7 @@ from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 
 PROJECT = Path("/project")
+T = TypeVar("T")
 
 
 class Killed(BaseException):
@@ -23,7 +26,7 @@ def tree_of(fake: FakeWorkspaces) -> Tree:
 def life(fake: FakeWorkspaces, tree: Tree) -> str:
     """Lead a tree through a whole life, each call made again until it is not killed."""
 
-    def again(call):
+    def again(call: Callable[[], T]) -> T:
         while True:
             try:
                 return call()

@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
 import criteria
@@ -37,7 +38,7 @@ def told(template):
     return task_file.parse((template / "task.md").read_text(encoding="utf-8")).criteria
 
 
-def met(told, result):
+def met(told: Iterable[str], result: Result) -> list[bool]:
     return [criteria.mark(criterion, result) == "" for criterion in told]
 
 

@@ -20,8 +20,7 @@ def test_python_files_have_any_name(repository):
 def test_links_and_names_that_are_no_text_are_no_python_files(project):
     folder = project({"a.py": ""})
     (folder / "link.py").symlink_to("/etc/hostname")
-    with open(os.fsencode(folder) + b"/caf\xe9.py", "w", encoding="utf-8"):
-        pass
+    (folder / os.fsdecode(b"caf\xe9.py")).touch()
     repository = Repository(folder)
     repository.git("add", "--all")
     repository.git("-c", "user.name=x", "-c", "user.email=x@y", "commit", "--quiet", "--message=more")

@@ -52,6 +52,13 @@ def test_what_is_wanted():
     assert Settings().covers("any.py")
 
 
+def test_a_criterion_may_go_on_in_the_next_line():
+    assert task_file.parse("## Success Criteria\n1. One\n   and more\n\n+ Two\nno\n").criteria == (
+        "One and more",
+        "Two",
+    )
+
+
 def test_criteria_lose_their_boxes():
     assert task_file.parse(
         "## Success Criteria\n- [ ] One\n- [x] Two \n\n```\n- no\n```\n## More\n- Three"
@@ -63,9 +70,9 @@ def test_criteria_lose_their_boxes():
 
 def test_the_environment_may_bound_the_tests(tmp_path, monkeypatch):
     (tmp_path / "task.md").write_text("# Task: x\n", encoding="utf-8")
-    monkeypatch.setenv("ORCHESTRATOR_TEST_SECONDS", "7")
+    monkeypatch.setenv("TIDY_TEST_SECONDS", "7")
     assert task_file.read(tmp_path).test_seconds == 7
-    monkeypatch.setenv("ORCHESTRATOR_TEST_SECONDS", "soon")
+    monkeypatch.setenv("TIDY_TEST_SECONDS", "soon")
     with pytest.raises(TidyError, match="number of seconds"):
         task_file.read(tmp_path)
 

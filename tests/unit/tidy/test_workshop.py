@@ -23,7 +23,7 @@ def test_only_the_subtasks_rules_are_mended_and_the_tree_is_not_touched(opened, 
     source = "import os\n\nprint(f'x')\n"
     with opened({"a.py": source, "b.py": source}, "F541") as shop:
         assert shop.to_mend == 2
-        assert shop.mended() == {name: b"import os\n\nprint('x')\n" for name in ("a.py", "b.py")}
+        assert shop.mended() == dict.fromkeys(("a.py", "b.py"), b"import os\n\nprint('x')\n")
         done = shop.polished(shop.mended())
     assert (done.before, done.after, done.refused) == (2, 0, {})
     assert (tmp_path / "project" / "a.py").read_text(encoding="utf-8") == source

@@ -1,0 +1,101 @@
+"""Disks that are full, folders that are taken away, descriptors that run out: the daemon rests and goes on."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.daemon.world import World
+
+HOLD = {"hold": "on"}
+IMPATIENT = (
+    sys.executable,
+    "-P",
+    "-c",
+    "import runpy; from orchestrator.daemon import task; task.REST = 0.2;"
+    "runpy.run_module('orchestrator.daemon', run_name='__main__')",
+)
+"""A daemon whose rests are short."""
+
+
+@pytest.fixture
+def small_disk(world: World) -> Iterator[Path]:
+    """The state folder on a disk of its own of 1 MB."""
+    world.state.mkdir(mode=0o700)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", str(world.state)]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    yield world.state
+    world.end_processes()
+    subprocess.run(["umount", str(world.state)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Use up all room and return the file to remove."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (65536, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                continue
+    return filler
+
+
+def test_without_room_the_daemon_rests_and_goes_on_when_there_is(world: World, small_disk: Path) -> None:
+    log = world.root / "elsewhere.log"
+    pid = world.daemon(*IMPATIENT, log=log, ORCHESTRATOR_DAEMON__BEAT="100 ms")
+    world.begin({"plan": [HOLD]})
+    world.until_works("plan")
+    filler = fill(small_disk)
+    world.go("on")
+    world.until(lambda: "rests: [Errno 28]" in log.read_text())
+    world.until(lambda: "the PM's own folder: [Errno 28]" in log.read_text())
+    beat = world.beat["beat_at"]
+    filler.unlink()
+    world.until_is("complete")
+    assert world.pid == pid
+    world.until(lambda: world.beat["beat_at"] > beat)
+    world.check_once()
+
+
+def test_without_descriptors_the_daemon_rests_and_goes_on_when_there_are(world: World) -> None:
+    pid = world.daemon(*IMPATIENT)
+    world.begin({"plan": [HOLD]})
+    world.until_works("plan")
+    usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (8, usual[1]))
+    world.go("on")
+    world.until(lambda: "Too many open files" in world.log)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
+    world.until_is("complete")
+    assert world.pid == pid
+    world.check_once()
+
+
+@pytest.mark.parametrize("world", [{"daemon__rescan": "500 ms"}], indirect=True)
+def test_a_watched_folder_that_is_made_anew_is_found(world: World) -> None:
+    folder = world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    shutil.rmtree(folder)
+    world.brief()
+    for name in ("handoffs", "artifacts/analysis", "scratchpad/explore"):
+        (folder / name).mkdir(parents=True)
+    world.go("on")
+    world.until_is("complete")
+    assert len(world.lives) == 6
+
+
+def test_a_log_that_takes_nothing_stops_nothing(world: World) -> None:
+    world.daemon(log=Path("/dev/full"))
+    world.begin()
+    world.until_is("complete")
+    assert len(world.lives) == 6
