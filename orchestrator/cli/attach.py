@@ -61,7 +61,8 @@ def _tmux(task: Task, pane: str) -> list[str]:
 
     """
     settings = load_settings(Path(places.config_file(os.environ)), os.environ)
-    tmux = ["tmux", "-L", settings.tmux.socket]
+    socket = settings.tmux.socket
+    tmux = ["tmux", "-S" if "/" in socket else "-L", os.path.expanduser(socket)]  # noqa: PTH111 (as it was given)
     if _said(tmux, "has-session", "-t", f"={task.id}") is None:
         raise CommandError(
             Exit.FAILED,

@@ -57,7 +57,7 @@ def agent_script(spec: LaunchSpec) -> bytes:
             b"cwd=%b\n" % quoted(str(spec.cwd)),
             b"log_blocks=%d\n" % max(1, spec.log_bytes // _BLOCK),
             b"log=%b\n" % quoted(_octal(spec.folder / PANE_LOG)),
-            b'agent() {\n    exec env -i -- "$1"',
+            b'agent() {\n    umask 022\n    exec env -i -- "$1"',
             *(b" \\\n        " + quoted(f"{name}={value}") for name, value in _environment(spec).items()),
             *(b" \\\n        " + quoted(word) for word in _shielded(spec.argv)),
             b"\n}\n",

@@ -100,6 +100,14 @@ def test_the_agent_gets_the_environment_of_the_spec_and_nothing_else(start, fold
     assert ended(folder) == Exit(code=0)
 
 
+def test_the_agent_makes_files_that_others_may_read_however_close_the_daemon_is(start) -> None:
+    before = os.umask(0o077)
+    try:
+        assert start("sh", "-c", "umask").communicate()[0].strip() == "0022"
+    finally:
+        os.umask(before)
+
+
 def test_the_agent_works_in_its_folder(start, tmp_path) -> None:
     where = tmp_path / "-a $(folder)\n'quoted'"
     where.mkdir()
