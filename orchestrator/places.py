@@ -128,6 +128,11 @@ def daemon_log(state: P) -> P:
     return _under(state, "daemon.log")
 
 
+def tmux_config(state: P) -> P:
+    """Return the configuration that our tmux server is started with."""
+    return _under(state, "tmux.conf")
+
+
 def daemon_requests(state: P) -> P:
     """Return the folder of requests that are no known task's: a first `task start`."""
     return _under(state, "requests")

@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 LATE = 60.0
 """A beat older than this many seconds is said to the user: the lock is held, yet the loop does not turn."""
 
+FRESH = 15.0
+"""A beat younger than this many seconds is no cause for alarm, whatever the settings say: nobody reads them then."""
+
+
+def is_fresh(state: str) -> bool:
+    """Tell whether the daemon beat just now, or never did: then there is nothing to be alarmed about."""
+    try:
+        beat_at = os.stat(places.daemon_beat(state)).st_mtime  # noqa: PTH116 (no pathlib here)
+    except OSError:
+        return True
+    return 0 <= time.time() - beat_at < FRESH
+
 
 class Beat:
     """What lock and beat say at one moment; all but `up` is the daemon's own word."""

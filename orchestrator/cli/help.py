@@ -49,7 +49,8 @@ task config --json
   settings[]   key value source
 
 task daemon status --json
-  up pid started_at beat_at version tasks"""
+  up pid started_at beat_at version tasks
+  unit         the service manager's file, if one looks after the daemon, or null"""
 
 EXIT_CODES = f"""\
 {Exit.DONE}  done; of a task: complete

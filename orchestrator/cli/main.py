@@ -29,9 +29,12 @@ VERBS = {
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
     "config": "show each setting, its value and where that comes from",
-    "daemon": "run, start, look at or stop the daemon",
+    "daemon": "start, stop, install or look at the daemon",
     "help": "explain a verb, `json` documents, or `exit-codes`",
 }
+_ABOUT_ITSELF = frozenset({"daemon", "help"})
+"""Verbs that mind the daemon in their own way, or not at all."""
+
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -72,8 +75,27 @@ def _run(words: list[str]) -> int:
     module = import_module(f"orchestrator.cli.{verb.replace('-', '_')}")
     parser = VerbParser(verb, VERBS[verb], module.EXAMPLE)
     module.arguments(parser)
-    code: int = module.run(parser.parse_args(rest))
+    options = parser.parse_args(rest)
+    if verb not in _ABOUT_ITSELF:
+        mind_daemon()
+    code: int = module.run(options)
     return code
+
+
+def mind_daemon() -> None:
+    """Say so if a daemon that has tasks at work is dead or hangs. Where it beats, this costs one look at a file."""
+    from orchestrator import places
+    from orchestrator.cli.beat import is_fresh
+
+    try:
+        state = places.state_folder(os.environ)
+        if is_fresh(state):
+            return
+        from orchestrator.cli.alarm import sound
+
+        sound(state)
+    except Exception as error:  # noqa: BLE001 (whatever it is, the verb is what was asked for)
+        _unforeseen(error)
 
 
 def _no_verb(word: str) -> str:

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from orchestrator import places
 from orchestrator.cli.brief import filled_brief, lay_down
-from orchestrator.cli.daemon import ensure_running
 from orchestrator.cli.directions import after_end, after_start, called
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit, forbid_inside_run
 from orchestrator.cli.follow import follow
 from orchestrator.cli.requests import answer_to, send, waiting
 from orchestrator.cli.screen import coloured, harmless
+from orchestrator.cli.startup import ensure_running
 from orchestrator.cli.tail import Tail
 from orchestrator.cli.tasks import Task, homes
 from orchestrator.model.names import checked_name

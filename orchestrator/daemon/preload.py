@@ -12,12 +12,12 @@ from typing import Final
 import orchestrator
 
 _NOT_OURS: Final = ("orchestrator.cli", "orchestrator.demo", "orchestrator.testing")
-_LATE: Final[tuple[str, ...]] = ()
-"""What libraries import only when they first need it; `tests/integration/daemon/test_imports.py` tells."""
+_LATE: Final = ("encodings.utf_8_sig",)
+"""What the standard library imports only when it first needs it; `integration/daemon/test_imports.py` tells."""
 
 
 def preload() -> None:
-    """Import every module of the daemon's rooms, and what libraries would import late."""
+    """Import every module of the daemon's rooms, and what would be imported late."""
     for module in pkgutil.walk_packages(orchestrator.__path__, "orchestrator.", onerror=_raise):
         if not module.name.startswith(_NOT_OURS) and not module.name.endswith(".__main__"):
             import_module(module.name)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.interval import IntervalTrigger
 
 from orchestrator.daemon import hints as h
 
@@ -34,7 +35,9 @@ class Schedule:
             (h.Rescan(), settings.daemon.rescan),
             (h.Beat(), settings.daemon.beat),
         ):
-            self._scheduler.add_job(post, "interval", args=[hint], seconds=seconds)
+            # Not by its name, "interval": that is looked up among what is installed, which may just be replaced.
+            every = IntervalTrigger(seconds=seconds, timezone="UTC")
+            self._scheduler.add_job(post, every, args=[hint])
 
     def start(self) -> None:
         """Let the hints come."""

@@ -29,7 +29,7 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.processes import Process
-from orchestrator.hosts.tmux import Tmux
+from orchestrator.hosts.tmux import Tmux, kept_config
 from orchestrator.model.errors import Unavailable
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
@@ -88,7 +88,8 @@ class Service:
         self._watched_runs: dict[str, str] = {}
         self._hands = Pool(self._settings.daemon.workers)
         self._scribe_hands = Pool(1, finish=True)
-        self._host = LocalHost(Tmux(self._settings.tmux.socket, environ), self._files)
+        config = kept_config(self._files, places.tmux_config(self._state))
+        self._host = LocalHost(Tmux(self._settings.tmux.socket, environ, config=config), self._files)
         office = self._office(self._settings, environ)
         rescan = self._settings.daemon.rescan
         self._upgrade = Upgrade(__version__, PACKAGE, self._hands, self._clock, rescan, trial)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.model.facts import Fact
-    from orchestrator.model.run import Run
     from orchestrator.pm.draft import Decision
 
 log = logging.getLogger(__name__)
@@ -202,8 +202,7 @@ class Task:
         """The heartbeat: look at everything, take note of signs of work, see what is due (HUB 4.1)."""
         self.see_everything()
         at = self.office.clock.now()
-        progress = {run.id: sign for run in self.engine.state.live_runs if (sign := self._sign_of(run))}
-        self.feed(CheckedIn(at, self.office.nonce(), progress))
+        self.feed(CheckedIn(at, self.office.nonce(), self._signs_of_work()))
         self.engine.last_checkin = at
         self.engine.dirty = True
         self.tell_scribe(rescan=True)
@@ -276,18 +275,23 @@ class Task:
         """Let go of the task's files."""
         self.engine.close()
 
-    def _sign_of(self, run: Run) -> float:
-        """Return the time of the newest sign of work of a run: what it printed, what it laid down."""
-        files, where = self.office.world.files, self.where
-        agent = self.engine.state.agents.get(run.agent)
-        printed = files.entry(places.run_home(self.home, run.id) / "pane.log")
-        folders = [places.scratchpad(where.task, run.instance)]
-        if agent is not None:
-            folders.append(places.artifacts(where.task, agent.artifact_folder))
-        signs = [entry.mtime_ns for folder in folders for entry in files.entries(folder)]
-        if printed is not None:
-            signs.append(printed.mtime_ns)
-        return max(signs, default=0) / 1e9
+    def _signs_of_work(self) -> dict[str, float]:
+        """Return when each live run last showed that it works: by what it printed, by what it laid down."""
+        task, agents, files = self.where.task, self.engine.state.agents, self.office.world.files
+        newest = cache(self._newest_in)  # many runs lay down their artifacts in one folder
+        signs = {}
+        for run in self.engine.state.live_runs:
+            printed = files.entry(places.run_home(self.home, run.id) / "pane.log")
+            found = [printed.mtime_ns if printed else 0, newest(places.scratchpad(task, run.instance))]
+            if (agent := agents.get(run.agent)) is not None:
+                found.append(newest(places.artifacts(task, agent.artifact_folder)))
+            if sign := max(found):
+                signs[run.id] = sign / 1e9
+        return signs
+
+    def _newest_in(self, folder: Path) -> int:
+        """Return when the youngest file of a folder was changed, in nanoseconds; 0 if there is none."""
+        return max((entry.mtime_ns for entry in self.office.world.files.entries(folder)), default=0)
 
     def _act(self, engine: Engine, action: Action) -> None:
         self.doing.act(engine.state, self.where, action)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Final
@@ -26,6 +25,9 @@ PANE_LOG: Final = "pane.log"
 TERMINAL: Final = "screen-256color"
 """What `TERM` says in our panes: known on every system, unlike tmux-256color. `tmux.conf` sets the same."""
 
+_LAUNCH_SCRIPT: Final = package_files("orchestrator.hosts").joinpath(SCRIPT).read_bytes()
+"""Read at the start: a daemon whose package is replaced goes on with the one that it was tested with."""
+
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BLOCK: Final = 512  # bytes: the unit of POSIX `ulimit -f`
 
@@ -40,7 +42,7 @@ def lay_down(files: Files, spec: LaunchSpec) -> Path:
     agent = agent_script(spec)
     files.make_folder(spec.folder)
     files.write(spec.folder / AGENT, agent)
-    files.write(spec.folder / SCRIPT, _launch_script())
+    files.write(spec.folder / SCRIPT, _LAUNCH_SCRIPT)
     return spec.folder / SCRIPT
 
 
@@ -92,9 +94,3 @@ def _shielded(argv: tuple[str, ...]) -> tuple[str, ...]:
 def _octal(path: Path) -> str:
     r"""Return a path as `\057…` for printf: it passes unread through tmux formats, strftime and a shell."""
     return "".join(f"\\{byte:03o}" for byte in os.fsencode(path))
-
-
-@cache
-def _launch_script() -> bytes:
-    """Read the script once: a daemon that was upgraded under way goes on with the one it was tested with."""
-    return package_files("orchestrator.hosts").joinpath(SCRIPT).read_bytes()

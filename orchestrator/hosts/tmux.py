@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -15,9 +16,13 @@ import libtmux
 from libtmux.common import tmux_cmd
 
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.files import Files
 
 DEADLINE: Final = 5.0
 """Seconds that one call may take. It takes 3 ms; a frozen server would hang it for ever."""
+
+_CONFIG: Final = package_files("orchestrator.hosts").joinpath("tmux.conf")
+_LOG: Final = logging.getLogger(__name__)
 
 _PASSED: Final = (
     "HOME",
@@ -62,16 +67,22 @@ class Tmux(libtmux.Server):
         socket: the server's name (`tmux -L`), or the path of its socket if it holds a slash.
         environ: the environment to start the server from; only an allow-list of it is passed on.
         deadline: seconds that one call may take.
+        config: the configuration to start the server with, if it is not to be the one in the package.
 
     """
 
-    def __init__(self, socket: str, environ: Mapping[str, str], deadline: float = DEADLINE) -> None:
+    def __init__(
+        self,
+        socket: str,
+        environ: Mapping[str, str],
+        deadline: float = DEADLINE,
+        config: Path | None = None,
+    ) -> None:
         path = os.fspath(Path(socket).expanduser()) if "/" in socket else None
-        config = str(package_files("orchestrator.hosts").joinpath("tmux.conf"))
         super().__init__(
             socket_name=None if path else socket,
             socket_path=path,
-            config_file=config,
+            config_file=str(config or _CONFIG),
             tmux_bin=_found(environ),
         )
         self._environment = {name: environ[name] for name in _PASSED if name in environ}
@@ -132,6 +143,20 @@ class _Answer(tmux_cmd):
         self.returncode = done.returncode
         self.stdout = done.stdout.decode(errors="backslashreplace").split("\n")
         self.stderr = done.stderr.decode(errors="backslashreplace").splitlines()
+
+
+def kept_config(files: Files, path: Path) -> Path:
+    """Lay our servers' configuration down at `path`, and return where it is to be read.
+
+    A daemon lives on when its package is replaced; a server that it starts meanwhile must not lack its bounds.
+    """
+    text = Path(str(_CONFIG)).read_bytes()
+    try:
+        files.write(path, text)
+    except OSError as error:
+        _LOG.warning("%s is not written (%s): tmux reads %s", path, error, _CONFIG)
+        return Path(str(_CONFIG))
+    return path
 
 
 def _found(environ: Mapping[str, str]) -> str | None:

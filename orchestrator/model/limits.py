@@ -30,4 +30,3 @@ class Limits:
     subtasks: int = 1000
     settle: float = 2.0
     handoff_bytes: int = 1_048_576
-    plan_edits: int = 20

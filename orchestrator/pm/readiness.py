@@ -18,7 +18,10 @@ _REPORTED: Final = frozenset({StepState.PASSED, StepState.CHECKING})
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """What is taken at one moment: places, steps and trees by live runs, and subtasks that are under way.
+    """What is taken at one moment: places, steps and trees by live runs, and whose turn it is of the subtasks.
+
+    `under_way` are those between their first and their last step, `next_again` is the first that is to be done
+    again from its beginning.
 
     `leaving` are agents that have reported elsewhere and are about to go: their place is awaited, so that a
     second instance is only ever one of two at once.
@@ -29,6 +32,7 @@ class Floor:
     steps: frozenset[str]
     trees: frozenset[tuple[WorkspaceKind, str]]
     under_way: frozenset[str]
+    next_again: str
     leaving: frozenset[str]
 
     def admits(self, step: Step, at: float) -> bool:
@@ -44,8 +48,19 @@ class Floor:
             and (not step.judges or state.steps[step.judges].state in _REPORTED)
             and step.agent not in self.leaving
             and all(state.steps[before].settled for before in step.after)
-            and not (step.subtask and not step.judges and self.under_way - {step.subtask})
+            and (bool(step.judges) or self._is_its_turn(step.subtask))
         )
+
+    def _is_its_turn(self, subtask: str) -> bool:
+        """Tell whether a subtask may begin. One at a time, so that each starts from all that was accepted before.
+
+        One that is done again goes before one that was never begun.
+        """
+        if not subtask:
+            return True
+        if self.under_way - {subtask}:
+            return False
+        return subtask in self.under_way or self.next_again in {"", subtask}
 
 
 def floor_of(state: PMState, runs_at_once: int) -> Floor:
@@ -58,6 +73,7 @@ def floor_of(state: PMState, runs_at_once: int) -> Floor:
         steps=frozenset(step.id for step in worked_on),
         trees=frozenset((step.kind, step.workspace) for step in worked_on),
         under_way=_under_way(state),
+        next_again=_next_again(state),
         leaving=frozenset(run.agent for run in live if run.reported_at is not None),
     )
 
@@ -84,17 +100,33 @@ def next_start(state: PMState, runs_at_once: int) -> float | None:
 def _under_way(state: PMState) -> frozenset[str]:
     """Return the subtasks between their first and their last step.
 
-    One at a time, so that each starts from all that was accepted before and the branch only moves forward.
-    A subtask that waits for an answer does not hold up the others (law 10). One that is tried again does, and so
-    does one whose agent writes its handoff again.
+    A subtask that waits for an answer does not hold up the others (law 10). One whose agent writes its handoff
+    again does: its work lies in its tree.
     """
     begun, rests, open_ = set(), set(), set()
     for step in state.steps.values():
         if step.subtask:
-            if step.state is not StepState.PENDING or step.attempt > 1 or step.keep_tree:
+            if step.state is not StepState.PENDING or step.keep_tree:
                 begun.add(step.subtask)
             if step.state in _RESTS:
                 rests.add(step.subtask)
             if not step.settled:
                 open_.add(step.subtask)
     return frozenset((begun & open_) - rests)
+
+
+def _next_again(state: PMState) -> str:
+    """Return the first subtask that was opened again and waits for nothing but its turn, or an empty string."""
+    return next(
+        (
+            step.subtask
+            for step in state.steps.values()
+            if step.subtask
+            and not step.judges
+            and step.state is StepState.PENDING
+            and step.attempt > 1
+            and all(state.steps[need].state is StepState.PASSED for need in step.needs)
+            and all(state.steps[before].settled for before in step.after)
+        ),
+        "",
+    )

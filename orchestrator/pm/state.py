@@ -49,7 +49,6 @@ class PMState:
     notices: tuple[str, ...] = ()
     started_at: float = 0.0
     order_second: int = 0
-    plan_edits: int = 0
 
     @property
     def branch(self) -> str:

@@ -51,16 +51,20 @@ class Comparison:
         """What happened, in a sentence or two."""
         if self.ran:
             told = (
-                f"{count(self.passed, 'test')} pass and {self.failed} fail in {seconds(self.seconds)}; before, "
-                f"{self.passed_before} passed and {self.failed_before} failed. "
-                + (f"{len(self.newly_failing)} newly fail." if self.newly_failing else "None newly fails.")
+                f"{count(self.passed, 'test')} passed and {self.failed} failed in {seconds(self.seconds)}; "
+                f"before, {self.passed_before} passed and {self.failed_before} failed. "
+                + (
+                    f"Newly failing: {len(self.newly_failing)}."
+                    if self.newly_failing
+                    else "None newly fails."
+                )
             )
         else:
             told = "There are no tests that can be run, so the changed files were compiled."
         if self.unsteady:
             told += f" {count(len(self.unsteady), 'test')} failed once and passed when run again."
         if self.broken:
-            told += f" {count(len(self.broken), 'file')} no longer compile."
+            told += f" No longer compiling: {count(len(self.broken), 'file')}."
         return told
 
     def to_json(self) -> dict[str, object]:

@@ -85,7 +85,7 @@ def failing(tests: Comparison) -> str:
     """What newly fails, as a reason against a change."""
     told = []
     if tests.newly_failing:
-        told.append(f"{count(len(tests.newly_failing), 'test')} newly fail: {listed(tests.newly_failing)}.")
+        told.append(f"Newly failing tests, {len(tests.newly_failing)}: {listed(tests.newly_failing)}.")
     if tests.broken:
-        told.append(f"{listed(tests.broken)} no longer compile.")
+        told.append(f"No longer compiling: {listed(tests.broken)}.")
     return " ".join(told)

@@ -1,8 +1,7 @@
 """Ruff, asked the same way all through a task.
 
-The project's own rules count where it has any. Ruff looks for configuration upwards from each file, past the
-work tree and into the user's own; so without a configuration at the top of the tree it is run isolated, and
-one that reaches out of the tree is not used.
+The project's own rules count where it has any that can be used, else default ones, with ruff isolated from
+whatever configuration lies above the project.
 """
 
 from __future__ import annotations
@@ -10,20 +9,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import python_version
 from errors import LinterError
-from findings import Finding, parse
+from findings import SYNTAX, Finding, parse
+from outcomes import is_of_tests
+from python_version import Oldest
+from ruff_configuration import own_configuration, sorts_imports_itself
 from wording import first_line
 
 RUFF_SECONDS = 600
 # Under the kernel's bound for one argument list, environment included.
 ARGUMENT_BYTES = 500_000
-CONFIGURATIONS = (".ruff.toml", "ruff.toml", "pyproject.toml")
 
 DEFAULT_RULES = ("E4", "E7", "E9", "F", "W", "I", "UP", "B", "C4", "SIM", "PIE")
 # Matters of taste, with large changes and little gain.
@@ -99,14 +99,18 @@ def survey(root: Path, files: Sequence[str]) -> tuple[Manner, list[Finding]]:
             return manner, findings(root, manner, files)
         except LinterError as error:
             note = f"the project's ruff configuration could not be used: {first_line(str(error))}"
-    manner = default_manner(root, note)
-    return manner, findings(root, manner, files)
+    manner = default_manner(root, python_version.of_project(root), note)
+    found = findings(root, manner, files)
+    if any(finding.code == SYNTAX and not is_of_tests(finding.path) for finding in found):
+        # What is no Python 3 is Python 2 more often than not, whatever the project says of itself.
+        manner = default_manner(root, Oldest(python2=True), note)
+        found = findings(root, manner, files)
+    return manner, found
 
 
-def default_manner(root: Path, note: str = "") -> Manner:
-    """The default rules, for the Python that the project supports."""
-    oldest = python_version.of_project(root)
-    without = [*(PYTHON_2_WITHOUT if oldest.python2 else ()), *(["I"] if _sorts_imports_itself(root) else [])]
+def default_manner(root: Path, oldest: Oldest, note: str = "") -> Manner:
+    """The default rules, for the oldest Python that the project supports."""
+    without = [*(PYTHON_2_WITHOUT if oldest.python2 else ()), *(["I"] if sorts_imports_itself(root) else [])]
     told = f"default rules for Python {oldest.version[0]}.{oldest.version[1]} and newer"
     if without:
         told += f", without {', '.join(without)}"
@@ -116,58 +120,6 @@ def default_manner(root: Path, note: str = "") -> Manner:
         without=tuple(without),
         note="; ".join(filter(None, [note, told])),
     )
-
-
-def own_configuration(root: Path, files: Iterable[str]) -> tuple[bool, str]:
-    """Whether the project's own configuration can be used, and if not, why (empty: there is none)."""
-    if not any(_ruff_table(root / name) is not None for name in CONFIGURATIONS):
-        return False, ""
-    folders = {PurePosixPath()}.union(*(PurePosixPath(path).parents for path in files))
-    for folder in sorted(folders):
-        for name in CONFIGURATIONS:
-            if _ruff_table(root / folder / name) is not None and not _stays(root, root / folder / name):
-                return False, f"{folder / name} reaches out of the project, so it is not followed"
-    return True, ""
-
-
-def _stays(root: Path, configuration: Path) -> bool:
-    """Whether a configuration and all that it extends lie in the tree."""
-    inside, seen = root.resolve(), set()
-    while configuration not in seen:
-        seen.add(configuration)
-        if not configuration.resolve().is_relative_to(inside):
-            return False
-        extended = (_ruff_table(configuration) or {}).get("extend")
-        if not isinstance(extended, str):
-            return True
-        if extended.startswith("~") or "$" in extended:
-            return False
-        configuration = Path(os.path.normpath(configuration.parent / extended))
-    return True
-
-
-def _ruff_table(path: Path) -> dict[str, object] | None:
-    """Ruff's settings in a file; None if it has none or is no file."""
-    if not path.is_file():
-        return None
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8", errors="replace"))
-    except (tomllib.TOMLDecodeError, OSError):
-        # Ruff will say what is wrong with it.
-        return {} if path.name != "pyproject.toml" else None
-    if path.name != "pyproject.toml":
-        return data
-    tool = data.get("tool")
-    table = tool.get("ruff") if isinstance(tool, dict) else None
-    return table if isinstance(table, dict) else None
-
-
-def _sorts_imports_itself(root: Path) -> bool:
-    """Whether the project sorts its imports with isort, whose order is not ruff's."""
-    if (root / ".isort.cfg").exists():
-        return True
-    marks = {"pyproject.toml": b"[tool.isort", "setup.cfg": b"[isort]", "tox.ini": b"[isort]"}
-    return any((root / name).is_file() and mark in (root / name).read_bytes() for name, mark in marks.items())
 
 
 def findings(root: Path, manner: Manner, files: Sequence[str]) -> list[Finding]:

@@ -14,6 +14,7 @@ from wording import first_line, last_line
 UNREAD_MODULE = "unittest.loader._FailedTest."
 """Where unittest puts a module that could not be read."""
 ERROR_BLOCK = re.compile(r"^E +(.*(?:\nE .*)*)", re.MULTILINE)
+ERROR_NAME = re.compile(r"^(?:E +)?([A-Za-z_.]+(?:Error|Exception)\b.*)", re.MULTILINE)
 TEST_FOLDERS = {"test", "tests", "testing"}
 
 
@@ -81,10 +82,14 @@ def _told(line: str) -> object:
 def gist(words: str) -> str:
     """The one line of a failure's words that names the error.
 
-    Pytest marks the lines of an error with `E`, the first of them says what it is; elsewhere it stands last.
+    Pytest marks the lines of an error with `E`; the first of them says what it is, except where Python itself
+    begins with the place, as for a syntax error. Elsewhere the error stands last.
     """
     blocks = ERROR_BLOCK.findall(words)
-    return first_line(blocks[-1]) if blocks else last_line(words)
+    if not blocks:
+        return last_line(words)
+    named = ERROR_NAME.search(blocks[-1])
+    return first_line(named[1] if named else blocks[-1])
 
 
 def home(test: str) -> str:

@@ -11,8 +11,9 @@ import testing_by_import
 from agent import carry_out
 from artifacts import Artifacts
 from order import Order
+from planning import make_plan, most_subtasks
 from report import Report
-from subtasks import Left, Plan, Subtask, make_plan, most_subtasks
+from subtasks import Left, Plan, Subtask
 from survey import Survey
 from whole_file import read_json, write_json, write_text
 from wording import bullets, count, say

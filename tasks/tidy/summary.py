@@ -57,17 +57,15 @@ def _ended(ended: Ended) -> str:
 
 
 def _left(result: Result) -> str:
-    now = by_code(result.after)
-    rows = [
-        f"| {left.code} | {plain(left.name)} | {min(left.findings, now[left.code])} | {left.why} |"
-        for left in result.left
-        if now[left.code]
-    ]
+    now, rows = by_code(result.after), []
+    for left in result.left:
+        if number := min(left.findings, now[left.code]):
+            rows.append(f"| {left.code} | {plain(left.name)} | {number} | {left.why} |")
+            now[left.code] -= number
     planned = {code for ended in result.subtasks for code in ended.subtask.rules}
-    known = {left.code for left in result.left}
     rows += [
-        f"| {code} | | {now[code]} | its fix was tried, and would have done harm |"
-        for code in sorted(planned - known)
+        f"| {code} | | {now[code]} | tried and given up: see its subtask |"
+        for code in sorted(planned)
         if now[code]
     ]
     return (

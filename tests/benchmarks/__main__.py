@@ -43,7 +43,8 @@ INTERRUPTED = 130
 def main() -> int:
     """Measure. A number that misses its target is told, and is no failure; what could not be measured is one."""
     options = _options()
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     began, told, failed = time.monotonic(), list[dict[str, object]](), list[str]()
     here = machine()
     say(f"{here}\n\n{heading()}")
@@ -96,6 +97,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--agents", metavar="N", type=_count, default=Bench.agents, help="how many rest; usually %(default)s"
     )
+    if sys.platform != "linux":
+        parser.error("measures by inotify, pidfds and /proc: that needs Linux")
     return parser.parse_args()
 
 

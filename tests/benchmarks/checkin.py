@@ -1,11 +1,20 @@
-"""A check-in with no news: asked for as `task checkin` asks, until its reply is there."""
+"""A check-in with no news: what it takes the daemon, and what `task checkin` has to wait for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from orchestrator import places
+from orchestrator.daemon.act.launch import World as DaemonsWorld
+from orchestrator.daemon.office import Office
+from orchestrator.daemon.service import SystemClock
+from orchestrator.daemon.task import Task
+from orchestrator.formats.settings import load_settings
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.workspaces.git import GitWorkspaces
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.floors import LISTENER_IS, listening
 from tests.benchmarks.resting import SETTINGS, rest
@@ -14,29 +23,71 @@ from tests.benchmarks.world import World
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    measured, floor = list[float](), list[float]()
+    asked, floor = list[float](), list[float]()
     with World(**SETTINGS) as world, listening(world.root / "floor") as listener:
         bench.progress.tell(f"{bench.agents} agents begin")
         task = rest(world, bench.agents)
         for _ in range(2):  # the first one takes note of what the agents' beginning left
             task.ask("checkin")
         before = written(task.home)
-        for number in bench.times(50, "check-ins"):
+        for number in bench.times(50, "asked for"):
             floor.append(listener.once(number, b"a request"))
             watch = Stopwatch()
             task.ask("checkin")
-            measured.append(watch.ms)
+            asked.append(watch.ms)
+        world.stop_daemon()
+        itself = heartbeats(bench, world, task.home)
         grown = written(task.home) - before
-    yield Row(
-        f"check-in with no news, {bench.agents} agents, with request and reply",
-        "ms",
-        measured,
-        floor,
-        LISTENER_IS,
-        Reach(Of.MEDIAN, 5),
-        note=f"the journal and the PM's log grew by {grown} bytes",
+    who = f"{bench.agents} agents at rest"
+    yield Row(f"check-in with no news, {who}", "ms", itself, reach=Reach(Of.MEDIAN, 5))
+    yield Row(f"asked for, until the reply is there, {who}", "ms", asked, floor, LISTENER_IS)
+    yield Row("appended by all these check-ins", "bytes", [grown], reach=Reach(Of.MEDIAN, 0))
+
+
+def heartbeats(bench: Bench, world: World, home: Path) -> list[float]:
+    """Be the daemon, and return what each heartbeat takes the thread that decides."""
+    taken, hands = list[float](), Later()
+    with closing(Task(office(world, hands), home)) as task:
+        task.recover()
+        for _ in bench.times(50, "heartbeats"):
+            hands.finish()
+            watch = Stopwatch()
+            task.check_in()
+            taken.append(watch.ms)
+    return taken
+
+
+class Later:
+    """Hands that work between two measurements: in the daemon they are threads, which nothing waits for."""
+
+    def __init__(self) -> None:
+        self._work = list[Callable[[], None]]()
+
+    def do(self, key: str, work: Callable[[], None]) -> None:
+        self._work.append(work)
+
+    def finish(self) -> None:
+        while self._work:
+            self._work.pop(0)()
+
+    def close(self) -> None:
+        self._work.clear()
+
+
+def office(world: World, hands: Later) -> Office:
+    """Return what a daemon has in this world, whose task needs nobody else's."""
+    settings = load_settings(Path(places.config_file(world.environ)), world.environ)
+    workspaces = GitWorkspaces(environ=world.environ)
+    return Office(
+        world=DaemonsWorld(DiskFiles(), world.host, workspaces, settings, world.environ),
+        clock=SystemClock(),
+        hands=hands,
+        scribe_hands=hands,
+        nonce=lambda: secrets.token_hex(8),
+        post=lambda _hint: None,
+        state_folder=world.state,
+        leases=lambda _opened_at, _run: (),
     )
-    yield Row("bytes appended by these check-ins", "bytes", [grown], reach=Reach(Of.MEDIAN, 0))
 
 
 def written(home: Path) -> int:

@@ -72,6 +72,6 @@ class Progress:
 
 def _number(value: float) -> str:
     """Return three digits that count, or all before the point."""
-    if value >= 100:
+    if value >= 100 or value == 0:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"

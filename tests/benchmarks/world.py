@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -45,13 +46,14 @@ class Begun:
         runs = places.task_runs(self.home)
         return until(lambda: next((path.parent.name for path in runs.glob("*/pid")), ""), "the first run")
 
-    def ask(self, verb: str, **arguments: str) -> str:
-        """Have a request heard and return the daemon's reply."""
+    def ask(self, verb: str, **arguments: str) -> None:
+        """Have a request heard, and wait for the daemon's reply."""
         request = send(str(self.home), verb, arguments)
         path = places.task_requests(self.home) / f"{request}.reply.json"
-        reply = until(lambda: path.exists() and path.read_text(), f"a reply to {verb}")
+        reply = json.loads(until(lambda: path.exists() and path.read_text(), f"a reply to {verb}"))
         path.unlink()
-        return str(reply)
+        if not reply["ok"]:
+            raise RuntimeError(f"{verb} was refused: {reply['message']}")
 
 
 class World:
@@ -136,9 +138,7 @@ class World:
         places.task_brief(folder).write_text(brief)
         home = places.task_home(self.state, f"{name}-{secrets.token_hex(4)}")
         task = Begun(home, folder)
-        reply = task.ask("start", project=str(self.project), name=name)
-        if '"ok": true' not in reply:
-            raise RuntimeError(f"the task did not start: {reply}")
+        task.ask("start", project=str(self.project), name=name)
         return task
 
     def make_repository(self) -> None:

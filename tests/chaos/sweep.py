@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tests.integration.daemon.world import World, a_world
@@ -95,31 +96,43 @@ def count() -> int:
         return int(counted.read_text())
 
 
-def daemon_killed(*moments: int) -> None:
-    """Kill the daemon at its Nth change, the one that is started then at its Mth, and so on; then let one be."""
+def daemon_killed(*moments: int) -> list[bool]:
+    """Kill the daemon at its Nth change, the one that is started then at its Mth, and so on; then let one be.
+
+    Returns which of them were killed: the task may be complete before.
+    """
     with a_world() as world:
         begin(world)
-        for moment in moments:
-            killed = world.launched(sys.executable, str(KILLER), str(moment))
-            world.until(lambda killed=killed: killed.poll() is not None or world.stands() == "complete")  # type: ignore[misc]
-            if killed.poll() is None:
-                world.stop_daemon()
+        killed = [_ended_early(world, sys.executable, str(KILLER), str(moment)) for moment in moments]
         world.daemon()
         end(world)
+        return killed
 
 
-def daemon_killed_by_strace(call: str, number: int) -> None:
-    """Kill the daemon in its Nth system call of a kind, by threads; its children are not traced."""
+def daemon_killed_by_strace(call: str, number: int) -> bool:
+    """Kill the daemon in its Nth system call of a kind, by threads; its children are not traced.
+
+    Returns whether it was killed.
+    """
     with a_world() as world:
         begin(world)
         trace = ["strace", "-f", "-b", "execve", "-o", "/dev/null", "-e", f"trace={call}"]
         trace += ["-e", f"inject={call}:signal=KILL:when={number}"]
-        traced = world.launched(*trace, sys.executable, "-P", "-m", "orchestrator.daemon")
-        world.until(lambda: traced.poll() is not None or world.stands() == "complete")
-        if world.pid:
-            world.stop_daemon()
+        killed = _ended_early(world, *trace, sys.executable, "-P", "-m", "orchestrator.daemon")
         world.daemon()
         end(world)
+        return killed
+
+
+def _ended_early(world: World, *command: str) -> bool:
+    """Run a daemon until it is killed, or stop it when the task is complete; return whether it was killed."""
+    daemon = world.launched(*command)
+    world.until(lambda: daemon.poll() is not None or world.stands() == "complete")
+    if killed := daemon.poll() is not None:
+        world.until(lambda: not world.pid)
+    else:
+        world.stop_daemon()
+    return killed
 
 
 def tmux_killed(*moments: int) -> None:
@@ -128,10 +141,14 @@ def tmux_killed(*moments: int) -> None:
         begin(world)
         world.daemon()
         for moment in moments:
-            world.until(lambda moment=moment: len(world.lives) >= moment or world.stands() == "complete")  # type: ignore[misc]
+            world.until(partial(_got, world, moment))
             with suppress(subprocess.CalledProcessError):  # there was none just then
                 world.tmux.tmux("kill-server")
         end(world, may_repeat=True)
+
+
+def _got(world: World, lives: int) -> bool:
+    return len(world.lives) >= lives or world.stands() == "complete"
 
 
 def everything_killed(moment: int) -> None:
@@ -165,30 +182,26 @@ class Row:
         return f"{self.fault:44} {self.tries:6} {self.lost:6} {self.doubled:8} {self.stuck:6}"
 
 
-def faults(stride: int) -> Iterator[tuple[str, list[Callable[[], None]]]]:
+def faults(stride: int) -> Iterator[tuple[str, list[Callable[[], object]]]]:
     """Yield each fault with all its tries."""
     moments = range(1, count() + 1, stride)
-    yield "daemon killed at a change", [lambda n=n: daemon_killed(n) for n in moments]  # type: ignore[misc]
-    twice = [(n, 1 + n * 7 % 60) for n in moments]
-    yield "daemon killed, and again while it recovers", [lambda n=n: daemon_killed(*n) for n in twice]  # type: ignore[misc]
+    yield "daemon killed at a change", [partial(daemon_killed, n) for n in moments]
+    yield "daemon killed, and again in recovery", [partial(daemon_killed, n, 1 + n * 7 % 60) for n in moments]
     lives = range(1, len(LIVES) + 1)
-    yield "tmux server killed", [lambda n=n: tmux_killed(n) for n in lives]  # type: ignore[misc]
-    yield "tmux server killed twice", [lambda n=n: tmux_killed(n, n + 1) for n in lives]  # type: ignore[misc]
-    yield "daemon and tmux server killed", [lambda n=n: everything_killed(n) for n in lives]  # type: ignore[misc]
+    yield "tmux server killed", [partial(tmux_killed, n) for n in lives]
+    yield "tmux server killed twice", [partial(tmux_killed, n, n + 1) for n in lives]
+    yield "daemon and tmux server killed", [partial(everything_killed, n) for n in lives]
     if shutil.which("strace"):
         for call in SYSCALLS:
             numbers = range(1, STRACED, stride)
-            yield (
-                f"daemon killed in {call} (strace)",
-                [lambda n=n, call=call: daemon_killed_by_strace(call, n) for n in numbers],  # type: ignore[misc]
-            )
+            yield f"daemon killed in {call}()", [partial(daemon_killed_by_strace, call, n) for n in numbers]
 
 
-def tried(fault: str, tries: Iterable[Callable[[], None]], at_once: int) -> Row:
+def tried(fault: str, tries: Iterable[Callable[[], object]], at_once: int) -> Row:
     """Try a fault in all ways and return what came of it."""
     row = Row(fault)
 
-    def one(way: Callable[[], None]) -> None:
+    def one(way: Callable[[], object]) -> None:
         row.tries += 1
         try:
             way()

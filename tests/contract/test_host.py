@@ -14,6 +14,7 @@ from orchestrator.model.run import Exit
 from orchestrator.ports.host import Host, LaunchSpec, Observation, Standing
 from orchestrator.testing.fake_cli import BUSY
 from orchestrator.testing.fake_script import Report, Script, Turn
+from tests.contract.fake_host_bench import FakeBench
 from tests.contract.host_benches import Bench, LocalBench
 from tests.polling import wait_until
 from tests.tmux_server import TmuxSocket
@@ -22,9 +23,13 @@ RESTS = Script()
 ENDS = Script(turns=(Turn(code=0),))
 
 
-@pytest.fixture(params=["local"])
-def bench(request: pytest.FixtureRequest, tmp_path, tmux_socket: TmuxSocket) -> Iterator[Bench]:
-    made = LocalBench(tmp_path / "it's #{a} bench", tmux_socket)
+@pytest.fixture(params=["local", "fake"])
+def bench(request: pytest.FixtureRequest, tmp_path) -> Iterator[Bench]:
+    if request.param == "fake":
+        yield FakeBench()
+        return
+    socket: TmuxSocket = request.getfixturevalue("tmux_socket")
+    made = LocalBench(tmp_path / "it's #{a} bench", socket)
     yield made
     made.end_all()
 

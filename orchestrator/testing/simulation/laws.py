@@ -109,9 +109,9 @@ def _is_checked(state: PMState, step: Step) -> bool:
 def _outbox(state: PMState) -> Iterator[str]:
     for action in state.outbox.values():
         match action:
-            case Launch(run=run) | End(run=run):
-                if not state.runs[run].live:
-                    yield f"run {run} is gone, and its {action.kind} is still to be done"
+            case Launch(run=name) | End(run=name):
+                if not state.runs[name].live:
+                    yield f"run {name} is gone, and its {action.kind} is still to be done"
             case Commit() | Merge():
                 continue
     for run in state.live_runs:

@@ -175,9 +175,9 @@ class World:
         assert said.code == 0, said
         return folder
 
-    def ask(self, verb: str, name: str = "t1", **arguments: str) -> Path:
+    def ask(self, verb: str, task: str = "t1", /, **arguments: str) -> Path:
         """Leave a request for the daemon, up or not, and wait for nothing; return where it lies."""
-        home = next(self.homes(name), None) or self.state / "tasks" / f"{name}-0123abcd"
+        home = next(self.homes(task), None) or self.state / "tasks" / f"{task}-0123abcd"
         request = f"20260101000000-{os.urandom(4).hex()}"
         (home / "requests").mkdir(parents=True, exist_ok=True, mode=0o700)
         said = {"id": request, "verb": verb, "at": time.time(), "arguments": arguments}

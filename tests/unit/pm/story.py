@@ -13,7 +13,7 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.question import Question
 from orchestrator.model.run import Exit, Run
-from orchestrator.model.task import Brief, Config
+from orchestrator.model.task import Brief, Config, Phase, TaskState
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.draft import Decision
 from orchestrator.pm.state import PMState
@@ -182,6 +182,14 @@ class Story:
         self.approves(f"review:{subtask}")
 
     # What is to be seen ---------------------------------------------------------------------------
+
+    def task(self) -> TaskState:
+        """Return what the PM does with the task."""
+        return self.state.state
+
+    def phase(self) -> Phase:
+        """Return the label that the user sees."""
+        return self.state.phase
 
     def step(self, step: str) -> Step:
         """Return a step as it stands."""

@@ -38,7 +38,7 @@ def test_a_change_that_breaks_a_test_is_told_with_the_file_that_its_failure_name
     assert list(found.newly_failing) == [SHOW]
     assert "NameError" in found.newly_failing[SHOW]
     assert found.suspects == ("shop/show.py",)
-    assert "1 newly fail" in found.summary()
+    assert "Newly failing: 1." in found.summary()
 
 
 def test_a_test_that_passes_when_run_again_does_not_count(repository, tmp_path):

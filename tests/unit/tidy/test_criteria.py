@@ -76,7 +76,7 @@ def test_the_summary_says_what_was_done_and_what_not(tmp_path):
         "- done in 1 attempt: `f401`",
         "- **set aside** after 3 attempts: `e711`: Try E711. No.",
         "| E722 | bare-except | 1 | ruff has no fix for it |",
-        "| E711 | | 1 | its fix was tried, and would have done harm |",
+        "| E711 | | 1 | tried and given up: see its subtask |",
         "git diff bbbbbbbbbbbb task/x",
         "git merge task/x",
     ):

@@ -36,9 +36,9 @@ def test_another_finding_in_the_same_file_may_take_the_place_of_one():
     [
         (
             {"tests": Comparison("c0ffee", ran=True, newly_failing={"t.py::one": "why"})},
-            "1 test newly fail: t.py::one",
+            "Newly failing tests, 1: t.py::one",
         ),
-        ({"tests": Comparison("c0ffee", ran=False, broken={"a.py": "invalid"})}, "a.py no longer compile"),
+        ({"tests": Comparison("c0ffee", ran=False, broken={"a.py": "invalid"})}, "No longer compiling: a.py"),
         ({"changed": ("a.py", "c.py")}, "none of this subtask's were changed: c.py"),
         ({"after": BETTER + Counter({("c.py", "I001"): 1})}, "went up: c.py from 1 to 2"),
         (

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 from errors import LinterError
 from findings import Finding
-from linter import Manner, findings, fix, own_configuration, survey
+from linter import Manner, findings, fix, survey
+from ruff_configuration import own_configuration
 
 UNUSED = "import os\n\nprint(f'x')\n"
 
@@ -81,6 +82,13 @@ def test_the_default_rules_suit_the_project(tmp_path, name, text, without):
     (tmp_path / name).write_text(text, encoding="utf-8")
     write(tmp_path, a_py="x = 1\n")
     assert survey(tmp_path, ["a.py"])[0].without == without
+
+
+@pytest.mark.parametrize(("name", "without"), [("a.py", ("UP", "SIM")), ("tests/data.py", ())])
+def test_a_file_that_is_no_python_3_is_taken_for_python_2(tmp_path, name, without):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / name).write_text("print 'x'\n", encoding="utf-8")
+    assert survey(tmp_path, [name])[0].without == without
 
 
 def test_names_are_neither_options_nor_lists_of_names(tmp_path):

@@ -79,6 +79,8 @@ def test_the_gist_of_a_failure():
     first = "def f():\n>   g()\nE   KeyError: 'old'\n"
     pytests = f"{first}\n>   h()\nE   AssertionError: assert 1 == 2\nE     +1\na.py:3: X"
     assert outcomes.gist(pytests) == "AssertionError: assert 1 == 2"
+    syntax = 'E     File "/tmp/a.py", line 1\nE       print x\nE   SyntaxError: Missing parentheses\n'
+    assert outcomes.gist(syntax) == "SyntaxError: Missing parentheses"
     assert outcomes.gist('Traceback\n  File "a.py"\nValueError: no\n\n') == "ValueError: no"
     assert outcomes.gist("") == ""
 

@@ -1,13 +1,14 @@
 import json
 import re
 
+import planning
 import pytest
-import subtasks
 from errors import ArtifactError
 from findings import SYNTAX, Finding, Fix, Safety
 from hypothesis import given
 from hypothesis import strategies as st
-from subtasks import Plan, Why
+from planning import Why
+from subtasks import Plan
 from task_file import Settings
 
 SAFE, UNSAFE = Fix(Safety.SAFE, ()), Fix(Safety.UNSAFE, ())
@@ -23,7 +24,7 @@ def plan(
     tested: tuple[str, ...] = ("src/a.py",),
     most: int = 20,
 ) -> Plan:
-    return subtasks.make_plan(findings, settings or Settings(), tested=tested, most=most)
+    return planning.make_plan(findings, settings or Settings(), tested=tested, most=most)
 
 
 def order(made: Plan) -> list[tuple[str, ...]]:
@@ -70,7 +71,7 @@ def test_a_rule_in_many_files_is_cut_into_reviewable_portions():
         (found("E711", fix=UNSAFE, path="tests/test_a.py"), Why.TEST),
         (found("I001"), Why.SETTING),
         (found("F401", path="docs/conf.py"), Why.SETTING),
-        (found("T201", fix=UNSAFE), subtasks.NOT_TRIED["T201"]),
+        (found("T201", fix=UNSAFE), planning.NOT_TRIED["T201"]),
     ],
 )
 def test_what_is_left_to_a_person_is_left_with_its_reason(finding, why):
@@ -85,7 +86,7 @@ def test_a_test_that_tests_by_importing_keeps_its_imports():
         found("F401", "tests/test_b.py"),
         found("F541", "tests/test_a.py"),
     ]
-    made = subtasks.make_plan(findings, Settings(), tested=(), most=9, by_importing={"tests/test_a.py"})
+    made = planning.make_plan(findings, Settings(), tested=(), most=9, by_importing={"tests/test_a.py"})
     assert sum(subtask.findings for subtask in made.subtasks) == 2
     assert [(left.code, left.why) for left in made.left] == [("F401", Why.IMPORT)]
 
@@ -97,9 +98,9 @@ def test_a_file_that_does_not_parse_is_left():
 
 
 def test_the_slower_the_tests_the_fewer_the_subtasks():
-    assert subtasks.most_subtasks(0.2) == 20
-    assert subtasks.most_subtasks(150) == 12
-    assert subtasks.most_subtasks(3600) == 6
+    assert planning.most_subtasks(0.2) == 20
+    assert planning.most_subtasks(150) == 12
+    assert planning.most_subtasks(3600) == 6
 
 
 FINDINGS = st.lists(

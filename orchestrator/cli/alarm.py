@@ -1,0 +1,144 @@
+"""The dead man's alarm: what is said, and done, about a daemon that has tasks at work and does not beat."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.cli.beat import FRESH, Beat, last_word
+from orchestrator.cli.exits import CommandError
+from orchestrator.cli.screen import clock, harmless
+from orchestrator.cli.tasks import Task, homes
+from orchestrator.daemon.requests import REPLY
+from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.settings import DaemonSettings
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_LONG_AGO: Final = float("inf")
+_MISSED: Final = 3
+"""Beats that may be missed before it counts, however short the alarm is set."""
+
+_NAMED: Final = 3
+
+
+def sound(state: str) -> None:
+    """Say on standard error in one line what is wrong with the daemon, if anything is."""
+    if line := alarm(state):
+        print("task:", harmless(line), file=sys.stderr, flush=True)
+
+
+def alarm(state: str) -> str:
+    """Return one line on a daemon that is dead or hangs while tasks are at work; nothing if all is well.
+
+    One that is dead is started again if the settings say so, nobody stopped it on purpose, and no agent asks.
+    """
+    beat = Beat(state)
+    silent, least = _silence(state, beat)
+    if silent < max(FRESH, least) or (not beat.up and os.path.lexists(places.daemon_stopped(state))):
+        return ""
+    at_work = [task.name for task in homes(state) if _at_work(task)]
+    if not at_work:
+        return ""
+    settings = _settings()
+    if silent < settings.alarm:
+        return ""
+    what = f"its last beat was at {clock(beat.at, time.time())}, and at work {_listed(at_work)}"
+    if not beat.up:
+        return _dead(state, settings, what)
+    if not beat.pid:
+        return f"a daemon hangs while it starts: {what}; its log: {places.daemon_log(state)}"
+    return f"the daemon (pid {beat.pid}) hangs: {what}; `kill -9 {beat.pid}`, then `task daemon start`: agents work on"
+
+
+def _dead(state: str, settings: DaemonSettings, what: str) -> str:
+    from orchestrator.cli.service import service_of
+    from orchestrator.cli.startup import ensure_running
+
+    service = service_of(state)
+    last = last_word(places.daemon_beat(state)).get("pid")
+    if service is not None and isinstance(last, int) and service.told_to_end(last):
+        return ""
+    dead = f"the daemon is dead: {what}"
+    if os.environ.get("ORCHESTRATOR_RUN"):
+        return dead
+    if not settings.restart:
+        return f"{dead}; `task daemon start` starts it again"
+    tried = Path(places.daemon_restarted(state))
+    if _age(tried) < settings.alarm:
+        return f"{dead}; it could not be started again: see {places.daemon_log(state)}"
+    try:
+        tried.touch(0o600)
+        ensure_running(state)
+    except (CommandError, OrchestratorError, OSError) as error:
+        return f"{dead}; it could not be started again: {error}"
+    return f"{dead}; it was started again, pid {Beat(state).pid}"
+
+
+def _silence(state: str, beat: Beat) -> tuple[float, float]:
+    """Return for how many seconds nothing was heard of the daemon, and how many are nothing to speak of.
+
+    Counted by the clock that stands still while the machine sleeps. One that is just starting has not beaten yet:
+    its silence began when it took the lock.
+    """
+    said: dict[str, Any] = last_word(places.daemon_beat(state))
+    every, then = said.get("every"), said.get("monotonic")
+    least = _MISSED * every if isinstance(every, (int, float)) else 0.0
+    if beat.up and said.get("pid") != beat.pid:
+        return _age(Path(places.daemon_lock(state))), least
+    if not isinstance(then, (int, float)):
+        return _age(Path(places.daemon_beat(state))), least
+    silent = time.monotonic() - then
+    return (silent if silent >= 0 else _LONG_AGO), least  # less than nothing: the machine was started anew
+
+
+def _age(path: Path) -> float:
+    """Return the seconds since a file was written; without end if it is not there, or was in the future."""
+    try:
+        age = time.time() - path.stat().st_mtime
+    except OSError:
+        return _LONG_AGO
+    return age if age >= 0 else _LONG_AGO
+
+
+def _at_work(task: Task) -> bool:
+    """Tell whether something could go on in a task: a step, a run, what its user asked for, or nobody knows."""
+    if task.begun and task.fault:
+        return True
+    if task.told.get("state") == "running":
+        return True
+    if any(isinstance(agent, dict) and agent.get("state") != "gone" for agent in task.told.get("agents", ())):
+        return True
+    return _asked(places.task_requests(task.home))
+
+
+def _asked(requests: str) -> bool:
+    """Tell whether a request waits to be heard."""
+    try:
+        names = os.listdir(requests)
+    except OSError:
+        return False
+    return any(
+        name.endswith(".json") and not name.startswith(".") and not name.endswith(REPLY) for name in names
+    )
+
+
+def _settings() -> DaemonSettings:
+    """Return what is set of the daemon; as it is by default if the file does not read, which its start will say."""
+    from orchestrator.formats.settings import load_settings
+
+    try:
+        return load_settings(Path(places.config_file(os.environ)), os.environ).daemon
+    except (OrchestratorError, OSError):
+        return DaemonSettings()
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    shown = ", ".join(names[:_NAMED])
+    return f"{'is' if len(names) == 1 else 'are'} {shown}{f' and {more} more' if more > 0 else ''}"

@@ -1,0 +1,113 @@
+"""`task daemon install` and `uninstall`: has this system's service manager look after the daemon, or no more."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator import places
+from orchestrator.cli.beat import Beat
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.service import Service, perform, service_here
+from orchestrator.cli.startup import started_by, stop
+from orchestrator.cli.unit import left_out
+from orchestrator.formats.settings import load_settings
+from orchestrator.hosts.disk import DiskFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orchestrator.cli.unit import Words
+
+
+def install(state: str) -> None:
+    """Write the unit and have it run. Again is fine: what is as it should be stays.
+
+    Raises:
+        CommandError: there is no such manager here, a file that is not ours is in the way, or the daemon did
+            not come up under it.
+
+    """
+    service = _service()
+    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    before, text = service.text, service.rendered(state, os.environ)
+    places.make_state_folder(state)
+    Path(places.daemon_log(state)).touch(0o600)
+    if before == text:
+        print(f"{service.unit} is as it should be")
+    else:
+        disk = DiskFiles()
+        disk.make_folder(service.unit.parent)
+        disk.write(service.unit, text.encode())
+        print(f"{'wrote' if before is None else 'wrote anew'} {service.unit}")
+    if names := left_out(os.environ, settings.environment.passed):
+        print(f"not written into it, though agents are to get it: {', '.join(names)} (see deploy/README.md)")
+    if not service.reachable:
+        print(f"{service.manager} does not answer here; where it does, type:")
+        _show(service.load if before is None else service.load_anew)
+        return
+    _hand_over(service, state)
+    pid = started_by(service, service.load if before in {None, text} else service.load_anew, state)
+    print(f"{service.manager} looks after the daemon, pid {pid}")
+    if not service.survives_logout():
+        print(
+            "it ends, and its agents too, when you log out, and is not there after a reboot until you log in;"
+        )
+        print("to change that: loginctl enable-linger")
+
+
+def uninstall(state: str) -> None:
+    """Remove the unit, and end the daemon that runs under it. Raises CommandError as `install`."""
+    service = _service()
+    if service.text is None:
+        print(f"nothing to remove: there is no {service.unit}")
+        return
+    beat = Beat(state)
+    if not service.reachable:
+        _remove(service)
+        print(f"{service.manager} does not answer here; where it does, type:")
+        _show(service.forget)
+        return
+    its = beat.up and service.main_pid() == beat.pid
+    done = perform(service.unload)
+    if done.code:
+        print(f"{service.manager} said: {done.said}")
+    _remove(service)
+    perform(service.forget)
+    if its:
+        Path(places.daemon_stopped(state)).touch(0o600)
+        print(f"its daemon (pid {beat.pid}) was ended; agents that run go on, and the next start finds them")
+        print("start it without a service manager: task daemon start")
+
+
+def _service() -> Service:
+    service = service_here()
+    if service is None:
+        raise CommandError(
+            Exit.FAILED,
+            "there is neither systemd nor launchd here: have what starts programs here run `task daemon run`",
+        )
+    return service
+
+
+def _hand_over(service: Service, state: str) -> None:
+    """End a daemon that was started otherwise, so that the service manager's gets its lock."""
+    beat = Beat(state)
+    if beat.up and service.main_pid() != beat.pid:
+        stop(state, beat)
+        print(f"the daemon that ran (pid {beat.pid}) was ended; agents that run go on")
+
+
+def _remove(service: Service) -> None:
+    service.unit.unlink()
+    for link in service.links:
+        if link.is_symlink() and not link.exists():
+            link.unlink()
+    print(f"removed {service.unit}")
+
+
+def _show(commands: Iterable[Words]) -> None:
+    for words in commands:
+        print(f"  {shlex.join(words)}")

@@ -1,0 +1,164 @@
+"""The daemon as a service of its user, under whichever manager this system has."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Final
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import harmless
+from orchestrator.cli.unit import MARK, Words, unit
+
+_DEADLINE: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a command ended, what it printed, and its last words for people."""
+
+    code: int
+    out: str
+    said: str
+
+
+class Service(ABC):
+    """The daemon under one service manager. The commands are those that a person would type.
+
+    `load` has a unit that was written run, now and from now on; `load_anew` does so where an older one may run;
+    `links` are what that leaves behind. `forget` comes after the unit was removed. Of several commands the last
+    one decides.
+    """
+
+    manager: ClassVar[str]
+    template: ClassVar[str]
+    unit: Path
+    probe: Words
+    load: tuple[Words, ...]
+    load_anew: tuple[Words, ...]
+    unload: tuple[Words, ...]
+    forget: tuple[Words, ...]
+    start: tuple[Words, ...]
+    links: tuple[Path, ...] = ()
+
+    @property
+    def reachable(self) -> bool:
+        """True if the service manager answers here; in a container, say, there may be none."""
+        return run(self.probe).code == 0
+
+    @property
+    def text(self) -> str | None:
+        """The unit that stands there; None if there is none. Raises CommandError if it is not ours."""
+        try:
+            text = self.unit.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            if not self.unit.is_symlink():
+                return None
+            text = ""
+        if MARK not in text or self.unit.is_symlink():
+            raise CommandError(
+                Exit.FAILED,
+                f"{self.unit} was not written by `task daemon install`: move it away, then try again",
+            )
+        return text
+
+    def rendered(self, state: str, environ: Mapping[str, str]) -> str:
+        """Return the unit for a daemon with this state folder. Raises CommandError, see `unit`."""
+        return unit(self.template, self, state, environ)
+
+    def serves(self, state: str) -> bool:
+        """Tell whether the unit that stands there is ours, and for the daemon of this state folder."""
+        try:
+            text = self.text
+        except (CommandError, OSError):
+            return False
+        wanted = self.assignment(places.HOME_VARIABLE, state)
+        return text is not None and wanted in (line.strip() for line in text.splitlines())
+
+    @abstractmethod
+    def words(self, words: Sequence[str]) -> list[str]:
+        """Return the words of a command as the unit spells them."""
+
+    @abstractmethod
+    def assignment(self, name: str, value: str) -> str:
+        """Return the line that gives a variable to the daemon."""
+
+    @abstractmethod
+    def path(self, path: str) -> str:
+        """Return a path as the unit spells it."""
+
+    @abstractmethod
+    def main_pid(self) -> int:
+        """Return the pid of the daemon that the service manager started, or 0."""
+
+    @abstractmethod
+    def told_to_end(self, pid: int) -> bool:
+        """Tell whether the service's last process was this one, and it ended because somebody wanted it."""
+
+    @abstractmethod
+    def survives_logout(self) -> bool:
+        """Tell whether the daemon and its agents are kept when their user has logged out."""
+
+
+def perform(commands: Iterable[Words], within: float = _DEADLINE) -> Done:
+    """Run commands one after the other, and tell how the last one ended."""
+    done = Done(0, "", "")
+    for words in commands:
+        done = run(words, within)
+    return done
+
+
+def run(words: Words, within: float = _DEADLINE) -> Done:
+    """Run one command of a service manager's."""
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=within,
+            env=_with_bus(os.environ),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Done(-1, "", f"`{' '.join(words)}` did not end within {within:.0f} s")
+    except OSError as error:
+        return Done(-1, "", f"{words[0]}: {error.strerror}")
+    lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+    return Done(done.returncode, done.stdout, harmless(lines[-1]) if lines else f"exit {done.returncode}")
+
+
+def service_here() -> Service | None:
+    """Return the daemon's service as this system would have it; None if we know no manager for it."""
+    match sys.platform:
+        case "linux":
+            from orchestrator.cli.systemd import Systemd
+
+            return Systemd(Path.home())
+        case "darwin":
+            from orchestrator.cli.launchd import Launchd
+
+            return Launchd(Path.home())
+        case _:
+            return None
+
+
+def service_of(state: str) -> Service | None:
+    """Return the service that looks after the daemon of this state folder; None if none was installed."""
+    service = service_here()
+    return service if service is not None and service.serves(state) else None
+
+
+def _with_bus(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which `systemctl --user` finds its manager: cron, for one, does not say where."""
+    runtime = f"/run/user/{os.getuid()}"
+    if environ.get("XDG_RUNTIME_DIR") or not Path(runtime).is_dir():
+        return dict(environ)
+    return {**environ, "XDG_RUNTIME_DIR": runtime}

@@ -1,0 +1,35 @@
+"""A sample of `scripts/chaos`: whatever is killed, and whenever, the task ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.chaos.sweep import daemon_killed, daemon_killed_by_strace, everything_killed, tmux_killed
+
+
+@pytest.mark.parametrize("moment", range(2, 900, 75))
+def test_the_daemon_is_killed_at_a_change(moment: int) -> None:
+    assert daemon_killed(moment) == [True], "it was not killed: there are fewer changes than moments now"
+
+
+@pytest.mark.parametrize("moments", [(150, 12, 3), (700, 40, 7)])
+def test_the_daemon_is_killed_again_while_it_recovers(moments: tuple[int, ...]) -> None:
+    assert daemon_killed(*moments) == [True] * len(moments)
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace brings about the kill")
+@pytest.mark.parametrize(("call", "number"), [("rename", 40), ("fsync", 90), ("link", 3)])
+def test_the_daemon_is_killed_in_a_system_call(call: str, number: int) -> None:
+    assert daemon_killed_by_strace(call, number)
+
+
+@pytest.mark.parametrize("moments", [(1, 2), (5,), (8,)])
+def test_the_tmux_server_is_killed(moments: tuple[int, ...]) -> None:
+    tmux_killed(*moments)
+
+
+@pytest.mark.parametrize("moment", [3, 7])
+def test_daemon_and_tmux_server_are_killed(moment: int) -> None:
+    everything_killed(moment)

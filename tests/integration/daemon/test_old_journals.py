@@ -1,0 +1,43 @@
+"""Journals of every released version, kept as fixtures: they must open for ever, and mean what they meant."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon import codec
+from orchestrator.daemon.journal import Journal, unsealed
+from orchestrator.hosts.disk import DiskFiles
+from tests.integration.daemon.recording import JOURNALS, SUMMARY, summary
+
+VERSIONS = sorted(folder.name for folder in JOURNALS.iterdir())
+
+
+@pytest.fixture(params=VERSIONS)
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of a version's journal."""
+    return Path(shutil.copytree(JOURNALS / request.param, tmp_path / "journal"))
+
+
+def test_it_opens_and_means_what_it_meant(folder: Path) -> None:
+    journal = Journal(DiskFiles(), folder)
+    journal.close()
+    assert journal.damage is None
+    assert {"lines": journal.lines, **summary(journal.state)} == json.loads((folder / SUMMARY).read_text())
+
+
+def test_each_segment_leads_to_the_snapshot_of_the_next(folder: Path, tmp_path: Path) -> None:
+    segments = sorted(folder.glob("*.jsonl"))
+    assert len(segments) > 1
+    for earlier, later in pairwise(segments):
+        alone = tmp_path / f"only {earlier.name}"
+        alone.mkdir()
+        shutil.copy(earlier, alone)
+        journal = Journal(DiskFiles(), alone)
+        journal.close()
+        snapshot = unsealed(later.read_bytes().split(b"\n")[0])
+        assert (journal.lines, journal.state) == (snapshot["n"], codec.decoded_state(snapshot["snapshot"]))

@@ -1,0 +1,188 @@
+"""The course of a task: explore, plan, then develop, test and review each subtask (HUB 7.1 row 1, appendix A)."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.model import facts as f
+from orchestrator.model.handoff import CriterionMark, ReportStatus, Subtask
+from orchestrator.model.limits import Limits
+from orchestrator.model.plan import StepState
+from orchestrator.model.run import Ending, Exit
+from orchestrator.model.task import Phase, TaskState, WorkspaceKind
+from orchestrator.pm.orders import order_name
+from tests.unit.pm.story import CRITERIA, MET, Story
+
+
+def test_a_task_goes_from_explore_to_complete() -> None:
+    story = Story()
+    course: list[tuple[set[str], Phase]] = []
+    for step in ("explore", "plan"):
+        if not course:
+            story.starts()
+        course.append((story.works_on(), story.state.phase))
+        story.does(step, subtasks=(Subtask("a", "Do a"), Subtask("b", "Do b")))
+    for step in ("dev:a", "test:a", "review:a", "dev:b", "test:b", "review:b"):
+        course.append((story.works_on(), story.state.phase))
+        (story.does if step.startswith("dev") else story.approves)(step)
+    course.append((story.works_on(), story.state.phase))
+    story.does("accept", criteria=MET)
+    assert course == [
+        ({"explore"}, Phase.EXPLORING),
+        ({"plan"}, Phase.PLANNING),
+        ({"dev:a"}, Phase.DEVELOPING),
+        ({"test:a"}, Phase.TESTING),
+        ({"review:a"}, Phase.REVIEWING),
+        ({"dev:b"}, Phase.DEVELOPING),
+        ({"test:b"}, Phase.TESTING),
+        ({"review:b"}, Phase.REVIEWING),
+        ({"accept"}, Phase.REVIEWING),
+    ]
+    assert (story.state.state, story.state.phase) == (TaskState.COMPLETE, Phase.COMPLETE)
+    assert story.state.outbox == {}
+
+
+def test_an_architect_is_asked_only_where_the_task_says_so() -> None:
+    story = Story(architect=True)
+    story.starts()
+    story.does("explore")
+    assert story.works_on() == {"architect"}
+    story.does("architect")
+    assert story.works_on() == {"plan"}
+
+
+def test_subtasks_go_one_after_another_and_after_what_they_need() -> None:
+    story = Story().planned(Subtask("a", "first", needs=("b",)), "b")
+    assert story.works_on() == {"dev:b"}
+    story.finishes("b")
+    assert story.works_on() == {"dev:a"}
+
+
+def test_a_plan_with_nothing_to_do_goes_straight_to_the_last_review() -> None:
+    story = Story().planned()
+    assert story.works_on() == {"accept"}
+    assert story.phase() is Phase.REVIEWING
+
+
+def test_an_order_says_what_the_goal_is_and_what_lies_there_already() -> None:
+    story = Story().planned("a")
+    story.does("dev:a", artifacts=("artifacts/code/notes.md",))
+    order = story.order_of("test:a")
+    assert "Goal: Make it so" in order.context
+    assert "dev:a: handoffs/dev-" in order.context
+    assert "artifacts/code/notes.md" in order.context
+
+
+def test_a_developer_is_told_of_the_plan() -> None:
+    story = Story().planned("a")
+    assert "plan: handoffs/plan-" in story.order_of("dev:a").context
+
+
+def test_orders_of_one_second_have_names_of_their_own() -> None:
+    story = Story(limits=Limits(runs_at_once=3))
+    story.starts()
+    story.spawns("dev")
+    assert len({order.name for order in story.state.orders.values()}) == 2
+
+
+def test_an_order_passes_over_a_name_that_a_stranger_took() -> None:
+    story = Story(limits=Limits(first_pause=60))
+    story.starts()
+    story.ends("explore", Exit(code=1))
+    stranger = order_name(int(story.step("explore").not_before))
+    story.feed(f.Intruded(story.at, stranger, "hash", "only the PM writes pm-….md"))
+    story.passes(60)
+    assert story.run_of("explore").order == order_name(int(story.at) + 1)
+
+
+def test_no_more_runs_than_may_be_live_at_once() -> None:
+    story = Story(limits=Limits(runs_at_once=2))
+    story.starts()
+    story.spawns("dev")
+    story.spawns("dev")
+    assert story.works_on() == {"explore", "dev-1"}
+    story.does("dev-1")
+    assert story.works_on() == {"explore", "dev-2"}
+
+
+def test_two_instances_of_one_agent_have_names_of_their_own() -> None:
+    story = Story()
+    story.starts()
+    story.spawns("dev")
+    story.spawns("dev")
+    assert {run.instance for run in story.state.live_runs} == {"explore", "dev", "dev-2"}
+
+
+def test_steps_of_one_tree_wait_for_each_other() -> None:
+    story = Story(workspace=WorkspaceKind.SHARED)
+    story.starts()
+    story.spawns("dev")
+    assert story.works_on() == {"explore"}
+
+
+def test_a_run_that_has_reported_may_linger_and_is_then_ended() -> None:
+    story = Story(limits=Limits(linger=20))
+    story.starts()
+    run = story.comes_alive("explore")
+    story.reports("explore", run=run)
+    story.passes(19)
+    assert story.state.runs[run.id].ending is Ending.NOT
+    story.passes(2)
+    assert story.state.runs[run.id].ending is Ending.DONE
+    assert story.step("plan").state is StepState.PENDING  # it shares the tree with the one that lingers
+    story.ends(run=run)
+    assert story.step("plan").state is StepState.WORKING
+
+
+def test_a_task_is_complete_only_when_nobody_is_left() -> None:
+    story = Story().planned()
+    run = story.comes_alive("accept")
+    story.reports("accept", criteria=MET)
+    assert story.task() is TaskState.RUNNING
+    story.ends(run=run)
+    assert story.task() is TaskState.COMPLETE
+
+
+@pytest.mark.parametrize("met", [(), (CriterionMark(CRITERIA[0], met=False),)])
+def test_no_criterion_goes_unmarked(met: tuple[CriterionMark, ...]) -> None:
+    story = Story().planned()
+    story.does("accept", criteria=(*met, *MET[1:]))
+    assert story.task() is not TaskState.COMPLETE
+
+
+def test_a_criterion_without_evidence_is_asked_for_again_and_then_a_person_is() -> None:
+    story = Story().planned()
+    bare = (CriterionMark(CRITERIA[0], met=True), MET[1])
+    story.does("accept", criteria=bare)
+    assert "without `(evidence: …)`" in story.order_of("accept").instructions
+    story.does("accept", criteria=bare)
+    assert story.step("accept").state is StepState.BLOCKED
+    assert "without `(evidence: …)`" in story.question().text
+
+
+def test_an_unmet_criterion_is_for_a_person_to_decide() -> None:
+    story = Story().planned()
+    story.does("accept", criteria=(MET[0], CriterionMark(CRITERIA[1], met=False, reason="no README")))
+    assert story.task() is TaskState.WAITING
+    assert story.phase() is Phase.BLOCKED
+    assert "no README" in story.question().text
+    story.answers("q1", "accept")
+    assert story.task() is TaskState.COMPLETE
+    assert story.state.criteria[1].evidence == ("accepted by the user in answer to q1",)
+
+
+def test_criteria_are_compared_as_a_person_would() -> None:
+    story = Story().planned()
+    said = tuple(CriterionMark(f"  {text.upper()}.", met=True, evidence=("x",)) for text in CRITERIA)
+    story.does("accept", criteria=said)
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_work_in_progress_is_a_sign_of_life_and_nothing_more() -> None:
+    story = Story()
+    story.starts()
+    run = story.comes_alive("explore")
+    story.at += 500
+    story.reports("explore", ReportStatus.IN_PROGRESS)
+    assert story.state.runs[run.id].progress_at == story.at
+    assert story.order_of("explore").name == run.order

@@ -1,0 +1,283 @@
+"""Reviews and rejections (HUB 7.1 rows 2, 5 and 6), checks by exit status (law 6), commits and merges."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.model import facts as f
+from orchestrator.model.actions import Merge
+from orchestrator.model.handoff import ReportStatus, Subtask, Verdict
+from orchestrator.model.limits import Limits
+from orchestrator.model.plan import StepState
+from orchestrator.model.run import Exit, Purpose
+from orchestrator.model.task import AfterRejections, Phase, TaskState, WorkspaceKind
+from tests.unit.pm.story import MET, Story, plan_of
+
+
+def loose(**config: object) -> Story:
+    """A story in which a developer has an order of the user's own."""
+    story = Story(**config)  # type: ignore[arg-type]
+    story.starts()
+    story.spawns("dev", "Mend the gate")
+    return story
+
+
+# A review is asked for ----------------------------------------------------------------------------
+
+
+def test_needs_review_opens_a_review_and_holds_the_step_until_it_approves() -> None:
+    story = loose()
+    story.does("dev-1", ReportStatus.NEEDS_REVIEW)
+    assert story.step("dev-1").state is StepState.CHECKING
+    assert story.run_of("review:dev-1").agent == "review"
+    story.approves("review:dev-1")
+    assert story.step("dev-1").state is StepState.PASSED
+
+
+def test_a_review_that_was_asked_for_rejects_and_sees_the_next_attempt() -> None:
+    story = loose()
+    story.does("dev-1", ReportStatus.NEEDS_REVIEW)
+    story.rejects("review:dev-1", "it leaks")
+    assert "it leaks" in story.order_of("dev-1").instructions
+    story.does("dev-1", ReportStatus.COMPLETE)
+    assert story.step("dev-1").state is StepState.CHECKING
+    story.approves("review:dev-1")
+    assert story.step("dev-1").state is StepState.PASSED
+
+
+def test_the_user_may_do_without_a_review_that_was_asked_for() -> None:
+    story = loose()
+    story.limits = Limits(crashes=0)
+    story.does("dev-1", ReportStatus.NEEDS_REVIEW)
+    story.ends("review:dev-1", Exit(code=1))
+    assert story.step("dev-1").state is StepState.CHECKING
+    story.answers("q1", "set-aside")
+    assert story.step("dev-1").state is StepState.PASSED
+
+
+def test_a_subtask_is_reviewed_anyway() -> None:
+    story = Story().planned("a")
+    story.does("dev:a", ReportStatus.NEEDS_REVIEW)
+    assert "review:dev:a" not in story.state.steps
+    assert story.works_on() == {"test:a"}
+
+
+def test_a_judge_who_wants_to_be_reviewed_is_not() -> None:
+    story = Story().planned("a")
+    story.does("dev:a")
+    story.does("test:a", ReportStatus.NEEDS_REVIEW, verdict=Verdict.APPROVED)
+    assert story.works_on() == {"review:a"}
+
+
+def test_subtasks_wait_while_their_plan_is_reviewed_and_go_with_it() -> None:
+    story = Story()
+    story.starts()
+    story.does("explore")
+    story.does("plan", ReportStatus.NEEDS_REVIEW, subtasks=plan_of("a", "b"))
+    assert story.works_on() == {"review:plan"}
+    story.rejects("review:plan", "too much at once")
+    story.does("plan", subtasks=plan_of("b", "c"))
+    assert story.works_on() == {"review:plan"}
+    story.approves("review:plan")
+    assert story.works_on() == {"dev:b"}
+    assert story.step("dev:a").state is StepState.SET_ASIDE
+
+
+# Rejections ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("judge", ["test", "review"])
+def test_a_rejection_reopens_the_work_with_the_feedback_and_all_that_stands_on_it(judge: str) -> None:
+    story = Story().planned("a")
+    story.does("dev:a")
+    if judge == "review":
+        story.approves("test:a")
+    story.rejects(f"{judge}:a", "the loop never ends")
+    story.stands(dev="working", test="pending", review="pending")
+    assert f"Rejected by {judge}:a: the loop never ends" in story.order_of("dev:a").instructions
+    assert story.step("dev:a").attempt == 2
+    assert story.phase() is Phase.DEVELOPING
+
+
+def test_the_third_rejection_is_a_question_and_its_answer_begins_anew() -> None:
+    story = Story().planned("a", "b")
+    for _ in range(3):
+        story.stands(dev="working")
+        story.does("dev:a")
+        story.rejects("test:a")
+    story.stands(dev="blocked", test="pending", review="pending")
+    assert "rejected 3 times" in story.question().text
+    assert story.works_on() == {"dev:b"}
+    story.finishes("b")
+    assert story.task() is TaskState.WAITING
+    story.answers("q1", "Use the other parser")
+    assert "The user answered q1: Use the other parser" in story.order_of("dev:a").instructions
+    story.finishes("a")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_after_too_many_rejections_a_task_may_set_the_subtask_aside_and_go_on() -> None:
+    story = Story(after_rejections=AfterRejections.SET_ASIDE)
+    story.planned("a", Subtask("b", "after a", needs=("a",)), "c")
+    for _ in range(3):
+        story.does("dev:a")
+        story.rejects("test:a")
+    story.stands(dev="set_aside", test="set_aside", review="set_aside")
+    assert story.step("dev:b").state is StepState.SET_ASIDE
+    assert story.state.open_questions == []
+    story.finishes("c")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+
+
+# Checks -------------------------------------------------------------------------------------------
+
+
+def checked(code: int) -> Story:
+    """A story whose developer is done, and whose test's check has ended with `code`."""
+    story = Story(checks=("test",)).planned("a")
+    story.does("dev:a")
+    run = story.comes_alive("test:a")
+    assert run.purpose is Purpose.CHECK
+    story.ends(run=run, how=Exit(code=code))
+    assert story.run_of("test:a").purpose is Purpose.WORK
+    return story
+
+
+def test_a_check_runs_before_the_agent_who_is_told_of_it() -> None:
+    assert "exited 0" in checked(0).order_of("test:a").context
+
+
+def test_a_check_that_fails_rejects_whatever_the_agent_claims() -> None:
+    story = checked(1)
+    story.approves("test:a")
+    assert story.step("dev:a").attempt == 2
+    assert "the check that the PM ran exited 1" in story.order_of("dev:a").instructions
+
+
+def test_a_check_that_passes_is_no_approval() -> None:
+    story = checked(0)
+    story.rejects("test:a")
+    assert story.step("dev:a").attempt == 2
+
+
+def test_each_attempt_is_checked_anew() -> None:
+    story = checked(1)
+    story.approves("test:a")
+    story.does("dev:a")
+    assert story.run_of("test:a").purpose is Purpose.CHECK
+
+
+def test_a_handoff_written_again_needs_no_new_check() -> None:
+    story = checked(0)
+    story.does("test:a")
+    assert story.step("test:a").tally.asks == 1
+    assert story.run_of("test:a").purpose is Purpose.WORK
+
+
+def test_a_check_that_dies_is_tried_again_and_then_a_person_is_asked() -> None:
+    story = Story(checks=("test",), limits=Limits(crashes=1)).planned("a")
+    story.does("dev:a")
+    story.ends("test:a", Exit(signal=11))
+    story.passes(10)
+    story.ends("test:a", Exit(signal=11))
+    assert story.step("test:a").state is StepState.FAILED
+    assert "had a check that was ended by signal 11" in story.question().text
+
+
+# Commits and merges -------------------------------------------------------------------------------
+
+
+def test_work_is_merged_only_after_its_review() -> None:
+    story = Story().planned("a")
+    story.works = False
+    run = story.comes_alive("dev:a")
+    story.reports("dev:a")
+    story.ends(run=run)
+    assert story.step("dev:a").state is StepState.CHECKING
+    (commit,) = story.state.outbox.values()
+    story.works = True
+    story._work(commit)
+    story.approves("test:a")
+    story.works = False
+    story.approves("review:a")
+    (merge,) = story.state.outbox.values()
+    assert isinstance(merge, Merge)
+    assert merge.commit == "c1"
+    assert story.step("review:a").state is StepState.CHECKING
+
+
+def test_work_that_cannot_be_merged_is_done_again_from_where_the_branch_is() -> None:
+    story = Story().planned("a")
+    story.merge_refused = "the branch moved on"
+    story.finishes("a")
+    assert story.step("dev:a").attempt == 2
+    assert "the branch moved on" in story.order_of("dev:a").instructions
+    story.merge_refused = ""
+    story.finishes("a")
+    assert story.works_on() == {"accept"}
+
+
+def test_work_that_cannot_be_committed_is_a_question() -> None:
+    story = Story().planned("a")
+    story.commit_refused = "at odds with the branch"
+    story.does("dev:a")
+    assert story.step("dev:a").state is StepState.BLOCKED
+    assert "at odds with the branch" in story.question().text
+
+
+def test_no_change_is_for_the_judges_to_judge() -> None:
+    story = Story().planned("a")
+    story.commit = ""
+    story.finishes("a")
+    assert story.works_on() == {"accept"}
+
+
+def test_in_the_users_own_tree_nothing_is_committed_or_merged() -> None:
+    story = Story(workspace=WorkspaceKind.SHARED).planned("a")
+    story.works = False
+    story.finishes("a")
+    assert story.works_on() == {"accept"}
+
+
+def test_the_outcome_of_an_earlier_attempt_changes_nothing() -> None:
+    story = Story().planned("a")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.works = False
+    run = story.comes_alive("dev:a")
+    story.reports("dev:a")
+    story.ends(run=run)
+    outbox = story.state.outbox
+    story.feed(f.WorkCommitted(story.at, "late", "dev:a", 1, "c1"))
+    assert story.state.outbox == outbox
+    assert story.step("dev:a").state is StepState.CHECKING
+
+
+def test_two_subtasks_that_are_done_again_do_not_wait_for_each_other() -> None:
+    story = Story(limits=Limits(blocks=0)).planned("a", "b")
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
+    story.does("dev:b")
+    story.answers("q1", "retry")
+    assert story.works_on() == {"test:b"}
+    story.rejects("test:b")
+    assert story.works_on() == {"dev:a"}
+    story.finishes("a")
+    assert story.works_on() == {"dev:b"}
+
+
+def test_a_subtask_that_is_done_again_goes_before_a_new_one() -> None:
+    story = Story().planned("a", "b")
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
+    assert story.works_on() == {"dev:a"}
+
+
+def test_rejections_are_counted_per_subtask() -> None:
+    story = Story(limits=Limits(rejections=2)).planned("a", "b")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.finishes("a")
+    story.does("dev:b")
+    story.rejects("test:b")
+    assert story.state.open_questions == []

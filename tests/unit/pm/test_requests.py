@@ -1,0 +1,353 @@
+"""What the user asks for: start, stop, answer, spawn, an edited task.md; and a damaged journal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.model import facts as f
+from orchestrator.model.handoff import CriterionMark, ReportStatus
+from orchestrator.model.limits import Limits
+from orchestrator.model.plan import StepState
+from orchestrator.model.run import Ending, Exit
+from orchestrator.model.task import Phase, TaskState, WorkspaceKind
+from tests.unit.pm.story import MET, Story, plan_of
+
+
+def complete() -> Story:
+    """A story that ended well."""
+    story = Story().planned("a")
+    story.finishes("a")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    return story
+
+
+def blocked() -> Story:
+    """A story that waits for an answer about its explorer."""
+    story = Story(limits=Limits(blocks=0))
+    story.starts()
+    story.does("explore", ReportStatus.BLOCKED, blockers="no key")
+    return story
+
+
+# Start --------------------------------------------------------------------------------------------
+
+
+def test_what_lay_there_before_the_first_start_is_history() -> None:
+    story = Story()
+    story.feed(
+        f.TaskStarted(
+            story.at,
+            "n",
+            "r",
+            "demo-1",
+            "demo",
+            "/p",
+            story.brief,
+            story.agents,
+            "",
+            {"explore-1.md": "hash"},
+        )
+    )
+    assert "they are history" in story.state.notices[-1]
+    story.feed(f.ReportLanded(story.at, "n2", "explore-1.md", "hash", "explore"))
+    assert story.last.empty
+
+
+def test_a_request_is_heard_once() -> None:
+    story = Story()
+    story.starts("once")
+    before = story.state
+    assert story.starts("once").reply == "this was heard before"
+    assert story.state == before
+
+
+def test_a_task_that_runs_is_not_started_again() -> None:
+    story = Story()
+    story.starts()
+    run = story.run_of("explore")
+    assert story.starts().reply == "demo runs already"
+    assert story.run_of("explore") == run
+
+
+def test_a_complete_task_is_not_started_again_for_nothing() -> None:
+    story = complete()
+    assert "is complete already" in story.starts().reply
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_a_complete_task_with_another_goal_is_planned_anew_and_keeps_what_was_done() -> None:
+    story = complete()
+    story.at += 1000
+    story.starts(brief=replace(story.brief, goal="Make it faster"))
+    assert story.works_on() == {"plan"}
+    assert "have changed" in story.order_of("plan").instructions
+    story.does("plan", subtasks=plan_of("a", "b"))
+    assert story.works_on() == {"dev:b"}
+    story.finishes("b")
+    assert story.works_on() == {"accept"}
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    assert story.step("dev:a").attempt == 1
+
+
+def test_an_edit_of_a_complete_task_is_seen_at_its_next_start() -> None:
+    story = complete()
+    edited = replace(story.brief, goal="Make it faster")
+    story.feed(f.BriefChanged(story.at, edited))
+    assert story.last.empty
+    story.starts(brief=edited)
+    assert story.works_on() == {"plan"}
+
+
+def test_a_task_begun_in_the_users_tree_can_go_on_in_worktrees() -> None:
+    story = Story(workspace=WorkspaceKind.SHARED)
+    story.feed(f.TaskStarted(story.at, "n", "r", "demo-1", "demo", "/p", story.brief, story.agents, base=""))
+    story.stops()
+    story.starts(
+        brief=replace(story.brief, config=replace(story.brief.config, workspace=WorkspaceKind.WORKTREE))
+    )
+    assert story.state.base == "base"
+
+
+# Stop ---------------------------------------------------------------------------------------------
+
+
+def test_stop_ends_the_agents_and_start_goes_on_where_it_was() -> None:
+    story = Story().planned("a")
+    run = story.comes_alive("dev:a")
+    assert story.stops().reply == "demo is stopped; ending dev"
+    assert story.task() is TaskState.STOPPED
+    assert story.state.runs[run.id].ending is Ending.STOPPED
+    story.ends(run=run, how=Exit(signal=15))
+    assert story.works_on() == set()
+    story.starts()
+    assert story.works_on() == {"dev:a"}
+    assert story.step("dev:a").tally.crashes == 0
+
+
+def test_a_stopped_task_may_be_started_before_its_agents_are_gone() -> None:
+    story = Story()
+    story.starts()
+    run = story.comes_alive("explore")
+    story.stops()
+    story.starts()
+    assert story.works_on() == {"explore"}
+    story.ends(run=run, how=Exit(signal=15))
+    assert story.run_of("explore").id != run.id
+
+
+def test_stop_again_says_so() -> None:
+    story = Story()
+    story.starts()
+    story.stops()
+    assert story.stops().reply == "demo is stopped already"
+
+
+def test_a_check_that_ends_while_stopping_opens_no_agent() -> None:
+    story = Story(checks=("explore",))
+    story.starts()
+    run = story.comes_alive("explore")
+    story.stops()
+    story.ends(run=run, how=Exit(code=0))
+    assert story.works_on() == set()
+
+
+def test_what_failed_is_tried_again_at_the_next_start() -> None:
+    story = Story(limits=Limits(crashes=0))
+    story.starts()
+    story.ends("explore", Exit(code=1))
+    story.stops()
+    story.starts()
+    assert story.works_on() == {"explore"}
+    assert story.state.open_questions == []
+
+
+def test_what_waits_for_an_answer_still_does_after_the_next_start() -> None:
+    story = blocked()
+    story.stops()
+    story.starts()
+    assert story.question().id == "q1"
+    assert story.task() is TaskState.WAITING
+
+
+# Answers ------------------------------------------------------------------------------------------
+
+
+def test_retry_begins_the_next_attempt_with_all_bounds_anew() -> None:
+    story = blocked()
+    assert story.answers("q1", "retry").reply == "q1 is answered"
+    assert story.works_on() == {"explore"}
+    assert story.step("explore").attempt == 2
+    assert story.step("explore").tally.blocks == 0
+
+
+def test_any_other_text_goes_to_the_step_that_asked() -> None:
+    story = blocked()
+    story.answers("q1", "The key is in the vault")
+    assert "The user answered q1: The key is in the vault" in story.order_of("explore").instructions
+
+
+def test_set_aside_gives_up_what_needs_it_as_well_and_nothing_is_claimed_to_be_complete() -> None:
+    story = blocked()
+    story.answers("q1", "set-aside")
+    assert set(story.states().values()) == {StepState.SET_ASIDE}
+    assert story.task() is TaskState.FAILED
+    assert "All tests pass" in story.state.why
+    story.starts()
+    assert story.works_on() == {"explore"}
+
+
+def test_set_aside_of_a_subtask_lets_the_rest_go_on() -> None:
+    story = Story(limits=Limits(blocks=0)).planned("a", "b")
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
+    story.answers("q1", "set-aside")
+    story.stands(dev="set_aside", test="set_aside", review="set_aside")
+    assert story.works_on() == {"dev:b"}
+
+
+def test_abandon_ends_everything_and_withdraws_every_question() -> None:
+    story = Story(limits=Limits(blocks=0)).planned("a", "b")
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
+    run = story.comes_alive("dev:b")
+    story.answers("q1", "abandon")
+    assert story.task() is TaskState.FAILED
+    assert story.state.open_questions == []
+    assert story.state.runs[run.id].ending is Ending.STOPPED
+    story.ends(run=run, how=Exit(signal=15))
+    assert story.works_on() == set()
+    story.starts()
+    assert story.works_on() == {"dev:a"}
+
+
+def test_a_stopped_task_can_be_abandoned() -> None:
+    story = blocked()
+    story.stops()
+    story.answers("q1", "abandon")
+    assert story.task() is TaskState.FAILED
+
+
+@pytest.mark.parametrize(("question", "told"), [("q9", "has no question q9"), ("q1", "was answered already")])
+def test_an_unknown_or_answered_question_is_refused(question: str, told: str) -> None:
+    story = blocked()
+    story.answers("q1", "retry")
+    before = story.state.steps
+    decision = story.answers(question, "abandon")
+    assert decision.refused
+    assert told in decision.reply
+    assert story.state.steps == before
+
+
+def test_accept_counts_only_where_it_was_offered() -> None:
+    story = blocked()
+    story.answers("q1", "accept")
+    assert story.step("explore").state is StepState.WORKING
+
+
+def test_a_question_that_no_longer_matters_is_withdrawn() -> None:
+    story = Story().planned()
+    story.does("accept", criteria=(MET[0], CriterionMark(MET[1].text, met=False)))
+    story.stops()
+    story.starts(brief=replace(story.brief, goal="Something else"))
+    assert story.state.open_questions == []
+    assert story.answers("q1", "accept").refused
+
+
+# An edited task.md --------------------------------------------------------------------------------
+
+
+def test_an_edited_task_counts_from_the_next_order_on() -> None:
+    story = Story()
+    story.starts()
+    story.feed(f.BriefChanged(story.at, replace(story.brief, goal="Make it faster")))
+    story.does("explore")
+    assert "Goal: Make it faster" in story.order_of("plan").context
+
+
+def test_criteria_that_changed_after_the_last_review_are_reviewed_again() -> None:
+    story = Story().planned()
+    run = story.comes_alive("accept")
+    story.reports("accept", criteria=MET)
+    story.feed(f.BriefChanged(story.at, replace(story.brief, criteria=(*story.brief.criteria, "It is fast"))))
+    story.ends(run=run)
+    assert story.works_on() == {"accept"}
+    assert "It is fast" in story.order_of("accept").criteria
+
+
+def test_the_agent_config_of_a_running_task_is_frozen() -> None:
+    story = Story()
+    story.starts()
+    edited = replace(story.brief, config=replace(story.brief.config, workspace=WorkspaceKind.SHARED))
+    story.feed(f.BriefChanged(story.at, edited))
+    assert story.state.brief.config.workspace is WorkspaceKind.WORKTREE
+
+
+# Spawn --------------------------------------------------------------------------------------------
+
+
+def test_a_spawned_agent_works_beside_the_plan() -> None:
+    story = Story()
+    story.starts()
+    assert story.spawns("dev", "Mend the gate").reply == "dev is to work on step dev-1"
+    assert story.works_on() == {"explore", "dev-1"}
+    assert "Mend the gate" in story.order_of("dev-1").instructions
+
+
+def test_the_last_review_waits_for_what_was_spawned_before_it() -> None:
+    story = Story(limits=Limits(runs_at_once=1)).planned("a")
+    story.spawns("dev")
+    story.finishes("a")
+    assert story.works_on() == {"dev-2"}
+    story.does("dev-2")
+    assert story.works_on() == {"accept"}
+
+
+def test_a_complete_task_takes_an_order_and_is_complete_again() -> None:
+    story = complete()
+    story.spawns("explore")
+    assert story.task() is TaskState.RUNNING
+    story.does("explore-2")
+    assert (story.state.state, story.state.phase) == (TaskState.COMPLETE, Phase.COMPLETE)
+
+
+def test_a_stopped_task_takes_no_order() -> None:
+    story = Story()
+    story.starts()
+    story.stops()
+    decision = story.spawns("dev")
+    assert decision.refused
+    assert "start it again first" in decision.reply
+
+
+def test_a_spawned_tree_never_bears_the_name_of_a_subtask() -> None:
+    story = Story().planned("dev-2")
+    story.spawns("dev")
+    trees = [step.workspace for step in story.state.steps.values() if step.workspace.startswith("dev-")]
+    assert trees.count("dev-2") == 3  # the subtask's own three steps
+    assert "dev-3" in story.state.steps
+
+
+# A damaged journal --------------------------------------------------------------------------------
+
+
+def test_a_damaged_journal_holds_the_task_until_somebody_says_so() -> None:
+    story = Story()
+    story.starts()
+    story.feed(f.JournalDamaged(story.at, "n", 7, "0000000001.jsonl.damaged-1"))
+    assert "damaged after line 7" in story.question().text
+    story.does("explore")
+    assert story.works_on() == set()
+    assert story.task() is TaskState.WAITING
+    story.answers("q1", "continue")
+    assert story.works_on() == {"plan"}
+
+
+def test_a_damaged_journal_of_a_complete_task_changes_nothing_but_a_question() -> None:
+    story = complete()
+    story.feed(f.JournalDamaged(story.at, "n", 7, "where"))
+    assert story.task() is TaskState.COMPLETE
+    story.answers("q1", "abandon")
+    assert story.task() is TaskState.COMPLETE
+    assert story.state.open_questions == []
