@@ -120,12 +120,11 @@ def _at_work(task: Task) -> bool:
 def _asked(requests: str) -> bool:
     """Tell whether a request waits to be heard."""
     try:
-        names = os.listdir(requests)
+        with os.scandir(requests) as entries:
+            names = [entry.name for entry in entries if not entry.name.startswith(".")]
     except OSError:
         return False
-    return any(
-        name.endswith(".json") and not name.startswith(".") and not name.endswith(REPLY) for name in names
-    )
+    return any(name.endswith(".json") and not name.endswith(REPLY) for name in names)
 
 
 def _settings() -> DaemonSettings:

@@ -50,7 +50,7 @@ class Begun:
         """Have a request heard, and wait for the daemon's reply."""
         request = send(str(self.home), verb, arguments)
         path = places.task_requests(self.home) / f"{request}.reply.json"
-        reply = json.loads(until(lambda: path.exists() and path.read_text(), f"a reply to {verb}"))
+        reply = json.loads(until(lambda: path.read_text() if path.exists() else "", f"a reply to {verb}"))
         path.unlink()
         if not reply["ok"]:
             raise RuntimeError(f"{verb} was refused: {reply['message']}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -76,7 +77,7 @@ def end(world: World, *, may_repeat: bool = False) -> None:
         assert world.git("rev-list", "--count", "main..task/t1") == "1"
         assert world.git("status", "--porcelain") == ""
         reported = {change["run"] for change in world.story().changes("run_reported")}
-        assert may_repeat or reported == set(world.story().runs)
+        assert may_repeat or reported == {run for run, _ in world.lives}
     except AssertionError as error:
         raise Lost(f"{error}\n{world.account()}") from None
 
@@ -128,10 +129,11 @@ def _ended_early(world: World, *command: str) -> bool:
     """Run a daemon until it is killed, or stop it when the task is complete; return whether it was killed."""
     daemon = world.launched(*command)
     world.until(lambda: daemon.poll() is not None or world.stands() == "complete")
-    if killed := daemon.poll() is not None:
-        world.until(lambda: not world.pid)
-    else:
-        world.stop_daemon()
+    killed = daemon.poll() is not None
+    if not killed:
+        with suppress(ProcessLookupError):
+            os.kill(world.pid or daemon.pid, signal.SIGTERM)
+    world.until(lambda: daemon.poll() is not None and not world.pid)
     return killed
 
 

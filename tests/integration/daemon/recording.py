@@ -27,7 +27,14 @@ SHORT_SEGMENTS = (
 )
 TURNS: dict[str, list[dict[str, Any]]] = {
     "explore": [{"report": False, "exit": 7}, {"bytes": "# Handoff: explore\nAll is well.\n"}],
-    "plan": [{"subtasks": ["- [greet] Add a greeting (agent: dev)", "- [part] Say goodbye (agent: dev; needs: greet)"]}],
+    "plan": [
+        {
+            "subtasks": [
+                "- [greet] Add a greeting (agent: dev)",
+                "- [part] Say goodbye (agent: dev; needs: greet)",
+            ]
+        }
+    ],
     "dev:greet": [
         {"claims": ["artifacts/code/not-there.md"]},
         {"status": "BLOCKED", "blockers": "There is no database."},
@@ -35,7 +42,14 @@ TURNS: dict[str, list[dict[str, Any]]] = {
         {"hold": "stopped"},
     ],
     "test:greet": [{"verdict": "REJECTED", "say": "The greeting is rude."}],
-    "accept": [{"marks": ["- [x] There is a greeting. (evidence: artifacts/reviews/accept.md)", "- [ ] It is kind. (reason: nobody asked)"]}],
+    "accept": [
+        {
+            "marks": [
+                "- [x] There is a greeting. (evidence: artifacts/reviews/accept.md)",
+                "- [ ] It is kind. (reason: nobody asked)",
+            ]
+        }
+    ],
 }
 
 

@@ -61,12 +61,27 @@ def test_nobody_speaks_for_another(world: World) -> None:
         {"name": "half-\udcff.md", "bytes": "**Status:** COMPLETE\n"},
         {"name": "explore-20261332-999999.md", "bytes": "**Status:** BLOCKED\n", "place": "folder"},
     ]
-    folder = world.begin({"explore": [{"first": forged[:-1]}], "plan": [{"first": [{"name": "plan-20260101-000009.md", "claimed_run": "r-00000000"}]}]})
+    folder = world.begin(
+        {
+            "explore": [{"first": forged[:-1]}],
+            "plan": [{"first": [{"name": "plan-20260101-000009.md", "claimed_run": "r-00000000"}]}],
+        }
+    )
     world.until_is("complete")
-    assert [step for _, step in world.lives] == ["explore", "plan", "dev:greet", "test:greet", "review:greet", "accept"]
+    assert [step for _, step in world.lives] == [
+        "explore",
+        "plan",
+        "dev:greet",
+        "test:greet",
+        "review:greet",
+        "accept",
+    ]
     world.check_once()
     dealt_with = {change["name"] for change in world.story().changes("handoff_seen")}
-    laid_down = {name.encode(errors="surrogateescape").decode(errors="backslashreplace") for name in names((folder / "handoffs").iterdir())}
+    laid_down = {
+        name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+        for name in names((folder / "handoffs").iterdir())
+    }
     orders = {change["order"]["name"] for change in world.story().changes("order_given")}
     assert laid_down - orders - dealt_with == set()
     world.until(lambda: "phase COMPLETE" in (folder / "progress.md").read_text())
@@ -114,7 +129,10 @@ def somebody_looks(world: World) -> Iterator[None]:
 def test_no_word_of_an_agent_or_of_task_md_is_ever_run(world: World) -> None:
     proof = world.root / "proof"
     proof.mkdir()
-    kinds = [way.replace("RUN", f"touch {proof}/WHERE") for way in ("#(RUN)", "$(RUN)", "`RUN`", "; RUN ;", "#{q:#(RUN)}")]
+    kinds = [
+        way.replace("RUN", f"touch {proof}/WHERE")
+        for way in ("#(RUN)", "$(RUN)", "`RUN`", "; RUN ;", "#{q:#(RUN)}")
+    ]
 
     def words(where: str) -> str:
         return " ".join(kind.replace("WHERE", f"{where}-{number}") for number, kind in enumerate(kinds))
@@ -140,7 +158,14 @@ def test_no_word_of_an_agent_or_of_task_md_is_ever_run(world: World) -> None:
     with somebody_looks(world):
         world.go("on")
         world.until_is("waiting")
-        for verb in (["status", "t1"], ["list"], ["logs", "t1"], ["logs", "t1", "plan"], ["why", "t1"], ["questions"]):
+        for verb in (
+            ["status", "t1"],
+            ["list"],
+            ["logs", "t1"],
+            ["logs", "t1", "plan"],
+            ["why", "t1"],
+            ["questions"],
+        ):
             said = world.task(*verb)
             assert said.code == 0, said
             assert "\x1b]" not in said.out
@@ -153,7 +178,16 @@ def test_no_word_of_an_agent_or_of_task_md_is_ever_run(world: World) -> None:
 
 @pytest.mark.parametrize("name", [os.fsdecode(b"\xff.md"), "a\nb.md", "\x1b]2;x\x07.md"])
 def test_artifacts_with_odd_names_do_not_stop_the_scribe(world: World, name: str) -> None:
-    folder = world.begin({"explore": [{"artifacts": {f"artifacts/analysis/{name}": "x", "artifacts/analysis/a.md": "y"}, "claims": []}]})
+    folder = world.begin(
+        {
+            "explore": [
+                {
+                    "artifacts": {f"artifacts/analysis/{name}": "x", "artifacts/analysis/a.md": "y"},
+                    "claims": [],
+                }
+            ]
+        }
+    )
     del name
     world.until_is("complete")
     world.until(lambda: "phase COMPLETE" in (folder / "progress.md").read_text())

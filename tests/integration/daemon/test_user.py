@@ -74,7 +74,10 @@ def test_tasks_of_one_project_and_namesakes_in_two_run_side_by_side(world: World
         assert world.task("start", name, "--project", str(project)).code == 0
 
     def states() -> list[str]:
-        return [json.loads((home / "state.json").read_text())["state"] for home in (world.state / "tasks").iterdir()]
+        return [
+            json.loads((home / "state.json").read_text())["state"]
+            for home in (world.state / "tasks").iterdir()
+        ]
 
     world.until(lambda: states() == ["complete"] * 3)
     assert world.task("status", "t1", "--project", str(other)).code == 0
@@ -96,7 +99,24 @@ def test_a_spawned_agent_works_beside_the_plan(world: World) -> None:
     world.check_once()
 
 
-NAMES = ["../x", "/etc/x", "", ".", "..", "-R", "--", "a\nb", "a" * 65, "A", "a b", "a:b", "a.b", "a=b", "%1", "ａ"]
+NAMES = [
+    "../x",
+    "/etc/x",
+    "",
+    ".",
+    "..",
+    "-R",
+    "--",
+    "a\nb",
+    "a" * 65,
+    "A",
+    "a b",
+    "a:b",
+    "a.b",
+    "a=b",
+    "%1",
+    "ａ",
+]
 
 
 @pytest.mark.parametrize("verb", [["start"], ["stop"], ["status"], ["logs"], ["attach"], ["checkin"]])
@@ -178,7 +198,15 @@ CHANGING = [
     ["daemon", "start"],
     ["daemon", "run"],
 ]
-LOOKING = [["status", "t1"], ["list"], ["logs", "t1"], ["why", "t1"], ["questions"], ["config"], ["daemon", "status"]]
+LOOKING = [
+    ["status", "t1"],
+    ["list"],
+    ["logs", "t1"],
+    ["why", "t1"],
+    ["questions"],
+    ["config"],
+    ["daemon", "status"],
+]
 
 
 def test_inside_a_run_an_agent_may_look_and_change_nothing(world: World, tmp_path: Path) -> None:
@@ -197,6 +225,10 @@ def test_inside_a_run_an_agent_may_look_and_change_nothing(world: World, tmp_pat
     world.until_is("complete")
     shown = (world.project / "tasks/t1/artifacts/analysis/explore.md").read_text()
     told = dict(line[3:].rsplit(" ", 1) for line in shown.splitlines() if line.startswith("## "))
-    assert {words: told.get(json.dumps(words)) for words in map(tuple, CHANGING)} == dict.fromkeys(map(tuple, CHANGING), "2"), shown
-    assert {words: told.get(json.dumps(words)) for words in map(tuple, LOOKING)} == dict.fromkeys(map(tuple, LOOKING), "0"), shown
+    assert {words: told.get(json.dumps(words)) for words in map(tuple, CHANGING)} == dict.fromkeys(
+        map(tuple, CHANGING), "2"
+    ), shown
+    assert {words: told.get(json.dumps(words)) for words in map(tuple, LOOKING)} == dict.fromkeys(
+        map(tuple, LOOKING), "0"
+    ), shown
     assert len(world.lives) == 6

@@ -52,7 +52,9 @@ def test_a_task_becomes_a_branch_and_leaves_the_users_tree_alone(world: World) -
     assert json.loads((folder / "pm_state.json").read_text())["phase"] == "COMPLETE"
     world.until(lambda: "phase COMPLETE" in (folder / "progress.md").read_text())
     assert "| Add a greeting | done |" in (folder / "progress.md").read_text()
-    assert world.git("diff", "--stat", "main", "task/t1").splitlines()[0].split("|")[0].strip() == "pkg/greet.py"
+    assert (
+        world.git("diff", "--stat", "main", "task/t1").splitlines()[0].split("|")[0].strip() == "pkg/greet.py"
+    )
     assert world.git("merge-base", "main", "task/t1") == world.git("rev-parse", "main")
     world.git("merge", "-q", "--ff-only", "task/t1")
     assert (world.project / "pkg" / "greet.py").exists()
@@ -69,9 +71,15 @@ def test_start_returns_at_once_and_says_what_it_did(world: World) -> None:
 
 
 def test_rejected_work_is_done_again_with_the_feedback(world: World) -> None:
-    world.begin({"review:greet": [REJECTED], "dev:greet": [{}, {"write": {"pkg/greet.py": "NAME = 'kind'\n"}}]})
+    world.begin(
+        {"review:greet": [REJECTED], "dev:greet": [{}, {"write": {"pkg/greet.py": "NAME = 'kind'\n"}}]}
+    )
     world.until_is("complete")
-    assert (world.lives_of("dev:greet"), world.lives_of("test:greet"), world.lives_of("review:greet")) == (2, 2, 2)
+    assert (world.lives_of("dev:greet"), world.lives_of("test:greet"), world.lives_of("review:greet")) == (
+        2,
+        2,
+        2,
+    )
     first, second = world.story().orders("dev:greet")
     assert "rude" not in first
     assert "Rejected by review:greet: The greeting is rude." in second
@@ -104,7 +112,9 @@ def test_three_rejections_set_a_subtask_aside_if_task_md_says_so(world: World) -
     assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/part.py"
 
 
-def test_a_blocker_is_tried_differently_then_asked_about_and_the_answer_reaches_the_agent(world: World) -> None:
+def test_a_blocker_is_tried_differently_then_asked_about_and_the_answer_reaches_the_agent(
+    world: World,
+) -> None:
     world.begin({"dev:greet": [BLOCKED, BLOCKED]})
     world.until_is("waiting")
     assert world.told()["phase"] == "BLOCKED"
@@ -149,12 +159,17 @@ def test_a_handoff_that_is_not_one_is_asked_for_again_once(world: World, wrong, 
     world.check_once()
 
 
-def test_an_agent_that_ends_without_a_handoff_is_asked_for_one_and_then_counts_as_crashed(world: World) -> None:
+def test_an_agent_that_ends_without_a_handoff_is_asked_for_one_and_then_counts_as_crashed(
+    world: World,
+) -> None:
     world.begin({"explore": [{"report": False}] * 2})
     world.until_is("complete")
     assert world.lives_of("explore") == 3
     assert "left no handoff" in world.story().orders("explore")[1]
-    assert [each["tally"] for each in world.story().changes("step_tallied")] == [{"asks": 1}, {"asks": 1, "crashes": 1}]
+    assert [each["tally"] for each in world.story().changes("step_tallied")] == [
+        {"asks": 1},
+        {"asks": 1, "crashes": 1},
+    ]
 
 
 def test_an_agent_that_crashes_is_started_again_up_to_its_bound(world: World) -> None:
@@ -168,7 +183,9 @@ def test_an_agent_that_crashes_is_started_again_up_to_its_bound(world: World) ->
     world.check_once()
 
 
-@pytest.mark.parametrize("world", [{"limits__silence": "500 ms", "limits__check_in": "100 ms"}], indirect=True)
+@pytest.mark.parametrize(
+    "world", [{"limits__silence": "500 ms", "limits__check_in": "100 ms"}], indirect=True
+)
 def test_a_silent_agent_that_ignores_term_is_killed_and_tried_again(world: World) -> None:
     world.begin({"explore": [{"ignore_term": True, "hang": True}]})
     world.until_is("complete")
@@ -188,7 +205,9 @@ def test_a_flood_on_the_screen_stays_bounded(world: World) -> None:
 def test_nobody_judges_work_before_it_is_committed_however_long_that_takes(world: World) -> None:
     slow = world.root / "bin" / "git"
     slow.parent.mkdir()
-    slow.write_text(f'#!/bin/sh\ncase " $* " in *" write-tree "*) sleep 1 ;; esac\nexec {shutil.which("git")} "$@"\n')
+    slow.write_text(
+        f'#!/bin/sh\ncase " $* " in *" write-tree "*) sleep 1 ;; esac\nexec {shutil.which("git")} "$@"\n'
+    )
     slow.chmod(0o700)
     world.daemon(PATH=f"{slow.parent}:{world.environ['PATH']}")
     world.begin({"test:greet": [{"write": {"pkg/junk.py": "by the tester\n"}}]})

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from orchestrator.cli import daemon as daemon_verb
+from orchestrator.cli import startup
 
 FAKE = textwrap.dedent("""
     import fcntl, json, os, signal, sys, time
@@ -26,7 +26,7 @@ def fake(house, python, monkeypatch):
     """A daemon that holds the lock until SIGTERM; it ends by itself after a minute at most."""
     script = house.root / "fake_daemon.py"
     script.write_text("import signal; signal.alarm(60)\n" + FAKE)
-    monkeypatch.setattr(daemon_verb, "_COMMAND", (python, str(script)))
+    monkeypatch.setattr(startup, "COMMAND", (python, str(script)))
     return script
 
 
@@ -67,7 +67,7 @@ def test_one_that_does_not_stop_is_named(house, task, fake, monkeypatch):
     )
     pid = int(task("daemon", "start").out.rpartition(" ")[2])
     try:
-        monkeypatch.setattr(daemon_verb, "STOP_PATIENCE", 0.05)
+        monkeypatch.setattr(startup, "STOP_PATIENCE", 0.05)
         said = task("daemon", "stop")
         assert said.code == 1
         assert f"the daemon (pid {pid}) still runs" in said.err
@@ -87,9 +87,9 @@ def test_a_daemon_that_ends_at_once_is_told_with_its_last_words(house, task, fak
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 def test_one_that_does_not_come_up_is_not_waited_for_for_ever(house, task, python, monkeypatch):
     monkeypatch.setattr(
-        daemon_verb, "_COMMAND", (python, "-c", "import signal; signal.alarm(5); signal.pause()")
+        startup, "COMMAND", (python, "-c", "import signal; signal.alarm(5); signal.pause()")
     )
-    monkeypatch.setattr(daemon_verb, "START_PATIENCE", 0.2)
+    monkeypatch.setattr(startup, "START_PATIENCE", 0.2)
     said = task("daemon", "start")
     assert said.code == 6
     assert "was not up in 0 s: it said nothing" in said.err
@@ -103,4 +103,4 @@ def test_the_pid_is_believed_only_while_the_lock_is_held(house, task):
 def test_what_there_is_to_do_is_said(task):
     said = task("daemon", "dance")
     assert said.code == 2
-    assert "'run', 'start', 'status', 'stop'" in said.err
+    assert "'run', 'start', 'status', 'stop', 'install', 'uninstall', 'alarm'" in said.err

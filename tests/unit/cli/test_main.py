@@ -19,6 +19,8 @@ CHANGING = [
     ["daemon", "run"],
     ["daemon", "start"],
     ["daemon", "stop"],
+    ["daemon", "install"],
+    ["daemon", "uninstall"],
 ]
 LOOKING = [
     ["status", "tidy"],
@@ -27,6 +29,7 @@ LOOKING = [
     ["templates"],
     ["config"],
     ["daemon", "status"],
+    ["daemon", "alarm"],
     ["help"],
 ]
 

@@ -2,16 +2,25 @@ from __future__ import annotations
 
 import logging
 import threading
+from functools import partial
 
 from orchestrator.daemon.hands import Inline, Pool
 
 
+def _wait(gate):
+    gate.wait(5)
+
+
+def _fail():
+    raise ZeroDivisionError
+
+
 def test_work_of_one_key_is_done_in_order_and_keys_do_not_wait_for_each_other():
-    pool, done = Pool(2), []
+    pool, done = Pool(2), list[int]()
     gate = threading.Event()
-    pool.do("a", gate.wait)
+    pool.do("a", partial(_wait, gate))
     for n in range(50):
-        pool.do("a", lambda n=n: done.append(n))
+        pool.do("a", partial(done.append, n))
     other = threading.Event()
     pool.do("b", other.set)
     assert other.wait(5)
@@ -27,7 +36,7 @@ def test_work_of_one_key_is_done_in_order_and_keys_do_not_wait_for_each_other():
 def test_work_that_raises_does_not_stop_what_comes_after_it(caplog):
     pool, after = Pool(1), threading.Event()
     with caplog.at_level(logging.ERROR):
-        pool.do("a", lambda: 1 / 0)
+        pool.do("a", _fail)
         pool.do("a", after.set)
         assert after.wait(5)
         pool.close()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,17 @@ def test_a_whole_report_is_a_fact_at_once_and_only_once(desk):
     assert fact.report.status is ReportStatus.COMPLETE
     assert desk.files.read(KEPT / fact.sha256) == GOOD.encode()
     assert desk.scan() == []
+
+
+def test_after_a_restart_what_was_dealt_with_is_only_read(desk):
+    desk.put(NAME, GOOD)
+    (fact,) = desk.scan()
+    state = replace(desk.state, seen={NAME: fact.sha256})
+    anew = Intake(desk.files, TASK, KEPT, Limits(), lambda: "nonce")
+    changed = []
+    desk.files.before = lambda step, path: changed.append((step, path))
+    assert anew.scan(state, desk.now) == []
+    assert changed == []
 
 
 def test_a_hint_reads_one_name_alone(desk):

@@ -1,0 +1,128 @@
+import fcntl
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from orchestrator.daemon.lock import DaemonLock, beat
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.errors import Refused
+
+
+@pytest.fixture
+def lock(tmp_path):
+    made = DaemonLock(tmp_path)
+    yield made
+    made.release()
+
+
+def held(state) -> bool:
+    """Tell whether somebody has the lock, as `task status` finds out."""
+    with (state / "daemon.lock").open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_a_second_one_is_refused_and_told_of_the_first(lock, tmp_path, monkeypatch):
+    monkeypatch.setattr("orchestrator.daemon.lock.PATIENCE", 0.0)
+    with pytest.raises(Refused, match=f"a daemon runs already, pid {os.getpid()}"):
+        DaemonLock(tmp_path)
+
+
+def test_what_is_started_does_not_hold_the_lock_on(tmp_path):
+    lock = DaemonLock(tmp_path)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False) as child:
+        lock.release()
+        assert not held(tmp_path)
+        child.communicate(b"\n")
+
+
+def test_a_successor_holds_it_on_without_a_gap_and_does_not_hand_it_to_others(tmp_path):
+    lock = DaemonLock(tmp_path)
+    number = lock.handed_on()
+    assert os.get_inheritable(number)
+    before = (tmp_path / "daemon.lock").stat().st_mtime_ns
+    after = DaemonLock(tmp_path, inherited=number)
+    assert held(tmp_path)
+    assert not os.get_inheritable(number)
+    assert (tmp_path / "daemon.lock").stat().st_mtime_ns == before, "it was never empty"
+    after.release()
+    assert not held(tmp_path)
+
+
+def test_a_lock_survives_an_exec(tmp_path):
+    then = (
+        "import os, sys; from pathlib import Path; from orchestrator.daemon.lock import DaemonLock\n"
+        "state, number = Path(sys.argv[1]), int(sys.argv[2])\n"
+        "DaemonLock(state, inherited=number); print('held', os.getpid(), flush=True); input()"
+    )
+    first = (
+        "import os, sys; from pathlib import Path; from orchestrator.daemon.lock import DaemonLock\n"
+        "lock = DaemonLock(Path(sys.argv[1])); print('first', os.getpid(), flush=True)\n"
+        "os.execv(sys.executable, [sys.executable, '-c', sys.argv[2], sys.argv[1], str(lock.handed_on())])"
+    )
+    command = [sys.executable, "-c", first, str(tmp_path), then]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        words = [child.stdout.readline().split() for _ in range(2)]
+        assert words == [["first", str(child.pid)], ["held", str(child.pid)]]
+        assert held(tmp_path)
+        assert (tmp_path / "daemon.lock").read_text() == f"{child.pid}\n"
+        child.communicate("\n")
+    assert not held(tmp_path)
+
+
+@pytest.mark.parametrize("what", ["another file", "nothing open", "the lock of a folder that was taken away"])
+def test_a_number_that_is_not_our_lock_is_not_believed(tmp_path, what):
+    (tmp_path / "other").write_text("precious")
+    if what == "another file":
+        number = os.open(tmp_path / "other", os.O_RDWR)
+    elif what == "nothing open":
+        number = 987
+    else:
+        number = DaemonLock(tmp_path).handed_on()
+        (tmp_path / "daemon.lock").unlink()
+    made = DaemonLock(tmp_path, inherited=number)
+    assert made._file != number
+    assert held(tmp_path)
+    assert (tmp_path / "other").read_text() == "precious"
+    made.release()
+    if what != "nothing open":
+        os.close(number)
+
+
+def test_another_daemon_that_is_quicker_is_respected_by_a_successor_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("orchestrator.daemon.lock.PATIENCE", 0.0)
+    other = DaemonLock(tmp_path)
+    number = os.open(tmp_path / "daemon.lock", os.O_RDWR)  # the same file, but not the one that holds the lock
+    with pytest.raises(Refused, match="a daemon runs already"):
+        DaemonLock(tmp_path, inherited=number)
+    other.release()
+
+
+class _Clock:
+    def now(self) -> float:
+        return 1000.5
+
+    def monotonic(self) -> float:
+        return 20.25
+
+    def sleep(self, seconds: float) -> None:
+        raise AssertionError
+
+
+def test_a_beat_tells_by_both_clocks_and_when_the_next_is_due(tmp_path):
+    beat(DiskFiles(), tmp_path, 900.0, _Clock(), 5.0)
+    assert json.loads((tmp_path / "daemon.beat").read_text()) == {
+        "pid": os.getpid(),
+        "started_at": 900.0,
+        "beat_at": 1000.5,
+        "monotonic": 20.25,
+        "every": 5.0,
+        "version": "0.1.0",
+    }

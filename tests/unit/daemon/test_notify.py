@@ -1,0 +1,76 @@
+import os
+import socket
+
+import pytest
+
+from orchestrator.daemon.notify import Notify
+
+
+@pytest.fixture(params=["a path", "an abstract name"])
+def manager(request, tmp_path):
+    """A service manager: the address that it gives, and what it was told since it was asked last."""
+    abstract = request.param == "an abstract name"
+    if abstract and not os.path.exists("/proc/self/ns/net"):
+        pytest.skip("abstract names are Linux's")
+    address = f"@orchestrator-test-{os.getpid()}-{tmp_path.name}" if abstract else str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ours:
+        ours.bind(f"\0{address[1:]}" if abstract else address)
+        ours.settimeout(5)
+        yield address, lambda: ours.recv(4096).decode().split("\n")
+
+
+def test_a_manager_is_told_of_start_beat_and_end(manager):
+    address, told = manager
+    notify = Notify.taken_from({"NOTIFY_SOCKET": address})
+    notify.ready("2 tasks, 1 at work")
+    assert told() == ["READY=1", "STATUS=2 tasks, 1 at work", "WATCHDOG=1"]
+    notify.beat("2 tasks, 0 at work")
+    assert told() == ["WATCHDOG=1", "STATUS=2 tasks, 0 at work"]
+    notify.stopping()
+    assert told()[0] == "STOPPING=1"
+
+
+def test_nothing_that_we_start_can_speak_in_our_name():
+    environ = {"NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "1", "WATCHDOG_PID": "2", "PATH": "/bin"}
+    notify = Notify.taken_from(environ)
+    assert environ == {"PATH": "/bin"}
+    assert notify.variables == {"NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "1", "WATCHDOG_PID": "2"}
+
+
+def test_without_a_manager_nothing_is_said():
+    Notify.taken_from({"PATH": "/bin"}).ready("1 tasks")
+
+
+@pytest.mark.parametrize("address", ["", "/nowhere/at/all", "x" * 200, "@", "relative", "\udcff"])
+def test_a_manager_that_does_not_hear_is_told_of_once_and_ends_nothing(address, caplog):
+    notify = Notify({"NOTIFY_SOCKET": address})
+    for _ in range(3):
+        notify.beat("1 tasks")
+    assert len(caplog.records) == (1 if address else 0)
+
+
+def test_a_manager_that_is_full_is_not_waited_for_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr("orchestrator.daemon.notify._DEADLINE", 0.01)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ours:
+        ours.bind(str(tmp_path / "notify"))
+        notify = Notify({"NOTIFY_SOCKET": str(tmp_path / "notify")})
+        for _ in range(2000):
+            notify.beat("1 tasks")
+            if notify._failed:
+                return
+    raise AssertionError("it was never full")
+
+
+@pytest.mark.parametrize(
+    ("variables", "seconds"),
+    [
+        ({}, None),
+        ({"WATCHDOG_USEC": "120000000"}, 120.0),
+        ({"WATCHDOG_USEC": "500000", "WATCHDOG_PID": str(os.getpid())}, 0.5),
+        ({"WATCHDOG_USEC": "500000", "WATCHDOG_PID": "1"}, None),
+        ({"WATCHDOG_USEC": "0"}, None),
+        ({"WATCHDOG_USEC": "soon"}, None),
+    ],
+)
+def test_the_watchdogs_time_is_read(variables, seconds):
+    assert Notify(variables).watchdog == seconds

@@ -1,0 +1,152 @@
+from dataclasses import dataclass, field
+
+import pytest
+
+from orchestrator.daemon import upgrade
+from orchestrator.daemon.hands import Inline
+from orchestrator.daemon.upgrade import PATIENCE, Upgrade, version_of
+from orchestrator.model.errors import Unavailable
+
+
+@dataclass
+class Installed:
+    """A package on disk, what it says when it is tried, and a clock."""
+
+    folder: object
+    says: str = "2"
+    at: float = 1000.0
+    trials: list = field(default_factory=list)
+
+    def put(self, version):
+        (self.folder / "__init__.py").write_text(f'"""A package."""\n\n__version__ = "{version}"\n')
+
+    def tried(self):
+        self.trials.append(self.at)
+        if not self.says:
+            raise Unavailable("it does not import")
+        return self.says
+
+    def now(self):
+        raise AssertionError("the wall clock may be set")
+
+    def monotonic(self):
+        return self.at
+
+    def sleep(self, seconds):
+        raise AssertionError
+
+
+@pytest.fixture
+def disk(tmp_path):
+    made = Installed(tmp_path)
+    made.put("1")
+    return made
+
+
+@pytest.fixture
+def watched(disk):
+    return Upgrade("1", disk.folder, Inline(), disk, 30.0, disk.tried)
+
+
+def looked(watched, disk, times=2):
+    for _ in range(times):
+        disk.at += 30
+        watched.look()
+    return watched
+
+
+def test_its_own_version_is_no_news(watched, disk):
+    looked(watched, disk, 5)
+    assert not watched.due(quiet=True)
+    assert disk.trials == []
+
+
+def test_another_version_is_tried_when_it_stands_there_twice_and_waits_for_a_quiet_moment(watched, disk):
+    looked(watched, disk)
+    disk.put("2")
+    looked(watched, disk, 1)
+    assert (disk.trials, watched.due(quiet=True)) == ([], False)
+    looked(watched, disk, 1)
+    assert len(disk.trials) == 1
+    assert not watched.due(quiet=False)
+    assert watched.due(quiet=True)
+    looked(watched, disk, 3)
+    assert len(disk.trials) == 1, "what was proven is not tried again"
+
+
+def test_a_moment_that_is_never_quiet_is_not_waited_for_for_ever(watched, disk):
+    disk.put("2")
+    looked(watched, disk)
+    disk.at += PATIENCE - 1
+    assert not watched.due(quiet=False)
+    disk.at += 1
+    assert watched.due(quiet=False)
+
+
+@pytest.mark.parametrize("says", ["", "3"], ids=["does not import", "is not what would be started"])
+def test_one_that_cannot_be_used_is_tried_again_with_growing_pauses_and_said(watched, disk, says, caplog):
+    disk.put("2")
+    disk.says = says
+    looked(watched, disk, 300)
+    assert not watched.due(quiet=True)
+    pauses = [after - before for before, after in zip(disk.trials, disk.trials[1:], strict=False)]
+    assert pauses[:4] == [60, 120, 240, 480]
+    assert max(pauses) == upgrade.LONGEST_PAUSE
+    assert len(caplog.records) == len(disk.trials)
+    assert "version 2 is installed" in caplog.text
+
+    disk.put("4")
+    disk.says = "4"
+    looked(watched, disk)
+    assert watched.due(quiet=True)
+
+
+def test_one_that_was_replaced_or_taken_away_after_its_trial_does_not_take_over(watched, disk):
+    disk.put("2")
+    looked(watched, disk)
+    assert watched.due(quiet=True)
+    disk.put("3")
+    assert not watched.due(quiet=True)
+    (disk.folder / "__init__.py").unlink()
+    looked(watched, disk, 3)
+    assert not watched.due(quiet=True)
+    disk.put("1")
+    looked(watched, disk, 3)
+    assert not watched.due(quiet=True)
+    assert len(disk.trials) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        (b'__version__ = "0.2.0"\n', "0.2.0"),
+        (b'"""Words."""\n\n__version__ = "1.0rc1"\nmore = 1\n', "1.0rc1"),
+        (b"", ""),
+        (b'__version__ = "0.2', ""),
+        (b"\xff\xfe", ""),
+    ],
+)
+def test_the_version_is_read_and_not_run(tmp_path, text, version):
+    (tmp_path / "__init__.py").write_bytes(text)
+    assert version_of(tmp_path) == version
+
+
+def test_a_package_that_is_not_there_has_no_version(tmp_path):
+    assert version_of(tmp_path / "gone") == ""
+
+
+def test_a_trial_starts_the_program_as_it_would_be_started_and_it_takes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert upgrade.trial() == "0.1.0"
+    assert not (tmp_path / "state").exists()
+    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "never")
+    with pytest.raises(Unavailable, match=r"exit 1: .*limits.check_in is 'never'"):
+        upgrade.trial()
+    monkeypatch.setattr(upgrade, "COMMAND", (str(tmp_path / "python"),))
+    with pytest.raises(Unavailable, match="No such file"):
+        upgrade.trial()
+    monkeypatch.setattr(upgrade, "COMMAND", ("sleep", "60", "#"))
+    monkeypatch.setattr(upgrade, "TRIAL", 0.05)
+    with pytest.raises(Unavailable, match="sleep|timed out"):
+        upgrade.trial()
