@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.cli.beat import FRESH, Beat, last_word
+from orchestrator.cli.beat import FRESH, Beat, is_fresh, last_word
 from orchestrator.cli.exits import CommandError
 from orchestrator.cli.screen import clock, harmless
 from orchestrator.cli.tasks import Task, homes
@@ -38,6 +38,8 @@ def alarm(state: str) -> str:
 
     One that is dead is started again if the settings say so, nobody stopped it on purpose, and no agent asks.
     """
+    if is_fresh(state):
+        return ""
     beat = Beat(state)
     silent, least = _silence(state, beat)
     if silent < max(FRESH, least) or (not beat.up and os.path.lexists(places.daemon_stopped(state))):

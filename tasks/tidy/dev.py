@@ -32,6 +32,7 @@ from workshop import Contents, Polished, Workshop
 
 TRIES, TRIAL_SECONDS = 30, 900
 FILE_BY_FILE = 2
+NOT_SEEN_HARMLESS = "no fix in it was seen to keep the tests passing"
 
 
 @dataclass
@@ -110,7 +111,7 @@ def _file_by_file(shop: Workshop, trial: Trial, said: Feedback, budget: Budget) 
     some = _fix_by_fix(shop, trial, budget, dropped, contents)
     return Choice(
         {**contents, **some},
-        {path: "its fixes make a test fail" for path in dropped if path not in some},
+        {path: NOT_SEEN_HARMLESS for path in dropped if path not in some},
         f"Tried file by file with {trial}: {len(kept)} of {count(len(whole), 'file')} could be mended whole, "
         f"{len(some)} in part.",
     )
@@ -121,7 +122,7 @@ def _without_the_named(shop: Workshop, trial: Trial, said: Feedback, budget: Bud
     say(f"Leaving out {count(len(said.files), 'file')}, trying the rest fix by fix with {trial} …")
     some = _fix_by_fix(shop, trial, budget, paths, {})
     left = dict.fromkeys(sorted(said.files), "a failure of an earlier attempt names it")
-    left |= {path: "its fixes make a test fail" for path in paths if path not in some}
+    left |= {path: NOT_SEEN_HARMLESS for path in paths if path not in some}
     return Choice(
         some, left, f"Left out the files that failures named, tried the rest fix by fix with {trial}."
     )

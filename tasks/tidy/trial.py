@@ -11,7 +11,7 @@ from comparison import GRACE_SECONDS, SLOWER
 from outcomes import lost
 from repository import Repository
 from scratch import copied
-from wording import count
+from wording import count, say
 from workshop import Contents
 
 
@@ -44,6 +44,7 @@ class Trial:
                 (copy / path).write_bytes(data)
             limit = SLOWER * self.baseline.seconds + GRACE_SECONDS
             ran = suite.run(copy, runner, limit, only=self.tests or None)
-        if self.tests:
-            return self.tests <= ran.outcomes.passed
-        return not lost(self.baseline.outcomes.passed, ran.outcomes)
+        wanted = self.tests or self.baseline.outcomes.passed
+        passes = wanted <= ran.outcomes.passed if self.tests else not lost(wanted, ran.outcomes)
+        say(f"  {count(len(contents), 'file')} changed: {'the tests pass' if passes else 'a test fails'}")
+        return passes

@@ -218,6 +218,11 @@ def tried(fault: str, tries: Iterable[Callable[[], object]], at_once: int) -> Ro
     return row
 
 
+def say(what: object) -> None:
+    sys.stdout.write(f"{what}\n")
+    sys.stdout.flush()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--stride", type=int, default=1, help="take each Nth moment only (default: all)")
@@ -225,14 +230,14 @@ def main() -> int:
     parser.add_argument("--stories", action="store_true", help="tell the whole story of each failure")
     options = parser.parse_args()
     began, failed = time.monotonic(), 0
-    print(f"{'fault':44} {'tries':>6} {'lost':>6} {'doubled':>8} {'stuck':>6}")
+    say(f"{'fault':44} {'tries':>6} {'lost':>6} {'doubled':>8} {'stuck':>6}")
     for fault, tries in faults(options.stride):
         row = tried(fault, tries, options.at_once)
-        print(row, flush=True)
+        say(row)
         failed += len(row.stories)
         for story in row.stories if options.stories else ():
-            print(story)
-    print(f"\n{time.monotonic() - began:.0f} s")
+            say(story)
+    say(f"\n{time.monotonic() - began:.0f} s")
     return 1 if failed else 0
 
 

@@ -14,17 +14,11 @@ from orchestrator import __version__
 from orchestrator.daemon.journal import Journal, sealed
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.pm.state import PMState
-from tests.integration.daemon.world import ROLES, World, a_world
+from tests.integration.daemon.world import ROLES, World, a_world, altered
 
 JOURNALS = Path(__file__).parents[2] / "fixtures" / "journals"
 SUMMARY = "summary.json"
-SHORT_SEGMENTS = (
-    sys.executable,
-    "-P",
-    "-c",
-    "import runpy; from orchestrator.daemon import journal; journal.SEGMENT_LINES = 40;"
-    "runpy.run_module('orchestrator.daemon', run_name='__main__')",
-)
+SHORT_SEGMENTS = altered("from orchestrator.daemon import journal; journal.SEGMENT_LINES = 40")
 TURNS: dict[str, list[dict[str, Any]]] = {
     "explore": [{"report": False, "exit": 7}, {"bytes": "# Handoff: explore\nAll is well.\n"}],
     "plan": [
@@ -93,17 +87,21 @@ def _generic(value: Any, world: World) -> Any:
     """Return a value without the paths of this machine."""
     match value:
         case str():
+            text = value
             for found, shown in (
                 (str(world.root), "/home/user"),
                 (str(ROLES), "/home/user/agent.py"),
                 (str(ROLES.parents[3]), "/opt/agent-orchestrator"),
                 (sys.executable, "/usr/bin/python3"),
             ):
-                value = value.replace(found, shown)
-            return value
+                text = text.replace(found, shown)
+            return text
         case dict():
-            shown = {_generic(key, world): _generic(each, world) for key, each in value.items()}
-            return shown | {key: shown[key][:80] for key in ("prompt",) if key in shown}
+            # What a prompt says is of no interest, and long.
+            return {
+                _generic(key, world): _generic(each[:80] if key == "prompt" else each, world)
+                for key, each in value.items()
+            }
         case list():
             return [_generic(each, world) for each in value]
         case _:
@@ -125,7 +123,7 @@ def main() -> None:
     journal.close()
     told = {"lines": journal.lines, **summary(journal.state)}
     (folder / SUMMARY).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"{journal.lines} lines in {folder}")
+    sys.stdout.write(f"{journal.lines} lines in {folder}\n")
 
 
 if __name__ == "__main__":

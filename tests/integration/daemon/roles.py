@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 ENV = {name.removeprefix("ORCHESTRATOR_"): value for name, value in os.environ.items()}
@@ -42,24 +43,22 @@ class Turn:
 
 
 def main() -> int:
-    home = os.path.dirname(sys.argv[1])
+    script = Path(sys.argv[1])
+    home = script.parent
     number = begun(home)
-    with open(sys.argv[1], encoding="utf-8") as file:
-        turns = json.load(file).get(ENV["STEP"], [])
+    turns = json.loads(script.read_text(encoding="utf-8")).get(ENV["STEP"], [])
     turn = Turn(turns[number] if number < len(turns) else {})
     if turn.ignore_term:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    with open(f"{home}/ready", "a", encoding="utf-8") as file:
-        file.write(f"{ENV['STEP']}\n")
-    print(f"{ENV['AGENT']} works on {ENV['STEP']}", flush=True)
+    show(f"{ENV['AGENT']} works on {ENV['STEP']}\n")
     if turn.hold:
-        wait_for(f"{home}/go/{turn.hold}")
+        wait_for(home / "go" / turn.hold)
     if turn.hang:
         time.sleep(LONGEST)
     if turn.screen:
-        print(turn.screen, flush=True)
+        show(turn.screen)
     if turn.flood:
-        sys.stdout.write(("y" * 79 + "\n") * (turn.flood // 80))
+        show(("y" * 79 + "\n") * (turn.flood // 80))
     if turn.leave:
         subprocess.Popen(["sleep", str(LONGEST)], start_new_session=True)
     if turn.remove:
@@ -72,9 +71,14 @@ def main() -> int:
     return turn.exit or 0
 
 
-def begun(home: str) -> int:
+def show(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def begun(home: Path) -> int:
     """Note this life, and return how many lives of the same step were before it."""
-    with open(f"{home}/runs", "a+", encoding="utf-8") as file:
+    with (home / "runs").open("a+", encoding="utf-8") as file:
         file.write(f"{ENV['RUN']} {ENV['STEP']} {ENV['ATTEMPT']} {os.getpid()}\n")
         file.flush()
         file.seek(0)
@@ -82,9 +86,9 @@ def begun(home: str) -> int:
     return lives.count(ENV["STEP"]) - 1
 
 
-def wait_for(path: str) -> None:
+def wait_for(path: Path) -> None:
     until = time.monotonic() + LONGEST
-    while not os.path.exists(path):
+    while not path.exists():
         if time.monotonic() > until:
             sys.exit(9)
         time.sleep(0.005)
@@ -96,10 +100,9 @@ def work(turn: Turn) -> None:
     if files is None:
         files = {f"pkg/{ENV['SUBTASK']}.py": f"NAME = '{ENV['SUBTASK']}'\n"} if ENV["AGENT"] == "dev" else {}
     for name, text in files.items():
-        path = f"{ENV['WORKSPACE']}/{name}"
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        path = Path(ENV["WORKSPACE"], name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def made(turn: Turn) -> list[str]:
@@ -111,15 +114,14 @@ def made(turn: Turn) -> list[str]:
         done = subprocess.run(turn.run, capture_output=True, text=True, timeout=LONGEST, check=False)
         artifacts[name] = f"exit {done.returncode}\n{done.stdout}{done.stderr}"
     for path, text in artifacts.items():
-        with open(f"{ENV['TASK_DIR']}/{path}", "w", encoding="utf-8") as file:
-            file.write(text)
+        Path(ENV["TASK_DIR"], path).write_text(text, encoding="utf-8")
     return [*artifacts, *(turn.claims or ())]
 
 
 def report(turn: Turn, artifacts: list[str]) -> bytes:
     """Return the report's bytes."""
     if turn.bytes is not None:
-        return turn.bytes.encode("latin-1") * (turn.times or 1)
+        return bytes(turn.bytes, "latin-1") * (turn.times or 1)
     lines = [f"# Handoff: {ENV['AGENT']}", f"**Status:** {turn.status or 'COMPLETE'}"]
     lines += [f"**Run:** {turn.claimed_run or ENV['RUN']}", f"**In reply to:** {ENV['REPLY_TO']}"]
     if verdict := turn.verdict or ("APPROVED" if ENV["AGENT"] in {"test", "review"} else ""):
@@ -136,42 +138,41 @@ def report(turn: Turn, artifacts: list[str]) -> bytes:
 
 
 def marks(artifacts: list[str]) -> list[str]:
-    with open(f"{ENV['TASK_DIR']}/task.md", encoding="utf-8") as file:
-        wanted = file.read().partition("## Success Criteria\n")[2].partition("\n## ")[0]
+    brief = Path(ENV["TASK_DIR"], "task.md").read_text(encoding="utf-8")
+    wanted = brief.partition("## Success Criteria\n")[2].partition("\n## ")[0]
     return [f"- [x] {line[2:]} (evidence: `{artifacts[0]}`)" for line in wanted.splitlines() if line]
 
 
 def lay_down(turn: Turn, data: bytes) -> None:
     """Put a report into `handoffs/`, whole unless it is told otherwise."""
-    path = f"{ENV['TASK_DIR']}/handoffs/{turn.name}" if turn.name else free_name()
+    handoffs = Path(ENV["TASK_DIR"], "handoffs")
+    path = handoffs / turn.name if turn.name else free_name(handoffs)
     if turn.place == "fifo":
         os.mkfifo(path)
     elif turn.place == "folder":
-        os.mkdir(path)
+        path.mkdir()
     elif turn.place:
-        os.symlink(turn.place, path)
+        path.symlink_to(turn.place)
     elif turn.slow:
-        with open(path, "wb") as file:
+        with path.open("wb") as file:
             file.write(data[: len(data) // 2])
             file.flush()
             time.sleep(turn.slow)
             file.write(data[len(data) // 2 :])
     else:
-        unfinished = f"{ENV['SCRATCHPAD']}/unfinished"
+        unfinished = handoffs / turn.temporary if turn.temporary else Path(ENV["SCRATCHPAD"], "unfinished")
+        unfinished.write_bytes(data)
         if turn.temporary:
-            unfinished = f"{ENV['TASK_DIR']}/handoffs/{turn.temporary}"
-        with open(unfinished, "wb") as file:
-            file.write(data)
-        if turn.temporary:
-            time.sleep(0.05)
-        os.rename(unfinished, path)
+            time.sleep(0.05)  # long enough to be seen
+        unfinished.rename(path)
 
 
-def free_name() -> str:
+def free_name(handoffs: Path) -> Path:
+    """Return the path of the next handoff of this agent: names take the next free second."""
     second = int(time.time())
     while True:
         stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(second))
-        path = f"{ENV['TASK_DIR']}/handoffs/{ENV['AGENT']}-{stamp}.md"
+        path = handoffs / f"{ENV['AGENT']}-{stamp}.md"
         if not os.path.lexists(path):
             return path
         second += 1

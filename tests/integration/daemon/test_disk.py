@@ -5,22 +5,15 @@ from __future__ import annotations
 import resource
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.integration.daemon.world import World
+from tests.integration.daemon.world import World, altered
 
 HOLD = {"hold": "on"}
-IMPATIENT = (
-    sys.executable,
-    "-P",
-    "-c",
-    "import runpy; from orchestrator.daemon import task; task.REST = 0.2;"
-    "runpy.run_module('orchestrator.daemon', run_name='__main__')",
-)
+IMPATIENT = altered("from orchestrator.daemon import task; task.REST = 0.2")
 """A daemon whose rests are short."""
 
 

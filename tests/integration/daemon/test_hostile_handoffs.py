@@ -8,7 +8,7 @@ import select
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +18,7 @@ HOLD = {"hold": "on"}
 
 
 def test_whatever_is_no_handoff_is_asked_for_again_and_the_task_goes_on(world: World) -> None:
-    odd = {
+    odd: dict[str, dict[str, Any]] = {
         "explore": {"place": "fifo"},
         "plan": {"place": "/etc/passwd"},
         "dev:greet": {"place": "folder"},

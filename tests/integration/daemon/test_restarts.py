@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -95,11 +96,14 @@ def test_a_second_daemon_refuses_and_names_the_first(world: World) -> None:
     assert sorted(each.poll() is None for each in both) == [False, True]
 
 
+def further(world: World, lives: int) -> bool:
+    return len(world.lives) > lives or world.stands() == "complete"
+
+
 def test_killed_again_and_again_it_still_gets_there(world: World) -> None:
     world.begin()
     for _ in range(6):
-        steps = len(world.lives)
-        world.until(lambda: len(world.lives) > steps or world.stands() == "complete")
+        world.until(partial(further, world, len(world.lives)))
         if world.pid:
             world.kill_daemon()
         world.daemon()

@@ -407,6 +407,12 @@ def a_world(**settings: str) -> Iterator[World]:
         made.end()
 
 
+def altered(change: str) -> list[str]:
+    """Return the command of a daemon of which something was altered, by a line of Python, before it begins."""
+    run = "import runpy; runpy.run_module('orchestrator.daemon', run_name='__main__')"
+    return [sys.executable, "-P", "-c", f"{change}\n{run}"]
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Return an object from a file; an empty one if it is not there."""
     try:

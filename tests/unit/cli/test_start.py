@@ -329,7 +329,7 @@ def test_ctrl_c_leaves_the_task_running(house, running, brief):
 
 def test_a_daemon_that_is_down_keeps_the_request(start, house, brief, monkeypatch):
     monkeypatch.setattr(
-        "orchestrator.cli.daemon._COMMAND", (sys.executable, "-c", "raise SystemExit('no tmux')")
+        "orchestrator.cli.startup.COMMAND", (sys.executable, "-c", "raise SystemExit('no tmux')")
     )
     said = start()
     assert said.code == 6

@@ -36,7 +36,11 @@ def test_a_second_one_is_refused_and_told_of_the_first(lock, tmp_path, monkeypat
 
 def test_what_is_started_does_not_hold_the_lock_on(tmp_path):
     lock = DaemonLock(tmp_path)
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False) as child:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    command = [sys.executable, "-c", "print('up', flush=True); input()"]
+    with subprocess.Popen(command, close_fds=False, **pipes) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
         lock.release()
         assert not held(tmp_path)
         child.communicate(b"\n")

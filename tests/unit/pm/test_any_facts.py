@@ -21,7 +21,7 @@ from orchestrator.model.task import AfterRejections, Brief, Config, WorkspaceKin
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.state import PMState
 from tests.unit.pm.deciding import decided
-from tests.unit.pm.evidence import Evidence
+from orchestrator.testing.simulation.evidence import Evidence
 
 AGENTS = {role.value: Agent(role.value, role, command=("agent",)) for role in Role}
 CRITERIA = ("It works", "It is documented")

@@ -1,0 +1,177 @@
+"""The daemon in its imagined world: booted on what lies on the disk, given time and hints, killed anywhere."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from random import Random
+from typing import Final
+
+from orchestrator.daemon import hints as h
+from orchestrator.daemon.act.launch import World as Reach
+from orchestrator.daemon.doing import leases
+from orchestrator.daemon.hands import Hands, Inline
+from orchestrator.daemon.loop import Loop
+from orchestrator.daemon.office import Office
+from orchestrator.model.settings import Settings
+from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_host import FakeHost
+from orchestrator.testing.fake_workspaces import FakeWorkspaces
+from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.workspaces.leases import Lease
+
+STATE: Final = Path("/pm")
+TURNS_AT_ONCE: Final = 200
+"""More turns than these, with no time passing between them, are no turns but a spinning loop."""
+
+
+class Killed(BaseException):
+    """The daemon was killed here. No `Exception`: nothing may catch it and go on."""
+
+
+class Spinning(AssertionError):
+    """The loop wants to be woken at once, again and again."""
+
+
+@dataclass(slots=True)
+class SlowHands:
+    """Hands that take their time: in order per key, in any order across keys. A killed daemon's do nothing more."""
+
+    clock: FakeClock
+    random: Random
+    dropped: bool = False
+    _queues: dict[str, deque[Callable[[], None]]] = field(default_factory=dict)
+
+    def do(self, key: str, work: Callable[[], None]) -> None:
+        """Have work done a little later."""
+        queue = self._queues.setdefault(key, deque())
+        queue.append(work)
+        if len(queue) == 1:
+            self._plan(key)
+
+    def close(self) -> None:
+        """Nothing more is done."""
+        self.dropped = True
+
+    def _plan(self, key: str) -> None:
+        seconds = self.random.choice((0.0, 0.0, 0.001, 0.02, 0.3, 5.0))
+        self.clock.after(seconds, partial(self._work, key))
+
+    def _work(self, key: str) -> None:
+        if self.dropped:
+            return
+        queue = self._queues[key]
+        try:
+            queue[0]()
+        finally:
+            queue.popleft()
+            if queue:
+                self._plan(key)
+
+
+@dataclass(slots=True)
+class Daemon:
+    """One user's daemon. `slow` gives it hands that take their time; else they work at once.
+
+    `loop` is None while it is down. `news` is true when something may have happened that no hint told.
+    """
+
+    files: MemoryFiles
+    host: FakeHost
+    workspaces: FakeWorkspaces
+    clock: FakeClock
+    random: Random
+    settings: Settings
+    slow: bool = True
+    loop: Loop | None = None
+    news: bool = True
+    boots: int = 0
+    turns: int = 0
+    _hands: Hands = field(default_factory=Inline)
+    _hints: SimpleQueue[h.Hint] = field(default_factory=SimpleQueue)
+    _check_in_at: float = 0.0
+    _rescan_at: float = 0.0
+
+    def boot(self) -> None:
+        """Start on what lies on the disk."""
+        self.boots += 1
+        self._hints = SimpleQueue()
+        self._hands = SlowHands(self.clock, self.random) if self.slow else Inline()
+        self.loop = Loop(self._office(), lambda _: None, lambda: None, self._hints)
+        self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in
+        self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan
+        self.news = True
+        self.loop.open()
+
+    def drop(self, *, power: bool = False, torn: int = 0) -> None:
+        """Let the process be no more: all that it had in memory is gone."""
+        self._hands.close()
+        self.loop = None
+        self.files.crash(power=power, torn=torn)
+
+    def hint(self, hint: h.Hint) -> None:
+        """Tell it of something, if it is up."""
+        if self.loop is not None:
+            self._hints.put(hint)
+
+    def next_moment(self) -> float | None:
+        """Return the monotonic moment at which it wants to do something by itself, or None."""
+        if self.loop is None:
+            return None
+        moments = [self._rescan_at] if self.news or self._has_open_actions() else []
+        if any(task.begun and task.engine.state.live_runs for task in self.loop.tasks.values()):
+            moments.append(self._check_in_at)
+        if (wake_at := self.loop.wake_at()) is not None:
+            moments.append(wake_at - self.clock.now() + self.clock.monotonic())
+        return min(moments, default=None)
+
+    def work(self) -> None:
+        """Take turns until there is nothing more to do at this moment."""
+        if (loop := self.loop) is None:
+            return
+        self._beat()
+        for _ in range(TURNS_AT_ONCE):
+            self.turns += 1
+            loop.turn(0)
+            if self.loop is not loop:
+                return
+            wake_at = loop.wake_at()
+            if self._hints.empty() and (wake_at is None or wake_at > self.clock.now()):
+                return
+        raise Spinning(f"{TURNS_AT_ONCE} turns at one moment")
+
+    def _beat(self) -> None:
+        now = self.clock.monotonic()
+        if now >= self._rescan_at:
+            self._rescan_at = now + self.settings.daemon.rescan
+            self.news = False
+            self._hints.put(h.Rescan())
+        if now >= self._check_in_at:
+            self._check_in_at = now + self.settings.limits.check_in
+            self._hints.put(h.CheckIn())
+
+    def _has_open_actions(self) -> bool:
+        return self.loop is not None and any(
+            task.begun and task.engine.state.outbox for task in self.loop.tasks.values()
+        )
+
+    def _office(self) -> Office:
+        return Office(
+            world=Reach(self.files, self.host, self.workspaces, self.settings, {"PATH": "/bin"}),
+            clock=self.clock,
+            hands=self._hands,
+            scribe_hands=Inline(),
+            nonce=lambda: f"{self.random.getrandbits(64):016x}",
+            post=self._hints.put,
+            state_folder=STATE,
+            leases=self._leases,
+        )
+
+    def _leases(self, opened_at: float, run: str) -> list[Lease]:
+        tasks = self.loop.tasks.values() if self.loop is not None else ()
+        begun = [task for task in tasks if task.begun]
+        return [lease for task in begun for lease in leases(task.engine.state, opened_at, run)]
