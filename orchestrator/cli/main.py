@@ -94,7 +94,7 @@ def mind_daemon() -> None:
         from orchestrator.cli.alarm import sound
 
         sound(state)
-    except Exception:  # noqa: BLE001 (what was asked for is the verb; it says what is wrong, if it matters there)
+    except Exception:
         if os.environ.get("ORCHESTRATOR_DEBUG"):
             raise
 

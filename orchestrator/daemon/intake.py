@@ -31,11 +31,11 @@ Stamp = tuple[int, int, int]
 
 @dataclass(slots=True)
 class Intake:
-    """Watches one task's `handoffs/`. `folder` is the task's folder, `accepted` where read reports are kept."""
+    """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` takes each read report, with its hash."""
 
     files: Files
     folder: Path
-    accepted: Path
+    keep: Callable[[str, bytes], None]
     limits: Limits
     nonce: Callable[[], str]
     _known: dict[str, Stamp] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class Intake:
         except BadFile as error:
             faults = error.faults
             return ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
-        self.files.write(self.accepted / digest, data)
+        self.keep(digest, data)
         missing = self._missing(report)
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
 

@@ -74,7 +74,7 @@ class Loop:
             if task.begun:
                 self._guarded(task, task.see_what_is_due)
         for task in list(self.tasks.values()):
-            self._guarded(task, task.project)
+            self._guarded(task, task.show)
 
     def wake_at(self) -> float | None:
         """Return when something is due next, by the wall clock; None if only a hint can bring news."""
@@ -84,7 +84,7 @@ class Loop:
     def close(self) -> None:
         """Write what others read, and let go of every file. Runs live on; they are found again."""
         for task in self.tasks.values():
-            self._guarded(task, task.project)
+            self._guarded(task, partial(task.show, now=True))
             task.close()
 
     def _waiting(self, timeout: float | None) -> deque[h.Hint]:
@@ -131,7 +131,7 @@ class Loop:
                 return
             case h.HandoffHint(name=name):
                 task.see_reports(name)
-                task.tell_scribe(name)
+                task.show(name)
             case h.RunHint(run=run):
                 task.see_run(run)
             case h.OutcomeHint(fact=fact):
@@ -140,7 +140,7 @@ class Loop:
             case h.BriefHint():
                 task.see_brief()
             case h.ArtifactHint(path=path):
-                task.tell_scribe(f"artifacts/{path}")
+                task.show(f"artifacts/{path}")
 
     def _opened(self, name: str) -> Task | None:
         """Open a task's journal and catch up with the world; None if there is no such task."""
@@ -201,7 +201,7 @@ class Loop:
                 fact = SpawnAsked(at, self.office.nonce(), request.id, agent, told)
             case "checkin":
                 task.check_in()
-                task.project()
+                task.show(now=True)
                 return f"{task.engine.state.name} was checked: {task.engine.state.state}"
             case verb:
                 raise Refused(f"there is no request {verb[:40]!a}")
@@ -212,7 +212,7 @@ class Loop:
         if not was_begun:
             task.template = self._template(task)
         self.watch(task)
-        task.project()
+        task.show(now=True)
         return _reply(decision)
 
     def _agent(self, task: Task, name: str) -> Agent:

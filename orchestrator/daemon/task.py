@@ -14,9 +14,8 @@ from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.intake import Intake
 from orchestrator.daemon.lives import facts_of
 from orchestrator.daemon.office import Office
-from orchestrator.daemon.project import projection, write_lost, write_projections
-from orchestrator.daemon.scribing import Scribing
-from orchestrator.daemon.view import pm_view
+from orchestrator.daemon.project import write_lost
+from orchestrator.daemon.showing import Showing
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
@@ -54,7 +53,7 @@ class Task:
     _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
-    _scribing: Scribing | None = field(default=None, init=False)
+    _showing: Showing | None = field(default=None, init=False)
     _looked_at: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
@@ -205,7 +204,7 @@ class Task:
         self.feed(CheckedIn(at, self.office.nonce(), self._signs_of_work()))
         self.engine.last_checkin = at
         self.engine.dirty = True
-        self.tell_scribe(rescan=True)
+        self.show(rescan=True)
 
     def see_what_is_due(self) -> None:
         """Act on the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
@@ -238,38 +237,54 @@ class Task:
         # What was due already when last looked at waits for something else: no reason to spin.
         return now + SOON if soonest is not None and soonest <= self._looked_at else soonest
 
-    def project(self) -> None:
-        """Write what others read, if anything has changed."""
-        if self.engine.dirty and self.begun:
-            at = self.office.clock.now()
-            shown = projection(self.engine.state, last_checkin=self.engine.last_checkin, at=at)
-            write_projections(self.office.world.files, self.home, self.where.task, shown)
-            self.engine.dirty = False
-            self.tell_scribe()
+    def show(self, *names: str, rescan: bool = False, now: bool = False) -> None:
+        """Show others how the task stands.
+
+        Args:
+            names: what is new or changed in the task's folder, for the scribe.
+            rescan: the scribe is to look at everything.
+            now: it is to be written before this returns; else soon, and only if there is news.
+
+        """
+        if not self.begun or not (self.engine.dirty or names or rescan or now):
+            return
+        changed, self.engine.dirty = self.engine.dirty, False
+        showing = self._showing_of_it()
+        showing.tell(self.engine.state, self.engine.last_checkin, names, changed=changed, rescan=rescan)
+        if now:
+            showing.now()
+        else:
+            showing.soon()
+        if changed:
             self.doing.keep_house(self.engine.state, self.where)
 
-    def tell_scribe(self, *names: str, rescan: bool = False) -> None:
-        """Have progress.md brought up to date; `names` are new or changed in the task's folder."""
-        if self._scribing is None:
-            scribe = Scribe(
-                self.office.world.files,
-                self.where.task,
-                handoff_bytes=self.office.world.settings.limits.handoff_bytes,
-            )
-            self._scribing = Scribing(self.id, scribe, self.office.scribe_hands, self.office.clock)
-        self._scribing.tell(pm_view(self.engine.state, self.engine.last_checkin), names, rescan=rescan)
+    def _showing_of_it(self) -> Showing:
+        if self._showing is None:
+            office, folder = self.office, self.where.task
+            files = office.world.files
+            scribe = Scribe(files, folder, handoff_bytes=office.world.settings.limits.handoff_bytes)
+            self._showing = Showing(files, office.clock, office.scribe_hands, scribe, self.home, folder)
+        return self._showing
 
     @property
     def intake(self) -> Intake:
         """The way in for this task's handoffs."""
         if self._intake is None:
             world = self.office.world
-            accepted = places.task_reports(self.home)
-            world.files.make_folder(accepted)
             self._intake = Intake(
-                world.files, self.where.task, accepted, world.settings.limits, self.office.nonce
+                world.files, self.where.task, self._keep, world.settings.limits, self.office.nonce
             )
         return self._intake
+
+    def _keep(self, digest: str, report: bytes) -> None:
+        """Keep a report as it was read, under its hash. Not waited for: what steers is in the journal."""
+        files, accepted = self.office.world.files, places.task_reports(self.home)
+
+        def work() -> None:
+            files.make_folder(accepted)
+            files.write(accepted / digest, report)
+
+        self.office.hands.do(f"{self.id}/reports", work)
 
     def close(self) -> None:
         """Let go of the task's files."""

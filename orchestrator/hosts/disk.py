@@ -41,29 +41,31 @@ class DiskFiles:
             raise Unreadable(f"{path} is larger than {limit} bytes")
         return data
 
-    def write(self, path: Path, data: bytes, mode: int = 0o600) -> None:
+    def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
         """Put `data` at `path`, whole or not at all. A link at `path` is replaced, not followed."""
-        temporary = _prepared(path, data, mode)
+        temporary = _prepared(path, data, mode, durable=durable)
         try:
             temporary.rename(path)
         except BaseException:
             _discard(temporary)
             raise
-        _sync_folder(path.parent)
+        if durable:
+            _sync_folder(path.parent)
 
-    def create(self, path: Path, data: bytes, mode: int = 0o600) -> bool:
+    def create(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> bool:
         """Put `data` at `path` and return True; return False, and change nothing, if the name is taken.
 
         The name appears by link(), which never replaces one, so of two that try at once exactly one succeeds.
         """
-        temporary = _prepared(path, data, mode)
+        temporary = _prepared(path, data, mode, durable=durable)
         try:
             os.link(temporary, path)
         except FileExistsError:
             return False
         finally:
             _discard(temporary)
-        _sync_folder(path.parent)
+        if durable:
+            _sync_folder(path.parent)
         return True
 
     def open_log(self, path: Path) -> DiskLog:
@@ -225,13 +227,14 @@ def _entry(name: str, status: os.stat_result) -> Entry:
     return Entry(name, status.st_ino, status.st_mtime_ns, status.st_size, is_file, is_folder)
 
 
-def _prepared(path: Path, data: bytes, mode: int) -> Path:
-    """Write a temporary file beside `path` and fsync it; return its path. Nothing is left if that fails."""
+def _prepared(path: Path, data: bytes, mode: int, *, durable: bool) -> Path:
+    """Write a temporary file beside `path`; return its path. Nothing is left if that fails."""
     temporary = path.with_name(TEMPORARY + secrets.token_hex(8))
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SUSPICIOUS, mode)
     try:
         _write_all(descriptor, data)
-        _sync(descriptor)
+        if durable:
+            _sync(descriptor)
     except BaseException:
         _discard(temporary)
         raise

@@ -86,7 +86,7 @@ launch() {
         bound=$!
         {
             label
-            kill "$bound"
+            kill -9 "$bound" # a TERM is lost on a shell that has forked and not yet become `sleep` (measured)
         } >/dev/null 2>&1 &
         labelling=$!
     fi
@@ -120,8 +120,7 @@ launch() {
     else
         how="code $status"
     fi
-    printf '%s\noom_kills %s\nat %s\n' "$how" "$((kills - before))" "$(date +%s)" >exit.new &&
-        mv -f exit.new exit
+    printf '%s\noom_kills %s\n' "$how" "$((kills - before))" >exit.new && mv -f exit.new exit
     exit "$status"
 }
 

@@ -41,8 +41,8 @@ def lay_down(files: Files, spec: LaunchSpec) -> Path:
     """
     agent = agent_script(spec)
     files.make_folder(spec.folder)
-    files.write(spec.folder / AGENT, agent)
-    files.write(spec.folder / SCRIPT, _LAUNCH_SCRIPT)
+    files.write(spec.folder / AGENT, agent, durable=False)
+    files.write(spec.folder / SCRIPT, _LAUNCH_SCRIPT, durable=False)
     return spec.folder / SCRIPT
 
 

@@ -53,11 +53,15 @@ class Files(Protocol):
         """
         ...
 
-    def write(self, path: Path, data: bytes, mode: int = 0o600) -> None:
-        """Put `data` at `path`, whole or not at all: temp beside it, fsync, rename, fsync of the folder."""
+    def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
+        """Put `data` at `path`, whole or not at all: temp beside it, fsync, rename, fsync of the folder.
+
+        Without `durable` nothing is fsynced: for what means nothing after a power cut, as it speaks of processes
+        or can be made again. It survives the end of our own process all the same.
+        """
         ...
 
-    def create(self, path: Path, data: bytes, mode: int = 0o600) -> bool:
+    def create(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> bool:
         """Like `write`, but never over an existing name: False, and nothing changed, if there is one."""
         ...
 

@@ -43,8 +43,9 @@ class FakeHost:
 
     `before` is called ahead of each change that the caller makes, with what it is about, and may raise (a
     BaseException too) to kill the caller there. `told` is called with each file that a launcher has written, as a
-    watcher would be. `launchers_wait` is how many seconds more a launcher takes; `starts` counts the agents that
-    were started, by run. While `frozen`, every call that needs tmux raises Unavailable.
+    watcher would be. `launchers_wait` is how many seconds more a launcher takes. `starts` counts the agents that
+    were started, by run and by boot: a power cut takes a claim that was not yet on the disk, and its agent. While
+    `frozen`, every call that needs tmux raises Unavailable.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class FakeHost:
         told: Callable[[Path], None] = lambda _: None,
     ) -> None:
         self.before = before
-        self.starts: Counter[str] = Counter()
+        self.starts: Counter[tuple[str, int]] = Counter()
         self.launchers_wait: Callable[[LaunchSpec], float] = lambda _: 0.0
         self.frozen = False
         self._files = files
@@ -242,7 +243,7 @@ class FakeHost:
             "pane": pane.id,
         }
         self._put(spec.folder / claims.PID, "".join(f"{name} {value}\n" for name, value in words.items()))
-        self.starts[spec.run] += 1
+        self.starts[spec.run, self._boot] += 1
         self._living[process.process] = process
         self._programs[process.process] = self._program_of(spec)(process)
         if pane.id in self._panes:
@@ -285,7 +286,7 @@ class FakeHost:
         process.pane.dead = True
         if not process.left_behind:
             del self._living[process.process]
-        text = f"{how}\noom_kills 0\nat {self._clock.now():.0f}\n"
+        text = f"{how}\noom_kills 0\n"
         self._put(process.spec.folder / claims.EXIT, text)
 
     def _put(self, path: Path, text: str) -> None:

@@ -50,17 +50,16 @@ class MemoryFiles:
             raise Unreadable(f"{path} is larger than {limit} bytes")
         return bytes(node.data)
 
-    def write(self, path: Path, data: bytes, mode: int = 0o600) -> None:
+    def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
         """Put `data` at `path`, whole or not at all. Steps: write, rename, fsync."""
         del mode
         self._step("write", path)
         self._tree.parent(path)
         self._step("rename", path)
         self._check_replaceable(path, Kind.FILE)
-        self._tree.bind(path, self._durable(data))
-        self._settle(path)
+        self._bind(path, data, durable=durable)
 
-    def create(self, path: Path, data: bytes, mode: int = 0o600) -> bool:
+    def create(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> bool:
         """Put `data` at `path`; False and no change if the name is taken. Steps: write, link, fsync."""
         del mode
         self._step("write", path)
@@ -68,8 +67,7 @@ class MemoryFiles:
         self._step("link", path)
         if self._tree.find(path) is not None:
             return False
-        self._tree.bind(path, self._durable(data))
-        self._settle(path)
+        self._bind(path, data, durable=durable)
         return True
 
     def open_log(self, path: Path) -> MemoryLog:
@@ -195,6 +193,14 @@ class MemoryFiles:
             if wanted == step and where in {None, path}:
                 self._faults.remove(fault)
                 raise error
+
+    def _bind(self, path: Path, data: bytes, *, durable: bool) -> None:
+        """Let a name stand for new bytes, on the disk itself if `durable`."""
+        if not durable:
+            self._tree.bind(path, self._tree.node(Kind.FILE, data))
+            return
+        self._tree.bind(path, self._durable(data))
+        self._settle(path)
 
     def _settle(self, path: Path) -> None:
         self._step("fsync", path)

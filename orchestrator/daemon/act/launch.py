@@ -101,9 +101,13 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
     world.files.make_folder(folder)
     workspace = _workspace(world, state, step, run, where)
     spec = _spec(world, state, run, step, agent, where, workspace)
-    world.files.write(folder / LAUNCHED, b"")
-    world.host.open_session(state.id, state.name, places.task_log(where.home))
-    world.host.launch(spec)
+    # What lies in a run's folder speaks of processes: after a power cut it means nothing, and is not fsynced.
+    world.files.write(folder / LAUNCHED, b"", durable=False)
+    try:
+        world.host.launch(spec)
+    except Unavailable:  # most likely there is no session yet; if not, this fails in the same way
+        world.host.open_session(state.id, state.name, places.task_log(where.home))
+        world.host.launch(spec)
     patience = clock.monotonic() + CLAIM_PATIENCE
     while (seen := world.host.observe(folder)).pid is None and clock.monotonic() < patience:
         clock.sleep(CLAIM_LOOK)
@@ -188,7 +192,7 @@ def _publish_order(
     public = places.handoffs(where.task) / order.name
     world.files.make_folder(public.parent, 0o755)
     if (
-        not world.files.create(public, rendered.encode(), 0o644)
+        not world.files.create(public, rendered.encode(), 0o644, durable=False)
         and world.files.read(public) != rendered.encode()
     ):
         raise Unavailable(f"{public} was written by somebody else")
@@ -207,5 +211,5 @@ def _publish_order(
         gates=state.steps[run.step].gates,
         criteria=state.brief.criteria,
     )
-    world.files.write(places.run_order(places.run_home(where.home, run.id)), text.encode())
+    world.files.write(places.run_order(places.run_home(where.home, run.id)), text.encode(), durable=False)
     return text

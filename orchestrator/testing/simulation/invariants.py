@@ -42,7 +42,9 @@ class Invariants:
     def after_turn(self) -> None:
         """Hold everything that is cheap to see against the laws. Raises Broken."""
         found = list(self.world.complaints) + self.world.desk.lost_work
-        found += [f"run {run} was started {n} times" for run, n in self.world.host.starts.items() if n > 1]
+        found += [
+            f"run {run} was started {n} times" for (run, _), n in self.world.host.starts.items() if n > 1
+        ]
         for task in self.world.tasks().values():
             found += self._of_task(task)
         for wish in self.world.wishes:

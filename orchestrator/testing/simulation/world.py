@@ -130,7 +130,7 @@ class World:
         self._requests += 1
         request = f"{self._requests:06}"
         said = {"id": request, "verb": verb, "at": self.clock.now(), "arguments": arguments}
-        self.files.put(places.task_requests(wish.home) / f"{request}.json", json.dumps(said).encode())
+        self._save(places.task_requests(wish.home) / f"{request}.json", json.dumps(said).encode())
         self.daemon.news = True
         if self.random.random() >= self.deaf:
             self.daemon.hint(RequestHint(wish.id))
@@ -144,7 +144,7 @@ class World:
         """Let the user write task.md."""
         self.desk.criteria[wish.folder] = criteria
         path = places.task_brief(wish.folder)
-        self.files.put(path, wish.brief(goal, criteria).encode())
+        self._save(path, wish.brief(goal, criteria).encode())
         self.wrote(path)
 
     def shown(self, wish: Wish) -> dict[str, object]:
@@ -163,9 +163,23 @@ class World:
                 if entry.name.endswith(".reply.json"):
                     reply = json.loads(self.files.read(folder / entry.name))
                     self.replies.append((wish.id, reply["ok"], reply["message"]))
-                    before, self.files.before = self.files.before, None
-                    self.files.remove(folder / entry.name)
-                    self.files.before = before
+                    with self._unseen():
+                        self.files.remove(folder / entry.name)
+
+    def _save(self, path: Path, data: bytes) -> None:
+        """Write a file durably, as `task` and editors do."""
+        with self._unseen():
+            self.files.make_folder(path.parent)
+            self.files.write(path, data)
+
+    @contextmanager
+    def _unseen(self) -> Iterator[None]:
+        """Change files as another program than the daemon."""
+        before, self.files.before = self.files.before, None
+        try:
+            yield
+        finally:
+            self.files.before = before
 
     # Time -----------------------------------------------------------------------------------------
 

@@ -92,7 +92,7 @@ def test_a_second_daemon_refuses_and_names_the_first(world: World) -> None:
     assert world.pid == first
     both = [world.launched(ORCHESTRATOR_HOME=str(world.root / "other")) for _ in range(2)]
     world.until(lambda: any(each.poll() is not None for each in both))
-    world.until(lambda: (world.root / "other" / "daemon.beat").exists())
+    world.until((world.root / "other" / "daemon.beat").exists)
     assert sorted(each.poll() is None for each in both) == [False, True]
 
 

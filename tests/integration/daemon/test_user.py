@@ -116,7 +116,7 @@ NAMES = [
     "%1",
     "\uff41",
 ]
-VERBS = ("start", "stop", "status", "logs", "why", "attach", "checkin", "questions")
+VERBS = ("start", "stop", "status", "logs", "why", "attach", "checkin")
 
 
 def test_names_that_are_none_are_refused(world: World) -> None:

@@ -15,7 +15,6 @@ from tests.unit.pm.story import Story
 
 TASK = Path("/p/tasks/t")
 HANDOFFS = TASK / "handoffs"
-KEPT = Path("/state/reports")
 GOOD = "# Handoff: explore\n**Status:** COMPLETE\n\n## Completed Work\nDone.\n"
 NAME = "explore-20251127-153001.md"
 
@@ -26,12 +25,12 @@ class Desk:
     def __init__(self):
         self.now = 1000.0
         self.files = MemoryFiles(now=lambda: self.now)
-        for folder in (HANDOFFS, KEPT):
-            self.files.make_folder(folder)
+        self.files.make_folder(HANDOFFS)
         story = Story()
         story.starts()
         self.state = story.state
-        self.intake = Intake(self.files, TASK, KEPT, Limits(), lambda: "nonce")
+        self.kept = dict[str, bytes]()
+        self.intake = Intake(self.files, TASK, self.kept.__setitem__, Limits(), lambda: "nonce")
 
     def put(self, name, text, kind=Kind.FILE):
         data = text if isinstance(text, bytes) else text.encode()
@@ -53,7 +52,7 @@ def test_a_whole_report_is_a_fact_at_once_and_only_once(desk):
     assert fact.instance == "explore"
     assert fact.report is not None
     assert fact.report.status is ReportStatus.COMPLETE
-    assert desk.files.read(KEPT / fact.sha256) == GOOD.encode()
+    assert desk.kept == {fact.sha256: GOOD.encode()}
     assert desk.scan() == []
 
 
@@ -61,7 +60,7 @@ def test_after_a_restart_what_was_dealt_with_is_only_read(desk):
     desk.put(NAME, GOOD)
     (fact,) = desk.scan()
     state = replace(desk.state, seen={NAME: fact.sha256})
-    anew = Intake(desk.files, TASK, KEPT, Limits(), lambda: "nonce")
+    anew = Intake(desk.files, TASK, desk.kept.__setitem__, Limits(), lambda: "nonce")
     changed = []
     desk.files.before = lambda step, path: changed.append((step, path))
     assert anew.scan(state, desk.now) == []

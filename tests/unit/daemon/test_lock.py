@@ -103,7 +103,9 @@ def test_a_number_that_is_not_our_lock_is_not_believed(tmp_path, what):
 def test_another_daemon_that_is_quicker_is_respected_by_a_successor_too(tmp_path, monkeypatch):
     monkeypatch.setattr("orchestrator.daemon.lock.PATIENCE", 0.0)
     other = DaemonLock(tmp_path)
-    number = os.open(tmp_path / "daemon.lock", os.O_RDWR)  # the same file, but not the one that holds the lock
+    number = os.open(
+        tmp_path / "daemon.lock", os.O_RDWR
+    )  # the same file, but not the one that holds the lock
     with pytest.raises(Refused, match="a daemon runs already"):
         DaemonLock(tmp_path, inherited=number)
     other.release()

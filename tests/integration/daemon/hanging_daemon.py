@@ -1,0 +1,23 @@
+"""A daemon whose loop hangs while a file is there: `python hanging_daemon.py FILE`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from orchestrator.daemon import __main__ as daemon
+from orchestrator.daemon.loop import Loop
+
+turn = Loop.turn
+
+
+def turn_or_hang(self: Loop, timeout: float | None = None) -> None:
+    turn(self, timeout)
+    while os.path.exists(sys.argv[1]):
+        time.sleep(0.01)
+
+
+if __name__ == "__main__":
+    Loop.turn = turn_or_hang  # type: ignore[method-assign]
+    sys.exit(daemon.main([]))

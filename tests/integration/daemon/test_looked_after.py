@@ -1,0 +1,256 @@
+"""A daemon that is looked after: by a service manager, by a watchdog, by whoever types `task` next."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.daemon.world import World, ended, environ_of
+
+HOLD = {"hold": "on"}
+HANGING = Path(__file__).with_name("hanging_daemon.py")
+SYSTEMD = Path(__file__).with_name("small_systemd.py")
+
+
+# A service manager that listens ------------------------------------------------------------------
+
+
+class Manager:
+    """The other end of `$NOTIFY_SOCKET`."""
+
+    def __init__(self, ours: socket.socket, address: str) -> None:
+        self.ours = ours
+        self.address = address
+
+    def hear(self, within: float = 20.0) -> list[str]:
+        """Return the next thing said, word by word; nothing if there was nothing in time."""
+        self.ours.settimeout(within)
+        try:
+            return self.ours.recv(4096).decode().split("\n")
+        except TimeoutError:
+            return []
+
+    def hear_until(self, wanted: Callable[[list[str]], bool]) -> list[str]:
+        """Hear until something is said, and return it."""
+        while words := self.hear():
+            if wanted(words):
+                return words
+        raise AssertionError("it was never said")
+
+
+@pytest.fixture
+def manager(world: World) -> Iterator[Manager]:
+    address = str(world.root / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ours:
+        ours.bind(address)
+        yield Manager(ours, address)
+
+
+def test_a_service_manager_hears_when_it_is_up_that_it_lives_and_when_it_ends(world, manager) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    world.stop_daemon()
+    pid = world.daemon(NOTIFY_SOCKET=manager.address, WATCHDOG_USEC="600000")
+    assert manager.hear() == ["WATCHDOG=1", "STATUS=1 tasks, 1 at work"], "the first beat, with every task open"
+    assert manager.hear() == ["READY=1", "STATUS=1 tasks, 1 at work", "WATCHDOG=1"]
+    for _ in range(5):
+        assert manager.hear(within=0.6)[0] == "WATCHDOG=1"
+    world.tmux.kill()
+    world.until(lambda: world.lives_of("dev:greet") == 2 and world.agent("dev:greet"))
+    started = [world.tmux.server_pid(), world.agent("dev:greet")["pid"]]
+    assert [each for each in started if b"NOTIFY_SOCKET" in environ_of(each) or b"WATCHDOG" in environ_of(each)] == []
+    world.go("on")
+    world.until_is("complete")
+    manager.hear_until(lambda words: words == ["WATCHDOG=1", "STATUS=1 tasks, 0 at work"])
+    os.kill(pid, signal.SIGTERM)
+    manager.hear_until(lambda words: words[0] == "STOPPING=1")
+    world.until(lambda: not world.pid)
+    assert manager.hear(within=0.2) == []
+
+
+def test_the_watchdog_is_told_by_the_loop_alone_and_a_loop_that_hangs_leaves_where(world, manager) -> None:
+    hang = world.root / "go" / "hang"
+    environ = {"NOTIFY_SOCKET": manager.address, "ORCHESTRATOR_DAEMON__BEAT": "50 ms"}
+    pid = world.daemon(sys.executable, "-P", str(HANGING), str(hang), **environ)
+    manager.hear_until(lambda words: words[0] == "READY=1")
+    manager.hear_until(lambda words: words[0] == "WATCHDOG=1")
+    hang.touch()
+    world.until(lambda: not manager.hear(within=1.0))
+    assert not ended(pid), "its other threads live"
+    os.kill(pid, signal.SIGABRT)
+    world.until(lambda: not world.pid)
+    assert "Fatal Python error: Aborted" in world.log
+    assert "in turn_or_hang" in world.log
+
+
+# A service manager that starts and ends ----------------------------------------------------------
+
+
+@pytest.fixture
+def systemd(world: World) -> Path:
+    """Where a small systemd lies that this world's `systemctl` speaks to."""
+    folder = world.root / "systemd"
+    folder.mkdir()
+    shutil.copy(SYSTEMD, folder)
+    script = folder / "systemctl"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {folder / SYSTEMD.name} systemctl "$@"\n')
+    script.chmod(0o755)
+    world.environ["PATH"] = f"{folder}{os.pathsep}{world.environ['PATH']}"
+    return folder
+
+
+def test_under_systemd_it_is_started_again_after_a_crash_and_stays_down_when_it_was_stopped(world, systemd) -> None:
+    said = world.task("daemon", "install")
+    assert said.code == 0, said
+    first = world.pid
+    assert f"systemd looks after the daemon, pid {first}" in said.out
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    agent = world.agent("dev:greet")["pid"]
+
+    os.kill(first, signal.SIGKILL)
+    world.until(lambda: world.pid not in {0, first} and world.beat.get("pid") == world.pid)
+    assert not ended(agent)
+    assert world.task("daemon", "stop").code == 0
+    assert (world.state / "daemon.stopped").exists()
+    told = json.loads((systemd / "told").read_text())
+    assert (told["ActiveState"], told["Result"]) == ("inactive", "success")
+    assert not world.pid
+
+    assert world.task("start", "t1", "--project", str(world.project)).code == 0
+    assert world.pid == int(json.loads((systemd / "told").read_text())["MainPID"])
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+    assert len(world.lives) == 6
+
+    last = world.pid
+    assert world.task("daemon", "install").code == 0
+    assert world.pid == last, "what is as it should be is not disturbed"
+    said = world.task("daemon", "uninstall")
+    assert f"its daemon (pid {last}) was ended" in said.out
+    assert not world.pid
+    assert "Traceback" not in world.log
+
+
+def test_a_daemon_with_agents_at_work_is_handed_over_to_systemd(world, systemd) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    agent, first = world.agent("dev:greet")["pid"], world.pid
+    said = world.task("daemon", "install")
+    assert f"the daemon that ran (pid {first}) was ended" in said.out
+    assert world.pid not in {0, first}
+    assert not ended(agent)
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+    assert len(world.lives) == 6
+
+
+# Whoever types `task` next -----------------------------------------------------------------------
+
+
+def long_ago(world: World, seconds: float = 600.0) -> None:
+    """Let the last beat be older than it is."""
+    path = world.state / "daemon.beat"
+    said = world.beat
+    said |= {"beat_at": said["beat_at"] - seconds, "monotonic": said["monotonic"] - seconds}
+    path.write_text(json.dumps(said))
+    os.utime(path, (said["beat_at"], said["beat_at"]))
+
+
+def test_a_dead_daemon_is_started_again_by_the_next_command_and_its_task_goes_on(world: World) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    agent, first = world.agent("dev:greet")["pid"], world.pid
+    world.kill_daemon()
+    assert world.task("status", "t1").err == "", "a daemon that was just there may be coming back"
+    long_ago(world)
+    said = world.task("status", "t1")
+    assert said.err.startswith("task: the daemon is dead: ")
+    assert said.err.endswith(f"and at work is t1; it was started again, pid {world.pid}\n")
+    assert world.pid not in {0, first}
+    assert not ended(agent)
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+    assert len(world.lives) == 6
+    world.kill_daemon()
+    long_ago(world)
+    assert world.task("status", "t1").err == "", "nothing is at work any more"
+    assert not world.pid
+
+
+def test_two_commands_at_once_start_one_daemon(world: World) -> None:
+    import threading
+
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    world.kill_daemon()
+    long_ago(world)
+    said = []
+    threads = [threading.Thread(target=lambda: said.append(world.task("list"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [each.code for each in said] == [0] * 4
+    assert world.log.count(" INFO up, pid ") == 2
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+
+
+@pytest.mark.parametrize("how", ["task daemon stop", "Ctrl-C"])
+def test_one_that_was_stopped_on_purpose_is_left_alone_until_it_is_started(world: World, how: str) -> None:
+    world.daemon()
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    if how == "Ctrl-C":
+        os.kill(world.pid, signal.SIGINT)
+        world.until(lambda: not world.pid)
+    else:
+        assert world.task("daemon", "stop").code == 0
+    world.reap()
+    long_ago(world)
+    assert world.task("status", "t1").err == ""
+    assert world.task("daemon", "alarm").code == 0
+    assert not world.pid
+    assert world.task("daemon", "start").code == 0
+    assert not (world.state / "daemon.stopped").exists()
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+
+
+def test_an_agent_that_finds_the_daemon_dead_starts_nothing(world: World) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    world.kill_daemon()
+    long_ago(world)
+    said = world.task("status", "t1", environ={"ORCHESTRATOR_RUN": "r-1"})
+    assert "the daemon is dead" in said.err
+    assert not world.pid
+
+
+def test_one_that_stands_still_is_named_and_not_replaced(world: World) -> None:
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    pid = world.pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        long_ago(world)
+        said = world.task("daemon", "alarm")
+        assert (said.code, f"the daemon (pid {pid}) hangs" in said.out) == (1, True)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    world.until(lambda: world.task("daemon", "alarm").code == 0)
+    assert world.pid == pid

@@ -1,0 +1,339 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import alarm as alarm_module
+from orchestrator.cli import startup
+from tests.unit.cli.service_manager import Manager
+from tests.unit.cli.test_daemon import FAKE
+
+DEAD = 999_999_999
+"""No process has this number: Linux ends at 2^22, macOS at 99,999."""
+
+
+@pytest.fixture
+def beat(house):
+    """Write a daemon's last beat, so and so many seconds ago by the one clock and by the other."""
+
+    def write(ago, *, pid=DEAD, slept=0.0, **other):
+        now = time.time()
+        said = {"pid": pid, "started_at": now - ago - 60, "beat_at": now - ago, "version": "0.1.0", "every": 5.0}
+        said |= {"monotonic": time.monotonic() - ago + slept} | other
+        path = house.state / "daemon.beat"
+        path.write_text(json.dumps(said))
+        os.utime(path, (now - ago, now - ago))
+
+    return write
+
+
+@pytest.fixture
+def spare(house, python, monkeypatch):
+    """What is started in place of a daemon: it holds the lock until it is ended, a minute at most."""
+    script = house.root / "fake_daemon.py"
+    script.write_text("import signal; signal.alarm(60)\n" + FAKE)
+    monkeypatch.setattr(startup, "COMMAND", (python, str(script)))
+    yield script
+    pid = (house.state / "daemon.lock").read_text().strip() if (house.state / "daemon.lock").exists() else ""
+    if pid and int(pid) != os.getpid():
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(int(pid), 0)
+
+
+STARTS = pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+
+
+@STARTS
+def test_a_dead_daemon_is_said_and_started_again_before_the_verb_is_carried_out(house, task, beat, spare):
+    house.task()
+    beat(600)
+    said = task("status", "tidy")
+    assert said.code == 0
+    assert said.err.startswith("task: the daemon is dead: its last beat was at ")
+    assert said.err.count("\n") == 1
+    assert "at work is tidy; it was started again, pid " in said.err
+    assert "daemon up" in said.out
+    assert task("status", "tidy").err == ""
+    assert str(task("daemon", "status", "--json").json["pid"]) == said.err.split()[-1]
+
+
+def test_a_daemon_that_beats_is_not_spoken_of(house, task, beat, spare):
+    house.task()
+    beat(10)
+    assert task("status", "tidy").err == ""
+    assert task("daemon", "alarm").code == 0
+    assert not (house.state / "daemon.log").exists()
+
+
+@pytest.mark.parametrize("ago", [16, 60, 119])
+def test_short_of_the_alarm_nothing_is_said(house, task, beat, spare, ago):
+    house.task()
+    beat(ago)
+    assert task("list").err == ""
+
+
+def test_where_there_never_was_a_daemon_nothing_is_said(house, task, spare):
+    house.task()
+    assert task("status", "tidy").err == ""
+    assert task("daemon", "alarm").code == 0
+
+
+def dead(house, task, beat) -> str:
+    """Return what is said where nothing may be done about it."""
+    os.environ["ORCHESTRATOR_RUN"] = "dev-run"
+    try:
+        beat(600)
+        return task("list").err
+    finally:
+        del os.environ["ORCHESTRATOR_RUN"]
+
+
+GONE = [{"name": "dev", "state": "gone"}]
+
+
+@pytest.mark.parametrize(
+    ("told", "alarms"),
+    [
+        ({"state": "running", "agents": []}, True),
+        ({"state": "waiting"}, True),
+        ({"state": "stopped"}, True),
+        ({"state": "waiting", "agents": GONE}, False),
+        ({"state": "stopped", "agents": GONE}, False),
+        ({"state": "complete", "agents": GONE}, False),
+        ({"state": "failed", "agents": []}, False),
+        ({"version": 99}, True),
+    ],
+)
+def test_it_is_about_tasks_in_which_something_could_go_on(house, task, beat, told, alarms):
+    house.task("other-00000001", state="complete", agents=[])
+    house.task(**told)
+    assert bool(dead(house, task, beat)) == alarms
+
+
+def test_a_request_that_waits_counts_and_a_reply_does_not(house, task, beat):
+    home = house.task(state="waiting", agents=GONE)
+    (home / "requests").mkdir()
+    (home / "requests" / "1.reply.json").write_text("{}")
+    (home / "requests" / ".2.json").write_text("{}")
+    assert dead(house, task, beat) == ""
+    (home / "requests" / "1.json").write_text("{}")
+    assert "at work is tidy" in dead(house, task, beat)
+    house.asked_for("new-00000001")
+    assert "at work are new, tidy" in dead(house, task, beat)
+
+
+def test_many_tasks_are_counted_not_listed(house, task, beat):
+    for number in range(5):
+        house.task(f"t{number}-0000000{number}")
+    assert "at work are t0, t1, t2 and 2 more" in dead(house, task, beat)
+
+
+@STARTS
+def test_one_that_was_stopped_on_purpose_stays_so_until_it_is_started(house, task, beat, spare):
+    house.task()
+    beat(600)
+    assert task("daemon", "stop").out == "the daemon is not running\n"
+    assert task("status", "tidy").err == ""
+    assert task("daemon", "alarm").code == 0
+    assert task("daemon", "start").code == 0
+    assert not (house.state / "daemon.stopped").exists()
+
+
+def test_inside_a_run_it_is_only_said(house, task, beat, spare):
+    house.task()
+    said = dead(house, task, beat)
+    assert said.endswith("at work is tidy\n")
+    assert not (house.state / "daemon.log").exists()
+
+
+def test_it_is_only_said_if_that_is_how_it_is_set(house, task, beat, spare, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
+    house.task()
+    beat(600)
+    assert task("status", "tidy").err.endswith("; `task daemon start` starts it again\n")
+    assert not (house.state / "daemon.log").exists()
+
+
+def test_the_alarm_can_be_set(house, task, beat, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
+    house.task()
+    for alarm, ago, said in (("30 s", 29, False), ("30 s", 31, True), ("1 h", 3500, False), ("1 h", 3700, True)):
+        monkeypatch.setenv("ORCHESTRATOR_DAEMON__ALARM", alarm)
+        beat(ago)
+        assert bool(task("list").err) == said, (alarm, ago)
+
+
+def test_some_beats_may_always_be_missed(house, task, beat, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
+    house.task()
+    beat(170, every=60.0)
+    assert task("list").err == ""
+    beat(190, every=60.0)
+    assert task("list").err
+
+
+def test_one_that_cannot_be_started_is_told_with_its_last_words_and_not_tried_every_time(
+    house, task, beat, spare
+):
+    spare.write_text("import sys; sys.exit('no tmux here: install it')")
+    house.task()
+    beat(600)
+    said = task("status", "tidy")
+    assert said.code == 0
+    assert "Rename it" in said.out
+    assert "it could not be started again: the daemon ended at once (exit 1): no tmux here" in said.err
+    assert said.err.count("\n") == 1
+    assert f"it could not be started again: see {house.state}/daemon.log" in task("status", "tidy").err
+    assert (house.state / "daemon.log").read_text().count("no tmux here") == 1
+    os.utime(house.state / "daemon.restarted", (time.time() - 130, time.time() - 130))
+    assert "no tmux here" in task("status", "tidy").err
+
+
+def test_one_that_hangs_is_named_with_what_to_do_and_not_touched(house, task, beat, daemon, spare):
+    house.task()
+    beat(600, pid=os.getpid())
+    said = task("status", "tidy")
+    assert said.code == 0
+    assert f"the daemon (pid {os.getpid()}) hangs: its last beat was at " in said.err
+    assert f"at work is tidy; `kill -9 {os.getpid()}`, then `task daemon start`: agents work on" in said.err
+    assert not (house.state / "daemon.log").exists()
+
+
+def test_a_machine_that_slept_is_no_daemon_that_hangs(house, task, beat, daemon):
+    house.task()
+    beat(30_000, pid=os.getpid(), slept=29_999)
+    assert task("status", "tidy").err == ""
+
+
+def test_a_machine_that_was_started_anew_has_no_daemon(house, task, beat):
+    house.task()
+    os.environ["ORCHESTRATOR_RUN"] = "dev-run"
+    beat(60, slept=10_000_000)
+    try:
+        assert "the daemon is dead" in task("list").err
+    finally:
+        del os.environ["ORCHESTRATOR_RUN"]
+
+
+def test_a_clock_that_was_set_back_hides_nothing(house, task, beat):
+    house.task()
+    beat(-3600, monotonic=time.monotonic() - 600)
+    os.environ["ORCHESTRATOR_RUN"] = "dev-run"
+    try:
+        assert "the daemon is dead" in task("list").err
+    finally:
+        del os.environ["ORCHESTRATOR_RUN"]
+
+
+def test_one_that_is_just_starting_is_given_time(house, task, beat, daemon):
+    house.task()
+    beat(600)
+    assert task("status", "tidy").err == ""
+    os.utime(house.state / "daemon.lock", (time.time() - 600, time.time() - 600))
+    assert f"the daemon (pid {os.getpid()}) hangs" in task("status", "tidy").err
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b'{"monotonic": "x", "every": []}'])
+def test_a_beat_that_does_not_read_counts_by_its_file(house, task, beat, monkeypatch, content):
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
+    house.task()
+    path = house.state / "daemon.beat"
+    for ago, alarms in ((60, False), (600, True)):
+        path.write_bytes(content)
+        os.utime(path, (time.time() - ago, time.time() - ago))
+        said = task("list")
+        assert (said.code, bool(said.err)) == (0, alarms)
+
+
+def test_settings_that_do_not_read_are_told_by_the_start_that_fails(house, task, beat, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "never")
+    house.task()
+    beat(600)
+    said = task("status", "tidy")
+    assert said.code == 0
+    assert "limits.check_in is 'never'" in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["help"], ["daemon", "stop"], ["daemon", "uninstall"], ["--version"]], ids=" ".join)
+def test_some_verbs_are_not_about_tasks_at_work(house, task, beat, spare, words):
+    house.task()
+    beat(600)
+    said = task(*words)
+    assert (said.code, said.err) == (0, "")
+    assert not (house.state / "daemon.log").exists()
+
+
+def test_what_is_asked_wrongly_starts_nothing(house, task, beat, spare):
+    house.task()
+    beat(600)
+    assert task("status", "--wrong").err.count("\n") == 1
+    assert not (house.state / "daemon.log").exists()
+
+
+@STARTS
+def test_for_cron_there_is_one_line_and_an_exit_code(house, task, beat, spare):
+    house.task()
+    beat(600)
+    said = task("daemon", "alarm")
+    assert (said.code, said.err) == (1, "")
+    assert said.out.startswith("the daemon is dead: ")
+    assert said.out.count("\n") == 1
+    again = task("daemon", "alarm")
+    assert (again.code, again.out, again.err) == (0, "", "")
+
+
+def test_a_fault_of_the_alarm_itself_is_not_the_verbs(house, task, beat, monkeypatch):
+    house.task()
+    beat(600)
+    monkeypatch.setattr(alarm_module, "_at_work", lambda task: 1 / 0)
+    said = task("list")
+    assert (said.code, said.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("shown", "alarms"),
+    [
+        (f"ActiveState=inactive\nResult=success\nMainPID=0\nExecMainPID={DEAD}\n", False),
+        (f"ActiveState=failed\nResult=signal\nMainPID=0\nExecMainPID={DEAD}\n", True),
+        ("ActiveState=inactive\nResult=success\nMainPID=0\nExecMainPID=7\n", True),
+        ("", True),
+    ],
+    ids=["told to end", "failed", "another one was told to end", "unreachable"],
+)
+def test_one_that_the_service_manager_was_told_to_end_stays_so(house, task, beat, spare, monkeypatch, shown, alarms):
+    manager = Manager.made(house.root / "bin")
+    monkeypatch.setenv("PATH", manager.path)
+    manager.set("unreachable")
+    task("daemon", "install")
+    manager.unset("unreachable")
+    manager.set("shown", shown)
+    manager.set("broken")
+    house.task()
+    beat(600)
+    said = task("status", "tidy").err
+    assert bool(said) == alarms
+    if alarms:
+        assert "it could not be started again: systemd could not start the daemon (Job for" in said
+
+
+def test_where_the_daemon_beats_nothing_more_is_imported(house, beat):
+    house.task()
+    beat(1)
+    asked = (
+        "import sys\nfrom orchestrator.cli.main import main\ncode = main(['status', 'tidy', '--json'])\n"
+        "print(code, *sorted(name for name in sys.modules if name.startswith('orchestrator')), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    parts = ["", ".cli", *(f".cli.{each}" for each in ("beat", "exits", "main", "parser", "screen"))]
+    parts += [*(f".cli.{each}" for each in ("status", "table", "tasks")), ".places"]
+    assert done.stderr.split() == ["0", *sorted(f"orchestrator{part}" for part in parts)]
+    assert Path(str(alarm_module.__file__)).stem == "alarm"
