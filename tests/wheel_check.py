@@ -17,19 +17,14 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 SHIPPED = ("agents", "deploy", "scripts", "tasks")
 BUILD_SECONDS = 300
 VERB_SECONDS = 60
+TASK_SECONDS = 180
 
 
-TASK = """# Hello
-
-## Goal
-Show that an installed program carries a task from start to end.
-
-## Success Criteria
-- [ ] a greeting lies in artifacts/
-
-## Agent Config
-- cwd: {cwd}
-"""
+PROJECT = {
+    "pyproject.toml": '[project]\nname = "greeting"\nversion = "1"\n',
+    "greeting.py": 'import os\n\n\ndef greeting(name):\n    return f"hello " + name\n',
+    "test_greeting.py": 'from greeting import greeting\n\n\ndef test_it():\n    assert greeting("a") == "hello a"\n',
+}
 
 
 class Failed(Exception):
@@ -104,11 +99,22 @@ class Installed:
         pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", self.bin / "python")
         run(*pip, *arguments, seconds=BUILD_SECONDS)
 
-    def run(self, verb: str, *arguments: str | Path) -> str:
-        """Return what an installed command printed."""
+    @property
+    def environment(self) -> dict[str, str]:
+        """What its programs get: an empty HOME, and a tmux server of their own."""
         path = os.pathsep.join([str(self.bin), *os.get_exec_path()])
-        env = {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8", "TERM": "dumb"}
-        return run(self.bin / verb, *arguments, cwd=self.home, env=env)
+        return {
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "ORCHESTRATOR_TMUX__SOCKET": "default",
+            "PATH": path,
+            "TERM": "dumb",
+            "TMUX_TMPDIR": str(self.home),
+        }
+
+    def run(self, verb: str, *arguments: str | Path, seconds: float = VERB_SECONDS) -> str:
+        """Return what an installed command printed."""
+        return run(self.bin / verb, *arguments, seconds=seconds, cwd=self.home, env=self.environment)
 
 
 def answers_help(installed: Installed) -> None:
@@ -126,13 +132,31 @@ def sets_up_agents(installed: Installed, project: Path) -> None:
 
 
 def carries_a_task(installed: Installed, project: Path) -> None:
-    """Raise Failed unless a small task runs to its end."""
-    folder = project / "tasks" / "hello"
-    folder.mkdir(parents=True)
-    (folder / "task.md").write_text(TASK.format(cwd=project), encoding="utf-8")
-    printed = installed.run("task", "start", "hello", "--project", project, "--follow")
-    if "COMPLETE" not in printed:
-        raise Failed(f"task start hello did not end in COMPLETE, but printed\n{printed}")
+    """Raise Failed unless a small task runs to its end on what ships, and leaves its work on a branch."""
+    for name, text in PROJECT.items():
+        (project / name).write_text(text, encoding="utf-8")
+    author = ("-c", "user.name=wheel", "-c", "user.email=wheel@localhost")
+    for command in (["init", "-q"], ["add", "-A"], [*author, "commit", "-qm", "greeting"]):
+        run("git", "-C", project, *command)
+    try:
+        printed = installed.run(
+            "task",
+            "start",
+            "hello",
+            "--template",
+            "tidy",
+            "--project",
+            project,
+            "--follow",
+            seconds=TASK_SECONDS,
+        )
+        if "COMPLETE" not in printed:
+            raise Failed(f"task start hello did not end in COMPLETE, but printed\n{printed}")
+    finally:
+        installed.run("task", "daemon", "stop")
+        run("tmux", "kill-server", env=installed.environment)
+    if "import os" in run("git", "-C", project, "show", "task/hello:greeting.py"):
+        raise Failed(f"task/hello still has the unused import, after\n{printed}")
 
 
 def main() -> None:
@@ -150,6 +174,8 @@ def main() -> None:
         project.mkdir()
         sets_up_agents(installed, project)
         print("task setup-agents lays down the agents", flush=True)
+        carries_a_task(installed, project)
+        print("task start carries a task to its end", flush=True)
 
 
 if __name__ == "__main__":

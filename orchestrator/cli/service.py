@@ -32,8 +32,8 @@ class Service(ABC):
     """The daemon under one service manager. The commands are those that a person would type.
 
     `load` has a unit that was written run, now and from now on; `load_anew` does so where an older one may run;
-    `links` are what that leaves behind. `forget` comes after the unit was removed. Of several commands the last
-    one decides.
+    `links` are what that leaves behind. `stop` is empty where a signal does as well. `forget` comes after the unit
+    was removed. Of several commands the last one decides.
     """
 
     manager: ClassVar[str]
@@ -45,6 +45,7 @@ class Service(ABC):
     unload: tuple[Words, ...]
     forget: tuple[Words, ...]
     start: tuple[Words, ...]
+    stop: tuple[Words, ...] = ()
     links: tuple[Path, ...] = ()
 
     @property

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,7 @@ SERVICE_PATIENCE: Final = 60.0
 STOP_PATIENCE: Final = 30.0
 """Seconds until it must be up, started by us or by a service manager that may pause between starts; or gone."""
 
+_LONG: Final = 120.0  # more than systemd itself lets a service take to end
 _PAUSE: Final = 0.02
 _NOT_HANDED_ON: Final = ("TMUX", "TMUX_PANE")
 
@@ -71,7 +73,7 @@ def started_by(service: Service, commands: tuple[Words, ...], state: str) -> int
 
 
 def stop(state: str, beat: Beat) -> None:
-    """End the daemon and wait until it has.
+    """End the daemon, by the service manager if it is its own, and wait until it has ended.
 
     Raises:
         CommandError: it does not end in time, or is just starting.
@@ -79,7 +81,12 @@ def stop(state: str, beat: Beat) -> None:
     """
     if not beat.pid:
         raise CommandError(Exit.FAILED, "the daemon is just starting and has not said its pid: try again")
-    os.kill(beat.pid, signal.SIGTERM)
+    from orchestrator.cli.service import perform, service_of
+
+    service = service_of(state)
+    if service is None or not service.stop or service.main_pid() != beat.pid or perform(service.stop, _LONG).code:
+        with suppress(ProcessLookupError):
+            os.kill(beat.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_PATIENCE
     while (now := Beat(state)).up and now.pid == beat.pid:
         if time.monotonic() > deadline:

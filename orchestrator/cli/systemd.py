@@ -30,6 +30,8 @@ class Systemd(Service):
             (*control, "reset-failed", unit),
             (*control, "start", unit),
         )
+        # It waits until systemd itself knows: one that still believes the old one up would not start a new one.
+        self.stop = ((*control, "stop", unit),)
         self.links = (self.unit.parent / "default.target.wants" / unit,)
         self._show = (*control, "show", unit, "--property=ActiveState,Result,MainPID,ExecMainPID")
 

@@ -93,6 +93,7 @@ class GitWorkspaces:
     def merge(self, tree: Tree, commit: str) -> str:
         """Move the task's branch forward to `commit`; return why that cannot be, or nothing."""
         repository = self._repository(checked_tree(tree).project)
+        Checkout.at(repository, tree.path)  # mends what would keep git from listing the trees
         if not repository.commit_of(checked_commit(commit)):
             return f"there is no commit {commit}"
         for _ in range(_TRIES):

@@ -80,9 +80,15 @@ class Repository:
         return old == new or self.git.holds("merge-base", "--is-ancestor", old, new)
 
     def user_of(self, branch: str) -> str:
-        """Return the folder of the tree that has `branch` checked out; empty if none that is still there has."""
-        folder = self.git.ask("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}")
-        return folder if folder and Path(folder).is_dir() else ""
+        """Return the folder of the tree that has `branch` checked out; empty if none that is still there has.
+
+        Asks for the trees, as there are few: asking for the branch reads every loose ref beside it.
+        """
+        for tree in self.git.ask("worktree", "list", "--porcelain", "-z").split("\0\0"):
+            told = dict(line.partition(" ")[::2] for line in tree.split("\0"))
+            if told.get("branch") == f"refs/heads/{branch}" and Path(told["worktree"]).is_dir():
+                return told["worktree"]
+        return ""
 
     def move(self, ref: str, new: str, old: str, why: str) -> None:
         """Move a ref from `old` (empty: it is not there yet) to `new`.

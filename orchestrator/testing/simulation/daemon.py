@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +15,6 @@ from typing import Final
 from orchestrator.daemon import hints as h
 from orchestrator.daemon.act.launch import World as Reach
 from orchestrator.daemon.doing import leases
-from orchestrator.daemon.hands import Hands, Inline
 from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.office import Office
 from orchestrator.model.settings import Settings
@@ -24,7 +24,12 @@ from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.workspaces.leases import Lease
 
+log = logging.getLogger(__name__)
+
 STATE: Final = Path("/pm")
+SLOW: Final = (0.0, 0.0, 0.001, 0.02, 0.3, 5.0)
+PROMPT: Final = (0.0,)
+
 TURNS_AT_ONCE: Final = 200
 """More turns than these, with no time passing between them, are no turns but a spinning loop."""
 
@@ -38,11 +43,15 @@ class Spinning(AssertionError):
 
 
 @dataclass(slots=True)
-class SlowHands:
-    """Hands that take their time: in order per key, in any order across keys. A killed daemon's do nothing more."""
+class FakeHands:
+    """Hands in virtual time: in order per key, in any order across keys. A killed daemon's do nothing more.
+
+    `pauses` are the seconds of which one is drawn before each piece of work.
+    """
 
     clock: FakeClock
     random: Random
+    pauses: tuple[float, ...]
     dropped: bool = False
     _queues: dict[str, deque[Callable[[], None]]] = field(default_factory=dict)
 
@@ -57,9 +66,13 @@ class SlowHands:
         """Nothing more is done."""
         self.dropped = True
 
+    @property
+    def idle(self) -> bool:
+        """True when there is nothing to do."""
+        return not any(self._queues.values())
+
     def _plan(self, key: str) -> None:
-        seconds = self.random.choice((0.0, 0.0, 0.001, 0.02, 0.3, 5.0))
-        self.clock.after(seconds, partial(self._work, key))
+        self.clock.after(self.random.choice(self.pauses), partial(self._work, key))
 
     def _work(self, key: str) -> None:
         if self.dropped:
@@ -67,17 +80,19 @@ class SlowHands:
         queue = self._queues[key]
         try:
             queue[0]()
-        finally:
-            queue.popleft()
-            if queue:
-                self._plan(key)
+        except Exception:
+            log.exception("work of %s failed", key)
+        queue.popleft()
+        if queue:
+            self._plan(key)
 
 
 @dataclass(slots=True)
 class Daemon:
     """One user's daemon. `slow` gives it hands that take their time; else they work at once.
 
-    `loop` is None while it is down. `news` is true when something may have happened that no hint told.
+    `loop` is None while it is down. `news` is true when something may have happened that no hint told. Check-ins
+    are left out while nobody works and nothing has happened since the last one, at `checked_in_at`.
     """
 
     files: MemoryFiles
@@ -91,7 +106,9 @@ class Daemon:
     news: bool = True
     boots: int = 0
     turns: int = 0
-    _hands: Hands = field(default_factory=Inline)
+    checked_in_at: float = 0.0
+    _happened: bool = True
+    _hands: FakeHands = field(init=False)
     _hints: SimpleQueue[h.Hint] = field(default_factory=SimpleQueue)
     _check_in_at: float = 0.0
     _rescan_at: float = 0.0
@@ -100,11 +117,11 @@ class Daemon:
         """Start on what lies on the disk."""
         self.boots += 1
         self._hints = SimpleQueue()
-        self._hands = SlowHands(self.clock, self.random) if self.slow else Inline()
+        self._hands = FakeHands(self.clock, self.random, SLOW if self.slow else PROMPT)
         self.loop = Loop(self._office(), lambda _: None, lambda: None, self._hints)
         self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in
         self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan
-        self.news = True
+        self.news = self._happened = True
         self.loop.open()
 
     def drop(self, *, power: bool = False, torn: int = 0) -> None:
@@ -123,7 +140,7 @@ class Daemon:
         if self.loop is None:
             return None
         moments = [self._rescan_at] if self.news or self._has_open_actions() else []
-        if any(task.begun and task.engine.state.live_runs for task in self.loop.tasks.values()):
+        if self._happened or self._has_live_runs():
             moments.append(self._check_in_at)
         if (wake_at := self.loop.wake_at()) is not None:
             moments.append(wake_at - self.clock.now() + self.clock.monotonic())
@@ -133,6 +150,7 @@ class Daemon:
         """Take turns until there is nothing more to do at this moment."""
         if (loop := self.loop) is None:
             return
+        self._happened |= not self._hints.empty()
         self._beat()
         for _ in range(TURNS_AT_ONCE):
             self.turns += 1
@@ -144,6 +162,11 @@ class Daemon:
                 return
         raise Spinning(f"{TURNS_AT_ONCE} turns at one moment")
 
+    @property
+    def idle(self) -> bool:
+        """True when the hands have nothing in them."""
+        return self._hands.idle
+
     def _beat(self) -> None:
         now = self.clock.monotonic()
         if now >= self._rescan_at:
@@ -152,7 +175,14 @@ class Daemon:
             self._hints.put(h.Rescan())
         if now >= self._check_in_at:
             self._check_in_at = now + self.settings.limits.check_in
+            self.checked_in_at = now
+            self._happened = False
             self._hints.put(h.CheckIn())
+
+    def _has_live_runs(self) -> bool:
+        return self.loop is not None and any(
+            task.begun and task.engine.state.live_runs for task in self.loop.tasks.values()
+        )
 
     def _has_open_actions(self) -> bool:
         return self.loop is not None and any(
@@ -164,7 +194,7 @@ class Daemon:
             world=Reach(self.files, self.host, self.workspaces, self.settings, {"PATH": "/bin"}),
             clock=self.clock,
             hands=self._hands,
-            scribe_hands=Inline(),
+            scribe_hands=self._hands,
             nonce=lambda: f"{self.random.getrandbits(64):016x}",
             post=self._hints.put,
             state_folder=STATE,

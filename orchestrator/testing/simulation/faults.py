@@ -46,6 +46,7 @@ class Faults:
     locked: bool = False
     calm: bool = False
     torn: list[Path] = field(default_factory=list)
+    _before: tuple[str, Path] = ("", Path())
 
     def begin(self) -> None:
         """Take a place ahead of every change, and let the first faults come."""
@@ -92,6 +93,7 @@ class Faults:
     def _before_file(self, step: str, path: Path) -> None:
         self._count(step, path)
         if self.full and step in {"write", "append", "mkdir"}:
+            self.world.trouble_at = self.world.clock.monotonic()
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
     def _before_git(self, step: str, path: Path) -> None:
@@ -105,11 +107,12 @@ class Faults:
         if self.world.daemon.loop is None:
             raise Killed  # it was cut off while it waited for something
         self.steps += 1
+        before, self._before = self._before, (step, path)
         if self.kill_at is None or self.steps < self.kill_at:
             return
         self.kill_at = None
         # A line that was being written may lie there in part: it was not yet acted on.
-        if step == "fsync" and path.suffix == ".jsonl":
+        if step == "fsync" and before == ("append", path) and path.suffix == ".jsonl":
             self.torn.append(path)
         self.world.daemon.drop()
         raise Killed

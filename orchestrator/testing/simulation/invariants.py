@@ -66,6 +66,9 @@ class Invariants:
         return found + self._projection(task)
 
     def _projection(self, task: Task) -> list[str]:
+        """What others read is the state, once the hands had their time and the disk has room again."""
+        if not self.world.daemon.idle or self.world.daemon.checked_in_at <= self.world.trouble_at:
+            return []
         wish = next(wish for wish in self.world.wishes if wish.id == task.id)
         shown = self.world.shown(wish)
         true = projection(task.engine.state, last_checkin=0.0, at=0.0)

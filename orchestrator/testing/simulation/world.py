@@ -73,7 +73,10 @@ class Wish:
 
 @dataclass(slots=True)
 class World:
-    """Everything there is. `deaf` is the chance that a watcher loses an event."""
+    """Everything there is. `deaf` is the chance that a watcher loses an event.
+
+    `trouble_at` is when the disk last refused something.
+    """
 
     seed: str
     wishes: tuple[Wish, ...]
@@ -92,6 +95,7 @@ class World:
     replies: list[tuple[str, bool, str]] = field(default_factory=list)
     after_turns: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[], None]] = field(default_factory=list)
+    trouble_at: float = 0.0
     _requests: int = 0
 
     def __post_init__(self) -> None:

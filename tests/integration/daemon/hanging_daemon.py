@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
+from pathlib import Path
 
 from orchestrator.daemon import __main__ as daemon
 from orchestrator.daemon.loop import Loop
@@ -14,7 +14,7 @@ turn = Loop.turn
 
 def turn_or_hang(self: Loop, timeout: float | None = None) -> None:
     turn(self, timeout)
-    while os.path.exists(sys.argv[1]):
+    while Path(sys.argv[1]).exists():
         time.sleep(0.01)
 
 

@@ -29,9 +29,9 @@ class Turn:
     exit: the status to end with, instead of reporting if `report` is false.
     write: files in the workspace, path to text. screen: what is shown. flood: so many bytes on the screen.
     leave: a child that stays.
-    run: a command whose output becomes an artifact. say: text for the report. remove: a path of the task's
-    folder that is removed first. first: reports to lay down before the own one, each like an object of these.
-    status, verdict, artifacts (path to text), claims (paths that are not made), subtasks, marks: the report.
+    run: a command whose output becomes an artifact. first: reports to lay down before the own one, each like an
+    object of these. say, status, verdict, blockers, artifacts (path to text), claims (more paths, which are not
+    made), claimed (paths in place of all), subtasks, marks: what the report says.
     name, bytes, place (fifo, folder, or a link's goal), slow (seconds), temporary: how the report is laid down.
     """
 
@@ -61,8 +61,6 @@ def main() -> int:
         show(("y" * 79 + "\n") * (turn.flood // 80))
     if turn.leave:
         subprocess.Popen(["sleep", str(LONGEST)], start_new_session=True)
-    if turn.remove:
-        subprocess.run(["rm", "-rf", "--", f"{ENV['TASK_DIR']}/{turn.remove}"], check=True)
     work(turn)
     for other in turn.first or ():
         lay_down(Turn(other), report(Turn(other), []))
@@ -115,7 +113,7 @@ def made(turn: Turn) -> list[str]:
         artifacts[name] = f"exit {done.returncode}\n{done.stdout}{done.stderr}"
     for path, text in artifacts.items():
         Path(ENV["TASK_DIR"], path).write_text(text, encoding="utf-8")
-    return [*artifacts, *(turn.claims or ())]
+    return turn.claimed or [*artifacts, *(turn.claims or ())]
 
 
 def report(turn: Turn, artifacts: list[str]) -> bytes:

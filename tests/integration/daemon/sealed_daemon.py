@@ -21,9 +21,9 @@ class Recorder:
 
 def sealed() -> None:
     preload()
-    sys.meta_path.insert(0, Recorder(sys.argv[1]))  # type: ignore[arg-type]  # of a finder's methods, the one
+    sys.meta_path.insert(0, Recorder(sys.argv[1]))
 
 
 if __name__ == "__main__":
-    daemon.preload = sealed
+    daemon.preload = sealed  # type: ignore[attr-defined]  # a name that it only uses
     sys.exit(daemon.main([]))

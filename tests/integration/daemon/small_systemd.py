@@ -29,10 +29,12 @@ def main(verb: str, *words: str) -> int:
             return started()
         case ("--user", "restart", _):
             return ended() or started()
-        case ("--user", "disable", "--now", _):
+        case ("--user", "stop", _) | ("--user", "disable", "--now", _):
             return ended()
         case ("--user", "show", *_):
-            print("\n".join(f"{key}={value}" for key, value in told().items()))
+            sys.stdout.write("".join(f"{key}={value}\n" for key, value in told().items()))
+        case _:
+            pass
     return 0
 
 
@@ -76,6 +78,7 @@ def started() -> int:
         [sys.executable, "-I", "-S", __file__, "supervise", os.environ["HOME"]],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
+        stderr=(HERE / "trouble").open("ab"),
         start_new_session=True,
     )
     return 0 if until({"active", "failed", "inactive"}) == "active" else 1
@@ -100,7 +103,12 @@ def supervise(home: str) -> int:
                     shlex.split(said["ExecStart"][0]),
                     cwd=said["WorkingDirectory"][0],
                     umask=int(said["UMask"][0], 8),
-                    env={"HOME": home, "NOTIFY_SOCKET": f"{HERE}/notify", "WATCHDOG_USEC": "120000000", **given},
+                    env={
+                        "HOME": home,
+                        "NOTIFY_SOCKET": f"{HERE}/notify",
+                        "WATCHDOG_USEC": "120000000",
+                        **given,
+                    },
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -110,7 +118,7 @@ def supervise(home: str) -> int:
             code = heard(ours, child)
             if code == 0:
                 tell(ActiveState="inactive", Result="success", MainPID=0)
-                os.unlink(f"{HERE}/notify")
+                (HERE / "notify").unlink()
                 return 0
             tell(ActiveState="activating", Result="signal" if code < 0 else "exit-code", MainPID=0)
 

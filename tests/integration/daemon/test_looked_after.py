@@ -59,14 +59,18 @@ def test_a_service_manager_hears_when_it_is_up_that_it_lives_and_when_it_ends(wo
     world.until_works("dev:greet")
     world.stop_daemon()
     pid = world.daemon(NOTIFY_SOCKET=manager.address, WATCHDOG_USEC="600000")
-    assert manager.hear() == ["WATCHDOG=1", "STATUS=1 tasks, 1 at work"], "the first beat, with every task open"
+    assert manager.hear() == ["WATCHDOG=1", "STATUS=1 tasks, 1 at work"], (
+        "the first beat, with every task open"
+    )
     assert manager.hear() == ["READY=1", "STATUS=1 tasks, 1 at work", "WATCHDOG=1"]
     for _ in range(5):
         assert manager.hear(within=0.6)[0] == "WATCHDOG=1"
     world.tmux.kill()
     world.until(lambda: world.lives_of("dev:greet") == 2 and world.agent("dev:greet"))
     started = [world.tmux.server_pid(), world.agent("dev:greet")["pid"]]
-    assert [each for each in started if b"NOTIFY_SOCKET" in environ_of(each) or b"WATCHDOG" in environ_of(each)] == []
+    assert [
+        each for each in started if b"NOTIFY_SOCKET" in environ_of(each) or b"WATCHDOG" in environ_of(each)
+    ] == []
     world.go("on")
     world.until_is("complete")
     manager.hear_until(lambda words: words == ["WATCHDOG=1", "STATUS=1 tasks, 0 at work"])
@@ -107,7 +111,9 @@ def systemd(world: World) -> Path:
     return folder
 
 
-def test_under_systemd_it_is_started_again_after_a_crash_and_stays_down_when_it_was_stopped(world, systemd) -> None:
+def test_under_systemd_it_is_started_again_after_a_crash_and_stays_down_when_it_was_stopped(
+    world, systemd
+) -> None:
     said = world.task("daemon", "install")
     assert said.code == 0, said
     first = world.pid

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
-import os
+import socket
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,31 +15,34 @@ from tests.integration.daemon.world import World, ended
 
 CHECKOUT = Path(__file__).parents[3]
 HOLD = {"hold": "on"}
-SOON = pytest.mark.parametrize("world", [{"daemon__rescan": "200 ms", "daemon__beat": "100 ms"}], indirect=True)
+OFTEN = {"daemon__rescan": "200 ms", "daemon__beat": "100 ms"}
+
+pytestmark = pytest.mark.parametrize("world", [OFTEN], indirect=True, ids=[""])
 
 
-def installed(world: World) -> Path:
-    """Install what is checked out into a folder of the world's own, which a daemon then finds first."""
+@pytest.fixture
+def package(world: World) -> Path:
+    """What is checked out, installed into a folder of the world's own, which a daemon then finds first."""
     folder = world.root / "installed"
     for part in ("orchestrator", "agents", "tasks"):
         shutil.copytree(CHECKOUT / part, folder / part)
     return folder
 
 
-def release(package: Path, version: str, *, also: str = "") -> None:
-    """Put another version in place, as an installer does: whole files, one after the other."""
+def release(package: Path, version: str, more: str = "") -> None:
+    """Put another version in place, whole, as an installer does."""
     path = package / "orchestrator" / "__init__.py"
-    text = path.read_text()
-    (package / "new").write_text(f'{text.partition("__version__")[0]}__version__ = "{version}"\n{also}')
+    (package / "new").write_text(f'"""Another version."""\n\n__version__ = "{version}"\n{more}')
     (package / "new").rename(path)
 
 
-def version_of(world: World) -> str:
-    return str(world.beat.get("version"))
+def runs(world: World, version: str) -> bool:
+    return bool(world.beat.get("version") == version)
 
 
-def test_a_daemon_whose_package_is_taken_away_carries_a_task_from_start_to_end(world: World) -> None:
-    package = installed(world)
+def test_one_whose_package_is_taken_away_carries_a_task_from_start_to_end(
+    world: World, package: Path
+) -> None:
     world.daemon(PYTHONPATH=str(package))
     shutil.rmtree(package / "orchestrator")
     world.begin({"dev:greet": [{"exit": 7, "report": False}]})
@@ -45,26 +50,117 @@ def test_a_daemon_whose_package_is_taken_away_carries_a_task_from_start_to_end(w
     world.check_once()
     world.check_nobody_is_left()
     assert "Traceback" not in world.log
-    assert world.tmux.tmux("show-options", "-gqv", "history-limit") == "5000"
+    assert world.tmux.tmux("show-options", "-gqv", "history-limit") == "5000", (
+        "its tmux server has our settings"
+    )
 
 
-@SOON
-def test_it_goes_over_to_a_new_version_in_the_middle_of_a_run_and_nothing_is_lost(world: World) -> None:
-    package = installed(world)
+def test_in_the_middle_of_a_run_it_goes_over_to_a_new_version_and_nothing_is_lost(
+    world: World, package: Path
+) -> None:
     pid = world.daemon(PYTHONPATH=str(package))
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     agent = world.agent("dev:greet")["pid"]
     release(package, "0.9.9")
-    world.until(lambda: version_of(world) == "0.9.9")
+    world.until(lambda: runs(world, "0.9.9"))
     assert world.pid == pid
     assert not ended(agent)
-    assert world.launched().wait(timeout=20) == 1, "the lock is held on"
+    assert world.launched().wait(timeout=20) == 1, "its lock was held on"
     world.go("on")
     world.until_is("complete")
     world.check_once()
     world.check_nobody_is_left()
     assert len(world.lives) == 6
     by = [line["by"] for line in world.story().lines]
-    assert set(by) == {"0.1.0", "0.9.9"}
-    assert by == sorted(by)
+    assert (set(by), by) == ({"0.1.0", "0.9.9"}, sorted(by))
+
+
+def test_again_and_again_while_agents_come_and_go_nothing_is_started_twice(
+    world: World, package: Path
+) -> None:
+    pid = world.daemon(PYTHONPATH=str(package))
+    subtasks = [f"- [part-{number}] Add part {number} (agent: dev)" for number in range(3)]
+    holds = {f"dev:part-{number}": [{"hold": f"on-{number}"}] for number in range(3)}
+    world.begin({"plan": [{"subtasks": subtasks}], **holds})
+    for number in range(3):
+        world.until_works(f"dev:part-{number}")
+        release(package, f"0.9.{number}")
+        world.go(f"on-{number}")
+        world.until(partial(runs, world, f"0.9.{number}"))
+    world.until_is("complete")
+    assert world.pid == pid
+    world.check_once()
+    world.check_nobody_is_left()
+    assert len(world.lives) == 3 + 3 * 3
+
+
+def test_it_takes_nothing_along_but_its_lock(world: World, package: Path) -> None:
+    def open_files(pid: int) -> list[str]:
+        links = [each.readlink() for each in Path(f"/proc/{pid}/fd").iterdir()]
+        return sorted(str(link).partition(":")[0] for link in links)
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("there is no /proc")
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    world.stop_daemon()
+    pid = world.daemon(PYTHONPATH=str(package))
+    world.until(lambda: open_files(pid).count(f"{world.state}/daemon.lock") == 1)
+    before = world.until(lambda: open_files(pid))
+    release(package, "0.9.9")
+    world.until(lambda: runs(world, "0.9.9"))
+    world.until(lambda: open_files(pid) == before)
+
+
+def test_one_that_cannot_be_imported_does_not_take_over_and_the_next_one_does(
+    world: World, package: Path
+) -> None:
+    pid = world.daemon(PYTHONPATH=str(package))
+    world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    release(package, "0.9.8", "import no_such_library\n")
+    world.until(lambda: "version 0.9.8 is installed and cannot be used" in world.log)
+    assert "No module named 'no_such_library'" in world.log
+    assert runs(world, "0.1.0")
+    release(package, "0.9.9")
+    world.until(lambda: runs(world, "0.9.9"))
+    assert world.pid == pid
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+
+
+def test_told_to_stop_while_it_goes_over_it_stops_in_order(world: World, package: Path) -> None:
+    if not Path("/proc/self/cmdline").exists():
+        pytest.skip("there is no /proc")
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    world.stop_daemon()
+    made = world.launched(PYTHONPATH=str(package))
+    world.until(lambda: world.beat.get("pid") == made.pid)
+    release(package, "0.9.9")
+    world.until(lambda: b"--lock-fd=" in Path(f"/proc/{made.pid}/cmdline").read_bytes())
+    os.kill(made.pid, signal.SIGTERM)
+    assert made.wait(timeout=20) == 0
+    assert world.log.rstrip().endswith("agents in their panes work on")
+    world.daemon()
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+    assert len(world.lives) == 6
+
+
+def test_a_service_manager_hears_of_the_new_one_from_the_same_process(world: World, package: Path) -> None:
+    address = f"{world.root}/notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ours:
+        ours.bind(address)
+        ours.settimeout(20)
+        world.daemon(PYTHONPATH=str(package), NOTIFY_SOCKET=address, WATCHDOG_USEC="60000000")
+        said: list[str] = []
+        while said.count("READY=1") < 2:
+            if said.count("READY=1") == 1 and "gives way" not in world.log:
+                release(package, "0.9.9")
+            said += ours.recv(4096).decode().split("\n")
+    assert "STATUS=another version takes over" in said
+    assert "STOPPING=1" not in said

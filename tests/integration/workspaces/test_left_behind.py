@@ -405,6 +405,13 @@ def test_files_and_folders_that_changed_places(repo, tree, workspaces, clean, tm
     assert (place / "b" / "c").read_text() == "in a folder"
 
 
+def test_a_registration_emptied_by_a_power_cut_does_not_stop_a_merge(place, repo, tree, workspaces):
+    (place / "new.txt").write_text("new")
+    commit, _ = workspaces.commit(tree, "x")
+    (admin(repo) / "commondir").write_bytes(b"")
+    assert workspaces.merge(tree, commit) == ""
+
+
 @pytest.mark.parametrize("how", ["gone", "elsewhere", "folder", "link"])
 def test_the_trees_link_to_git_spoilt(place, clean, repo, tree, workspaces, how):
     (place / "half.txt").write_text("half")

@@ -22,7 +22,7 @@ start | enable | restart)
     fi
     if [ -e on-start ]; then . ./on-start; fi
     ;;
-disable) if [ -e on-stop ]; then . ./on-stop; fi ;;
+stop | disable) if [ -e on-stop ]; then . ./on-stop; fi ;;
 show) cat shown 2>/dev/null || exit 0 ;;
 reset-failed) exit 1 ;;
 esac

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +23,13 @@ def beat(house):
 
     def write(ago, *, pid=DEAD, slept=0.0, **other):
         now = time.time()
-        said = {"pid": pid, "started_at": now - ago - 60, "beat_at": now - ago, "version": "0.1.0", "every": 5.0}
+        said = {
+            "pid": pid,
+            "started_at": now - ago - 60,
+            "beat_at": now - ago,
+            "version": "0.1.0",
+            "every": 5.0,
+        }
         said |= {"monotonic": time.monotonic() - ago + slept} | other
         path = house.state / "daemon.beat"
         path.write_text(json.dumps(said))
@@ -86,14 +91,16 @@ def test_where_there_never_was_a_daemon_nothing_is_said(house, task, spare):
     assert task("daemon", "alarm").code == 0
 
 
-def dead(house, task, beat) -> str:
-    """Return what is said where nothing may be done about it."""
-    os.environ["ORCHESTRATOR_RUN"] = "dev-run"
-    try:
-        beat(600)
-        return task("list").err
-    finally:
-        del os.environ["ORCHESTRATOR_RUN"]
+@pytest.fixture
+def said_to_an_agent(task, monkeypatch):
+    """What is said where nothing may be done about it."""
+
+    def said():
+        with monkeypatch.context() as inside:
+            inside.setenv("ORCHESTRATOR_RUN", "dev-run")
+            return task("list").err
+
+    return said
 
 
 GONE = [{"name": "dev", "state": "gone"}]
@@ -112,28 +119,31 @@ GONE = [{"name": "dev", "state": "gone"}]
         ({"version": 99}, True),
     ],
 )
-def test_it_is_about_tasks_in_which_something_could_go_on(house, task, beat, told, alarms):
+def test_it_is_about_tasks_in_which_something_could_go_on(house, said_to_an_agent, beat, told, alarms):
     house.task("other-00000001", state="complete", agents=[])
     house.task(**told)
-    assert bool(dead(house, task, beat)) == alarms
+    beat(600)
+    assert bool(said_to_an_agent()) == alarms
 
 
-def test_a_request_that_waits_counts_and_a_reply_does_not(house, task, beat):
+def test_a_request_that_waits_counts_and_a_reply_does_not(house, said_to_an_agent, beat):
+    beat(600)
     home = house.task(state="waiting", agents=GONE)
     (home / "requests").mkdir()
     (home / "requests" / "1.reply.json").write_text("{}")
     (home / "requests" / ".2.json").write_text("{}")
-    assert dead(house, task, beat) == ""
+    assert said_to_an_agent() == ""
     (home / "requests" / "1.json").write_text("{}")
-    assert "at work is tidy" in dead(house, task, beat)
+    assert "at work is tidy" in said_to_an_agent()
     house.asked_for("new-00000001")
-    assert "at work are new, tidy" in dead(house, task, beat)
+    assert "at work are new, tidy" in said_to_an_agent()
 
 
-def test_many_tasks_are_counted_not_listed(house, task, beat):
+def test_many_tasks_are_counted_not_listed(house, said_to_an_agent, beat):
+    beat(600)
     for number in range(5):
         house.task(f"t{number}-0000000{number}")
-    assert "at work are t0, t1, t2 and 2 more" in dead(house, task, beat)
+    assert "at work are t0, t1, t2 and 2 more" in said_to_an_agent()
 
 
 @STARTS
@@ -147,9 +157,10 @@ def test_one_that_was_stopped_on_purpose_stays_so_until_it_is_started(house, tas
     assert not (house.state / "daemon.stopped").exists()
 
 
-def test_inside_a_run_it_is_only_said(house, task, beat, spare):
+def test_inside_a_run_it_is_only_said(house, said_to_an_agent, beat, spare):
     house.task()
-    said = dead(house, task, beat)
+    beat(600)
+    said = said_to_an_agent()
     assert said.endswith("at work is tidy\n")
     assert not (house.state / "daemon.log").exists()
 
@@ -165,7 +176,12 @@ def test_it_is_only_said_if_that_is_how_it_is_set(house, task, beat, spare, monk
 def test_the_alarm_can_be_set(house, task, beat, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
     house.task()
-    for alarm, ago, said in (("30 s", 29, False), ("30 s", 31, True), ("1 h", 3500, False), ("1 h", 3700, True)):
+    for alarm, ago, said in (
+        ("30 s", 29, False),
+        ("30 s", 31, True),
+        ("1 h", 3500, False),
+        ("1 h", 3700, True),
+    ):
         monkeypatch.setenv("ORCHESTRATOR_DAEMON__ALARM", alarm)
         beat(ago)
         assert bool(task("list").err) == said, (alarm, ago)
@@ -213,24 +229,16 @@ def test_a_machine_that_slept_is_no_daemon_that_hangs(house, task, beat, daemon)
     assert task("status", "tidy").err == ""
 
 
-def test_a_machine_that_was_started_anew_has_no_daemon(house, task, beat):
+def test_a_machine_that_was_started_anew_has_no_daemon(house, said_to_an_agent, beat):
     house.task()
-    os.environ["ORCHESTRATOR_RUN"] = "dev-run"
     beat(60, slept=10_000_000)
-    try:
-        assert "the daemon is dead" in task("list").err
-    finally:
-        del os.environ["ORCHESTRATOR_RUN"]
+    assert "the daemon is dead" in said_to_an_agent()
 
 
-def test_a_clock_that_was_set_back_hides_nothing(house, task, beat):
+def test_a_clock_that_was_set_back_hides_nothing(house, said_to_an_agent, beat):
     house.task()
     beat(-3600, monotonic=time.monotonic() - 600)
-    os.environ["ORCHESTRATOR_RUN"] = "dev-run"
-    try:
-        assert "the daemon is dead" in task("list").err
-    finally:
-        del os.environ["ORCHESTRATOR_RUN"]
+    assert "the daemon is dead" in said_to_an_agent()
 
 
 def test_one_that_is_just_starting_is_given_time(house, task, beat, daemon):
@@ -263,7 +271,9 @@ def test_settings_that_do_not_read_are_told_by_the_start_that_fails(house, task,
     assert said.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [["help"], ["daemon", "stop"], ["daemon", "uninstall"], ["--version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["help"], ["daemon", "stop"], ["daemon", "uninstall"], ["--version"]], ids=" ".join
+)
 def test_some_verbs_are_not_about_tasks_at_work(house, task, beat, spare, words):
     house.task()
     beat(600)
@@ -309,7 +319,9 @@ def test_a_fault_of_the_alarm_itself_is_not_the_verbs(house, task, beat, monkeyp
     ],
     ids=["told to end", "failed", "another one was told to end", "unreachable"],
 )
-def test_one_that_the_service_manager_was_told_to_end_stays_so(house, task, beat, spare, monkeypatch, shown, alarms):
+def test_one_that_the_service_manager_was_told_to_end_stays_so(
+    house, task, beat, spare, monkeypatch, shown, alarms
+):
     manager = Manager.made(house.root / "bin")
     monkeypatch.setenv("PATH", manager.path)
     manager.set("unreachable")
@@ -336,4 +348,3 @@ def test_where_the_daemon_beats_nothing_more_is_imported(house, beat):
     parts = ["", ".cli", *(f".cli.{each}" for each in ("beat", "exits", "main", "parser", "screen"))]
     parts += [*(f".cli.{each}" for each in ("status", "table", "tasks")), ".places"]
     assert done.stderr.split() == ["0", *sorted(f"orchestrator{part}" for part in parts)]
-    assert Path(str(alarm_module.__file__)).stem == "alarm"

@@ -86,9 +86,7 @@ def test_a_daemon_that_ends_at_once_is_told_with_its_last_words(house, task, fak
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 def test_one_that_does_not_come_up_is_not_waited_for_for_ever(house, task, python, monkeypatch):
-    monkeypatch.setattr(
-        startup, "COMMAND", (python, "-c", "import signal; signal.alarm(5); signal.pause()")
-    )
+    monkeypatch.setattr(startup, "COMMAND", (python, "-c", "import signal; signal.alarm(5); signal.pause()"))
     monkeypatch.setattr(startup, "START_PATIENCE", 0.2)
     said = task("daemon", "start")
     assert said.code == 6

@@ -36,7 +36,9 @@ def unit(house):
 @pytest.fixture
 def running(house, manager, daemon):
     """A daemon that runs, and that the service manager calls its own."""
-    manager.set("shown", f"MainPID={os.getpid()}\nExecMainPID={os.getpid()}\nActiveState=active\nResult=success\n")
+    manager.set(
+        "shown", f"MainPID={os.getpid()}\nExecMainPID={os.getpid()}\nActiveState=active\nResult=success\n"
+    )
     return daemon
 
 
@@ -51,7 +53,9 @@ def test_it_writes_the_unit_and_has_it_run_now_and_from_now_on(house, task, mana
     assert (house.state / "daemon.log").stat().st_mode & 0o777 == 0o600
 
 
-def test_again_changes_nothing_and_another_environment_is_written_anew(task, manager, unit, running, monkeypatch):
+def test_again_changes_nothing_and_another_environment_is_written_anew(
+    task, manager, unit, running, monkeypatch
+):
     task("daemon", "install")
     before, _ = unit.stat(), manager.calls
     assert task("daemon", "install").out.startswith(f"{unit} is as it should be\n")
@@ -91,7 +95,9 @@ def test_what_agents_get_is_named_and_not_written_where_it_may_be_a_secret(
 ):
     monkeypatch.setenv("ORCHESTRATOR_ENVIRONMENT__PASS", "PATH, ANTHROPIC_API_KEY")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
-    assert "not written into it, though agents are to get it: ANTHROPIC_API_KEY" in task("daemon", "install").out
+    assert (
+        "not written into it, though agents are to get it: ANTHROPIC_API_KEY" in task("daemon", "install").out
+    )
     assert "sk-secret" not in unit.read_text()
 
 
@@ -119,7 +125,10 @@ def test_a_daemon_that_does_not_come_up_under_it_is_told_with_its_last_words(hou
     (house.state / "daemon.log").write_text("no tmux here: install it\n")
     said = task("daemon", "install")
     assert said.code == 6
-    assert "systemd could not start the daemon (Job for agent-orchestrator.service failed.): no tmux here" in said.err
+    assert (
+        "systemd could not start the daemon (Job for agent-orchestrator.service failed.): no tmux here"
+        in said.err
+    )
     assert said.err.count("\n") == 1
 
 
@@ -202,11 +211,23 @@ def test_once_installed_a_start_is_the_service_managers(house, task, manager, un
     assert task("daemon", "status", "--json").json["unit"] == str(unit)
 
 
+def test_once_installed_a_stop_is_the_service_managers_too(house, task, manager, unit, started):
+    manager.set("unreachable")
+    task("daemon", "install")
+    manager.unset("unreachable")
+    pid = task("daemon", "start").out.split()[-1]
+    manager.set("on-stop", "kill $(sed -n 's/MainPID=//p' shown)\n")
+    assert task("daemon", "stop").out.startswith(f"daemon stopped (pid {pid})")
+    assert manager.calls[-1] == f"systemctl --user stop {UNIT}"
+    assert (house.state / "daemon.stopped").exists()
+
+
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 @pytest.mark.parametrize("why", ["it does not answer", "the unit is for another state folder"])
 def test_where_it_cannot_be_the_service_managers_a_start_is_as_ever(
-    house, task, manager, unit, started, python, monkeypatch, why
+    house, task, manager, started, python, monkeypatch, why
 ):
+    unit = house.root / ".config" / "systemd" / "user" / UNIT
     manager.set("unreachable")
     task("daemon", "install")
     if why != "it does not answer":

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import unit as unit_module
 from orchestrator.cli.exits import CommandError
 from orchestrator.cli.launchd import Launchd
 from orchestrator.cli.systemd import Systemd
 from orchestrator.cli.unit import MARK, left_out
+from orchestrator.shipped import shipped
 
 ODD = "/home/an odd/%h $HOME \"quoted\" 'it' \\n & <b>/ünï"
 ENVIRON = {
@@ -169,5 +169,5 @@ def test_what_agents_are_to_get_and_no_unit_holds_is_named():
 
 def test_the_templates_ship():
     for name in (Systemd.template, Launchd.template):
-        text = (unit_module.shipped("deploy") / name).read_text()
+        text = (shipped("deploy") / name).read_text()
         assert all(f"{{{place}}}" in text for place in ("program", "environment", "log"))

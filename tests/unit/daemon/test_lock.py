@@ -36,9 +36,9 @@ def test_a_second_one_is_refused_and_told_of_the_first(lock, tmp_path, monkeypat
 
 def test_what_is_started_does_not_hold_the_lock_on(tmp_path):
     lock = DaemonLock(tmp_path)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     command = [sys.executable, "-c", "print('up', flush=True); input()"]
-    with subprocess.Popen(command, close_fds=False, **pipes) as child:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, close_fds=False, stdin=pipe, stdout=pipe) as child:
         assert child.stdout is not None
         child.stdout.readline()
         lock.release()

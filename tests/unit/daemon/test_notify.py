@@ -1,5 +1,6 @@
 import os
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from orchestrator.daemon.notify import Notify
 def manager(request, tmp_path):
     """A service manager: the address that it gives, and what it was told since it was asked last."""
     abstract = request.param == "an abstract name"
-    if abstract and not os.path.exists("/proc/self/ns/net"):
+    if abstract and not Path("/proc/self/ns/net").exists():
         pytest.skip("abstract names are Linux's")
     address = f"@orchestrator-test-{os.getpid()}-{tmp_path.name}" if abstract else str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ours:
