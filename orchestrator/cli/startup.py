@@ -81,10 +81,7 @@ def stop(state: str, beat: Beat) -> None:
     """
     if not beat.pid:
         raise CommandError(Exit.FAILED, "the daemon is just starting and has not said its pid: try again")
-    from orchestrator.cli.service import perform, service_of
-
-    service = service_of(state)
-    if service is None or not service.stop or service.main_pid() != beat.pid or perform(service.stop, _LONG).code:
+    if not _stopped_by_service(state, beat.pid):
         with suppress(ProcessLookupError):
             os.kill(beat.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_PATIENCE
@@ -96,6 +93,15 @@ def stop(state: str, beat: Beat) -> None:
                 f"its log: {places.daemon_log(state)}",
             )
         time.sleep(_PAUSE)
+
+
+def _stopped_by_service(state: str, pid: int) -> bool:
+    from orchestrator.cli.service import perform, service_of
+
+    service = service_of(state)
+    if service is None or not service.stop or service.main_pid() != pid:
+        return False
+    return perform(service.stop, _LONG).code == 0
 
 
 def _up(state: str, patience: float, pid: Callable[[], int], ended: Callable[[], int | None]) -> bool:

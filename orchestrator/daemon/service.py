@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
@@ -170,7 +171,8 @@ class Service:
 
     def _end(self) -> None:
         if self._stopped_by_hand:
-            places.daemon_stopped(self._state).touch(0o600)
+            with suppress(OSError):  # it only keeps an alarm quiet
+                places.daemon_stopped(self._state).touch(0o600)
         self._lock.release()
         log.info("ended; agents in their panes work on")
 

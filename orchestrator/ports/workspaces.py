@@ -20,7 +20,7 @@ class Tree:
     """One workspace of a task.
 
     `project` is the user's repository, `root` the folder of the task's worktrees, `name` this one's, `branch`
-    the task's branch (`task/NAME`). A tree named `name` has the branch `task/NAME--name`; one without a branch
+    the task's branch (`task/NAME`). A tree has a branch of its own while it lasts, `task-work/NAME/name`; one without a branch
     of its own (`detached`) shows the tip of `branch`.
     """
 
@@ -39,7 +39,7 @@ class Tree:
     @property
     def own_branch(self) -> str:
         """The branch of this tree alone."""
-        return f"{self.branch}--{self.name}"
+        return f"{self.branch.replace('task/', 'task-work/', 1)}/{self.name}"
 
     @property
     def keep_prefix(self) -> str:
@@ -102,5 +102,8 @@ class Workspaces(Protocol):
         ...
 
     def release(self, tree: Tree, attempt: int) -> None:
-        """Keep unsaved work as `prepare` does, then remove the tree (never the branch)."""
+        """Keep as `prepare` does what is not on the task's branch, then remove the tree and its own branch.
+
+        The task's branch stays as it is.
+        """
         ...

@@ -12,7 +12,7 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import Tree, checked_tree
 
 Contents: TypeAlias = dict[str, str]
-Step: TypeAlias = Literal["branch", "keep", "make", "record", "move", "clean", "merge", "remove"]
+Step: TypeAlias = Literal["branch", "keep", "make", "record", "move", "clean", "merge", "remove", "drop"]
 """What changes something. Each operation says which it takes."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
@@ -137,19 +137,20 @@ class FakeWorkspaces:
         return ""
 
     def release(self, tree: Tree, attempt: int) -> None:
-        """Keep unsaved work, then remove the tree. Steps: keep, remove."""
+        """Keep what is not on the task's branch, then remove the tree. Steps: keep, remove, drop."""
         project = self._project(checked_tree(tree).project)
-        if tree.path not in self._places:
-            return
-        self._keep(
-            project,
-            tree,
-            attempt,
-            [project.refs.get(tree.branch, tree.base), project.refs.get(tree.own_branch, "")],
-            moving=False,
-        )
-        self._step("remove", tree)
-        del self._places[tree.path]
+        stays = [project.refs.get(tree.branch, tree.base)]
+        self._keep(project, tree, attempt, stays, moving=not tree.detached)
+        if tree.path in self._places:
+            self._step("remove", tree)
+            del self._places[tree.path]
+        if (
+            tree.own_branch in project.refs
+            and not tree.detached
+            and not project.looked_at.get(tree.own_branch)
+        ):
+            self._step("drop", tree)
+            del project.refs[tree.own_branch]
 
     # The world around it --------------------------------------------------------------------------
 

@@ -112,13 +112,16 @@ class GitWorkspaces:
         return f"{tree.branch} is being moved by somebody else"
 
     def release(self, tree: Tree, attempt: int) -> None:
-        """Keep unsaved work, then remove the tree. Its branch stays."""
+        """Keep what is not on the task's branch, then remove the tree and its own branch."""
         repository = self._repository(checked_tree(tree).project)
         checkout = Checkout.at(repository, tree.path)
-        if checkout.there:
-            tip = repository.commit_of(f"refs/heads/{tree.branch}") or checked_commit(tree.base)
-            keep(checkout, tree, attempt, tip, "")
+        tip = repository.commit_of(f"refs/heads/{tree.branch}") or checked_commit(tree.base)
+        branch = "" if tree.detached else tree.own_branch
+        keep(checkout, tree, attempt, tip, branch)
         checkout.remove()
+        own = repository.commit_of(f"refs/heads/{branch}") if branch else ""
+        if own and not repository.user_of(branch):
+            repository.drop(f"refs/heads/{branch}", own)
         for leftover in (base_file(tree), index_file(tree)):
             leftover.unlink(missing_ok=True)
 

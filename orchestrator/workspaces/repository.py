@@ -16,6 +16,8 @@ from orchestrator.workspaces.process import Git, GitFailed, shown
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LOCK: Final = re.compile(r"Unable to create '(.+\.lock)': File exists")
+_OURS: Final = ("refs/heads/task/", "refs/heads/task-work/", "refs/tasks/")
+
 _NOBODY: Final = {
     "GIT_AUTHOR_NAME": "Agent Orchestrator",
     "GIT_AUTHOR_EMAIL": "agent-orchestrator@localhost",
@@ -108,6 +110,15 @@ class Repository:
                 raise Moved(f"{ref} was moved by somebody else") from error
             raise
 
+    def drop(self, ref: str, old: str) -> None:
+        """Remove a ref that is at `old`. Raises Moved if it is not, Unavailable."""
+        try:
+            self.alter("update-ref", "--stdin", "-z", stdin=f"delete {ref}\0{old}\0".encode())
+        except GitFailed as error:
+            if "but expected" in error.said:
+                raise Moved(f"{ref} was moved by somebody else") from error
+            raise
+
     def alter(self, *arguments: str, stdin: bytes = b"", git: Git | None = None) -> str:
         """Run a command that takes locks on our own refs, and clear away one that a killed git left behind.
 
@@ -146,7 +157,7 @@ class Repository:
     def _unlocked(self, lock: Path) -> bool:
         """Remove the lock of one of our own refs if no git that holds it can be alive any more."""
         inside = os.path.relpath(os.path.realpath(lock), os.path.realpath(self.folder))
-        if not inside.startswith(("refs/heads/task/", "refs/tasks/", "logs/refs/heads/task/")):
+        if not inside.removeprefix("logs/").startswith(_OURS):
             return False
         with contextlib.suppress(FileNotFoundError):
             if time.time() - lock.stat().st_mtime <= self.git.deadline:

@@ -25,7 +25,6 @@ from tests.integration.daemon.world import World, a_world
 KILLER = Path(__file__).with_name("killer.py")
 TURNS = {"test:greet": [{"verdict": "REJECTED", "say": "The greeting is rude."}]}
 LIVES = ["explore", "plan", "dev:greet", "test:greet", "dev:greet", "test:greet", "review:greet", "accept"]
-PATIENCE = 60.0
 SYSCALLS = ("fsync", "rename", "link", "mkdir", "write")
 STRACED = 60  # that many calls of each kind are swept: strace counts by thread
 
@@ -59,7 +58,7 @@ def end(world: World, *, may_repeat: bool = False) -> None:
     `may_repeat`: agents were killed as well, so that steps may have been worked on again by other runs.
     """
     try:
-        world.until(lambda: world.stands() == "complete", within=PATIENCE)
+        world.until_is("complete")
     except AssertionError as error:
         raise Stuck(error) from None
     try:

@@ -32,6 +32,7 @@ class World(Protocol):
     def parent(self, commit: str) -> str: ...
     def refs(self, start: str) -> dict[str, str]: ...
     def look_at(self, branch: str) -> None: ...
+    def branch_off(self, branch: str, commit: str) -> None: ...
     def lose(self, tree: Tree) -> None: ...
 
 
@@ -75,6 +76,9 @@ class InGit:
     def look_at(self, branch: str) -> None:
         self.git("checkout", "-q", branch or "main")
 
+    def branch_off(self, branch: str, commit: str) -> None:
+        self.git("branch", branch, commit)
+
     def lose(self, tree: Tree) -> None:
         subprocess.run(["rm", "-rf", tree.path], check=True)
 
@@ -112,6 +116,9 @@ class InMemory:
 
     def look_at(self, branch: str) -> None:
         self.workspaces.look_at(self.project, branch)
+
+    def branch_off(self, branch: str, commit: str) -> None:
+        """The branch is made when it is needed."""
 
     def lose(self, tree: Tree) -> None:
         self.workspaces.lose(tree)
@@ -151,7 +158,7 @@ KEPT = "refs/tasks/task/demo/parser/"
 def test_a_tree_is_made_at_the_base(world, tree):
     assert world.workspaces.prepare(tree, 1) == tree.path
     assert world.files(tree) == {"readme.txt": "hello\n"}
-    assert world.refs("task/") == {"task/demo": tree.base, "task/demo--parser": tree.base}
+    assert world.refs("task") == {"task/demo": tree.base, "task-work/demo/parser": tree.base}
     assert world.workspaces.where(tree) == tree.path
 
 
@@ -164,7 +171,7 @@ def test_the_work_becomes_one_commit_on_the_trees_branch(world, tree):
     assert world.at(commit) == {"new.txt": "new", "readme.txt": "changed"}
     assert world.message(commit) == "Write a parser"
     assert world.parent(commit) == tree.base
-    assert world.refs("task/") == {"task/demo": tree.base, "task/demo--parser": commit}
+    assert world.refs("task") == {"task/demo": tree.base, "task-work/demo/parser": commit}
 
 
 def test_a_commit_asked_for_again_is_the_same_one(world, tree):
@@ -188,7 +195,7 @@ def test_without_a_change_there_is_no_commit(world, tree):
     assert world.workspaces.commit(tree, "Nothing") == ("", 0)
     world.put(tree, "hello\n", "readme.txt")
     assert world.workspaces.commit(tree, "Nothing") == ("", 0)
-    assert world.refs("task/demo--parser") == {"task/demo--parser": tree.base}
+    assert world.refs("task-work/demo/parser") == {"task-work/demo/parser": tree.base}
 
 
 def test_what_an_agent_committed_itself_is_part_of_the_one_commit(world, tree):
@@ -290,7 +297,7 @@ def test_a_rejected_commit_is_kept(world, tree):
     commit, _ = world.workspaces.commit(tree, "Bad")
     world.workspaces.prepare(tree, 2)
     assert world.refs(KEPT) == {f"{KEPT}2-1": commit}
-    assert world.refs("task/demo--parser") == {"task/demo--parser": tree.base}
+    assert world.refs("task-work/demo/parser") == {"task-work/demo/parser": tree.base}
 
 
 def test_a_merged_commit_needs_no_keeping(world, tree):
@@ -330,7 +337,7 @@ def test_a_look_shows_the_tip_of_the_tasks_branch(world, tree):
     world.workspaces.merge(tree, world.workspaces.commit(tree, "Work")[0])
     world.workspaces.prepare(look, 1)
     assert set(world.files(look)) == {"new.txt", "readme.txt"}
-    assert set(world.refs("task/")) == {"task/demo", "task/demo--parser"}
+    assert set(world.refs("task")) == {"task/demo", "task-work/demo/parser"}
 
 
 def test_what_is_found_in_a_look_is_kept_too(world, tree):
@@ -373,18 +380,26 @@ def test_a_released_tree_is_gone_and_its_work_is_kept(world, tree):
     with pytest.raises(Refused, match="is gone"):
         world.workspaces.where(tree)
     assert list(world.refs(KEPT)) == [f"{KEPT}1-1"]
-    assert set(world.refs("task/")) == {"task/demo", "task/demo--parser"}
+    assert set(world.refs("task")) == {"task/demo"}
 
 
-def test_a_release_keeps_nothing_that_is_on_a_branch(world, tree):
+def test_a_release_keeps_nothing_that_was_merged(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    commit, _ = world.workspaces.commit(tree, "Work")
+    world.workspaces.merge(tree, commit)
+    world.workspaces.release(tree, 1)
+    assert world.refs(KEPT) == {}
+    assert world.refs("task") == {"task/demo": commit}
+
+
+def test_a_release_keeps_a_commit_that_was_not(world, tree):
     world.workspaces.prepare(tree, 1)
     world.put(tree, "new", "new.txt")
     commit, _ = world.workspaces.commit(tree, "Work")
     world.workspaces.release(tree, 1)
-    assert world.refs(KEPT) == {}
-    assert world.refs("task/demo--parser") == {"task/demo--parser": commit}
-    world.workspaces.prepare(tree, 2)
-    assert world.refs(KEPT) == {f"{KEPT}2-1": commit}
+    assert world.refs(KEPT) == {f"{KEPT}1-1": commit}
+    assert world.refs("task") == {"task/demo": tree.base}
 
 
 def test_a_tree_that_was_never_made_can_be_released(world, tree):
@@ -405,8 +420,9 @@ def test_a_branch_that_the_user_looks_at_is_not_moved(world, tree):
 def test_nor_is_a_trees_own(world, tree):
     world.workspaces.prepare(tree, 1)
     world.workspaces.release(tree, 1)
-    world.look_at("task/demo--parser")
-    with pytest.raises(Unavailable, match="task/demo--parser is checked out in "):
+    world.branch_off(tree.own_branch, tree.base)
+    world.look_at("task-work/demo/parser")
+    with pytest.raises(Unavailable, match="task-work/demo/parser is checked out in "):
         world.workspaces.prepare(tree, 2)
     world.look_at("")
     world.workspaces.prepare(tree, 2)

@@ -129,7 +129,7 @@ class Faults:
                 data = files.read(path)
                 cut = random.choice((1, 2, random.randint(1, 200)))
                 last = data.rstrip(b"\n").rfind(b"\n") + 1
-                files.put(path, data[: max(last, len(data) - cut)])
+                self.world.save(path, data[: max(last, len(data) - cut)])
         self.torn.clear()
         self.world.clock.after(random.choice((0.0, 1.0, 1.0, 60.0, HOUR)), self._boot)
 

@@ -134,7 +134,7 @@ class World:
         self._requests += 1
         request = f"{self._requests:06}"
         said = {"id": request, "verb": verb, "at": self.clock.now(), "arguments": arguments}
-        self._save(places.task_requests(wish.home) / f"{request}.json", json.dumps(said).encode())
+        self.save(places.task_requests(wish.home) / f"{request}.json", json.dumps(said).encode())
         self.daemon.news = True
         if self.random.random() >= self.deaf:
             self.daemon.hint(RequestHint(wish.id))
@@ -148,7 +148,7 @@ class World:
         """Let the user write task.md."""
         self.desk.criteria[wish.folder] = criteria
         path = places.task_brief(wish.folder)
-        self._save(path, wish.brief(goal, criteria).encode())
+        self.save(path, wish.brief(goal, criteria).encode())
         self.wrote(path)
 
     def shown(self, wish: Wish) -> dict[str, object]:
@@ -170,7 +170,7 @@ class World:
                     with self._unseen():
                         self.files.remove(folder / entry.name)
 
-    def _save(self, path: Path, data: bytes) -> None:
+    def save(self, path: Path, data: bytes) -> None:
         """Write a file durably, as `task` and editors do."""
         with self._unseen():
             self.files.make_folder(path.parent)

@@ -7,7 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 from tests.integration.daemon.world import World, environ_of, names
 
@@ -86,6 +89,30 @@ def test_tasks_of_one_project_and_namesakes_in_two_run_side_by_side(world: World
     for branch, project in (("task/t1", world.project), ("task/t2", world.project), ("task/t1", other)):
         assert world.git("diff", "--name-only", "main", branch, project=project) == "pkg/greet.py"
     assert max(map(world.lives.count, world.lives)) == 1
+
+
+def cpu_of(pid: int) -> float:
+    """Return the seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("world", [{"limits__start_time": "500 ms"}], indirect=True)
+def test_two_tasks_in_the_users_own_tree_take_turns_and_who_waits_spends_nothing(world: World) -> None:
+    world.let({"explore": [HOLD]})
+    for name in ("t1", "t2"):
+        world.brief(name, "workspace: shared")
+        assert world.task("start", name, "--project", str(world.project)).code == 0
+    world.until_works("explore")
+    before = cpu_of(world.pid)
+    time.sleep(2)  # a span to measure over, beyond the time in which a launcher must come
+    assert cpu_of(world.pid) - before < 0.2
+    assert world.lives_of("explore") == 1
+    world.go("on")
+    world.until_is("complete", "t1")
+    world.until_is("complete", "t2")
+    assert [step for _, step in world.lives].count("dev:greet") == 2
+    assert (world.project / "pkg" / "greet.py").exists()
 
 
 def test_a_spawned_agent_works_beside_the_plan(world: World) -> None:

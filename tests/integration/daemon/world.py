@@ -32,8 +32,8 @@ Turns = dict[str, list[dict[str, Any]]]
 ROLES = Path(__file__).with_name("roles.py")
 AGENTS = ("explore", "plan", "dev", "test", "review")
 AGENT = f"{sys.executable} -I -S {ROLES} {{script}}"
-PATIENCE = 40.0
-"""Seconds until a test gives up. What it waits for takes a few at most; the machine may be busy."""
+PATIENCE = 25.0
+"""Seconds until a test gives up. Less than a rescan takes to come: a hint that was lost must not go unnoticed."""
 
 SMALL = {
     "LIMITS__SETTLE": "300 ms",
@@ -263,8 +263,8 @@ class World:
     # What can be seen --------------------------------------------------------------------------------
 
     def homes(self, name: str = "t1") -> Iterator[Path]:
-        """Yield the PM's own folders of the tasks of this name."""
-        yield from sorted((self.state / "tasks").glob(f"{name}-????????"))
+        """Yield the PM's own folders of the tasks of this name that were begun."""
+        yield from sorted(path.parent for path in (self.state / "tasks").glob(f"{name}-????????/journal"))
 
     def home(self, name: str = "t1") -> Path:
         """Return the PM's own folder of the one task of this name."""

@@ -27,7 +27,7 @@ def clean(repo, tree, workspaces):
         workspaces.prepare(tree, 2)
         assert repo.git("status", "--porcelain", "--ignored", cwd=tree.path) == ""
         assert repo.git("rev-parse", "HEAD", cwd=tree.path) == tree.base
-        assert repo.git("symbolic-ref", "HEAD", cwd=tree.path) == "refs/heads/task/demo--parser"
+        assert repo.git("symbolic-ref", "HEAD", cwd=tree.path) == "refs/heads/task-work/demo/parser"
         assert {path.name for path in tree.path.iterdir()} == {".git", ".gitignore", "readme.txt"}
         return repo.refs(KEPT)
 
@@ -250,7 +250,7 @@ def test_an_unfinished_merge_is_cleared(place, clean, repo):
     repo.git("checkout", "-qb", "other", cwd=place)
     (place / "readme.txt").write_text("other\n")
     repo.git("commit", "-qam", "other", cwd=place)
-    repo.git("checkout", "-q", "task/demo--parser", cwd=place)
+    repo.git("checkout", "-q", "task-work/demo/parser", cwd=place)
     (place / "readme.txt").write_text("mine\n")
     repo.git("commit", "-qam", "mine", cwd=place)
     done = subprocess.run(["git", "merge", "other"], cwd=place, capture_output=True, check=False)
@@ -266,7 +266,7 @@ def test_an_unfinished_rebase_is_cleared(place, clean, repo):
     (place / "readme.txt").write_text("other\n")
     repo.git("commit", "-qam", "other", cwd=place)
     done = subprocess.run(
-        ["git", "rebase", "-q", "task/demo--parser"], cwd=place, capture_output=True, check=False
+        ["git", "rebase", "-q", "task-work/demo/parser"], cwd=place, capture_output=True, check=False
     )
     assert done.returncode == 1
     clean()
@@ -292,7 +292,7 @@ def test_wherever_the_agent_went_the_tree_comes_back(place, clean, repo, tree, w
     commit, _ = workspaces.commit(tree, "x")
     assert repo.git("rev-parse", f"{commit}^") == tree.base
     assert repo.at(commit, "new.txt") == "new"
-    assert repo.git("symbolic-ref", "HEAD", cwd=place) == "refs/heads/task/demo--parser"
+    assert repo.git("symbolic-ref", "HEAD", cwd=place) == "refs/heads/task-work/demo/parser"
     assert commit in clean().values()
 
 
@@ -323,7 +323,7 @@ def test_locks_that_a_killed_git_left_in_the_tree_are_cleared(place, clean, repo
 
 
 def test_a_lock_of_our_own_refs_is_cleared_once_nobody_can_hold_it(place, repo, tree, workspaces):
-    lock = repo.path / ".git" / "refs" / "heads" / "task" / "demo--parser.lock"
+    lock = repo.path / ".git" / "refs" / "heads" / "task-work" / "demo" / "parser.lock"
     lock.touch()
     (place / "new.txt").write_text("new")
     with pytest.raises(Unavailable, match="lock"):
@@ -441,4 +441,4 @@ def test_a_branch_registered_where_no_tree_is_any_more_is_ours(repo, tree, works
     tree.path.rename(tmp_path / "moved")
     other = replace(tree, root=tmp_path / "new-trees")
     workspaces.prepare(other, 2)
-    assert repo.git("symbolic-ref", "HEAD", cwd=other.path) == "refs/heads/task/demo--parser"
+    assert repo.git("symbolic-ref", "HEAD", cwd=other.path) == "refs/heads/task-work/demo/parser"

@@ -230,7 +230,7 @@ def test_trees_of_one_task_are_worked_on_side_by_side(repo, tree, workspaces):
         for each, commit in pool.map(work, range(6)):
             assert repo.git("rev-parse", f"{commit}^") == tree.base
             workspaces.release(each, 1)
-    assert repo.refs("refs/tasks/") == {}
+    assert len(repo.refs("refs/tasks/")) == 6
 
 
 def test_an_old_git_is_told(repo, tree, tmp_path, git_config):

@@ -23,7 +23,7 @@ def assignment():
         subtask="parser",
         template=Path("/t"),
         base="a" * 40,
-        branch="task/demo--parser",
+        branch="task-work/demo/parser",
         check_exit=1,
     )
 
@@ -44,7 +44,7 @@ def test_a_run_is_told_all_that_it_needs(assignment):
         "ORCHESTRATOR_SCRATCHPAD": "/p/tasks/demo/scratchpad/dev-2",
         "ORCHESTRATOR_TEMPLATE": "/t",
         "ORCHESTRATOR_BASE": "a" * 40,
-        "ORCHESTRATOR_BRANCH": "task/demo--parser",
+        "ORCHESTRATOR_BRANCH": "task-work/demo/parser",
         "ORCHESTRATOR_CHECK_EXIT": "1",
     }
 

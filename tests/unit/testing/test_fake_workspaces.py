@@ -49,7 +49,7 @@ def test_it_can_be_killed_before_any_change():
     steps = []
     calm = FakeWorkspaces(before=lambda step, _: steps.append(step))
     life(calm, tree_of(calm))
-    assert set(steps) == {"branch", "keep", "make", "record", "move", "clean", "merge", "remove"}
+    assert set(steps) == {"branch", "keep", "make", "record", "move", "clean", "merge", "remove", "drop"}
     for kill in range(len(steps)):
         count = iter(range(1000))
 
@@ -62,7 +62,8 @@ def test_it_can_be_killed_before_any_change():
         tree = tree_of(fake)
         commit = life(fake, tree)
         refs = fake.refs(PROJECT)
-        assert refs["task/demo"] == refs["task/demo--parser"] == commit
+        assert refs["task/demo"] == commit
+        assert tree.own_branch not in refs
         kept = [fake.commits[at].contents for name, at in refs.items() if name.startswith(tree.keep_prefix)]
         assert {each["work.txt"] for each in kept} == {"half", "whole"}
         assert kept[-1]["late.txt"] == "late"
