@@ -47,7 +47,8 @@ class Doing:
         workspaces = self.office.world.workspaces
         match action:
             case Launch():
-                self._launch(state, where, action, self.office.clock.now())
+                _, since = self._waits.get(action.run, (action, self.office.clock.now()))
+                self._launch(state, where, action, since)
             case End():
                 self._end(state, action.run, kill=False)
             case Commit():
@@ -75,11 +76,6 @@ class Doing:
         """Return when something is due."""
         grace = self.office.world.settings.limits.end_grace
         return [since + grace for since in self._told.values()]
-
-    @property
-    def waits(self) -> bool:
-        """True while a launch waits for somebody else's lease."""
-        return bool(self._waits)
 
     def keep_house(self, state: PMState, where: Places) -> None:
         """Close the panes and remove the trees that are spent. Nothing waits for it, and it may be repeated."""

@@ -133,6 +133,9 @@ class Journal:
             good.append(line)
         if not good:
             return False
+        if len(good) == len(lines):
+            # Torn just ahead of its line break: the next line must not begin on this one.
+            self._files.write(path, data + b"\n")
         self.state, self.lines, self._in_segment = state, number, len(good) - 1
         self._log, self._segment = self._files.open_log(path), path
         return True

@@ -231,7 +231,7 @@ class Task:
         ]
         if (moment := wake_at(self.engine.state, limits)) is not None:
             moments.append(moment)
-        if self.doing.waits or (self._intake is not None and self._intake.unsettled):
+        if self._intake is not None and self._intake.unsettled:
             moments.append(now + SOON)
         soonest = min(moments, default=None)
         # What was due already when last looked at waits for something else: no reason to spin.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.model.run import Ending, Purpose, Run
+from orchestrator.model.run import Ending, Life, Purpose, Run
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.changes import RunProgressed
 from orchestrator.pm.readiness import next_start
@@ -47,7 +47,10 @@ def _due(run: Run, limits: Limits) -> tuple[float, Ending] | None:
         return None
     if run.reported_at is not None:
         return run.reported_at + limits.linger, Ending.DONE
-    overdue = run.opened_at + limits.run_time
+    if run.life is Life.STARTING:
+        # It may wait for somebody else's lease, which has that bound of its own; it is not silent meanwhile.
+        return run.opened_at + 2 * limits.run_time, Ending.OVERDUE
+    overdue = run.since + limits.run_time
     silent = run.progress_at + limits.silence
     if run.purpose is Purpose.CHECK or overdue <= silent:
         return overdue, Ending.OVERDUE

@@ -8,7 +8,7 @@ from orchestrator.model.actions import End, Launch
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.advance import ACTIVE, close_order, open_work
-from orchestrator.pm.changes import RunBelieved, StepChecked, StepMoved
+from orchestrator.pm.changes import RunBelieved, RunProgressed, StepChecked, StepMoved
 from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def run_started(draft: Draft, fact: RunStarted) -> None:
     if run is not None and run.life is Life.STARTING:
         evidence = f"process {fact.pid}"
         draft.change(RunBelieved(run.id, Life.ALIVE, Turn.BUSY, evidence, fact.at, fact.pid, fact.pane))
+        draft.change(RunProgressed(run.id, fact.at))
 
 
 def launch_failed(draft: Draft, fact: LaunchFailed) -> None:

@@ -20,8 +20,8 @@ class Tree:
     """One workspace of a task.
 
     `project` is the user's repository, `root` the folder of the task's worktrees, `name` this one's, `branch`
-    the task's branch (`task/NAME`). A tree has a branch of its own while it lasts, `task-work/NAME/name`; one without a branch
-    of its own (`detached`) shows the tip of `branch`.
+    the task's branch (`task/NAME`). A tree has a branch of its own while it lasts, `task-work/NAME/name`; one
+    without a branch of its own (`detached`) shows the tip of `branch`.
     """
 
     project: Path

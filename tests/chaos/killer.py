@@ -1,6 +1,6 @@
-"""The daemon, killed by SIGKILL at its Nth change of the world: `python tests/chaos/killer.py N [COUNT-FILE]`.
+"""The daemon, signalled at its Nth change of the world: `python tests/chaos/killer.py SIGNAL N [COUNT-FILE]`.
 
-A change is a write, an fsync, a name made, moved or removed, or a program started (tmux, git). It is killed
+A change is a write, an fsync, a name made, moved or removed, or a program started (tmux, git). By KILL it dies
 before the change; of a write half may be done; a program may have been started or not. With N = 0 it lives,
 and writes into COUNT-FILE how many changes there were.
 """
@@ -21,10 +21,11 @@ CALLS = ("fsync", "rename", "replace", "link", "unlink", "mkdir", "ftruncate")
 
 
 class Killer:
-    """Counts, over all threads, and kills at the chosen moment."""
+    """Counts, over all threads, and signals at the chosen moment."""
 
-    def __init__(self, at: int) -> None:
+    def __init__(self, number: signal.Signals, at: int) -> None:
         self.count = 0
+        self.number = number
         self._at = at
         self._lock = threading.Lock()
 
@@ -35,13 +36,13 @@ class Killer:
             return self.count == self._at
 
     def moment(self) -> None:
-        """Count one moment, and die if it is the chosen one."""
+        """Count one moment, and signal if it is the chosen one."""
         if self.due():
-            die()
+            self.signal()
 
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+    def signal(self) -> None:
+        """Signal this process."""
+        os.kill(os.getpid(), self.number)
 
 
 def install(killer: Killer) -> None:
@@ -60,10 +61,11 @@ def install(killer: Killer) -> None:
     write, started = os.write, subprocess.Popen.__init__
 
     def half_written(descriptor: int, data: bytes) -> int:
-        if killer.due():
-            write(descriptor, bytes(data)[: len(data) // 2])
-            die()
-        return write(descriptor, data)
+        if not killer.due():
+            return write(descriptor, data)
+        written = write(descriptor, bytes(data)[: len(data) // 2])
+        killer.signal()
+        return written  # a short write is the caller's to go on with
 
     def start(self: subprocess.Popen[Any], *words: Any, **named: Any) -> None:
         killer.moment()
@@ -75,8 +77,8 @@ def install(killer: Killer) -> None:
 
 
 def main() -> None:
-    killer = Killer(int(sys.argv[1]))
-    counted = [Path(name) for name in sys.argv[2:]]
+    killer = Killer(signal.Signals[f"SIG{sys.argv[1]}"], int(sys.argv[2]))
+    counted = [Path(name) for name in sys.argv[3:]]
     sys.argv[1:] = []
     install(killer)
     try:

@@ -89,21 +89,21 @@ def count() -> int:
     with a_world() as world:
         begin(world)
         counted = world.root / "count"
-        world.daemon(sys.executable, str(KILLER), "0", str(counted))
+        world.daemon(sys.executable, str(KILLER), "KILL", "0", str(counted))
         end(world)
         world.stop_daemon()
         world.until(counted.exists)
         return int(counted.read_text())
 
 
-def daemon_killed(*moments: int) -> list[bool]:
-    """Kill the daemon at its Nth change, the one that is started then at its Mth, and so on; then let one be.
+def daemon_killed(*moments: int, by: str = "KILL") -> list[bool]:
+    """Signal the daemon at its Nth change, the one that is started then at its Mth, and so on; then let one be.
 
-    Returns which of them were killed: the task may be complete before.
+    Returns which of them it ended: the task may be complete before.
     """
     with a_world() as world:
         begin(world)
-        killed = [_ended_early(world, sys.executable, str(KILLER), str(moment)) for moment in moments]
+        killed = [_ended_early(world, sys.executable, str(KILLER), by, str(moment)) for moment in moments]
         world.daemon()
         end(world)
         return killed
@@ -165,6 +165,19 @@ def everything_killed(moment: int) -> None:
         end(world, may_repeat=True)
 
 
+def task_stopped(moment: int) -> None:
+    """Stop the task once that many agents had begun, and start it again."""
+    with a_world() as world:
+        begin(world)
+        world.daemon()
+        world.until(lambda: len(world.lives) >= moment)
+        world.ask("stop")
+        world.until(lambda: world.stands() in {"stopped", "complete"})
+        world.check_nobody_is_left()
+        world.ask("start", project=str(world.project), name="t1")
+        end(world, may_repeat=True)
+
+
 # The table ----------------------------------------------------------------------------------------
 
 
@@ -188,7 +201,9 @@ def faults(stride: int) -> Iterator[tuple[str, list[Callable[[], object]]]]:
     moments = range(1, count() + 1, stride)
     yield "daemon killed at a change", [partial(daemon_killed, n) for n in moments]
     yield "daemon killed, and again in recovery", [partial(daemon_killed, n, 1 + n * 7 % 60) for n in moments]
+    yield "daemon told to end at a change", [partial(daemon_killed, n, by="TERM") for n in moments]
     lives = range(1, len(LIVES) + 1)
+    yield "task stopped and started again", [partial(task_stopped, n) for n in lives]
     yield "tmux server killed", [partial(tmux_killed, n) for n in lives]
     yield "tmux server killed twice", [partial(tmux_killed, n, n + 1) for n in lives]
     yield "daemon and tmux server killed", [partial(everything_killed, n) for n in lives]

@@ -6,10 +6,16 @@ import shutil
 
 import pytest
 
-from tests.chaos.sweep import daemon_killed, daemon_killed_by_strace, everything_killed, tmux_killed
+from tests.chaos.sweep import (
+    daemon_killed,
+    daemon_killed_by_strace,
+    everything_killed,
+    task_stopped,
+    tmux_killed,
+)
 
 
-@pytest.mark.parametrize("moment", range(2, 900, 75))
+@pytest.mark.parametrize("moment", range(2, 900, 85))
 def test_the_daemon_is_killed_at_a_change(moment: int) -> None:
     assert daemon_killed(moment) == [True], "it was not killed: there are fewer changes than moments now"
 
@@ -19,10 +25,19 @@ def test_the_daemon_is_killed_again_while_it_recovers(moments: tuple[int, ...]) 
     assert daemon_killed(*moments) == [True] * len(moments)
 
 
+@pytest.mark.parametrize("moment", [330, 660])
+def test_the_daemon_is_told_to_end_at_a_change(moment: int) -> None:
+    assert daemon_killed(moment, by="TERM") == [True]
+
+
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace brings about the kill")
 @pytest.mark.parametrize(("call", "number"), [("rename", 40), ("fsync", 90), ("link", 3)])
 def test_the_daemon_is_killed_in_a_system_call(call: str, number: int) -> None:
     assert daemon_killed_by_strace(call, number)
+
+
+def test_the_task_is_stopped_and_started_again() -> None:
+    task_stopped(4)
 
 
 @pytest.mark.parametrize("moments", [(1, 2), (5,), (8,)])

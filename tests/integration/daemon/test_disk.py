@@ -92,3 +92,31 @@ def test_a_log_that_takes_nothing_stops_nothing(world: World) -> None:
     world.begin()
     world.until_is("complete")
     assert len(world.lives) == 6
+
+
+def test_after_a_failed_fsync_of_the_journal_nothing_more_is_decided(world: World) -> None:
+    broken = world.root / "broken"
+    fail = f"""
+import errno, os
+real = os.fsync
+def fsync(descriptor):
+    if os.path.exists({str(broken)!r}) and os.readlink(f"/proc/self/fd/{{descriptor}}").endswith(".jsonl"):
+        raise OSError(errno.EIO, "Input/output error")
+    real(descriptor)
+os.fsync = fsync
+"""
+    world.daemon(*altered(fail))
+    world.begin({"plan": [HOLD]})
+    world.until_works("plan")
+    broken.touch()
+    lines = len(world.story().lines)
+    world.go("on")
+    world.until(lambda: not world.pid)
+    assert "could not be written" in world.log
+    assert len(world.story().lines) == lines
+    assert len(world.lives) == 2
+    broken.unlink()
+    world.daemon()
+    world.until_is("complete")
+    assert len(world.lives) == 6
+    world.check_once()

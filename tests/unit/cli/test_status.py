@@ -29,7 +29,7 @@ def test_it_shows_steps_agents_criteria_and_the_daemon(house, task):
     assert said.err == ""
     for part in (
         "tidy  running  DEVELOPING",
-        str(house.project),
+        f"project   {house.project}"[:60],
         "Rename it",
         "process 77",
         "[x] No test fails",

@@ -20,8 +20,8 @@ from orchestrator.model.run import Exit, Run
 from orchestrator.model.task import AfterRejections, Brief, Config, WorkspaceKind
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.state import PMState
-from tests.unit.pm.deciding import decided
 from orchestrator.testing.simulation.evidence import Evidence
+from tests.unit.pm.deciding import decided
 
 AGENTS = {role.value: Agent(role.value, role, command=("agent",)) for role in Role}
 CRITERIA = ("It works", "It is documented")

@@ -207,6 +207,28 @@ def test_a_run_may_not_last_for_ever_whatever_signs_it_gives() -> None:
     assert story.step("explore").tally.silences == 1
 
 
+def test_a_run_that_waits_for_its_tree_is_not_silent_and_has_its_whole_time_afterwards() -> None:
+    story = started(silence=1800, run_time=7200)
+    run = story.run_of("explore")
+    story.passes(7000)
+    assert story.state.runs[run.id].ending is Ending.NOT
+    story.comes_alive("explore")
+    story.passes(1799)
+    assert story.state.runs[run.id].ending is Ending.NOT
+    while story.at < run.opened_at + 7000 + 7200 - 1:
+        story.checks_in(explore=story.at)
+        story.passes(100)
+    story.passes(1)
+    assert story.state.runs[run.id].ending is Ending.OVERDUE
+
+
+def test_a_run_that_never_comes_alive_is_given_up() -> None:
+    story = started(run_time=7200)
+    run = story.run_of("explore")
+    story.passes(2 * 7200)
+    assert story.state.runs[run.id].ending is Ending.OVERDUE
+
+
 def test_a_check_has_only_the_longer_bound() -> None:
     story = Story(checks=("explore",), limits=Limits(silence=60, run_time=600))
     story.starts()

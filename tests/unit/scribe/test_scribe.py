@@ -41,9 +41,9 @@ class World(MemoryFiles):
         self.asked.append(("read", path))
         return super().read(path, limit)
 
-    def write(self, path, data, mode=0o600):
+    def write(self, path, data, mode=0o600, *, durable=True):
         self.asked.append(("write", path, oct(mode)))
-        super().write(path, data, mode)
+        super().write(path, data, mode, durable=durable)
 
     def entries(self, folder):
         self.asked.append(("entries", folder))
