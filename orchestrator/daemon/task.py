@@ -226,8 +226,11 @@ class Task:
         if self.troubled:
             return now + REST
         moments = self.doing.moments()
+        # Looked at once when it should have come alive; after that, or while it waits for a lease, scans will do.
         moments += [
-            run.opened_at + limits.start_time for run in self.engine.state.live_runs if run.pid is None
+            late
+            for run in self.engine.state.live_runs
+            if run.pid is None and (late := run.opened_at + limits.start_time) > self._looked_at
         ]
         if (moment := wake_at(self.engine.state, limits)) is not None:
             moments.append(moment)

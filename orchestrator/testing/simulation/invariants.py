@@ -112,9 +112,10 @@ class Invariants:
         audit = Audit().read(files, wish.home)
         found = audit.broken + audit.twice()
         reopened = Journal(files, places.task_journal(wish.home))
-        if reopened.state != audit.state or (task := self.world.tasks().get(wish.id)) is None:
+        if reopened.state != audit.state:
             found.append("the journal does not fold to the state that it opens with")
-        elif task.engine.state != audit.state:
+        task = self.world.tasks().get(wish.id)
+        if task is None or task.engine.state != audit.state:
             found.append("the journal does not fold to the state that the daemon has")
         reopened.close()
         if audit.state.state not in {TaskState.COMPLETE, TaskState.FAILED, TaskState.STOPPED}:

@@ -87,6 +87,8 @@ def _live(world: World, faults: Faults, user: User, invariants: Invariants, days
     world.boot()
     _until(world, user, world.clock.monotonic() + days * DAY)
     faults.end()
+    if world.daemon.loop is None:
+        world.boot()
     user.calm = True
     world.manners = world.desk.manners = Manners(bad=0, rejects=0, odd=0, longest=1, subtasks=1)
     _until(world, user, world.clock.monotonic() + LAST_DAYS * DAY, to_the_end=True)

@@ -75,6 +75,17 @@ def test_a_torn_last_line_is_cut_off_and_kept_beside(files):
     assert Journal(files, FOLDER).lines == 2
 
 
+def test_a_last_line_torn_just_ahead_of_its_break_is_whole_and_the_next_begins_a_line(files):
+    journal = begun(files)
+    path = FOLDER / "0000000001.jsonl"
+    whole = files.read(path)
+    files.put(path, whole[:-1])
+    again = Journal(files, FOLDER)
+    assert (again.state, again.lines) == (journal.state, 1)
+    fed(again, StopAsked(2.0, "req-2"))
+    assert Journal(files, FOLDER).lines == 2
+
+
 @pytest.mark.parametrize("position", [5, 30, -40])
 def test_a_flipped_byte_in_the_middle_is_damage_and_what_stood_before_is_kept(files, position):
     journal = begun(files)

@@ -204,3 +204,17 @@ def test_each_setting_tells_where_it_comes_from(write):
     assert told["templates.folders"].value == "[]"
     assert "environment.pass" in told
     assert len(told) == sum(len(fields(getattr(Settings(), each.name))) for each in fields(Settings))
+
+
+@pytest.mark.parametrize(("value", "restart"), [("true", True), ("False", False), (" false ", False)])
+def test_yes_and_no_are_read_from_file_and_variable(write, value, restart):
+    variables = {"ORCHESTRATOR_DAEMON__RESTART": value}
+    assert load_settings(write(""), variables).daemon.restart is restart
+    assert load_settings(write(f"[daemon]\nrestart = {value.strip().lower()}"), {}).daemon.restart is restart
+    shown = {each.key: each.value for each in explained(write(""), variables)}
+    assert (shown["daemon.restart"], shown["daemon.alarm"]) == (str(restart).lower(), "2 m")
+
+
+@pytest.mark.parametrize("value", ["1", '"true"', '"no"', "[]"])
+def test_what_is_neither_yes_nor_no_is_refused(write, value):
+    assert faults(write(f"[daemon]\nrestart = {value}")).endswith(": give true or false")
