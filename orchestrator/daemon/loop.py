@@ -163,6 +163,7 @@ class Loop:
         self._guarded(task, partial(self.watch, task))
         self._guarded(task, task.recover)
         self._guarded(task, partial(self._hear, task))
+        self._guarded(task, task.show)
         return task
 
     def _hear(self, task: Task) -> None:

@@ -66,6 +66,11 @@ class Showing:
             self._news.names.update(names)
             self._news.rescan |= rescan
 
+    @property
+    def behind(self) -> bool:
+        """True while something is not shown yet: because it just came, or because it could not be written."""
+        return self._news.state is not None or bool(self._news.names) or self._news.rescan
+
     def soon(self) -> None:
         """Have what was told written by the hands."""
         with self._taking:

@@ -132,9 +132,14 @@ class Task:
         self.act_again()
 
     def act_again(self) -> None:
-        """Have every action done whose outcome is not known. What was done is found by looking (law 4)."""
+        """Have every action done whose outcome is not known, and shown what could not be written.
+
+        What was done is found by looking (law 4).
+        """
         for action in list(self.engine.state.outbox.values()):
             self._act(self.engine, action)
+        if self._showing is not None and self._showing.behind:
+            self._showing.soon()
 
     def end_strangers(self) -> None:
         """End the runs that the journal does not know: it was damaged, and what it opens next wants their trees."""

@@ -116,7 +116,10 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
             return "task.md counts as it now stands"
         case "step_added":
             step = get("step") or {}
-            return f"new step {step.get('id')} for {step.get('agent')}: {step.get('title')}"
+            if step.get("judges"):
+                return ""  # it comes with the step that it judges
+            what = f"subtask {step['subtask']}" if step.get("subtask") else f"step {step.get('id')}"
+            return f"new {what} for {step.get('agent')}: {step.get('title')}"
         case "step_moved":
             return f"{get('step')} is {get('to')}{why}"
         case "step_reopened":

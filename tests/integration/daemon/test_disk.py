@@ -87,6 +87,19 @@ def test_a_watched_folder_that_is_made_anew_is_found(world: World) -> None:
     assert len(world.lives) == 6
 
 
+@pytest.mark.parametrize("world", [{"daemon__rescan": "500 ms"}], indirect=True)
+def test_what_could_not_be_shown_is_shown_when_it_can_be(world: World) -> None:
+    world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    shown = world.home() / "state.json"
+    shown.unlink()
+    (shown / "in the way").mkdir(parents=True)
+    world.go("on")
+    world.until(lambda: world.story().changes("task_moved"))
+    shutil.rmtree(shown)
+    world.until_is("complete")
+
+
 def test_a_log_that_takes_nothing_stops_nothing(world: World) -> None:
     world.daemon(log=Path("/dev/full"))
     world.begin()
