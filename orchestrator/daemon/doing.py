@@ -16,7 +16,7 @@ from orchestrator.daemon.housekeeping import spent_panes, spent_trees
 from orchestrator.daemon.lives import claim
 from orchestrator.daemon.office import Office
 from orchestrator.model.actions import Action, Commit, End, Launch, Merge
-from orchestrator.model.errors import OrchestratorError, Refused
+from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
 from orchestrator.model.run import Run
 from orchestrator.model.task import WorkspaceKind
@@ -31,7 +31,8 @@ log = logging.getLogger(__name__)
 class Doing:
     """Does what was decided. A state is a snapshot: hands work on the one they were given.
 
-    `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease.
+    `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease;
+    `_hindered` the commits and merges that git could not do, and since when.
     """
 
     office: Office
@@ -39,6 +40,7 @@ class Doing:
     home: Path
     _told: dict[str, float] = field(default_factory=dict)
     _waits: dict[str, tuple[Launch, float]] = field(default_factory=dict)
+    _hindered: dict[str, float] = field(default_factory=dict)
     _released: set[str] = field(default_factory=set)
     _swept: int = 0
 
@@ -52,9 +54,9 @@ class Doing:
             case End():
                 self._end(state, action.run, kill=False)
             case Commit():
-                self._do(action.step, lambda at: finish.commit(workspaces, state, action, where, at))
+                self._finish(action, lambda at: finish.commit(workspaces, state, action, where, at))
             case Merge():
-                self._do(action.step, lambda at: finish.merge(workspaces, state, action, where, at))
+                self._finish(action, lambda at: finish.merge(workspaces, state, action, where, at))
 
     def gone(self, run: str) -> None:
         """Nothing more is to be done about a run."""
@@ -132,6 +134,25 @@ class Doing:
 
         self._do(run.step, work)
         self._look_at(run.step, run.id)
+
+    def _finish(self, action: Commit | Merge, work: Callable[[float], Fact]) -> None:
+        """Commit or merge. Where git cannot just now, it is tried again at each rescan, for `limits.silence`."""
+
+        def tried(at: float) -> Fact | None:
+            try:
+                outcome = work(at)
+            except (Unavailable, OSError) as error:
+                since = self._hindered.setdefault(action.id, at)
+                if at - since < self.office.world.settings.limits.silence:
+                    log.warning(
+                        "task %s: the %s of %s is put off: %s", self.task, action.kind, action.step, error
+                    )
+                    return None
+                outcome = finish.given_up(action, at, str(error) or "unknown")
+            self._hindered.pop(action.id, None)
+            return outcome
+
+        self._do(action.step, tried)
 
     def _end(self, state: PMState, run: str, *, kill: bool) -> None:
         self._told.setdefault(run, self.office.clock.now())

@@ -133,8 +133,7 @@ class Intake:
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
 
     def _refused(self, entry: Entry, instance: str, at: float, reason: str) -> ReportLanded | Intruded:
-        digest = sha256(f"{_stamp(entry)}{reason}".encode()).hexdigest()
-        name = _written(entry.name)
+        digest, name = _digest_of_unreadable(entry, reason), _written(entry.name)
         if instance in {"", PM}:
             return Intruded(at, name, digest, reason)
         return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
@@ -153,6 +152,24 @@ class Intake:
             return False
         entry = self.files.entry(path if path.is_absolute() else self.folder / path)
         return entry is not None and (entry.is_file or entry.is_folder)
+
+
+def history(files: Files, folder: Path, limits: Limits) -> dict[str, str]:
+    """Return what lies in a task's `handoffs/` before its first start, by name and hash: none of it is news."""
+    found = {}
+    for entry in files.entries(places.handoffs(folder)):
+        try:
+            data = files.read(places.handoffs(folder) / entry.name, limits.handoff_bytes)
+            digest = sha256(data).hexdigest()
+        except Unreadable as error:
+            digest = _digest_of_unreadable(entry, _written(str(error)))
+        found[_written(entry.name)] = digest
+    return found
+
+
+def _digest_of_unreadable(entry: Entry, reason: str) -> str:
+    """Return what stands for the content of what cannot be read: it is news when it is another one."""
+    return sha256(f"{_stamp(entry)}{reason}".encode()).hexdigest()
 
 
 def _stamp(entry: Entry) -> Stamp:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import places
 from orchestrator.daemon.act.launch import code_of
+from orchestrator.daemon.intake import history
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import TaskStarted
 from orchestrator.model.names import checked_name
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.families import family_of
-from orchestrator.ports.files import Unreadable
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.roster import Roster, find_agents
 from orchestrator.runtimes.templates import template_folder
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from orchestrator.daemon.office import Office
     from orchestrator.daemon.task import Task
     from orchestrator.model.task import Brief
-    from orchestrator.ports.files import Files
 
 
 def started(office: Office, task: Task, request: str, project: str, name: str) -> TaskStarted:
@@ -68,7 +66,7 @@ def started(office: Office, task: Task, request: str, project: str, name: str) -
         brief=brief,
         agents=found.agents,
         base=base,
-        history={} if task.begun else _history(files, folder),
+        history={} if task.begun else history(files, folder, office.world.settings.limits),
     )
 
 
@@ -84,14 +82,3 @@ def template_of(office: Office, brief: Brief) -> Path | None:
     return template_folder(
         brief.config.template, office.world.settings.templates.folders, office.world.environ
     )
-
-
-def _history(files: Files, folder: Path) -> dict[str, str]:
-    """Return the handoffs that lie there before the first start, by name and hash."""
-    found = {}
-    for entry in files.entries(places.handoffs(folder)):
-        try:
-            found[entry.name] = sha256(files.read(places.handoffs(folder) / entry.name, 1 << 24)).hexdigest()
-        except Unreadable:
-            continue
-    return found

@@ -1,21 +1,30 @@
-"""Commit a step's work and move the task's branch forward. Both may be repeated."""
+"""Commit a step's work and move the task's branch forward. Both may be repeated.
+
+Where git cannot do it just now, they raise, and are tried again later: neither is the step's fault.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from orchestrator.daemon.act.launch import Places, tree_of
-from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.actions import Commit, Merge
+from orchestrator.model.errors import Refused
 from orchestrator.model.facts import WorkCommitted, WorkMerged
 
 if TYPE_CHECKING:
-    from orchestrator.model.actions import Commit, Merge
     from orchestrator.pm.state import PMState
     from orchestrator.ports.workspaces import Tree, Workspaces
 
 
 def commit(workspaces: Workspaces, state: PMState, action: Commit, where: Places, at: float) -> WorkCommitted:
-    """Commit what a step's agent left in its tree; the outcome says which commit, or why not."""
+    """Commit what a step's agent left in its tree; the outcome says which commit, or why not.
+
+    Raises:
+        Unavailable: git cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
     step = state.steps[action.step]
     subject = f"{state.name}: {step.title}"[:72]
     try:
@@ -23,18 +32,33 @@ def commit(workspaces: Workspaces, state: PMState, action: Commit, where: Places
             _tree(state, action.step, where),
             f"{subject}\n\nSubtask {step.subtask or step.id}, attempt {step.attempt}.",
         )
-    except (OrchestratorError, OSError) as error:
+    except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
     return WorkCommitted(at, action.id, action.step, action.attempt, made, files)
 
 
 def merge(workspaces: Workspaces, state: PMState, action: Merge, where: Places, at: float) -> WorkMerged:
-    """Move the task's branch to a step's commit, forward only; the outcome says why not, if not."""
+    """Move the task's branch to a step's commit, forward only; the outcome says why not, if not.
+
+    Raises:
+        Unavailable: git cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
     try:
         reason = workspaces.merge(_tree(state, action.step, where), action.commit)
-    except (OrchestratorError, OSError) as error:
+    except Refused as error:
         reason = str(error) or "unknown"
     return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
+
+
+def given_up(action: Commit | Merge, at: float, reason: str) -> WorkCommitted | WorkMerged:
+    """Return the outcome of an action that could not be done for too long."""
+    match action:
+        case Commit():
+            return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=reason)
+        case Merge():
+            return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
 
 
 def _tree(state: PMState, step: str, where: Places) -> Tree:

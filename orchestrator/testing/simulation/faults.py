@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from orchestrator.model.errors import Unavailable
 from orchestrator.testing.simulation.daemon import Killed
@@ -17,7 +18,11 @@ HOUR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How often what happens, in times per simulated day; and how many steps at most pass until a kill."""
+    """How often what happens, in times per simulated day.
+
+    Within `steps` changes a daemon that is to be killed is. `late_launchers` and `at_launch` are chances: that a
+    launcher takes longer than it may, and that the daemon is killed in the very moment of a launch.
+    """
 
     kills: float = 3.0
     power: float = 0.3
@@ -27,20 +32,27 @@ class Rates:
     git: float = 0.5
     clock: float = 0.2
     late_launchers: float = 0.01
+    at_launch: float = 0.02
     steps: int = 120
 
 
-CALM = Rates(0, 0, 0, 0, 0, 0, 0, 0)
+CALM: Final = Rates(0, 0, 0, 0, 0, 0, 0, 0, 0)
+"""Nothing goes wrong."""
 
 
 @dataclass(slots=True)
 class Faults:
-    """Brings faults into a world. `steps` counts every change that the daemon makes; `kill_at` ends it there."""
+    """Brings faults into a world.
+
+    `steps` counts every change that the daemon makes; it is killed ahead of the one whose number is `kill_at`,
+    `with_power` together with the whole machine.
+    """
 
     world: World
     rates: Rates
     steps: int = 0
     kill_at: int | None = None
+    with_power: bool = False
     kills: int = 0
     full: bool = False
     locked: bool = False
@@ -53,7 +65,7 @@ class Faults:
         world, rates = self.world, self.rates
         world.files.before = self._before_file
         world.workspaces.before = self._before_git
-        world.host.before = lambda *_: self._count("tmux", Path())
+        world.host.before = self._before_tmux
         world.host.launchers_wait = lambda _: 40.0 if self._chance(rates.late_launchers) else 0.0
         world.on_kill.append(self._died)
         for rate, fault in (
@@ -101,6 +113,12 @@ class Faults:
         if self.locked:
             self.locked = False
             raise Unavailable("git: another process holds index.lock")
+        self.world.tree_changes(step, path)
+
+    def _before_tmux(self, step: str, about: str) -> None:
+        self._count(step, Path(about))
+        if step == "launch" and self._chance(self.rates.at_launch):
+            self.world.clock.after(self.world.random.uniform(0, 0.01), self._kill)
 
     def _count(self, step: str, path: Path) -> None:
         """Count a change that the daemon is about to make, and kill it there if it is time."""
@@ -114,8 +132,16 @@ class Faults:
         # A line that was being written may lie there in part: it was not yet acted on.
         if step == "fsync" and before == ("append", path) and path.suffix == ".jsonl":
             self.torn.append(path)
-        self.world.daemon.drop()
+        self.world.daemon.drop(power=self.with_power)
+        if self.with_power:
+            self.world.host.lose_power()
         raise Killed
+
+    def _kill(self) -> None:
+        """Kill the daemon now. If it waits for something just then, it does nothing after that."""
+        if self.world.daemon.loop is not None and not self.calm:
+            self.world.daemon.drop()
+            self._died()
 
     def _kill_soon(self) -> None:
         self.kill_at = self.steps + self.world.random.randint(1, self.rates.steps)

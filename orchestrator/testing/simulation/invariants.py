@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Final
 
@@ -13,6 +13,7 @@ from orchestrator import places
 from orchestrator.daemon.journal import Journal
 from orchestrator.daemon.project import projection
 from orchestrator.daemon.task import Task
+from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state import PMState
 from orchestrator.testing.simulation.audit import Audit
@@ -55,8 +56,15 @@ class Invariants:
         state, lines = task.engine.state, task.engine.lines
         known_lines, known = self.known.get(task.id, (0, PMState()))
         found = []
-        if lines < known_lines or (lines == known_lines and known_lines and state != known):
+        if lines < known_lines:
             found.append(f"{task.id} forgot: {known_lines} lines were journaled, and {lines} are known")
+        elif lines == known_lines and known_lines and state != known:
+            differ = [
+                each.name for each in fields(state) if getattr(state, each.name) != getattr(known, each.name)
+            ]
+            found.append(
+                f"{task.id} knows another {', '.join(differ)} than before, from the same {lines} lines"
+            )
         self.known[task.id] = (lines, state)
         if task.troubled:
             return found
@@ -143,13 +151,19 @@ class Invariants:
         return [f"run {run} has {times} orders" for run, times in runs.items() if times > 1]
 
     def _merged(self, wish: Wish, audit: Audit) -> list[str]:
-        """Every commit that the task's branch gained was merged by a decision of the PM."""
-        workspaces, found = self.world.workspaces, []
+        """What the task's branch gained is what the PM decided to merge, all of it and nothing else."""
+        workspaces, found, merged = self.world.workspaces, list[str](), set[str]()
         here = workspaces.refs(PROJECT).get(f"task/{wish.name}", "")
         while here and here != audit.state.base:
             if here not in audit.merges:
                 found.append(f"the branch has {here[-4:]}, which the PM did not merge")
+            merged.add(here)
             here = workspaces.commits[here].parent
+        for step in audit.state.steps.values():
+            if Gate.MERGED in step.gates and step.state is StepState.PASSED:
+                commit = step.commit or (audit.state.steps[step.judges].commit if step.judges else "")
+                if commit and commit not in merged:
+                    found.append(f"{step.id} has passed, and its commit {commit[-4:]} is not on the branch")
         return found
 
     def _raise(self, found: list[str]) -> None:

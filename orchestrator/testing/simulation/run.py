@@ -14,7 +14,7 @@ from orchestrator.testing.simulation.user import User
 from orchestrator.testing.simulation.world import Wish, World, listening
 
 DAY: Final = 86400.0
-LAST_DAYS: Final = 20.0
+LAST_DAYS: Final = 3.0
 """How long a world may take to come to its end once nothing goes wrong any more."""
 
 
@@ -96,7 +96,7 @@ def _live(world: World, faults: Faults, user: User, invariants: Invariants, days
         raise Broken(
             f"after {LAST_DAYS} days of peace the tasks are {[world.shown(wish).get('state') for wish in world.wishes]}"
         )
-    _let_everybody_leave(world)
+    let_everybody_leave(world)
     invariants.at_end()
 
 
@@ -105,7 +105,7 @@ def _until(world: World, user: User, end: float, *, to_the_end: bool = False) ->
         pass
 
 
-def _let_everybody_leave(world: World) -> None:
+def let_everybody_leave(world: World) -> None:
     """What lingers has its time to leave, and the daemon to see it."""
     world.daemon.news = True
     end = world.clock.monotonic() + 600

@@ -103,7 +103,7 @@ class World:
         self.random = Random(self.seed)  # noqa: S311 (a simulation)
         self.clock = FakeClock()
         self.files = MemoryFiles(now=self.clock.now)
-        self.workspaces = FakeWorkspaces()
+        self.workspaces = FakeWorkspaces(before=self.tree_changes)
         self.desk = Desk(self.files, self.workspaces, self.clock, self.wrote, self.manners, self.seed)
         self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
         self.daemon = Daemon(
@@ -111,6 +111,11 @@ class World:
         )
         for wish in self.wishes:
             self.files.make_folder(places.handoffs(wish.folder))
+
+    def tree_changes(self, step: str, path: Path) -> None:
+        """Let a worktree that is made be seen on the disk."""
+        if step == "make":
+            self.save(path / ".git", b"gitdir: elsewhere\n")
 
     # What others do -------------------------------------------------------------------------------
 

@@ -51,6 +51,8 @@ def test_what_is_reported_while_it_is_down_is_taken_at_the_next_start(world: Wor
     assert len(requests) == 1
     requests[0].unlink()
     world.daemon()
+    # Shown at once: the first beat is due after 5 s.
+    world.until(lambda: world.steps()["dev:greet"] != "working", within=4)
     finished(world)
     assert len(world.lives) == 6
 
@@ -232,6 +234,10 @@ def test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_an
     world.until_is("complete")
     world.stop_daemon()
     old = {path.name: path.read_bytes() for path in (folder / "handoffs").iterdir()}
+    os.mkfifo(folder / "handoffs" / "explore-20250101-000000.md")
+    (folder / "handoffs" / "plan-20250101-000000.md").mkdir()
+    (folder / "handoffs" / "dev-20250101-000000.md").write_bytes(b"y" * 2_000_000)
+    (folder / "handoffs" / os.fsdecode(b"test-\xff.md")).write_bytes(b"**Status:** COMPLETE\n")
     shutil.rmtree(world.state)
     world.daemon()
     assert world.task("status", "t1").code == 2
@@ -241,7 +247,7 @@ def test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_an
     assert said.code == 0, said
     world.until_is("complete")
     assert len(world.lives) == 12
-    assert f"{len(old)} handoffs were here before; they are history" in world.told()["notices"][0]
+    assert f"{len(old) + 4} handoffs were here before; they are history" in world.told()["notices"][0]
     assert {name: (folder / "handoffs" / name).read_bytes() for name in old} == old
     assert not {fact["name"] for fact in world.story().facts("report_landed")} & set(old)
     world.check_nobody_is_left()

@@ -264,7 +264,8 @@ class World:
 
     def homes(self, name: str = "t1") -> Iterator[Path]:
         """Yield the PM's own folders of the tasks of this name that were begun."""
-        yield from sorted(path.parent for path in (self.state / "tasks").glob(f"{name}-????????/journal"))
+        segments = (self.state / "tasks").glob(f"{name}-????????/journal/*.jsonl*")
+        yield from sorted({segment.parents[1] for segment in segments})
 
     def home(self, name: str = "t1") -> Path:
         """Return the PM's own folder of the one task of this name."""

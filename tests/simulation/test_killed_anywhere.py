@@ -1,0 +1,27 @@
+"""One small task, its daemon killed ahead of every single change of a disk, a tree or a pane: the end is the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.testing.simulation.sweep import sweep, told
+
+PARTS = 8
+
+
+@pytest.fixture(scope="module")
+def changes():
+    ending, changes = told()
+    assert ending.task == "complete"
+    assert changes > 200
+    return changes
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_kill_ahead_of_every_change(changes, part):
+    assert sweep(range(1 + part, changes, PARTS)) > 0
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_a_power_cut_ahead_of_every_eighth(changes, part):
+    assert sweep(range(1 + part * 8, changes, 16), power=True) > 0
