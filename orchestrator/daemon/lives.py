@@ -41,6 +41,10 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
             if _overdue(files, folder / CLAIMED, at, limits):
                 host.end(folder, kill=True)
                 facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
+        case Standing.NOT_CLAIMED if run.life is not Life.STARTING:
+            # It lived, and a power cut took the files that said so, and every process.
+            if claim(files, folder):
+                facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
         case Standing.NOT_CLAIMED:
             if _overdue(files, folder / LAUNCHED, at, limits) and claim(files, folder):
                 facts.append(LaunchFailed(at, nonce, run.id, "its launcher did not start in time"))

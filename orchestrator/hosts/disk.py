@@ -73,6 +73,7 @@ class DiskFiles:
         descriptor = _open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             size = _checked(descriptor, path).st_size
+            os.fsync(descriptor)
             _sync_folder(path.parent)
         except BaseException:
             os.close(descriptor)

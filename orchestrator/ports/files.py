@@ -66,7 +66,10 @@ class Files(Protocol):
         ...
 
     def open_log(self, path: Path) -> Log:
-        """Open a file for appending, made with mode 0600 if missing."""
+        """Open a file for appending, made with mode 0600 if missing.
+
+        What lies in it already is on the disk before this returns: a writer that was killed may not have come to it.
+        """
         ...
 
     def entries(self, folder: Path) -> list[Entry]:

@@ -71,7 +71,10 @@ class MemoryFiles:
         return True
 
     def open_log(self, path: Path) -> MemoryLog:
-        """Open a plain file for appending, made if missing. Steps, if it is made: write, fsync."""
+        """Open a plain file for appending, made if missing.
+
+        Steps, if it is made: write, fsync; if something in it is not durable: fsync.
+        """
         node = self._tree.find(path)
         if node is None:
             self._step("write", path)
@@ -81,6 +84,9 @@ class MemoryFiles:
         self._plain(path, node)
         if isinstance(node.data, bytes):
             node.data = bytearray(node.data)  # from now on it grows in place
+        if node.synced < len(node.data):
+            self._step("fsync", path)
+            self._tree.sync(node)
         log = MemoryLog(self._step, self._tree, path, node)
         self._logs.append(log)
         return log

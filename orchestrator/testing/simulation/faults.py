@@ -92,8 +92,8 @@ class Faults:
     def _again_and_again(self, per_day: float, fault: Callable[[], None]) -> None:
         def happen() -> None:
             if not self.calm:
-                fault()
                 self._again_and_again(per_day, fault)
+                fault()
 
         self.world.clock.after(self.world.random.expovariate(per_day / (24 * HOUR)), happen)
 
@@ -122,8 +122,6 @@ class Faults:
 
     def _count(self, step: str, path: Path) -> None:
         """Count a change that the daemon is about to make, and kill it there if it is time."""
-        if self.world.daemon.loop is None:
-            raise Killed  # it was cut off while it waited for something
         self.steps += 1
         before, self._before = self._before, (step, path)
         if self.kill_at is None or self.steps < self.kill_at:
@@ -142,7 +140,7 @@ class Faults:
         """Kill the daemon now. If it waits for something just then, it does nothing after that."""
         if self.world.daemon.loop is not None and not self.calm:
             self.world.daemon.drop()
-            self._died()
+            raise Killed
 
     def _kill_soon(self) -> None:
         self.kill_at = self.steps + self.world.random.randint(1, self.rates.steps)
@@ -165,10 +163,11 @@ class Faults:
             self.world.boot()
 
     def _cut_power(self) -> None:
+        was_up = self.world.daemon.loop is not None
         self.world.daemon.drop(power=True, torn=self.world.random.choice((0, 0, 10, 1000)))
         self.world.host.lose_power()
-        self.kills += 1
-        self.world.clock.after(self.world.random.uniform(10, 600), self._boot)
+        if was_up:
+            raise Killed
 
     def _kill_tmux(self) -> None:
         self.world.host.kill_server()

@@ -86,6 +86,27 @@ def test_a_last_line_torn_just_ahead_of_its_break_is_whole_and_the_next_begins_a
     assert Journal(files, FOLDER).lines == 2
 
 
+class KilledError(BaseException):
+    """The daemon was killed."""
+
+
+def test_a_line_that_a_killed_daemon_did_not_sync_is_on_the_disk_before_it_is_acted_on(files):
+    journal = begun(files)
+
+    def before(step, path):
+        if step == "fsync":
+            raise KilledError
+
+    files.before = before
+    with pytest.raises(KilledError):
+        fed(journal, StopAsked(2.0, "req-2"))
+    files.before = None
+    files.crash()
+    assert Journal(files, FOLDER).lines == 2
+    files.crash(power=True)
+    assert Journal(files, FOLDER).lines == 2
+
+
 @pytest.mark.parametrize("position", [5, 30, -40])
 def test_a_flipped_byte_in_the_middle_is_damage_and_what_stood_before_is_kept(files, position):
     journal = begun(files)
