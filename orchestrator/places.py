@@ -133,11 +133,6 @@ def tmux_config(state: P) -> P:
     return _under(state, "tmux.conf")
 
 
-def daemon_requests(state: P) -> P:
-    """Return the folder of requests that are no known task's: a first `task start`."""
-    return _under(state, "requests")
-
-
 def task_homes(state: P) -> P:
     """Return the folder that holds one folder per task, named by its id."""
     return _under(state, "tasks")
