@@ -86,7 +86,10 @@ launch() {
         bound=$!
         {
             label
-            kill -9 "$bound" # a TERM is lost on a shell that has forked and not yet become `sleep` (measured)
+            # Not TERM, which is lost on a shell that has forked and not yet become `sleep` (measured); PIPE first,
+            # as of what dies by that bash says nothing.
+            kill -s PIPE "$bound"
+            kill -9 "$bound"
         } >/dev/null 2>&1 &
         labelling=$!
     fi
