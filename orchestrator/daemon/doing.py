@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 class Doing:
     """Does what was decided. A state is a snapshot: hands work on the one they were given.
 
+    Its moments are of the clock that nobody sets.
+
     `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease;
     `_hindered` the commits and merges that git could not do, and since when.
     """
@@ -49,7 +51,7 @@ class Doing:
         workspaces = self.office.world.workspaces
         match action:
             case Launch():
-                _, since = self._waits.get(action.run, (action, self.office.clock.now()))
+                _, since = self._waits.get(action.run, (action, self.office.clock.monotonic()))
                 self._launch(state, where, action, since)
             case End():
                 self._end(state, action.run, kill=False)
@@ -65,7 +67,7 @@ class Doing:
 
     def see_what_is_due(self, state: PMState, where: Places) -> None:
         """Kill what was asked to end and did not in time; try the launches that wait for a lease."""
-        at, grace = self.office.clock.now(), self.office.world.settings.limits.end_grace
+        at, grace = self.office.clock.monotonic(), self.office.world.settings.limits.end_grace
         for run, since in list(self._told.items()):
             if at - since >= grace:
                 self._told[run] = at
@@ -75,9 +77,10 @@ class Doing:
             self._launch(state, where, action, since)
 
     def moments(self) -> list[float]:
-        """Return when something is due."""
-        grace = self.office.world.settings.limits.end_grace
-        return [since + grace for since in self._told.values()]
+        """Return when something is due, by the wall clock."""
+        clock, grace = self.office.clock, self.office.world.settings.limits.end_grace
+        apart = clock.now() - clock.monotonic()
+        return [since + grace + apart for since in self._told.values()]
 
     def keep_house(self, state: PMState, where: Places) -> None:
         """Close the panes and remove the trees that are spent. Nothing waits for it, and it may be repeated."""
@@ -109,7 +112,7 @@ class Doing:
             return
         folder = places.run_home(self.home, run.id)
         if (holder := self._holder(state, run)) is not None:
-            if clock.now() - since < world.settings.limits.run_time:
+            if clock.monotonic() - since < world.settings.limits.run_time:
                 self._waits[run.id] = (action, since)
             elif claim(world.files, folder):
                 reason = f"task {holder.task} has been writing in {holder.path} all the time"
@@ -142,8 +145,9 @@ class Doing:
             try:
                 outcome = work(at)
             except (Unavailable, OSError) as error:
-                since = self._hindered.setdefault(action.id, at)
-                if at - since < self.office.world.settings.limits.silence:
+                now = self.office.clock.monotonic()
+                since = self._hindered.setdefault(action.id, now)
+                if now - since < self.office.world.settings.limits.silence:
                     log.warning(
                         "task %s: the %s of %s is put off: %s", self.task, action.kind, action.step, error
                     )
@@ -155,7 +159,7 @@ class Doing:
         self._do(action.step, tried)
 
     def _end(self, state: PMState, run: str, *, kill: bool) -> None:
-        self._told.setdefault(run, self.office.clock.now())
+        self._told.setdefault(run, self.office.clock.monotonic())
         host, home = self.office.world.host, self.home
 
         def work(_: float) -> None:

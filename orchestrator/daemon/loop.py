@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon import requests, start
+from orchestrator.daemon.drift import Drift, Moved
 from orchestrator.daemon.journal import PASSING_TROUBLE
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.task import Task
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused
-from orchestrator.model.facts import Answered, SpawnAsked, StopAsked
+from orchestrator.model.facts import Answered, ClockMoved, SpawnAsked, StopAsked
 from orchestrator.pm.transitions import IllegalMove
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ HINTS_PER_TURN: Final = 1000
 class Loop:
     """All tasks of this user, and the queue of hints.
 
-    `watch` has a task's files watched, `beat` shows that the loop turns, `rescanned` is called after each rescan.
+    `watch` has a task's files watched, `beat` shows that the loop turns, `rescanned` is called after each rescan,
+    `clock_moved` when the machine slept or its clock was set.
     """
 
     office: Office
@@ -48,8 +50,14 @@ class Loop:
     beat: Callable[[], None]
     hints: SimpleQueue[h.Hint]
     rescanned: Callable[[], None] = lambda: None
+    clock_moved: Callable[[], None] = lambda: None
     tasks: dict[str, Task] = field(default_factory=dict)
     stopping: bool = False
+    _drift: Drift = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Remember how the clocks stand."""
+        self._drift = Drift(self.office.clock)
 
     def open(self) -> None:
         """Open every task that there is, and find out what became of it while nobody watched.
@@ -65,8 +73,16 @@ class Loop:
                 self._opened(entry.name)
 
     def turn(self, timeout: float | None = None) -> None:
-        """Take one turn: wait at most `timeout` seconds for a hint, take what there is, see what is due."""
-        for hint in self._waiting(timeout):
+        """Take one turn: wait at most `timeout` seconds for a hint, take what there is, see what is due.
+
+        A burst of equal hints is one look. Clocks that moved are told before anything else is looked at, and
+        lead to one check-in.
+        """
+        waiting = self._waiting(timeout)
+        if (moved := self._drift.look()) is not None:
+            waiting.appendleft(h.CheckIn())
+            self._set_by(moved)
+        for hint in dict.fromkeys(waiting):
             self._take(hint)
         for task in list(self.tasks.values()):
             if task.rested:
@@ -95,8 +111,17 @@ class Loop:
                 taken.append(self.hints.get_nowait())
         except Empty:
             pass
-        # A burst of equal hints is one look.
-        return deque(dict.fromkeys(taken))
+        return taken
+
+    def _set_by(self, moved: Moved) -> None:
+        """Tell every task that time has passed in which nobody worked, or that did not pass."""
+        log.warning("asleep for %.0f s, the clock set by %.0f s: checking in once", moved.slept, moved.put)
+        self.clock_moved()
+        for task in list(self.tasks.values()):
+            if task.begun:
+                at, nonce = self.office.clock.now(), self.office.nonce()
+                fact = ClockMoved(at, nonce, slept=moved.slept, put=moved.put)
+                self._guarded(task, partial(task.feed, fact))
 
     def _take(self, hint: h.Hint) -> None:
         match hint:

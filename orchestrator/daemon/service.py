@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("orchestrator.daemon")
 
-CLOCK_MOVED: Final = 5.0
-"""Seconds by which wall and monotonic time may drift apart before it counts as a suspend or a set clock."""
+_GOES_ON: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Linux names it; elsewhere CLOCK_MONOTONIC goes on in sleep, and Python's monotonic clock is another."""
 
 STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 
@@ -58,6 +58,10 @@ class SystemClock:
     def monotonic(self) -> float:
         """Return seconds that never go back."""
         return time.monotonic()
+
+    def asleep(self) -> float:
+        """Return how long the machine slept: by what a clock that goes on in sleep is ahead of one that stops."""
+        return time.clock_gettime(_GOES_ON) - time.monotonic()
 
     def sleep(self, seconds: float) -> None:
         """Wait."""
@@ -94,8 +98,10 @@ class Service:
         office = self._office(self._settings, environ)
         rescan = self._settings.daemon.rescan
         self._upgrade = Upgrade(__version__, PACKAGE, self._hands, self._clock, rescan, trial)
-        self._loop = Loop(office, self._watch_task, self._beat, self._hints, self._upgrade.look)
         self._schedule = Schedule(self._settings, self._hints.put)
+        self._loop = Loop(
+            office, self._watch_task, self._beat, self._hints, self._upgrade.look, self._schedule.wake
+        )
         self._stopped_by_hand = False
 
     def run(self) -> None:
@@ -129,16 +135,9 @@ class Service:
 
     def _work(self) -> bool:
         """Take turns until told to stop; return True if another version is to take over instead."""
-        apart = self._clock.now() - self._clock.monotonic()
         while not self._loop.stopping:
             self._loop.turn(self._patience())
             self._watch_exits()
-            moved = self._clock.now() - self._clock.monotonic() - apart
-            if abs(moved) >= CLOCK_MOVED:
-                apart += moved
-                log.warning("the clock moved by %.0f s (asleep, or set): checking in once", moved)
-                self._schedule.wake()
-                self._hints.put(h.CheckIn())
             if self._upgrade.due(quiet=self._quiet) and not self._loop.stopping:
                 return True
         self._notify.stopping()

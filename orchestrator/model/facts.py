@@ -138,6 +138,17 @@ class TimePassed:
 
 
 @dataclass(frozen=True, slots=True)
+class ClockMoved:
+    """The machine slept for `slept` seconds, or its wall clock was set by `put` (back: below 0)."""
+
+    at: float
+    nonce: str
+    slept: float = 0.0
+    put: float = 0.0
+    kind: Literal["clock_moved"] = "clock_moved"
+
+
+@dataclass(frozen=True, slots=True)
 class BriefChanged:
     """task.md was edited while the task runs (its goal and criteria count; its Agent Config is frozen)."""
 
@@ -211,6 +222,7 @@ Fact: TypeAlias = (
     | WorkMerged
     | CheckedIn
     | TimePassed
+    | ClockMoved
     | BriefChanged
     | StopAsked
     | Answered

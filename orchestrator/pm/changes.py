@@ -260,6 +260,15 @@ class Noticed:
 
 
 @dataclass(frozen=True, slots=True)
+class TimesShifted:
+    """What runs and pausing steps are timed by lies `by` seconds later than it was, and deadlines of people `put`."""
+
+    by: float
+    put: float
+    kind: Literal["times_shifted"] = "times_shifted"
+
+
+@dataclass(frozen=True, slots=True)
 class ActionClosed:
     """The outcome of an action is known."""
 
@@ -294,5 +303,6 @@ Change: TypeAlias = (
     | HandoffSeen
     | RequestHeard
     | Noticed
+    | TimesShifted
     | ActionClosed
 )

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from orchestrator.model.run import Ending, Life, Purpose, Run
 from orchestrator.pm.advance import ACTIVE, end_run
-from orchestrator.pm.changes import RunProgressed
+from orchestrator.pm.changes import RunProgressed, TimesShifted
 from orchestrator.pm.readiness import next_start
 
 if TYPE_CHECKING:
-    from orchestrator.model.facts import CheckedIn
+    from orchestrator.model.facts import CheckedIn, ClockMoved
     from orchestrator.model.limits import Limits
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
@@ -24,6 +24,25 @@ def checked_in(draft: Draft, fact: CheckedIn) -> None:
         if run is not None and run.live and newest > run.progress_at:
             draft.change(RunProgressed(name, newest))
     see_what_is_due(draft)
+
+
+def clock_moved(draft: Draft, fact: ClockMoved) -> None:
+    """Let no deadline come nearer by time in which nobody worked, or that did not pass (law 5)."""
+    if draft.state.state not in ACTIVE:
+        return
+    if fact.slept:
+        draft.notice(f"the machine slept for {_spoken(fact.slept)}; nobody is overdue for that")
+    if fact.put:
+        way = "forward" if fact.put > 0 else "back"
+        draft.notice(f"the clock was set {way} by {_spoken(abs(fact.put))}; nobody is overdue for that")
+    draft.change(TimesShifted(fact.slept + fact.put, fact.put))
+
+
+def _spoken(seconds: float) -> str:
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min" if minutes else f"{seconds:.0f} s"
 
 
 def see_what_is_due(draft: Draft) -> None:

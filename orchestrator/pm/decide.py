@@ -8,7 +8,7 @@ from orchestrator.model import facts as f
 from orchestrator.pm import requests
 from orchestrator.pm.advance import advance
 from orchestrator.pm.changes import HandoffSeen
-from orchestrator.pm.deadlines import checked_in, see_what_is_due
+from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.draft import Decision, Draft
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
 from orchestrator.pm.passing import work_committed, work_merged
@@ -54,6 +54,8 @@ def _apply(draft: Draft, fact: f.Fact) -> None:  # noqa: C901, PLR0912 (one line
             checked_in(draft, fact)
         case f.TimePassed():
             see_what_is_due(draft)
+        case f.ClockMoved():
+            clock_moved(draft, fact)
         case f.TaskStarted():
             requests.task_started(draft, fact)
         case f.StopAsked():

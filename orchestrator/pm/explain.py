@@ -22,6 +22,7 @@ QUIET: Final = frozenset(
         "step_rewired",
         "step_tallied",
         "task_begun",
+        "times_shifted",
     }
 )
 """Changes that follow from the fact as it is told; saying them as well would only be noise."""
@@ -65,6 +66,8 @@ def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sente
             return "check-in"
         case "time_passed":
             return "a deadline came"
+        case "clock_moved":
+            return f"asleep for {get('slept', 0):.0f} s, the clock set by {get('put', 0):.0f} s"
         case "brief_changed":
             return "task.md was edited"
         case "stop_asked":

@@ -96,6 +96,8 @@ def fold(state: PMState, change: c.Change) -> PMState:
             | c.ActionClosed()
         ):
             return _fold_task(state, change)
+        case c.TimesShifted():
+            return _shifted(state, change.by)
         case c.OrderGiven() | c.OrderClosed() | c.QuestionAsked() | c.QuestionAnswered():
             return _fold_words(state, change)
         case c.RunOpened() | c.RunBelieved() | c.RunReported() | c.RunProgressed() | c.RunEnding():
@@ -155,6 +157,26 @@ def _fold_task(
             return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:])
         case c.ActionClosed():
             return replace(state, outbox=without(state.outbox, change.action))
+
+
+def _shifted(state: PMState, by: float) -> PMState:
+    """Return the state as if all that is timed had come `by` seconds later."""
+    runs = {
+        run.id: replace(
+            run,
+            opened_at=run.opened_at + by,
+            since=run.since + by,
+            progress_at=run.progress_at + by,
+            reported_at=None if run.reported_at is None else run.reported_at + by,
+        )
+        for run in state.live_runs
+    }
+    pausing = {
+        step.id: replace(step, not_before=step.not_before + by)
+        for step in state.steps.values()
+        if step.not_before
+    }
+    return replace(state, runs={**state.runs, **runs}, steps={**state.steps, **pausing})
 
 
 def _fold_words(

@@ -6,14 +6,18 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """The two clocks of a machine. A suspend or a clock that is set shows as a difference between them."""
+    """The clocks of a machine. A clock that is set, and time asleep, show as differences between them."""
 
     def now(self) -> float:
         """Return the wall clock: seconds since the epoch."""
         ...
 
     def monotonic(self) -> float:
-        """Return seconds that never go back."""
+        """Return seconds that never go back, and stand still while the machine sleeps."""
+        ...
+
+    def asleep(self) -> float:
+        """Return how many seconds the machine has slept since some moment; 0 where it does not tell."""
         ...
 
     def sleep(self, seconds: float) -> None:

@@ -20,6 +20,7 @@ class FakeClock:
     def __init__(self, wall: float = START) -> None:
         self._monotonic = 1000.0
         self._apart = wall - self._monotonic
+        self._asleep = 0.0
         self._planned: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = itertools.count()
 
@@ -30,6 +31,10 @@ class FakeClock:
     def monotonic(self) -> float:
         """Return seconds that never go back."""
         return self._monotonic
+
+    def asleep(self) -> float:
+        """Return how long the machine slept."""
+        return self._asleep
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
@@ -53,5 +58,10 @@ class FakeClock:
         self._monotonic = max(self._monotonic, until)
 
     def jump(self, seconds: float) -> None:
-        """Set the wall clock forward or back, as somebody or a time server would; or a machine that was asleep."""
+        """Set the wall clock forward or back, as somebody or a time server would."""
         self._apart += seconds
+
+    def suspend(self, seconds: float) -> None:
+        """Let the machine sleep: the wall clock goes on, and nothing happens."""
+        self._apart += seconds
+        self._asleep += seconds

@@ -190,4 +190,8 @@ class Faults:
         self.locked = True
 
     def _move_clock(self) -> None:
-        self.world.clock.jump(self.world.random.choice((-HOUR, HOUR, 8 * HOUR, 24 * HOUR, -5.0)))
+        by = self.world.random.choice((-HOUR, HOUR, 8 * HOUR, 24 * HOUR, -5.0))
+        if by > 0 and self.world.random.random() < 0.5:  # noqa: PLR2004 (a chance)
+            self.world.clock.suspend(by)
+        else:
+            self.world.clock.jump(by)

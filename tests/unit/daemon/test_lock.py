@@ -118,6 +118,9 @@ class _Clock:
     def monotonic(self) -> float:
         return 20.25
 
+    def asleep(self) -> float:
+        raise AssertionError
+
     def sleep(self, seconds: float) -> None:
         raise AssertionError
 

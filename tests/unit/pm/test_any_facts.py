@@ -294,6 +294,11 @@ class Mind(RuleBasedStateMachine):
         self.at += seconds
         self.feed(f.TimePassed(self.at, self.nonce()))
 
+    @rule(slept=st.sampled_from([0.0, 30.0, 28800.0]), put=st.sampled_from([0.0, -3600.0, 60.0, 86400.0]))
+    def clock_moves(self, slept: float, put: float) -> None:
+        self.at += slept + put
+        self.feed(f.ClockMoved(self.at, self.nonce(), slept, put))
+
     @rule()
     def stop(self) -> None:
         self.feed(f.StopAsked(self.at, self.nonce()))

@@ -1,0 +1,72 @@
+"""Time in which nobody worked brings no deadline nearer: a suspend, a clock set forward or back."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.model import facts as f
+from orchestrator.model.limits import Limits
+from orchestrator.model.run import Ending, Exit
+from orchestrator.pm.deadlines import wake_at
+from tests.unit.pm.story import Story
+
+
+def moves(story: Story, *, slept: float = 0, put: float = 0) -> None:
+    """The clock moves, and the daemon finds out."""
+    story.at += slept + put
+    story.feed(f.ClockMoved(story.at, story.nonce(), slept, put))
+    story.checks_in()
+
+
+@pytest.mark.parametrize(("slept", "put"), [(28_800, 0), (0, 28_800), (0, -3600), (28_800, -28_000)])
+def test_an_agent_has_as_long_as_before(slept: float, put: float) -> None:
+    story = Story(limits=Limits(silence=1800))
+    story.starts()
+    run = story.comes_alive("explore")
+    story.at += 600
+    left = (wake_at(story.state, story.limits) or 0) - story.at
+    moves(story, slept=slept, put=put)
+    assert story.state.runs[run.id].ending is Ending.NOT
+    assert (wake_at(story.state, story.limits) or 0) - story.at == pytest.approx(left)
+
+
+def test_a_run_that_has_reported_keeps_its_time_to_leave() -> None:
+    story = Story(limits=Limits(linger=20))
+    story.starts()
+    run = story.comes_alive("explore")
+    story.reports("explore")
+    moves(story, slept=3600)
+    assert story.state.runs[run.id].ending is Ending.NOT
+    story.passes(20)
+    assert story.state.runs[run.id].ending is Ending.DONE
+
+
+@pytest.mark.parametrize("put", [86_400, -86_400])
+def test_a_pause_stays_as_long_as_it_was(put: float) -> None:
+    story = Story(limits=Limits(first_pause=60, longest_pause=60))
+    story.starts()
+    story.comes_alive("explore")
+    story.ends("explore", Exit(code=1))
+    moves(story, put=put)
+    assert story.works_on() == set()
+    story.passes(59)
+    assert story.works_on() == set()
+    story.passes(2)
+    assert story.works_on() == {"explore"}
+
+
+def test_the_gap_is_recorded_and_told() -> None:
+    story = Story()
+    story.starts()
+    moves(story, slept=28_800, put=-60)
+    told = " ".join(story.state.notices)
+    assert "slept for 8 h 0 min" in told
+    assert "set back by 1 min" in told
+
+
+def test_a_task_that_has_ended_takes_no_note() -> None:
+    story = Story()
+    story.starts()
+    story.stops()
+    decision = story.feed(f.ClockMoved(story.at, story.nonce(), 3600, 0))
+    assert decision.empty
