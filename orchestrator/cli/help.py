@@ -25,7 +25,8 @@ task status NAME --json
                live runs, and the latest run of each agent
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
-  questions[]  id step text options asked_at     the open ones
+  questions[]  id step text options asked_at kind run default deadline holds     the open ones
+               kind: stuck loop criteria dialog approval damage; holds: the steps that wait for the answer
   criteria[]   text met evidence
   branch base started_at last_checkin updated notices[]
   daemon       up as_of                          as_of: until when it watched
@@ -37,7 +38,7 @@ task list --json
   daemon       up as_of
 
 task questions --json
-  questions[]  task task_id project id step text options asked_at
+  questions[]  task task_id project, and what `task status` has of each
 
 task why NAME --json
   decisions[]  at sentences[]

@@ -10,7 +10,7 @@ import time
 from orchestrator import places
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import OF_TASK, Exit
-from orchestrator.cli.screen import ago, coloured, columns, cut, harmless, paint, stamp, wrapped
+from orchestrator.cli.screen import ago, clock, coloured, columns, cut, harmless, paint, stamp, wrapped
 from orchestrator.cli.table import COLOURS, table
 from orchestrator.cli.tasks import about_task, chosen
 
@@ -58,7 +58,8 @@ def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
 
 def question_shape(question: dict[str, Any]) -> dict[str, Any]:
     """Return one open question as the JSON documents give it."""
-    return {**question, "asked_at": stamp(question.get("asked_at"))}
+    moments = {key: stamp(question.get(key)) for key in ("asked_at", "deadline")}
+    return {**question, **moments}
 
 
 def page(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
@@ -91,6 +92,11 @@ def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: 
         lines += ["", f"question {name}, asked {ago(question.get('asked_at'), now)}"]
         lines += wrapped(str(question.get("text")), width, "  ")
         lines += [line for n, text in enumerate(options, 1) for line in wrapped(f"{n}) {text}", width, "  ")]
+        if question.get("holds"):
+            lines += wrapped(f"waits for it: {', '.join(question['holds'])}", width, "  ")
+        if question.get("deadline"):
+            default, when = question.get("default"), clock(question["deadline"], now)
+            lines += wrapped(f"if nobody answers by {when}: {default}", width, "  ")
         lines.append(f"  answer it: task answer {task} {name} {'NUMBER' if options else 'TEXT'}")
     return lines
 

@@ -11,11 +11,13 @@ from orchestrator import places
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act.end import end
 from orchestrator.daemon.act.launch import Places, code_of, launch
+from orchestrator.daemon.act.look import look
+from orchestrator.daemon.act.nudge import nudge
 from orchestrator.daemon.hints import OutcomeHint, RunHint
 from orchestrator.daemon.housekeeping import spent_panes, spent_trees
 from orchestrator.daemon.lives import claim
 from orchestrator.daemon.office import Office
-from orchestrator.model.actions import Action, Commit, End, Launch, Merge
+from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
 from orchestrator.model.run import Run
@@ -55,6 +57,10 @@ class Doing:
                 self._launch(state, where, action, since)
             case End():
                 self._end(state, action.run, kill=False)
+            case Look():
+                self._see(state, where, action)
+            case Nudge():
+                self._nudge(action)
             case Commit():
                 self._finish(action, lambda at: finish.commit(workspaces, state, action, where, at))
             case Merge():
@@ -157,6 +163,24 @@ class Doing:
             return outcome
 
         self._do(action.step, tried)
+
+    def _see(self, state: PMState, where: Places, action: Look) -> None:
+        """Look at a quiet run. Not in its step's queue: a look must not wait for what hangs there."""
+        run, world = state.runs[action.run], self.office.world
+        self._do(f"{run.step}/look", lambda at: look(world, state, run, where, action.id, at))
+
+    def _nudge(self, action: Nudge) -> None:
+        """Type a line; where it cannot even be claimed, it is tried at the next look at the outbox."""
+        world = self.office.world
+
+        def work(at: float) -> Fact | None:
+            try:
+                return nudge(world.files, world.host, self.home, action, at)
+            except OSError as error:
+                log.warning("the nudge of run %s is put off: %s", action.run, error)
+                return None
+
+        self._do(f"{action.run}/nudge", work)
 
     def _end(self, state: PMState, run: str, *, kill: bool) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())

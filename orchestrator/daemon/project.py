@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator import places
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
+from orchestrator.pm.going_back import dependents
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from orchestrator.ports.files import Files
 
 VERSION: Final = 1
+
+HELD_SHOWN: Final = 50
+"""How many of the steps that wait for an answer are named."""
 
 
 def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, Any]:
@@ -52,6 +56,11 @@ def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, A
                 "text": question.text,
                 "options": list(question.options),
                 "asked_at": question.asked_at,
+                "kind": question.kind.value,
+                "run": question.run,
+                "default": question.default,
+                "deadline": question.deadline,
+                "holds": _held_up(state, question.step),
             }
             for question in state.open_questions
         ],
@@ -90,6 +99,14 @@ def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
     why = f"its journal does not read and is kept as {kept}: start it again, its handoffs are history then"
     told |= {"state": TaskState.FAILED.value, "why": why, "agents": [], "questions": [], "updated": at}
     files.write(places.task_state(home), json.dumps(told).encode())
+
+
+def _held_up(state: PMState, step: str) -> list[str]:
+    """Return the steps that wait for the answer about a step; none for a question about the whole task."""
+    if not step:
+        return []
+    waiting = (state.steps[each] for each in dependents(state, step, waiting=True))
+    return [each.id for each in waiting if not each.settled][:HELD_SHOWN]
 
 
 def _shown(state: PMState) -> list[Run]:

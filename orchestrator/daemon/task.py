@@ -299,13 +299,12 @@ class Task:
         self.engine.close()
 
     def _signs_of_work(self) -> dict[str, float]:
-        """Return when each live run last showed that it works: by what it printed, by what it laid down."""
-        task, agents, files = self.where.task, self.engine.state.agents, self.office.world.files
+        """Return when each live run last laid something down. What moves on its screen is no sign of work."""
+        task, agents = self.where.task, self.engine.state.agents
         newest = cache(self._newest_in)  # many runs lay down their artifacts in one folder
         signs = {}
         for run in self.engine.state.live_runs:
-            printed = files.entry(places.run_home(self.home, run.id) / "pane.log")
-            found = [printed.mtime_ns if printed else 0, newest(places.scratchpad(task, run.instance))]
+            found = [newest(places.scratchpad(task, run.instance))]
             if (agent := agents.get(run.agent)) is not None:
                 found.append(newest(places.artifacts(task, agent.artifact_folder)))
             if sign := max(found):

@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from orchestrator.formats.durations import read_duration
 from orchestrator.formats.lines import Kind, Line
 from orchestrator.formats.lists import bulleted
 from orchestrator.formats.place import read_place
@@ -16,9 +17,20 @@ from orchestrator.formats.text import neutral
 from orchestrator.model.agents import REMOTE_ROLES
 from orchestrator.model.errors import Fault, Refused
 from orchestrator.model.names import checked_name
-from orchestrator.model.task import AfterRejections, AgentWish, Config, Place, WorkspaceKind
+from orchestrator.model.task import (
+    AfterRejections,
+    AgentWish,
+    Approval,
+    Config,
+    Place,
+    Unanswered,
+    WorkspaceKind,
+)
 
 LINES: Final = 2000
+
+DEFAULTS: Final = ("retry", "replan", "set-aside", "abandon", "approve", "continue")
+"""What may be taken for the answer to a question that nobody answers; never `accept`: criteria are a person's."""
 
 _ENTRY: Final = re.compile(r"([^\s:#]{1,140})[ \t]*:[ \t]*(.*)")
 _RULE: Final = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*")
@@ -147,6 +159,23 @@ def _yes(text: str) -> bool:
     return text == "yes"
 
 
+def _approvals(text: str) -> tuple[Approval, ...]:
+    words = [word.strip() for word in text.split(",")]
+    return tuple(Approval(str(_word(Approval, word))) for word in dict.fromkeys(words))
+
+
+def _unanswered(text: str) -> Unanswered:
+    answer, after, span = text.partition(" after ")
+    if not after or answer.strip() not in DEFAULTS:
+        raise Refused(
+            f"is {text[:40]!a}: write one of {', '.join(DEFAULTS)}, and when: `set-aside after 4 h`"
+        )
+    try:
+        return Unanswered(answer.strip(), read_duration(span.strip()))
+    except ValueError as problem:
+        raise Refused(f"{problem}") from None
+
+
 def _place(text: str) -> Place:
     return read_place(text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" else text)
 
@@ -158,6 +187,8 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "workspace": ("workspace", partial(_word, WorkspaceKind)),
     "architect": ("architect", _yes),
     "rejections": ("after_rejections", partial(_word, AfterRejections)),
+    "unanswered": ("unanswered", _unanswered),
+    "approve": ("approve", _approvals),
 }
 _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "command": ("command", argv),
@@ -165,4 +196,5 @@ _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "runtime": ("runtime", partial(checked_name, what="runtime name")),
     "model": ("model", model_name),
     "cwd": ("cwd", _place),
+    "listens": ("listens", _yes),
 }

@@ -47,7 +47,9 @@ _BLANK: Final = """\
 # runtime: claude                 # which agent program all agents are run with
 # workspace: worktree             # or shared (your own tree), or read_only (nothing is changed)
 # architect: yes                  # have the design settled before the work begins
-# rejections: set-aside           # after too many rejections; the default is ask
+# rejections: set-aside           # after too many rejections: ask (the default), set-aside, or replan
+# approve: plan                   # ask me about the plan before anybody works on it
+# unanswered: set-aside after 4 h # what to do about a question that nobody answers: retry, replan, abandon, …
 #
 # For one agent (dev, or explore, plan, architect, test, review, or one of your own):
 #

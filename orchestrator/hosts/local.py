@@ -107,6 +107,14 @@ class LocalHost:
         claimed = self._files.entry(folder / claims.CLAIMED) is not None
         return Observation(Standing.CLAIMED if claimed else Standing.NOT_CLAIMED)
 
+    def cpu(self, folder: Path) -> float | None:
+        """Return the processor time of a run's living processes, in seconds; None if none lives."""
+        try:
+            launched = read_launched(self._files, folder)
+        except OSError as error:
+            raise Unavailable(f"the files of run {folder.name} cannot be read: {error}") from error
+        return None if launched is None else processes.used(launched.process, launched.session)
+
     def end(self, folder: Path, *, kill: bool) -> None:
         """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over.
 

@@ -25,6 +25,7 @@ It is never that of another run: ids of runs could meet, in the folders of two u
 """
 
 _LINUX: Final = sys.platform == "linux"
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
 _DEADLINE: Final = 5.0  # seconds for one call of ps
 
 
@@ -42,10 +43,14 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of the process table; `session` is the process group where there is no /proc."""
+    """A row of the process table; `session` is the process group where there is no /proc.
+
+    `used` is the processor time of the process and of the children that it waited for, in seconds.
+    """
 
     process: Process
     session: int
+    used: float
 
 
 def alive(process: Process) -> bool:
@@ -66,15 +71,24 @@ def processes_of(launcher: Process, session: int) -> list[Process]:
     These are all in its session (if not 0) while its launcher lives, as afterwards the number may be another's;
     and on Linux all that bear its mark in their environment, which finds servers that left the session.
     """
+    return [row.process for row in _rows_of(launcher, session)]
+
+
+def used(launcher: Process, session: int) -> float | None:
+    """Return the processor time of a run's processes, in seconds; None if none of them lives."""
+    rows = _rows_of(launcher, session)
+    return sum(row.used for row in rows) if rows else None
+
+
+def _rows_of(launcher: Process, session: int) -> list[_Row]:
     own = session if alive(launcher) else 0
     mark = f"{MARK}={launcher}".encode()
-    found = []
-    for row in _table():
-        if row.process.pid == os.getpid():
-            continue
-        if (own and row.session == own) or (_LINUX and _has_mark(row.process.pid, mark)):
-            found.append(row.process)
-    return found
+    return [
+        row
+        for row in _table()
+        if row.process.pid != os.getpid()
+        and ((own and row.session == own) or (_LINUX and _has_mark(row.process.pid, mark)))
+    ]
 
 
 def send(process: Process, number: signal.Signals) -> None:
@@ -125,15 +139,17 @@ def _row_of_proc(pid: int) -> _Row | None:
         return None
     finally:
         os.close(descriptor)
-    # proc(5): the name in parentheses may hold anything; state, session and starttime are 3, 6 and 22.
+    # proc(5): the name in parentheses may hold anything; state, session and starttime are 3, 6 and 22, and the
+    # four times of the process and its children 14 to 17.
     state, _, _, session, *rest = stat.rpartition(b") ")[2].split()
     if state in b"ZX":
         return None
-    return _Row(Process(pid, f"{int(rest[15])}@{_boot()}"), int(session))
+    ticks = sum(int(each) for each in rest[7:11])
+    return _Row(Process(pid, f"{int(rest[15])}@{_boot()}"), int(session), ticks / _TICKS)
 
 
 def _rows_of_ps(*which: str) -> list[_Row]:
-    command = ["ps", *which, "-o", "pid=,pgid=,stat=,lstart="]
+    command = ["ps", *which, "-o", "pid=,pgid=,stat=,time=,lstart="]
     try:
         shown = subprocess.run(
             command, env=os.environ | {"LC_ALL": "C"}, capture_output=True, timeout=_DEADLINE, check=False
@@ -142,10 +158,19 @@ def _rows_of_ps(*which: str) -> list[_Row]:
         raise Unavailable(f"ps did not tell about processes: {error}") from error
     rows = []
     for line in shown.stdout.decode().splitlines():
-        pid, group, state, start = line.split(None, 3)
+        pid, group, state, spent, start = line.split(None, 4)
         if not state.startswith("Z"):
-            rows.append(_Row(Process(int(pid), start.strip()), int(group)))
+            rows.append(_Row(Process(int(pid), start.strip()), int(group), _seconds(spent)))
     return rows
+
+
+def _seconds(spent: str) -> float:
+    """Return the seconds that ps means by `[[DD-]HH:]MM:SS[.ss]`."""
+    days, _, clock = spent.rpartition("-")
+    seconds = 0.0
+    for part in clock.split(":"):
+        seconds = seconds * 60 + float(part)
+    return int(days or 0) * 86_400 + seconds
 
 
 @cache

@@ -1,6 +1,7 @@
 """Actions: what is to be done in the world. Each stays in the outbox until a fact tells its outcome (law 3).
 
-`Launch` is *claimed*: its claim file decides who did it. All others are *repeatable* (law 4).
+`Launch` is *claimed*: its claim file decides who did it. `Nudge` is done *at most once*: claimed before it is
+begun, and unknown if that was not the end of it. All others are *repeatable* (law 4).
 """
 
 from __future__ import annotations
@@ -31,6 +32,25 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """Look at what a quiet run does: its output, its processes, its tree, its screen. Outcome: `Looked`."""
+
+    id: str
+    run: str
+    kind: Literal["look"] = "look"
+
+
+@dataclass(frozen=True, slots=True)
+class Nudge:
+    """Type one line to a run. Outcome: `Nudged`."""
+
+    id: str
+    run: str
+    text: str
+    kind: Literal["nudge"] = "nudge"
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """Put the work of a step on its workspace's branch as one commit. Outcome: `WorkCommitted`."""
 
@@ -51,4 +71,4 @@ class Merge:
     kind: Literal["merge"] = "merge"
 
 
-Action: TypeAlias = Launch | End | Commit | Merge
+Action: TypeAlias = Launch | End | Look | Nudge | Commit | Merge

@@ -40,6 +40,7 @@ class Agent:
 
     `command` and `check` are argument vectors and never pass through a shell. They are honoured only
     from a template, the settings or task.md: a definition found in a repository cannot name a program (U4).
+    `listens` says that its program takes a line typed into its pane for a message.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Agent:
     command: tuple[str, ...] = ()
     check: tuple[str, ...] = ()
     source: str = ""
+    listens: bool = False
 
     @property
     def artifact_folder(self) -> str:

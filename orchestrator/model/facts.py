@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Fault
 from orchestrator.model.handoff import Report
-from orchestrator.model.run import Exit
+from orchestrator.model.run import Delivery, Exit, Sight
 from orchestrator.model.task import Brief
 
 
@@ -129,6 +129,31 @@ class CheckedIn:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """A quiet run was looked at; `sight` is None where it could not be, for `reason`."""
+
+    at: float
+    nonce: str
+    run: str
+    sight: Sight | None = None
+    reason: str = ""
+    kind: Literal["looked"] = "looked"
+
+
+@dataclass(frozen=True, slots=True)
+class Nudged:
+    """A line was to be typed to a run, and this became of it."""
+
+    at: float
+    nonce: str
+    run: str
+    action: str
+    delivery: Delivery
+    reason: str = ""
+    kind: Literal["nudged"] = "nudged"
+
+
+@dataclass(frozen=True, slots=True)
 class TimePassed:
     """A moment came that the state had named (`pm.deadlines.wake_at`)."""
 
@@ -221,6 +246,8 @@ Fact: TypeAlias = (
     | WorkCommitted
     | WorkMerged
     | CheckedIn
+    | Looked
+    | Nudged
     | TimePassed
     | ClockMoved
     | BriefChanged

@@ -9,14 +9,21 @@ from dataclasses import dataclass
 class Limits:
     """How long, how often, how many. Times are seconds.
 
-    `check_in` and `silence` are HUB 4.1 and 7.1, `rejections` HUB 7.1, `crashes` W7.
+    `check_in` and `silence` are HUB 4.1 and 7.1, `rejections` HUB 7.1, `crashes` W7, `loops` W5. After `silence`
+    without progress a run is looked at, then again each `look_again`; one that only computes, or cannot be looked
+    at, is taken for hung after `looks`. `nudges` lines are typed to one that listens before it is ended.
     """
 
     check_in: float = 600.0
     silence: float = 1800.0
     silences: int = 2
+    look_again: float = 600.0
+    looks: int = 6
+    nudges: int = 1
     rejections: int = 3
+    replans: int = 2
     blocks: int = 1
+    loops: int = 3
     crashes: int = 3
     losses: int = 20
     asks: int = 1

@@ -29,6 +29,7 @@ class Gate(StrEnum):
     CRITERIA = "criteria"  # each success criterion is marked met, with evidence on disk
     COMMIT = "commit"  # the work is a commit on the workspace's branch
     MERGED = "merged"  # the task's branch was moved forward to that commit
+    APPROVED = "approved"  # the user approves of it, where task.md says so
     REVIEWED = "reviewed"  # a review step that the report asked for has approved
 
 
@@ -36,7 +37,7 @@ class Gate(StrEnum):
 class Tally:
     """What has gone wrong with a step, counted against the bounds of `Limits`.
 
-    `rejections` and `blocks` span attempts; the others start again with each attempt.
+    `rejections`, `blocks` and `replans` span attempts; the others start again with each attempt.
     """
 
     rejections: int = 0
@@ -45,6 +46,7 @@ class Tally:
     losses: int = 0
     asks: int = 0
     silences: int = 0
+    replans: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ class Step:
 
     `needs` must have passed; `after` must only be settled (passed or set aside) and gives the order.
     A rejection by this step reopens `judges`. `workspace` names a tree of `kind`; steps of one name share it.
-    The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise.
+    The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise. `blockers`
+    are all that its agents were blocked by, whatever the attempt.
     """
 
     id: str
@@ -73,10 +76,12 @@ class Step:
     attempt: int = 1
     tally: Tally = Tally()
     feedback: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
     why: str = ""
     since: float = 0.0
     not_before: float = 0.0
     keep_tree: bool = False
+    approved: bool = False
     check_exit: int | None = None
     commit: str = ""
     report: str = ""

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class QuestionKind(StrEnum):
+    """Why somebody is asked."""
+
+    STUCK = "stuck"  # a bound was reached: blocked, rejected, crashed, silent
+    LOOP = "loop"  # the same is asked again and again
+    CRITERIA = "criteria"  # success criteria are not met
+    DIALOG = "dialog"  # an agent waits at a dialog on its screen
+    APPROVAL = "approval"  # something was to be approved before it is done
+    DAMAGE = "damage"  # the journal was damaged
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something that a person must say. It holds up `step` and what needs that step, and nothing else."""
+    """Something that a person must say. It holds up `step` and what needs that step, and nothing else.
+
+    `run` is the live run that it is about, where it is about one. At `deadline` (seconds since the epoch), where
+    policy gives one, nobody having answered, `default` is taken for the answer. `by` is who answered.
+    """
 
     id: str
     step: str
@@ -16,6 +32,11 @@ class Question:
     asked_at: float
     answer: str = ""
     answered_at: float | None = None
+    kind: QuestionKind = QuestionKind.STUCK
+    run: str = ""
+    default: str = ""
+    deadline: float | None = None
+    by: str = ""
 
     @property
     def open(self) -> bool:

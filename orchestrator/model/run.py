@@ -21,6 +21,7 @@ class Ending(StrEnum):
     STOPPED = "stopped"  # the user stopped the task
     SILENT = "silent"  # no sign of progress for too long
     OVERDUE = "overdue"  # longer than a run may last
+    UNREPORTED = "unreported"  # its work lies there, and it wrote no handoff
     OVERTAKEN = "overtaken"  # its step was reopened, set aside or abandoned
 
 
@@ -42,6 +43,48 @@ class Turn(StrEnum):
     WAITING = "waiting"
     LIMITED = "limited"
     UNKNOWN = "unknown"
+
+
+class Quiet(StrEnum):
+    """What a look at a run found that gave no sign of progress for too long (HUB 7.1: exploring or spinning)."""
+
+    MOVING = "moving"  # it changed something that nobody had told of
+    PRINTING = "printing"  # what it prints is new
+    COMPUTING = "computing"  # it uses the processor, and shows nothing
+    SPINNING = "spinning"  # what it prints repeats itself
+    DIALOG = "dialog"  # it waits for a person's answer on its screen
+    UNREPORTED = "unreported"  # its work lies there, and it wrote no handoff
+    HUNG = "hung"  # nothing at all
+    UNKNOWN = "unknown"  # it could not be looked at
+
+
+class Delivery(StrEnum):
+    """What became of a line that was to be typed (law 4: no receipt is unknown)."""
+
+    DELIVERED = "delivered"
+    NOT_DELIVERED = "not_delivered"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What was seen of a quiet run. Times are seconds since the epoch, by its own host.
+
+    `cpu` is how many seconds of processor time its processes have used so far, None where nobody tells; `printed`
+    how many bytes it has printed; `fresh` whether that says anything that it had not said before. `changed_at` is
+    when something in its tree or its folders was last changed, `artifacts` are those made since its order.
+    `dialog` names the rule that found a dialog on its screen, `screen` is the end of that, and `listens` says
+    whether a typed line reaches it.
+    """
+
+    cpu: float | None = None
+    printed: int = 0
+    fresh: bool = False
+    changed_at: float = 0.0
+    artifacts: tuple[str, ...] = ()
+    dialog: str = ""
+    screen: tuple[str, ...] = ()
+    listens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +112,11 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run as the PM knows it. `instance` is the agent's name, or `dev-2` for a second one at once."""
+    """One run as the PM knows it. `instance` is the agent's name, or `dev-2` for a second one at once.
+
+    `resumes` is the run whose work it goes on with. `looked_at`, `looks` and `quiet` are of the looks since its
+    last progress, `nudges` counts what was typed to it, `cpu` and `printed` are those of the last look.
+    """
 
     id: str
     step: str
@@ -90,6 +137,13 @@ class Run:
     reported_at: float | None = None
     progress_at: float = 0.0
     ending: Ending = Ending.NOT
+    resumes: str = ""
+    looked_at: float = 0.0
+    looks: int = 0
+    quiet: Quiet | None = None
+    nudges: int = 0
+    cpu: float | None = None
+    printed: int = 0
 
     @property
     def live(self) -> bool:

@@ -42,6 +42,7 @@ class AfterRejections(StrEnum):
 
     ASK = "ask"
     SET_ASIDE = "set-aside"
+    REPLAN = "replan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,32 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Unanswered:
+    """What is taken for the answer to a question that nobody answers within `after` seconds."""
+
+    answer: str
+    after: float
+
+
+class Approval(StrEnum):
+    """What task.md wants a person to approve of before it is done (`approve:`)."""
+
+    PLAN = "plan"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentWish:
-    """What task.md says of one agent (`dev.command: …`); empty fields leave the definition as it is."""
+    """What task.md says of one agent (`dev.command: …`); empty fields leave the definition as it is.
+
+    `listens` says that a line typed into its pane reaches it.
+    """
 
     runtime: str = ""
     command: tuple[str, ...] = ()
     check: tuple[str, ...] = ()
     model: str = ""
     cwd: Place | None = None
+    listens: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +92,8 @@ class Config:
     workspace: WorkspaceKind = WorkspaceKind.WORKTREE
     architect: bool = False
     after_rejections: AfterRejections = AfterRejections.ASK
+    unanswered: Unanswered | None = None
+    approve: tuple[Approval, ...] = ()
     agents: dict[str, AgentWish] = field(default_factory=dict)
 
 

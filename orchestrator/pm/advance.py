@@ -104,10 +104,17 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
         since=draft.at,
         progress_at=draft.at,
         order=order,
+        resumes=_resumed(draft.state, step) if purpose is Purpose.WORK and step.keep_tree else "",
     )
     draft.change(RunOpened(run))
     draft.act(Launch(id=draft.new_id("a"), run=run.id))
     return run
+
+
+def _resumed(state: PMState, step: Step) -> str:
+    """Return the run whose work a step's next run goes on with: its last one of this attempt."""
+    runs = (run for run in reversed(state.runs.values()) if run.purpose is Purpose.WORK)
+    return next((run.id for run in runs if (run.step, run.attempt) == (step.id, step.attempt)), "")
 
 
 def _free_instance(state: PMState, name: str) -> str:

@@ -9,7 +9,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.question import Question
-from orchestrator.model.run import Ending, Exit, Life, Run, Turn
+from orchestrator.model.run import Ending, Exit, Life, Quiet, Run, Turn
 from orchestrator.model.task import Brief, Phase, TaskState
 
 
@@ -104,6 +104,15 @@ class StepFed:
 
 
 @dataclass(frozen=True, slots=True)
+class StepRemembered:
+    """What the agents of a step were blocked by, so far."""
+
+    step: str
+    blockers: tuple[str, ...]
+    kind: Literal["step_remembered"] = "step_remembered"
+
+
+@dataclass(frozen=True, slots=True)
 class StepReopened:
     """A step begins its next attempt. What earlier attempts produced no longer counts."""
 
@@ -131,6 +140,14 @@ class StepChecked:
     step: str
     exit: int
     kind: Literal["step_checked"] = "step_checked"
+
+
+@dataclass(frozen=True, slots=True)
+class StepApproved:
+    """The user approves of a step's work."""
+
+    step: str
+    kind: Literal["step_approved"] = "step_approved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +217,37 @@ class RunProgressed:
 
 
 @dataclass(frozen=True, slots=True)
+class RunWatched:
+    """A quiet run is being looked at."""
+
+    run: str
+    at: float
+    kind: Literal["run_watched"] = "run_watched"
+
+
+@dataclass(frozen=True, slots=True)
+class RunLooked:
+    """What a look at a quiet run found."""
+
+    run: str
+    quiet: Quiet
+    turn: Turn
+    evidence: str
+    at: float
+    cpu: float | None = None
+    printed: int = 0
+    kind: Literal["run_looked"] = "run_looked"
+
+
+@dataclass(frozen=True, slots=True)
+class RunNudged:
+    """One more line is typed to a run."""
+
+    run: str
+    kind: Literal["run_nudged"] = "run_nudged"
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnding:
     """The PM is ending a run."""
 
@@ -223,6 +271,7 @@ class QuestionAnswered:
     question: str
     text: str
     at: float
+    by: str = "the user"
     kind: Literal["question_answered"] = "question_answered"
 
 
@@ -286,9 +335,11 @@ Change: TypeAlias = (
     | StepMoved
     | StepTallied
     | StepFed
+    | StepRemembered
     | StepReopened
     | StepReported
     | StepChecked
+    | StepApproved
     | StepCommitted
     | OrderGiven
     | OrderClosed
@@ -296,6 +347,9 @@ Change: TypeAlias = (
     | RunBelieved
     | RunReported
     | RunProgressed
+    | RunWatched
+    | RunLooked
+    | RunNudged
     | RunEnding
     | QuestionAsked
     | QuestionAnswered

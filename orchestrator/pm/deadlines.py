@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from orchestrator.model.run import Ending, Life, Purpose, Run
 from orchestrator.pm.advance import ACTIVE, end_run
-from orchestrator.pm.changes import RunProgressed, TimesShifted
+from orchestrator.pm.answers import take_default
+from orchestrator.pm.changes import TimesShifted
 from orchestrator.pm.readiness import next_start
+from orchestrator.pm.silence import progressed, watch
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import CheckedIn, ClockMoved
@@ -22,13 +24,13 @@ def checked_in(draft: Draft, fact: CheckedIn) -> None:
         run = draft.state.runs.get(name)
         newest = min(at, fact.at)
         if run is not None and run.live and newest > run.progress_at:
-            draft.change(RunProgressed(name, newest))
+            progressed(draft, run, newest)
     see_what_is_due(draft)
 
 
 def clock_moved(draft: Draft, fact: ClockMoved) -> None:
     """Let no deadline come nearer by time in which nobody worked, or that did not pass (law 5)."""
-    if draft.state.state not in ACTIVE:
+    if draft.state.state not in ACTIVE or not (fact.slept or fact.put):
         return
     if fact.slept:
         draft.notice(f"the machine slept for {_spoken(fact.slept)}; nobody is overdue for that")
@@ -46,22 +48,38 @@ def _spoken(seconds: float) -> str:
 
 
 def see_what_is_due(draft: Draft) -> None:
-    """End the runs whose time is up. Pauses of steps that are over are seen by `advance`."""
+    """End the runs whose time is up, look at the quiet ones, take the defaults of what nobody answered in time.
+
+    Pauses of steps that are over are seen by `advance`.
+    """
     for run in draft.state.live_runs:
         due = _due(run, draft.limits)
-        if due is not None and draft.at >= due[0]:
+        if due is None or draft.at < due[0]:
+            continue
+        if due[1] is not Ending.SILENT:
             end_run(draft, run, due[1])
+        elif draft.at >= run.since + draft.limits.run_time:
+            end_run(draft, run, Ending.OVERDUE)
+        else:
+            watch(draft, run)
+    for question in draft.state.open_questions:
+        if question.deadline is not None and draft.at >= question.deadline:
+            take_default(draft, question)
 
 
 def wake_at(state: PMState, limits: Limits) -> float | None:
     """Return the next moment at which time alone changes something, or None."""
     moments = [due[0] for run in state.live_runs if (due := _due(run, limits)) is not None]
-    if state.state in ACTIVE and (start := next_start(state, limits.runs_at_once)) is not None:
+    if state.state not in ACTIVE:
+        return min(moments, default=None)
+    moments += [each.deadline for each in state.open_questions if each.deadline is not None]
+    if (start := next_start(state, limits.runs_at_once)) is not None:
         moments.append(start)
     return min(moments, default=None)
 
 
 def _due(run: Run, limits: Limits) -> tuple[float, Ending] | None:
+    """Return when something is to be done about a run, and what; silence is looked at before a run is ended."""
     if run.ending is not Ending.NOT:
         return None
     if run.reported_at is not None:
@@ -70,7 +88,7 @@ def _due(run: Run, limits: Limits) -> tuple[float, Ending] | None:
         # It may wait for somebody else's lease, which has that bound of its own; it is not silent meanwhile.
         return run.opened_at + 2 * limits.run_time, Ending.OVERDUE
     overdue = run.since + limits.run_time
-    silent = run.progress_at + limits.silence
+    silent = run.looked_at + limits.look_again if run.looks else run.progress_at + limits.silence
     if run.purpose is Purpose.CHECK or overdue <= silent:
         return overdue, Ending.OVERDUE
     return silent, Ending.SILENT

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.model import facts as f
+from orchestrator.model.question import QuestionKind
 from orchestrator.pm import requests
 from orchestrator.pm.advance import advance
+from orchestrator.pm.answers import answered
+from orchestrator.pm.asking import ABANDON, CONTINUE, ask
 from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.draft import Decision, Draft
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
 from orchestrator.pm.passing import work_committed, work_merged
 from orchestrator.pm.reports import report_landed
-from orchestrator.pm.setbacks import ABANDON, CONTINUE, ask
+from orchestrator.pm.silence import looked, nudged
 
 if TYPE_CHECKING:
     from orchestrator.model.limits import Limits
@@ -52,6 +55,10 @@ def _apply(draft: Draft, fact: f.Fact) -> None:  # noqa: C901, PLR0912 (one line
             work_merged(draft, fact)
         case f.CheckedIn():
             checked_in(draft, fact)
+        case f.Looked():
+            looked(draft, fact)
+        case f.Nudged():
+            nudged(draft, fact)
         case f.TimePassed():
             see_what_is_due(draft)
         case f.ClockMoved():
@@ -61,7 +68,7 @@ def _apply(draft: Draft, fact: f.Fact) -> None:  # noqa: C901, PLR0912 (one line
         case f.StopAsked():
             requests.stop_asked(draft, fact)
         case f.Answered():
-            requests.answered(draft, fact)
+            answered(draft, fact)
         case f.SpawnAsked():
             requests.spawn_asked(draft, fact)
         case f.BriefChanged():
@@ -80,4 +87,4 @@ def _intruded(draft: Draft, fact: f.Intruded) -> None:
 
 def _journal_damaged(draft: Draft, fact: f.JournalDamaged) -> None:
     text = f"The journal was damaged after line {fact.kept}; what followed is kept as {fact.where}. Go on from there?"
-    ask(draft, "", text, (CONTINUE, ABANDON))
+    ask(draft, "", text, (CONTINUE, ABANDON), QuestionKind.DAMAGE)

@@ -15,12 +15,15 @@ QUIET: Final = frozenset(
         "order_closed",
         "request_heard",
         "run_believed",
+        "run_nudged",
         "run_progressed",
         "run_reported",
+        "run_watched",
+        "step_approved",
         "step_fed",
         "step_reported",
+        "step_remembered",
         "step_rewired",
-        "step_tallied",
         "task_begun",
         "times_shifted",
     }
@@ -64,6 +67,11 @@ def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sente
             return f"the work of {get('step')} {said}"
         case "checked_in":
             return "check-in"
+        case "looked":
+            return f"run {get('run')} was quiet and was looked at"
+        case "nudged":
+            why = f" ({get('reason')})" if get("reason") else ""
+            return f"a line typed to run {get('run')} is {str(get('delivery')).replace('_', ' ')}{why}"
         case "time_passed":
             return "a deadline came"
         case "clock_moved":
@@ -131,19 +139,29 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
             return f"the check before {get('step')} exited {get('exit')}"
         case "step_committed":
             return f"{get('step')} is commit {str(get('commit'))[:10]}"
+        case "step_tallied":
+            tally = {name: count for name, count in (get("tally") or {}).items() if count}
+            told = ", ".join(f"{name} {count}" for name, count in tally.items())
+            return (
+                f"counted against {get('step')}: {told}"
+                if told
+                else f"{get('step')} is counted from nothing again"
+            )
         case "order_given":
             order = get("order") or {}
             return f"order {order.get('name')} to {order.get('target')} for {order.get('step')}"
         case "run_opened":
             run = get("run") or {}
             return f"run {run.get('id')} is opened: {run.get('instance')} on {run.get('step')}"
+        case "run_looked":
+            return f"run {get('run')} {get('evidence')}"
         case "run_ending":
             return f"run {get('run')} is being ended ({get('ending')})"
         case "question_asked":
             question = get("question") or {}
             return f"question {question.get('id')}: {question.get('text')}"
         case "question_answered":
-            return f"{get('question')} is closed: {get('text')}"
+            return f"{get('question')} is closed by {get('by', 'the user')}: {get('text')}"
         case "criteria_marked":
             marks = get("marks") or ()
             return f"{sum(bool(mark.get('met')) for mark in marks)} of {len(marks)} success criteria are met"

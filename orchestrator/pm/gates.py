@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from orchestrator.model.handoff import CriterionMark, Report, Subtask, Verdict
 from orchestrator.model.plan import Gate, Step
+from orchestrator.model.question import QuestionKind
+from orchestrator.pm.asking import ABANDON, ACCEPT, RETRY
 from orchestrator.pm.changes import CriteriaMarked
 from orchestrator.pm.passing import go_through
 from orchestrator.pm.plan_edits import edit_plan
-from orchestrator.pm.setbacks import ABANDON, ACCEPT, RETRY, ask_again, block
+from orchestrator.pm.setbacks import ask_again, block
 
 if TYPE_CHECKING:
     from orchestrator.pm.draft import Draft
@@ -73,7 +75,13 @@ def mark_criteria(draft: Draft, step: str, report: Report) -> None:
     unmet = [mark for mark in marks if not mark.met]
     if unmet:
         named = "; ".join(f"{mark.text} ({mark.reason or 'no reason given'})" for mark in unmet[:5])
-        block(draft, step, f"not every success criterion is met: {named}", (RETRY, ACCEPT, ABANDON))
+        block(
+            draft,
+            step,
+            f"not every success criterion is met: {named}",
+            (RETRY, ACCEPT, ABANDON),
+            QuestionKind.CRITERIA,
+        )
         return
     go_through(draft, step)
 

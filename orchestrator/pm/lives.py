@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import End, Launch
+from orchestrator.model.actions import End, Launch, Look, Nudge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.advance import ACTIVE, close_order, open_work
+from orchestrator.pm.asking import withdraw
 from orchestrator.pm.changes import RunBelieved, RunProgressed, StepChecked, StepMoved
 from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
 
@@ -54,17 +55,20 @@ def run_gone(draft: Draft, fact: RunGone) -> None:
     if run is None or not run.live:
         return
     open_order = run.order in draft.state.orders
+    was_quiet = run.evidence if run.quiet is not None else ""
     _bury(draft, run, fact.exit, str(fact.exit))
     if not _counts(draft, run):
         return
     if run.purpose is Purpose.CHECK:
         _check_ended(draft, run, fact.exit)
     elif open_order:
-        _ended_without_report(draft, run, fact.exit)
+        _ended_without_report(draft, run, fact.exit, was_quiet)
 
 
 def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:
     close_order(draft, run)
+    draft.close_actions(Look, Nudge, run=run.id)
+    withdraw(draft, run.step, run.id)
     draft.change(RunBelieved(run.id, Life.GONE, Turn.UNKNOWN, evidence, draft.at, exit=how))
 
 
@@ -98,9 +102,9 @@ def _lost(how: Exit) -> bool:
     return how.lost or how.signal == TERMINAL_GONE
 
 
-def _ended_without_report(draft: Draft, run: Run, how: Exit) -> None:
+def _ended_without_report(draft: Draft, run: Run, how: Exit, was_quiet: str) -> None:
     if _wanted_gone(draft, run):
-        _ended_by_us(draft, run)
+        _ended_by_us(draft, run, was_quiet)
     elif _lost(how):
         lost(draft, run.step, str(how))
     elif how.clean and draft.step(run.step).tally.asks < draft.limits.asks:
@@ -109,9 +113,11 @@ def _ended_without_report(draft: Draft, run: Run, how: Exit) -> None:
         crashed(draft, run.step, str(how))
 
 
-def _ended_by_us(draft: Draft, run: Run) -> None:
+def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
     if run.ending is Ending.SILENT and draft.state.state in ACTIVE:
-        silent(draft, run.step, "gave no sign of work")
+        silent(draft, run.step, "gave no sign of work" + (f" ({was_quiet})" if was_quiet else ""))
+    elif run.ending is Ending.UNREPORTED and draft.state.state in ACTIVE:
+        ask_again(draft, run.step, "the work lies there and no handoff does")
     elif run.ending is Ending.OVERDUE and draft.state.state in ACTIVE:
         silent(draft, run.step, "took longer than a run may")
     else:

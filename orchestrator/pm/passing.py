@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.plan import Gate, StepState
-from orchestrator.pm.changes import StepCommitted, StepMoved
+from orchestrator.model.question import QuestionKind
+from orchestrator.pm.asking import APPROVE, REJECT, ask
+from orchestrator.pm.changes import StepApproved, StepCommitted, StepMoved
 from orchestrator.pm.setbacks import block, reject
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import WorkCommitted, WorkMerged
+    from orchestrator.model.plan import Step
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
+
+
+SHOWN: Final = 20
+"""How many subtasks a question about a plan lists."""
 
 
 def review_of(step: str) -> str:
@@ -23,7 +30,10 @@ def review_of(step: str) -> str:
 def go_through(draft: Draft, step: str) -> None:
     """Take a step through what is left of its gate: its commit, the merge; then it has passed."""
     here = draft.step(step)
-    if Gate.COMMIT in here.gates and not here.commit:
+    if Gate.APPROVED in here.gates and not here.approved:
+        begin_checking(draft, step, "waits for approval")
+        ask(draft, step, _for_approval(draft.state, here), (APPROVE, REJECT), QuestionKind.APPROVAL)
+    elif Gate.COMMIT in here.gates and not here.commit:
         begin_checking(draft, step, "its work is being committed")
         draft.act(Commit(id=draft.new_id("a"), step=step, attempt=here.attempt))
     elif Gate.MERGED in here.gates and (commit := _commit_of(draft.state, step)):
@@ -31,6 +41,19 @@ def go_through(draft: Draft, step: str) -> None:
         draft.act(Merge(id=draft.new_id("a"), step=step, attempt=here.attempt, commit=commit))
     else:
         pass_step(draft, step)
+
+
+def approve(draft: Draft, step: str) -> None:
+    """The user approves of a step's work: it goes on through its gate."""
+    draft.change(StepApproved(step))
+    go_through(draft, step)
+
+
+def _for_approval(state: PMState, step: Step) -> str:
+    planned = [each for each in state.steps.values() if each.subtask and not each.judges and not each.settled]
+    listed = "".join(f"\n  {each.subtask}: {each.title}" for each in planned[:SHOWN])
+    more = f"\n  and {len(planned) - SHOWN} more" if len(planned) > SHOWN else ""
+    return f"Do you approve of '{step.title}' (handoffs/{step.report})?{listed}{more}"
 
 
 def pass_step(draft: Draft, step: str) -> None:

@@ -11,7 +11,6 @@ from orchestrator.model.task import Phase
 from orchestrator.pm.advance import close_order
 from orchestrator.pm.changes import (
     HandoffSeen,
-    RunProgressed,
     RunReported,
     StepAdded,
     StepReported,
@@ -19,6 +18,7 @@ from orchestrator.pm.changes import (
 from orchestrator.pm.gates import judged, mark_criteria, take_subtasks
 from orchestrator.pm.passing import begin_checking, go_through, review_of
 from orchestrator.pm.setbacks import ask_again, blocked, reject
+from orchestrator.pm.silence import progressed
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import ReportLanded
@@ -39,7 +39,7 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
     if isinstance(run, str):
         draft.notice(f"{fact.name} was not acted on: {run}")
         return
-    draft.change(RunProgressed(run.id, fact.at))
+    progressed(draft, run, fact.at)
     if fact.report is not None and fact.report.status is ReportStatus.IN_PROGRESS:
         return
     close_order(draft, run)
@@ -86,7 +86,7 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
 def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
     draft.change(StepReported(run.step, name, report.artifacts[:ARTIFACTS_NAMED]))
     if report.status is ReportStatus.BLOCKED:
-        blocked(draft, run.step, report.blockers, report.skill_gaps)
+        blocked(draft, run.step, report)
         return
     step = draft.step(run.step)
     verdict = judged(step, report)

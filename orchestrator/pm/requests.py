@@ -1,18 +1,17 @@
-"""What the user asks for: start, stop, answer, spawn. Each request is heard once."""
+"""What the user asks for: start, stop, spawn, another task.md. Each request is heard once."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from orchestrator.model.plan import Step, StepState, Tally
+from orchestrator.model.plan import Gate, Step, StepState, Tally
 from orchestrator.model.run import Ending
 from orchestrator.model.task import TaskState
 from orchestrator.pm.advance import ACTIVE, end_run
+from orchestrator.pm.asking import withdraw
 from orchestrator.pm.changes import (
     BriefTaken,
-    CriteriaMarked,
-    QuestionAnswered,
     RequestHeard,
     StepAdded,
     StepReopened,
@@ -23,23 +22,10 @@ from orchestrator.pm.changes import (
 )
 from orchestrator.pm.families import family_of
 from orchestrator.pm.families.delivery import ACCEPT as ACCEPT_STEP
-from orchestrator.pm.gates import accepted_by_user
-from orchestrator.pm.passing import go_through, pass_step, review_of
-from orchestrator.pm.setbacks import (
-    ABANDON,
-    ACCEPT,
-    CONTINUE,
-    SET_ASIDE,
-    WITHDRAWN,
-    feed,
-    reopen,
-    set_aside,
-    withdraw,
-)
+from orchestrator.pm.going_back import feed, reopen
 
 if TYPE_CHECKING:
-    from orchestrator.model.facts import Answered, BriefChanged, SpawnAsked, StopAsked, TaskStarted
-    from orchestrator.model.question import Question
+    from orchestrator.model.facts import BriefChanged, SpawnAsked, StopAsked, TaskStarted
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
 
@@ -103,7 +89,8 @@ def _hangs(draft: Draft, step: Step) -> bool:
     if step.state in {StepState.FAILED, StepState.WORKING}:
         return not draft.runs_of(step.id)
     asked = any(question.step == step.id for question in draft.state.open_questions)
-    return step.state is StepState.BLOCKED and not asked
+    waits = step.state is StepState.CHECKING and Gate.APPROVED in step.gates and not step.approved
+    return (step.state is StepState.BLOCKED or waits) and not asked
 
 
 def stop_asked(draft: Draft, fact: StopAsked) -> None:
@@ -158,58 +145,3 @@ def _free_number(state: PMState, agent: str) -> int:
     while f"{agent}-{number}" in taken:
         number += 1
     return number
-
-
-def answered(draft: Draft, fact: Answered) -> None:
-    """Carry an answer to exactly the step that asked (law 10)."""
-    draft.change(RequestHeard(fact.request))
-    question = draft.state.questions.get(fact.question)
-    if question is None or not question.open:
-        draft.refused = True
-        draft.reply = (
-            f"{fact.question} was answered already: {question.answer}"
-            if question
-            else f"{draft.state.name} has no question {fact.question}"
-        )
-        return
-    draft.change(QuestionAnswered(question.id, fact.text, fact.at))
-    draft.reply = f"{question.id} is answered"
-    _carry_out(draft, question, fact.text)
-
-
-def _carry_out(draft: Draft, question: Question, text: str) -> None:
-    word = text.strip().lower()
-    step = question.step
-    if word == ABANDON:
-        _abandon(draft)
-    elif not step:
-        if word != CONTINUE:
-            draft.notice(f"{question.id}: {text}")
-    elif word == SET_ASIDE and SET_ASIDE in question.options:
-        _set_aside(draft, step, f"the user set it aside ({question.id})")
-    elif word == ACCEPT and ACCEPT in question.options:
-        draft.change(CriteriaMarked(accepted_by_user(draft.state, question.id)))
-        pass_step(draft, step)
-    else:
-        feed(draft, step, f"The user answered {question.id}: {text}")
-        reopen(draft, step, f"answered: {question.id}")
-        draft.change(StepTallied(step, Tally()))
-
-
-def _set_aside(draft: Draft, step: str, why: str) -> None:
-    """Give a step up. Where it is a review that a report asked for, what it was to review goes on without."""
-    set_aside(draft, step, why)
-    reviewed = draft.step(step).judges
-    if step == review_of(reviewed) and draft.step(reviewed).state is StepState.CHECKING:
-        draft.notice(f"{reviewed} goes on without its review: {why}")
-        go_through(draft, reviewed)
-
-
-def _abandon(draft: Draft) -> None:
-    for question in draft.state.open_questions:
-        draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at))
-    if draft.state.state in {TaskState.COMPLETE, TaskState.FAILED}:
-        return
-    draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it"))
-    for run in draft.state.live_runs:
-        end_run(draft, run, Ending.STOPPED)

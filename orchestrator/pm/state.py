@@ -97,10 +97,20 @@ def fold(state: PMState, change: c.Change) -> PMState:
         ):
             return _fold_task(state, change)
         case c.TimesShifted():
-            return _shifted(state, change.by)
+            return _shifted(state, change.by, change.put)
         case c.OrderGiven() | c.OrderClosed() | c.QuestionAsked() | c.QuestionAnswered():
             return _fold_words(state, change)
-        case c.RunOpened() | c.RunBelieved() | c.RunReported() | c.RunProgressed() | c.RunEnding():
+        case c.RunOpened(run=run):
+            return replace(state, runs=with_entry(state.runs, run.id, run))
+        case (
+            c.RunBelieved()
+            | c.RunReported()
+            | c.RunProgressed()
+            | c.RunWatched()
+            | c.RunLooked()
+            | c.RunNudged()
+            | c.RunEnding()
+        ):
             return _fold_run(state, change)
         case _:
             return _fold_step(state, change)
@@ -159,14 +169,15 @@ def _fold_task(
             return replace(state, outbox=without(state.outbox, change.action))
 
 
-def _shifted(state: PMState, by: float) -> PMState:
-    """Return the state as if all that is timed had come `by` seconds later."""
+def _shifted(state: PMState, by: float, put: float) -> PMState:
+    """Return the state as if all that is timed had come `by` seconds later, and what waits for people `put`."""
     runs = {
         run.id: replace(
             run,
             opened_at=run.opened_at + by,
             since=run.since + by,
             progress_at=run.progress_at + by,
+            looked_at=run.looked_at + by if run.looked_at else 0.0,
             reported_at=None if run.reported_at is None else run.reported_at + by,
         )
         for run in state.live_runs
@@ -176,7 +187,17 @@ def _shifted(state: PMState, by: float) -> PMState:
         for step in state.steps.values()
         if step.not_before
     }
-    return replace(state, runs={**state.runs, **runs}, steps={**state.steps, **pausing})
+    awaited = {
+        question.id: replace(question, deadline=question.deadline + put)
+        for question in state.open_questions
+        if question.deadline is not None
+    }
+    return replace(
+        state,
+        runs={**state.runs, **runs},
+        steps={**state.steps, **pausing},
+        questions={**state.questions, **awaited},
+    )
 
 
 def _fold_words(
@@ -192,19 +213,24 @@ def _fold_words(
         case c.QuestionAsked(question=question):
             return replace(state, questions=with_entry(state.questions, question.id, question))
         case c.QuestionAnswered():
-            answered = replace(state.questions[change.question], answer=change.text, answered_at=change.at)
+            was = state.questions[change.question]
+            answered = replace(was, answer=change.text, answered_at=change.at, by=change.by)
             return replace(state, questions=with_entry(state.questions, answered.id, answered))
 
 
 def _fold_run(
     state: PMState,
-    change: c.RunOpened | c.RunBelieved | c.RunReported | c.RunProgressed | c.RunEnding,
+    change: c.RunBelieved
+    | c.RunReported
+    | c.RunProgressed
+    | c.RunWatched
+    | c.RunLooked
+    | c.RunNudged
+    | c.RunEnding,
 ) -> PMState:
+    was = state.runs[change.run]
     match change:
-        case c.RunOpened(run=run):
-            return replace(state, runs=with_entry(state.runs, run.id, run))
         case c.RunBelieved():
-            was = state.runs[change.run]
             if was.life is Life.GONE:
                 raise IllegalMove(f"run {was.id}: gone to {change.life}")
             run = replace(
@@ -218,24 +244,40 @@ def _fold_run(
                 exit=change.exit,
             )
         case c.RunReported():
-            run = replace(state.runs[change.run], reported_at=change.at, progress_at=change.at)
+            run = replace(was, reported_at=change.at, progress_at=change.at)
         case c.RunProgressed():
-            run = replace(state.runs[change.run], progress_at=change.at)
+            run = replace(was, progress_at=change.at, looks=0, quiet=None)
+        case c.RunWatched():
+            run = replace(was, looked_at=change.at, looks=was.looks + 1)
+        case c.RunLooked():
+            run = replace(
+                was,
+                quiet=change.quiet,
+                turn=change.turn,
+                evidence=change.evidence,
+                cpu=change.cpu,
+                printed=change.printed,
+                looked_at=change.at,
+            )
+        case c.RunNudged():
+            run = replace(was, nudges=was.nudges + 1)
         case c.RunEnding():
-            run = replace(state.runs[change.run], ending=change.ending)
+            run = replace(was, ending=change.ending)
     return replace(state, runs=with_entry(state.runs, run.id, run))
 
 
-def _fold_step(
+def _fold_step(  # noqa: C901 (a case per change)
     state: PMState,
     change: c.StepAdded
     | c.StepRewired
     | c.StepMoved
     | c.StepTallied
     | c.StepFed
+    | c.StepRemembered
     | c.StepReopened
     | c.StepReported
     | c.StepChecked
+    | c.StepApproved
     | c.StepCommitted,
 ) -> PMState:
     if isinstance(change, c.StepAdded):
@@ -259,12 +301,16 @@ def _fold_step(
             altered = {"tally": change.tally}
         case c.StepFed():
             altered = {"feedback": change.feedback}
+        case c.StepRemembered():
+            altered = {"blockers": change.blockers}
         case c.StepReopened():
             altered = _reopened(was, change)
         case c.StepReported():
             altered = {"report": change.report, "artifacts": change.artifacts}
         case c.StepChecked():
             altered = {"check_exit": change.exit}
+        case c.StepApproved():
+            altered = {"approved": True}
         case c.StepCommitted():
             altered = {"commit": change.commit}
     return replace(state, steps=with_entry(state.steps, was.id, replace(was, **altered)))
@@ -276,11 +322,12 @@ def _reopened(was: Step, change: c.StepReopened) -> dict[str, Any]:
     return {
         "state": StepState.PENDING,
         "attempt": change.attempt,
-        "tally": Tally(rejections=was.tally.rejections, blocks=was.tally.blocks),
+        "tally": Tally(rejections=was.tally.rejections, blocks=was.tally.blocks, replans=was.tally.replans),
         "since": change.at,
         "why": change.why,
         "not_before": 0.0,
         "keep_tree": False,
+        "approved": False,
         "check_exit": None,
         "commit": "",
         "report": "",

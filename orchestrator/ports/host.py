@@ -86,6 +86,13 @@ class Host(Protocol):
         """Tell how far the run of this folder is, from its claim files and the process table alone."""
         ...
 
+    def cpu(self, folder: Path) -> float | None:
+        """Return how many seconds of processor time the living processes of a run have used, children waited for too.
+
+        None where that cannot be told: nothing of it lives, or nobody knows.
+        """
+        ...
+
     def end(self, folder: Path, *, kill: bool) -> None:
         """Signal the run's whole process group and everything it left behind: TERM, or KILL if `kill`.
 

@@ -20,9 +20,8 @@ class Runtime(Protocol):
         """The name by which a definition or task.md asks for it."""
         ...
 
-    @property
-    def takes_typed_input(self) -> bool:
-        """Whether a line typed into its pane reaches it as a message."""
+    def listens(self, agent: Agent) -> bool:
+        """Tell whether a line typed into its pane reaches it as a message."""
         ...
 
     @property

@@ -13,8 +13,11 @@ class Command:
     """Runs the definition's own `command` as it stands: no shell, nothing appended, nothing replaced."""
 
     name: Final = "command"
-    takes_typed_input: Final = False
     stays_at_prompt: Final = False
+
+    def listens(self, agent: Agent) -> bool:
+        """Tell whether the program reads lines from its terminal: only whoever named it knows."""
+        return agent.listens
 
     def argv(self, agent: Agent, order: Path, prompt: str) -> tuple[str, ...]:
         """Return the agent's `command`.

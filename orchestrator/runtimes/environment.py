@@ -15,7 +15,7 @@ class Assignment:
 
     `task` and `instance` are names, `reply_to` is the order's file name in `handoffs/`. What may be empty:
     `subtask`; `base`, the commit that the task began with; `branch`, the one that the workspace is on;
-    `check_exit`, the exit status of the step's check command.
+    `check_exit`, the exit status of the step's check command; `resumes`, the run whose work this one goes on with.
     """
 
     run: str
@@ -34,6 +34,7 @@ class Assignment:
     base: str = ""
     branch: str = ""
     check_exit: int | None = None
+    resumes: str = ""
 
 
 def passed(environ: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
@@ -70,6 +71,7 @@ def told(assignment: Assignment) -> dict[str, str]:
         "BASE": assignment.base,
         "BRANCH": assignment.branch,
         "CHECK_EXIT": assignment.check_exit,
+        "RESUMES": assignment.resumes,
     }
     return {f"ORCHESTRATOR_{name}": "" if value is None else str(value) for name, value in values.items()}
 

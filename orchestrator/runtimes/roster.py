@@ -112,6 +112,7 @@ def _wished(agent: Agent | None, name: str, wish: AgentWish) -> Agent:
         command=wish.command or agent.command,
         check=wish.check or agent.check,
         model=wish.model or agent.model,
+        listens=agent.listens if wish.listens is None else wish.listens,
     )
 
 

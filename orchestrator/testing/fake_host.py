@@ -119,6 +119,14 @@ class FakeHost:
         claimed = self._files.entry(folder / claims.CLAIMED) is not None
         return Observation(Standing.CLAIMED if claimed else Standing.NOT_CLAIMED)
 
+    def cpu(self, folder: Path) -> float | None:
+        """Return the processor time that the program of a run says it uses."""
+        launched = read_launched(self._files, folder)
+        process = self._living.get(launched.process) if launched else None
+        return (
+            None if process is None else process.computes * max(0.0, self._clock.monotonic() - process.began)
+        )
+
     def end(self, folder: Path, *, kill: bool) -> None:
         """Signal the run and what it left behind. One that was not claimed is claimed here, and gone."""
         if self._files.entry(folder) is None:
@@ -235,6 +243,7 @@ class FakeHost:
             return
         process = FakeProcess(spec, Process(pane.pid, f"{next(self._numbers)}@{boot}"), pane)
         process.says = partial(self._log, spec)
+        process.began = self._clock.monotonic()
         pane.run = spec.run
         words = {
             "pid": process.process.pid,

@@ -43,7 +43,7 @@ class FakeProcess:
     """One agent, as its program sees it. `ignores` are the signals that do not end it.
 
     `left_behind` is true while a process that it started in a session of its own lives on. `on_end` is called
-    when a signal ends it.
+    when a signal ends it. `computes` is the share of a processor that it uses while it lives, `began` when it began.
     """
 
     spec: LaunchSpec
@@ -52,6 +52,8 @@ class FakeProcess:
     typed: deque[str] = field(default_factory=deque)
     ignores: set[int] = field(default_factory=set)
     left_behind: bool = False
+    computes: float = 0.0
+    began: float = 0.0
     on_end: Callable[[int], None] = lambda _: None
     says: Callable[[str], None] = lambda _: None
 

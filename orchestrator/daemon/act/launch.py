@@ -159,6 +159,7 @@ def _spec(
         base=state.base,
         branch=state.branch,
         check_exit=step.check_exit,
+        resumes=run.resumes,
     )
     argv, extra = agent.check, {}
     if run.purpose is Purpose.WORK:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.plan import Gate, Step
-from orchestrator.model.task import Brief, Phase, WorkspaceKind
+from orchestrator.model.task import Approval, Brief, Phase, WorkspaceKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,9 @@ def first_steps(brief: Brief) -> tuple[Step, ...]:
             "Plan",
             f"Design the approach and break it into subtasks, listed under `## Subtasks`: {brief.goal}",
             needs=("explore",),
-            gates=(Gate.SUBTASKS,),
+            gates=(Gate.SUBTASKS, Gate.APPROVED)
+            if Approval.PLAN in brief.config.approve
+            else (Gate.SUBTASKS,),
         ),
     ]
     if brief.config.architect:

@@ -8,6 +8,8 @@ from orchestrator.model import facts as f
 from orchestrator.model.actions import Merge
 from orchestrator.model.handoff import Report, Verdict
 from orchestrator.model.plan import Gate, Step, StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.pm.asking import APPROVE
 from orchestrator.pm.changes import StepMoved, StepReported
 from orchestrator.pm.draft import Decision
 from orchestrator.pm.state import PMState
@@ -61,7 +63,7 @@ class Evidence:
             case _:
                 return
 
-    def _lacks(self, state: PMState, step: Step) -> list[str]:
+    def _lacks(self, state: PMState, step: Step) -> list[str]:  # noqa: C901 (a case per gate)
         key = (step.id, step.attempt)
         report = self.reports.get(key)
         if report is None:
@@ -86,6 +88,12 @@ class Evidence:
                     holds = key in self.committed
                 case Gate.MERGED:
                     holds = key in self.merged or not self._commit(state, step)
+                case Gate.APPROVED:
+                    holds = any(
+                        (each.step, each.kind) == (step.id, QuestionKind.APPROVAL)
+                        and each.answer.strip().lower() == APPROVE
+                        for each in state.questions.values()
+                    )
                 case Gate.REVIEWED:
                     holds = False
             if not holds:

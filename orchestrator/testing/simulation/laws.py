@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from orchestrator.model.actions import Commit, End, Launch, Merge
+from orchestrator.model.actions import Commit, End, Launch, Look, Merge, Nudge
 from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.pm.advance import ACTIVE
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from orchestrator.model.limits import Limits
     from orchestrator.model.plan import Step
+    from orchestrator.model.question import Question
     from orchestrator.pm.state import PMState
 
 
@@ -64,18 +66,30 @@ def _runs(state: PMState, limits: Limits) -> Iterator[str]:
 
 
 def _steps(state: PMState, limits: Limits) -> Iterator[str]:
-    asked = {question.step for question in state.open_questions}
+    asked = {question.step: question for question in state.open_questions}
     for step in state.steps.values():
         yield from _tally(step, limits)
         stands = step.state in {StepState.BLOCKED, StepState.FAILED}
         if stands and step.id not in asked and state.state in ACTIVE:
             yield f"{step.id} is {step.state}, and nobody is asked"
-        if step.id in asked and not stands:
+        if step.id in asked and not (stands or _is_asked_about(state, step, asked[step.id])):
             yield f"a question about {step.id} is open, which is {step.state}"
         if step.state is StepState.WORKING and not _is_worked_on(state, step):
             yield f"{step.id} is working without a run"
-        if step.state is StepState.CHECKING and not _is_checked(state, step):
+        if step.state is StepState.CHECKING and state.state in ACTIVE and not _is_checked(state, step):
             yield f"{step.id} is checking, and nothing checks it"
+
+
+def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
+    """Tell whether a step may be asked about while it goes on: at a dialog, or for approval."""
+    match question.kind:
+        case QuestionKind.DIALOG:
+            run = state.runs[question.run]
+            return step.state is StepState.WORKING and run.live and run.step == step.id
+        case QuestionKind.APPROVAL:
+            return step.state is StepState.CHECKING
+        case _:
+            return False
 
 
 def _tally(step: Step, limits: Limits) -> Iterator[str]:
@@ -87,6 +101,7 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("lost", tally.losses, limits.losses + 1),
         ("asked again", tally.asks, limits.asks),
         ("silent", tally.silences, limits.silences),
+        ("planned anew", tally.replans, limits.replans),
     ):
         if count > most:
             yield f"{step.id} was {what} {count} times, and {most} is the bound"
@@ -100,16 +115,20 @@ def _is_worked_on(state: PMState, step: Step) -> bool:
 
 
 def _is_checked(state: PMState, step: Step) -> bool:
-    return any(
-        isinstance(action, Commit | Merge) and (action.step, action.attempt) == (step.id, step.attempt)
-        for action in state.outbox.values()
-    ) or any(each.judges == step.id and not each.settled for each in state.steps.values())
+    return (
+        any(
+            isinstance(action, Commit | Merge) and (action.step, action.attempt) == (step.id, step.attempt)
+            for action in state.outbox.values()
+        )
+        or any(each.judges == step.id and not each.settled for each in state.steps.values())
+        or any(each.step == step.id and each.kind is QuestionKind.APPROVAL for each in state.open_questions)
+    )
 
 
 def _outbox(state: PMState) -> Iterator[str]:
     for action in state.outbox.values():
         match action:
-            case Launch(run=name) | End(run=name):
+            case Launch(run=name) | End(run=name) | Look(run=name) | Nudge(run=name):
                 if not state.runs[name].live:
                     yield f"run {name} is gone, and its {action.kind} is still to be done"
             case Commit() | Merge():

@@ -28,7 +28,9 @@ class Turn:
     hold: wait until the file `go/HOLD` is there. hang: never end. ignore_term: leave TERM unheard.
     exit: the status to end with, instead of reporting if `report` is false.
     write: files in the workspace, path to text. screen: what is shown. flood: so many bytes on the screen.
-    leave: a child that stays.
+    leave: a child that stays. listen: read a line from the terminal, and note it in the file `typed` beside SCRIPT.
+    spin: show the same again and again, for ever. compute: use the processor and show nothing, for ever. early: lay
+    the artifacts down before anything else.
     run: a command whose output becomes an artifact. first: reports to lay down before the own one, each like an
     object of these. say, status, verdict, blockers, artifacts (path to text), claims (more paths, which are not
     made), claimed (paths in place of all), subtasks, marks: what the report says.
@@ -53,10 +55,15 @@ def main() -> int:
     show(f"{ENV['AGENT']} works on {ENV['STEP']}\n")
     if turn.hold:
         wait_for(home / "go" / turn.hold)
-    if turn.hang:
-        time.sleep(LONGEST)
+    if turn.early:
+        made(turn)
     if turn.screen:
         show(turn.screen)
+    if turn.listen:
+        with (home / "typed").open("a", encoding="utf-8") as file:
+            file.write(sys.stdin.readline())
+    if turn.hang or turn.spin or turn.compute:
+        last(turn)
     if turn.flood:
         show(("y" * 79 + "\n") * (turn.flood // 80))
     if turn.leave:
@@ -67,6 +74,17 @@ def main() -> int:
     if turn.report is not False:
         lay_down(turn, report(turn, made(turn)))
     return turn.exit or 0
+
+
+def last(turn: Turn) -> None:
+    """Be there and get nowhere."""
+    until, second = time.monotonic() + LONGEST, 0
+    while (now := time.monotonic()) < until:
+        if turn.spin and now * 20 > second:
+            second = int(now * 20) + 1
+            show(f"\rWorking ({second} s)")
+        if not turn.compute:
+            time.sleep(0.02)
 
 
 def show(text: str) -> None:

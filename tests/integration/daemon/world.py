@@ -167,10 +167,12 @@ class World:
         """Let those go on who hold at `name`."""
         (self.root / "go" / name).touch()
 
-    def begin(self, turns: Turns | None = None, name: str = "t1", **brief: Any) -> Path:
+    def begin(
+        self, turns: Turns | None = None, name: str = "t1", config: Sequence[str] = (), **brief: Any
+    ) -> Path:
         """Start a task whose agents do as told; return its folder."""
         self.let(turns or {})
-        folder = self.brief(name, **brief)
+        folder = self.brief(name, *config, **brief)
         said = self.task("start", name, "--project", str(self.project))
         assert said.code == 0, said
         return folder

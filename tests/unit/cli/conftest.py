@@ -75,6 +75,11 @@ def _question(question: str = "q1", **other: Any) -> dict[str, Any]:
         "text": "Keep the old name?",
         "options": ["keep", "rename"],
         "asked_at": AT,
+        "kind": "stuck",
+        "run": "",
+        "default": "",
+        "deadline": None,
+        "holds": [],
     } | other
 
 

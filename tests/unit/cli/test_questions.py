@@ -88,3 +88,13 @@ def test_a_question_that_is_not_open_is_refused(house, task):
     said = task("answer", "tidy", "q9", "keep")
     assert said.code == 2
     assert "no open question 'q9': `task questions tidy` shows them" in said.err
+
+
+def test_what_waits_for_an_answer_and_what_is_taken_for_it_are_told(house, task):
+    question = house.question(holds=["test:a", "accept"], default="set-aside", deadline=1_764_340_500.0)
+    house.task(questions=[question])
+    out = task("questions").out
+    assert "waits for it: test:a, accept" in out
+    assert "if nobody answers by 2025-11-28" in out
+    assert ": set-aside" in out
+    assert task("questions", "--json").json["questions"][0]["deadline"] == "2025-11-28T14:35:00Z"

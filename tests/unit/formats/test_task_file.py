@@ -5,7 +5,16 @@ from hypothesis import given
 
 from orchestrator.formats.task_file import blank_task, read_brief
 from orchestrator.model.errors import BadFile
-from orchestrator.model.task import AfterRejections, AgentWish, Brief, Config, Place, WorkspaceKind
+from orchestrator.model.task import (
+    AfterRejections,
+    AgentWish,
+    Approval,
+    Brief,
+    Config,
+    Place,
+    Unanswered,
+    WorkspaceKind,
+)
 from tests.unit.formats.texts import HUB, attempted, junk, names, prose
 
 TOP = "# Task: X\n\n## Goal\nDo it.\n\n## Success Criteria\n- Done\n\n"
@@ -170,6 +179,8 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
         workspace=WorkspaceKind.WORKTREE,
         architect=True,
         after_rejections=AfterRejections.SET_ASIDE,
+        approve=(Approval.PLAN,),
+        unanswered=Unanswered("set-aside", 14_400.0),
         agents={
             "dev": AgentWish(runtime="codex", model="opus", command=("python3", "my_agent.py", "--fast")),
             "test": AgentWish(check=("python3", "-m", "pytest", "-q")),
@@ -243,7 +254,14 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
         ("runtime: Claude", "'Claude' is no runtime name"),
         ("workspace: read-only", "write one of read_only, shared, worktree"),
         ("architect: maybe", "write yes or no"),
-        ("rejections: never", "write one of ask, set-aside"),
+        ("rejections: never", "write one of ask, set-aside, replan"),
+        ("approve: everything", "write one of plan"),
+        ("approve: plan, merge", "write one of plan"),
+        ("unanswered: retry", "when: `set-aside after 4 h`"),
+        ("unanswered: accept after 4 h", "write one of retry, replan, set-aside"),
+        ("unanswered: retry after soon", "give a time above 0"),
+        ("unanswered: retry after -1 h", "give a time above 0"),
+        ("dev.listens: maybe", "write yes or no"),
         ("dev.command: sh -c 'x", "does not read as a command: No closing quotation"),
         ("dev.model: --dangerously", "'--dangerously' is no model's name"),
         ("dev.model: a b", "is no model's name"),

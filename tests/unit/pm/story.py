@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Commit, End, Launch, Merge
+from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import Fault
 from orchestrator.model.handoff import CriterionMark, Order, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.question import Question
-from orchestrator.model.run import Exit, Run
+from orchestrator.model.run import Delivery, Exit, Run, Sight
 from orchestrator.model.task import Brief, Config, Phase, TaskState
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.draft import Decision
@@ -26,7 +26,10 @@ ROLES = {role.value: Agent(role.value, role, command=("agent",)) for role in Rol
 
 
 class Story:
-    """A task and its world. Time moves only when told; commits and merges succeed unless `works` says no."""
+    """A task and its world. Time moves only when told; commits and merges succeed unless `works` says no.
+
+    A quiet run that is looked at looks as `sees` says: by default, hung.
+    """
 
     def __init__(
         self, *, limits: Limits | None = None, checks: tuple[str, ...] = (), **config: object
@@ -41,6 +44,7 @@ class Story:
             for name, agent in ROLES.items()
         }
         self.works = True
+        self.sees: Sight | None = Sight()
         self.merge_refused = ""
         self.commit_refused = ""
         self.commit = "c"
@@ -66,6 +70,11 @@ class Story:
             case Merge(step=step, attempt=attempt, commit=commit):
                 refused = self.merge_refused
                 self.feed(f.WorkMerged(self.at, self.nonce(), step, attempt, commit, refused))
+            case Look(run=run):
+                reason = "" if self.sees else "tmux is frozen"
+                self.feed(f.Looked(self.at, self.nonce(), run, self.sees, reason))
+            case Nudge(id=told, run=run):
+                self.feed(f.Nudged(self.at, self.nonce(), run, told, Delivery.UNKNOWN))
             case Launch() | End():
                 return
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Commit, End, Launch, Merge
+from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import Fault
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate
-from orchestrator.model.run import Exit, Run
-from orchestrator.model.task import AfterRejections, Brief, Config, WorkspaceKind
+from orchestrator.model.run import Delivery, Exit, Run, Sight
+from orchestrator.model.task import AfterRejections, Approval, Brief, Config, Unanswered, WorkspaceKind
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.state import PMState
 from orchestrator.testing.simulation.evidence import Evidence
@@ -36,6 +36,10 @@ small_limits = st.builds(
     crashes=st.integers(0, 2),
     losses=st.integers(0, 2),
     asks=st.integers(0, 2),
+    looks=counts,
+    nudges=st.integers(0, 1),
+    loops=st.integers(2, 4),
+    replans=st.integers(0, 2),
     runs_at_once=st.integers(1, 4),
     subtasks=st.integers(3, 10),
 )
@@ -44,6 +48,10 @@ configs = st.builds(
     workspace=st.sampled_from(WorkspaceKind),
     architect=st.booleans(),
     after_rejections=st.sampled_from(AfterRejections),
+    approve=st.sampled_from([(), (), (Approval.PLAN,)]),
+    unanswered=st.sampled_from(
+        [None, Unanswered("retry", 600.0), Unanswered("set-aside", 86_400.0), Unanswered("replan", 60.0)]
+    ),
 )
 briefs = st.builds(
     Brief,
@@ -79,7 +87,31 @@ marks = st.lists(
     ),
     max_size=4,
 ).map(tuple)
-words = st.sampled_from(["retry", "set-aside", "abandon", "accept", "continue", "use the other one", ""])
+sights = st.builds(
+    Sight,
+    cpu=st.sampled_from([None, 0.0, 5.0, 500.0]),
+    printed=st.sampled_from([0, 100]),
+    fresh=st.booleans(),
+    changed_at=st.sampled_from([0.0, 2e9]),
+    artifacts=st.sampled_from([(), ("done.md",)]),
+    dialog=st.sampled_from(["", "", "yes or no"]),
+    screen=st.just(("Go on? [y/N]",)),
+    listens=st.booleans(),
+)
+words = st.sampled_from(
+    [
+        "retry",
+        "set-aside",
+        "abandon",
+        "accept",
+        "continue",
+        "approve",
+        "reject",
+        "replan",
+        "use the other one",
+        "",
+    ]
+)
 nonsense = st.sampled_from(["", "nothing", "r-00000000", "q1", "q9", "explore", "dev:a", "accept"])
 
 
@@ -94,6 +126,7 @@ class Mind(RuleBasedStateMachine):
         self.agents = AGENTS
         self.at = 1_764_254_100.0
         self.told = 0
+        self.sight = Sight()
         self.evidence = Evidence()
 
     def feed(self, fact: f.Fact) -> None:
@@ -152,6 +185,10 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.RunStarted(self.at, run, 1, "%1"))
             case End(run=run):
                 self.feed(f.RunGone(self.at, f"{run}:gone", run, Exit(signal=15)))
+            case Look(id=told, run=run):
+                self.feed(f.Looked(self.at, told, run, self.sight))
+            case Nudge(id=told, run=run):
+                self.feed(f.Nudged(self.at, told, run, told, Delivery.UNKNOWN))
             case Commit(id=told, step=step, attempt=attempt):
                 self.feed(f.WorkCommitted(self.at, told, step, attempt, commit))
             case Merge(id=told, step=step, attempt=attempt, commit=made):
@@ -173,17 +210,22 @@ class Mind(RuleBasedStateMachine):
             f.ReportLanded(self.at, self.nonce(), f"{self.nonce()}.md", self.nonce(), run.instance, report)
         )
 
-    @rule(data=st.data(), works=st.booleans())
-    def outcome(self, data: st.DataObject, *, works: bool) -> None:
+    @rule(data=st.data(), works=st.booleans(), sight=sights)
+    def outcome(self, data: st.DataObject, *, works: bool, sight: Sight) -> None:
+        self.sight = sight
         match self.pending(data):
             case None:
                 return
-            case Launch() | End() | Commit() | Merge() as action if works:
+            case Launch() | End() | Look() | Nudge() | Commit() | Merge() as action if works:
                 self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
             case Launch(run=run, id=told):
                 self.feed(f.LaunchFailed(self.at, told, run, "no tmux", again=data.draw(st.booleans())))
             case End(run=run):
                 self.feed(f.RunGone(self.at, f"{run}:gone", run, data.draw(exits)))
+            case Look(id=told, run=run):
+                self.feed(f.Looked(self.at, told, run, None, "tmux is frozen"))
+            case Nudge(id=told, run=run):
+                self.feed(f.Nudged(self.at, told, run, told, Delivery.NOT_DELIVERED, "its pane is gone"))
             case Commit(id=told, step=step, attempt=attempt):
                 self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason="no git"))
             case Merge(id=told, step=step, attempt=attempt, commit=commit):
@@ -326,5 +368,13 @@ class Mind(RuleBasedStateMachine):
         self.feed(f.JournalDamaged(self.at, self.nonce(), 5, "1.jsonl.damaged"))
 
 
-Mind.TestCase.settings = settings(max_examples=60, stateful_step_count=60)
+Mind.TestCase.settings = settings(
+    max_examples=60,
+    stateful_step_count=60,
+    phases=(
+        Phase.explicit,
+        Phase.reuse,
+        Phase.generate,
+    ),  # shrinking one of these takes longer than reading it
+)
 TestAnyFacts = Mind.TestCase

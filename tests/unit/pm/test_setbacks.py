@@ -168,7 +168,7 @@ def test_a_silent_run_is_ended_tried_again_and_then_asked_about() -> None:
         assert story.step("explore").tally.silences == times
         story.passes(1)
     assert story.step("explore").state is StepState.BLOCKED
-    assert "gave no sign of work, 2 times" in story.question().text
+    assert "gave no sign of work (shows nothing and does nothing), 2 times" in story.question().text
 
 
 def test_the_next_try_is_told_to_give_signs_of_work() -> None:

@@ -21,7 +21,7 @@ def test_without_a_command_it_says_what_to_write():
 
 def test_it_exits_and_is_not_typed_into():
     runtime: Runtime = Command()
-    assert (runtime.name, runtime.takes_typed_input, runtime.stays_at_prompt) == ("command", False, False)
+    assert (runtime.name, runtime.stays_at_prompt) == ("command", False)
     assert runtime.environment(Agent("dev")) == {}
 
 

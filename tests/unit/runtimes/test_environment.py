@@ -46,6 +46,7 @@ def test_a_run_is_told_all_that_it_needs(assignment):
         "ORCHESTRATOR_BASE": "a" * 40,
         "ORCHESTRATOR_BRANCH": "task-work/demo/parser",
         "ORCHESTRATOR_CHECK_EXIT": "1",
+        "ORCHESTRATOR_RESUMES": "",
     }
 
 
@@ -53,7 +54,7 @@ def test_what_does_not_apply_is_there_and_empty():
     p = Path("/x")
     said = told(Assignment("r", "t", "dev", "s", 1, p, "o", p, p, p, p))
     assert {name for name, value in said.items() if not value} == {
-        f"ORCHESTRATOR_{name}" for name in ("SUBTASK", "TEMPLATE", "BASE", "BRANCH", "CHECK_EXIT")
+        f"ORCHESTRATOR_{name}" for name in ("SUBTASK", "TEMPLATE", "BASE", "BRANCH", "CHECK_EXIT", "RESUMES")
     }
 
 

@@ -1,0 +1,99 @@
+"""Look at a run that gave no sign of progress: what it changed, printed, computed, and what its screen shows.
+
+Costs a few file looks and one or two calls of tmux, and is done for a quiet run only (law 9).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.daemon.act.launch import Places, World, code_of, tree_of
+from orchestrator.formats.repetition import says_anything_new
+from orchestrator.formats.text import neutral
+from orchestrator.hosts.launcher import PANE_LOG
+from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.model.facts import Looked
+from orchestrator.model.run import Sight
+from orchestrator.runtimes.choice import runtime_of
+from orchestrator.runtimes.screens import dialog_on, end_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state import PMState
+    from orchestrator.ports.files import Entry, Files
+
+ENTRIES: Final = 20_000
+"""How many names of a tree are looked at; in a larger one what lies further on is not seen."""
+
+SCREEN_LINES: Final = 50
+LINE_LENGTH: Final = 200
+
+_SKIPPED: Final = frozenset({".git", "node_modules", "__pycache__", ".venv", ".tox"})
+
+
+def look(world: World, state: PMState, run: Run, where: Places, action: str, at: float) -> Looked:
+    """Return what is to be seen of a run at this moment. What cannot be seen is left open, never guessed (law 5)."""
+    try:
+        sight = _sight(world, state, run, where)
+    except (OrchestratorError, OSError) as error:
+        return Looked(at, action, run.id, None, str(error))
+    return Looked(at, action, run.id, sight)
+
+
+def _sight(world: World, state: PMState, run: Run, where: Places) -> Sight:
+    files, agent = world.files, state.agents.get(run.agent)
+    folder = places.run_home(where.home, run.id)
+    log = folder / PANE_LOG
+    printed = files.read(log) if files.entry(log) is not None else b""
+    screen = _screen(world, run)
+    made = places.artifacts(where.task, agent.artifact_folder) if agent else None
+    order = state.orders.get(run.order)
+    artifacts = list(_walk(files, made)) if made else []
+    changed = [entry.mtime_ns for _, entry in artifacts]
+    changed += [entry.mtime_ns for _, entry in _walk(files, places.scratchpad(where.task, run.instance))]
+    changed += [entry.mtime_ns for _, entry in _walk(files, _tree(world, state, run, where))]
+    since = order.at if order else run.opened_at
+    fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
+    return Sight(
+        cpu=world.host.cpu(folder),
+        printed=len(printed),
+        fresh=says_anything_new(printed, run.printed),
+        changed_at=max(changed, default=0) / 1e9,
+        artifacts=tuple(sorted(neutral(name) for name in fresh)[:20]),
+        dialog=dialog_on(screen),
+        screen=tuple(line[:LINE_LENGTH] for line in end_of(screen)),
+        listens=agent is not None and runtime_of(agent).listens(agent),
+    )
+
+
+def _screen(world: World, run: Run) -> str:
+    """Return what the run's own pane shows: found by its label, for a pane's number may be another's by now."""
+    pane = next((pane.id for pane in world.host.panes() if pane.run == run.id and not pane.dead), "")
+    return world.host.capture(pane, SCREEN_LINES) if pane else ""
+
+
+def _tree(world: World, state: PMState, run: Run, where: Places) -> Path:
+    tree = tree_of(state, state.steps[run.step], where)
+    if tree is None:
+        return code_of(state.project, state.brief)
+    try:
+        return world.workspaces.where(tree)
+    except Unavailable:
+        return tree.path
+
+
+def _walk(files: Files, root: Path) -> Iterator[tuple[Path, Entry]]:
+    """Yield what lies beneath a folder, to a bound; links are not followed."""
+    waiting, left = [root], ENTRIES
+    while waiting and left > 0:
+        folder = waiting.pop()
+        for entry in files.entries(folder):
+            left -= 1
+            if entry.is_folder and entry.name not in _SKIPPED:
+                waiting.append(folder / entry.name)
+            if entry.is_file:
+                yield folder / entry.name, entry

@@ -1,0 +1,107 @@
+"""Answers: the user's, or the default of a question that nobody answered in time, carried to the step that asked."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from orchestrator.model.plan import StepState, Tally
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Ending
+from orchestrator.model.task import TaskState
+from orchestrator.pm.advance import end_run
+from orchestrator.pm.asking import (
+    ABANDON,
+    ACCEPT,
+    APPROVE,
+    CONTINUE,
+    REPLAN,
+    SET_ASIDE,
+    WITHDRAWN,
+)
+from orchestrator.pm.changes import (
+    CriteriaMarked,
+    QuestionAnswered,
+    RequestHeard,
+    RunProgressed,
+    StepTallied,
+    TaskMoved,
+)
+from orchestrator.pm.gates import accepted_by_user
+from orchestrator.pm.going_back import feed, reopen, replan, set_aside
+from orchestrator.pm.passing import approve, go_through, pass_step, review_of
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import Answered
+    from orchestrator.model.question import Question
+    from orchestrator.pm.draft import Draft
+
+
+def answered(draft: Draft, fact: Answered) -> None:
+    """Carry an answer to exactly the step that asked (law 10)."""
+    draft.change(RequestHeard(fact.request))
+    question = draft.state.questions.get(fact.question)
+    if question is None or not question.open:
+        draft.refused = True
+        draft.reply = (
+            f"{fact.question} was answered already: {question.answer}"
+            if question
+            else f"{draft.state.name} has no question {fact.question}"
+        )
+        return
+    draft.change(QuestionAnswered(question.id, fact.text, fact.at))
+    draft.reply = f"{question.id} is answered"
+    _carry_out(draft, question, fact.text)
+
+
+def take_default(draft: Draft, question: Question) -> None:
+    """Nobody answered in time: take what task.md says is then to be taken for the answer."""
+    since = time.strftime("%H:%M", time.localtime(question.asked_at))
+    draft.notice(f"nobody answered {question.id} since {since}: {question.default}, as task.md says")
+    draft.change(QuestionAnswered(question.id, question.default, draft.at, by="task.md"))
+    _carry_out(draft, question, question.default)
+
+
+def _carry_out(draft: Draft, question: Question, text: str) -> None:
+    word = text.strip().lower()
+    step, offered = question.step, word in question.options
+    if word == ABANDON:
+        _abandon(draft)
+    elif not step:
+        if word != CONTINUE:
+            draft.notice(f"{question.id}: {text}")
+    elif word == SET_ASIDE and offered:
+        _set_aside(draft, step, f"set aside in answer to {question.id}")
+    elif word == ACCEPT and offered:
+        draft.change(CriteriaMarked(accepted_by_user(draft.state, question.id)))
+        pass_step(draft, step)
+    elif word == REPLAN and offered:
+        replan(draft, step, f"to be planned anew in answer to {question.id}")
+    elif word == APPROVE and offered:
+        approve(draft, step)
+    elif word == CONTINUE and offered:
+        draft.change(RunProgressed(question.run, draft.at))
+    else:
+        said = "does not approve" if question.kind is QuestionKind.APPROVAL else f"answered {question.id}"
+        feed(draft, step, f"The user {said}: {text}")
+        reopen(draft, step, f"answered: {question.id}")
+        draft.change(StepTallied(step, Tally(replans=draft.step(step).tally.replans)))
+
+
+def _set_aside(draft: Draft, step: str, why: str) -> None:
+    """Give a step up. Where it is a review that a report asked for, what it was to review goes on without."""
+    set_aside(draft, step, why)
+    reviewed = draft.step(step).judges
+    if step == review_of(reviewed) and draft.step(reviewed).state is StepState.CHECKING:
+        draft.notice(f"{reviewed} goes on without its review: {why}")
+        go_through(draft, reviewed)
+
+
+def _abandon(draft: Draft) -> None:
+    for question in draft.state.open_questions:
+        draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by="the PM"))
+    if draft.state.state in {TaskState.COMPLETE, TaskState.FAILED}:
+        return
+    draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it"))
+    for run in draft.state.live_runs:
+        end_run(draft, run, Ending.STOPPED)

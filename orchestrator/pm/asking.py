@@ -1,0 +1,64 @@
+"""Questions: asked once, withdrawn when they no longer matter (law 10)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.question import Question, QuestionKind
+from orchestrator.pm.changes import QuestionAnswered, QuestionAsked
+
+if TYPE_CHECKING:
+    from orchestrator.pm.draft import Draft
+
+RETRY: Final = "retry"
+REPLAN: Final = "replan"
+SET_ASIDE: Final = "set-aside"
+ABANDON: Final = "abandon"
+ACCEPT: Final = "accept"
+APPROVE: Final = "approve"
+REJECT: Final = "reject"
+CONTINUE: Final = "continue"
+WITHDRAWN: Final = "(withdrawn)"
+
+STUCK: Final = (RETRY, SET_ASIDE, ABANDON)
+"""What may be said of a step that reached a bound; any other text is passed on to its agent."""
+
+
+def ask(
+    draft: Draft,
+    step: str,
+    text: str,
+    options: tuple[str, ...] = STUCK,
+    kind: QuestionKind = QuestionKind.STUCK,
+    run: str = "",
+) -> None:
+    """Ask the user about a step, or about the whole task where `step` is empty.
+
+    Asked once: while a question about the same step is open, nothing more is asked. Where task.md says what is to
+    be taken for the answer if nobody gives one, and that is one of the options, it is the default from then on.
+    """
+    if any(question.step == step for question in draft.state.open_questions):
+        return
+    policy = draft.state.brief.config.unanswered
+    default, deadline = "", None
+    if policy is not None and policy.answer in options:
+        default, deadline = policy.answer, draft.at + policy.after
+    question = Question(
+        id=f"q{len(draft.state.questions) + 1}",
+        step=step,
+        text=text,
+        options=options,
+        asked_at=draft.at,
+        kind=kind,
+        run=run,
+        default=default,
+        deadline=deadline,
+    )
+    draft.change(QuestionAsked(question))
+
+
+def withdraw(draft: Draft, step: str, run: str = "") -> None:
+    """Close what is asked about a step, or about one run of it: it goes on another way."""
+    for question in draft.state.open_questions:
+        if question.step == step and run in {"", question.run}:
+            draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by="the PM"))

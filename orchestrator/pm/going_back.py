@@ -1,0 +1,104 @@
+"""Every way back: a step is opened again with feedback, given up, or planned anew (design, section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.plan import StepState
+from orchestrator.model.run import Ending
+from orchestrator.pm.advance import end_run
+from orchestrator.pm.asking import withdraw
+from orchestrator.pm.changes import StepFed, StepMoved, StepReopened, StepTallied
+
+if TYPE_CHECKING:
+    from orchestrator.pm.draft import Draft
+    from orchestrator.pm.state import PMState
+
+PLAN: Final = "plan"
+"""The step whose report lists the subtasks, in every family that has such a step."""
+
+FEEDBACK_KEPT: Final = 8
+"""Older feedback is dropped: an order must stay readable."""
+
+
+def feed(draft: Draft, step: str, text: str) -> None:
+    """Add to what the next order of a step says."""
+    kept = (*draft.step(step).feedback, text.strip())[-FEEDBACK_KEPT:]
+    draft.change(StepFed(step, kept))
+
+
+def reopen(draft: Draft, step: str, why: str) -> None:
+    """Begin the next attempt of a step. What needed it is to be done again as well."""
+    for each in (step, *dependents(draft.state, step)):
+        here = draft.step(each)
+        if here.state not in {StepState.PENDING, StepState.SET_ASIDE} or each == step:
+            _overtake(draft, each)
+            draft.change(StepReopened(each, here.attempt + 1, draft.at, why))
+
+
+def set_aside(draft: Draft, step: str, why: str) -> None:
+    """Give a step up, and with it its whole subtask and who judges it; the rest goes on."""
+    subtask = draft.step(step).subtask
+    for each in list(draft.state.steps.values()):
+        mine = step in {each.id, each.judges} or (subtask and each.subtask == subtask)
+        if mine and each.state is not StepState.SET_ASIDE:
+            _overtake(draft, each.id)
+            draft.change(StepMoved(each.id, StepState.SET_ASIDE, draft.at, why))
+
+
+def may_replan(draft: Draft, step: str) -> bool:
+    """Tell whether a step's subtask can be planned anew: there is a plan, and the bound is not reached."""
+    plan = draft.state.steps.get(PLAN)
+    return bool(draft.step(step).subtask) and plan is not None and plan.tally.replans < draft.limits.replans
+
+
+def replan(draft: Draft, step: str, why: str) -> None:
+    """Give a step's subtask up and have what is left planned anew (HUB 7.1 row 6). What was begun stays."""
+    here, plan = draft.step(step), draft.step(PLAN)
+    set_aside(draft, step, why)
+    draft.change(StepTallied(PLAN, replace(plan.tally, replans=plan.tally.replans + 1)))
+    learned = "".join(f"\n- {each}" for each in here.feedback[-3:])
+    feed(
+        draft,
+        PLAN,
+        f"Subtask {here.subtask} ({here.title}) was given up: {why}. Plan what it was to reach in another way, with "
+        f"new ids; what needed it and is still wanted must be listed again, and so must all that is not begun."
+        + (f"\nWhat was said of it:{learned}" if learned else ""),
+    )
+    reopen(draft, PLAN, f"subtask {here.subtask} is to be planned anew: {why}")
+
+
+def first_line(text: str) -> str:
+    """Return the first line of a text that says something, cut to a readable length."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+    return line if len(line) <= 200 else line[:199] + "…"  # noqa: PLR2004  (a length, named by its use)
+
+
+def dependents(state: PMState, step: str, *, waiting: bool = False) -> list[str]:
+    """Return the steps that need or judge `step`, directly or not, in plan order.
+
+    With `waiting`, also those that only wait until it is settled.
+    """
+    onward: dict[str, list[str]] = {}
+    for each in state.steps.values():
+        for need in (*each.needs, each.judges, *(each.after if waiting else ())):
+            onward.setdefault(need, []).append(each.id)
+    found, ways = {step}, [step]
+    while ways:
+        for each_id in onward.get(ways.pop(), ()):
+            if each_id not in found:
+                found.add(each_id)
+                ways.append(each_id)
+    return [each for each in state.steps if each in found and each != step]
+
+
+def _overtake(draft: Draft, step: str) -> None:
+    """Let go of a step as it was: what is asked about it, and the runs whose work no longer counts.
+
+    A run that has reported is leaving by itself.
+    """
+    withdraw(draft, step)
+    for run in draft.runs_of(step):
+        if run.reported_at is None:
+            end_run(draft, run, Ending.OVERTAKEN)

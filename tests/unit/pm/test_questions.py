@@ -1,0 +1,217 @@
+"""Questions: asked once, with a default and a deadline by policy; loops, plans anew, approvals (laws 8, 10; W5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.model import facts as f
+from orchestrator.model.handoff import ReportStatus, Subtask
+from orchestrator.model.limits import Limits
+from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.task import AfterRejections, Approval, Phase, TaskState, Unanswered
+from orchestrator.pm.deadlines import wake_at
+from orchestrator.pm.loops import times_asked
+from tests.unit.pm.story import Story, plan_of
+
+
+def blocks(story: Story, why: str = "no key for the API", step: str = "explore", **said: str) -> None:
+    story.does(step, ReportStatus.BLOCKED, blockers=why, **said)
+
+
+# The answer that nobody gives -------------------------------------------------------------------------
+
+
+def test_without_a_policy_a_question_waits_for_ever() -> None:
+    story = Story(limits=Limits(blocks=0))
+    story.starts()
+    blocks(story)
+    assert (story.question().default, story.question().deadline) == ("", None)
+    story.passes(30 * 86_400)
+    assert story.question().open
+
+
+def test_the_default_is_taken_at_the_deadline_and_said_to_be_task_mds() -> None:
+    story = Story(limits=Limits(blocks=0), unanswered=Unanswered("set-aside", 14_400.0)).planned("a", "b")
+    blocks(story, step="dev:a")
+    asked_at = story.at
+    assert story.question().deadline == asked_at + 14_400
+    story.stops()
+    story.at += 20_000
+    story.starts()
+    story.passes(0)
+    answered = story.state.questions["q1"]
+    assert (answered.answer, answered.by) == ("set-aside", "task.md")
+    assert story.step("dev:a").state is StepState.SET_ASIDE
+    assert any("nobody answered q1" in notice for notice in story.state.notices)
+
+
+def test_an_answer_in_time_is_the_users() -> None:
+    story = Story(limits=Limits(blocks=0), unanswered=Unanswered("abandon", 3600.0))
+    story.starts()
+    blocks(story)
+    story.passes(3599)
+    story.answers("q1", "the key is in the vault")
+    story.passes(7200)
+    assert story.task() is TaskState.RUNNING
+    assert story.state.questions["q1"].by == "the user"
+
+
+def test_a_default_that_is_no_option_of_a_question_is_none_of_its() -> None:
+    story = Story(limits=Limits(blocks=0), unanswered=Unanswered("approve", 3600.0))
+    story.starts()
+    blocks(story)
+    assert story.question().deadline is None
+
+
+def test_a_clock_that_is_set_moves_no_deadline_of_a_person_nearer_and_a_night_asleep_counts() -> None:
+    story = Story(limits=Limits(blocks=0), unanswered=Unanswered("retry", 14_400.0))
+    story.starts()
+    blocks(story)
+    deadline = story.question().deadline or 0
+    story.at += 3600 + 600
+    story.feed(f.ClockMoved(story.at, story.nonce(), slept=3600, put=600))
+    assert story.question().deadline == deadline + 600
+    assert wake_at(story.state, story.limits) == deadline + 600
+
+
+# The same again and again -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "times"),
+    [
+        ("Which database should I use?", "Which database should I use?", 2),
+        ("Which database should I use?", "which DATABASE should I use, 2nd time", 2),
+        ("No key for host 10.0.0.1", "No key for host 10.0.0.2", 2),
+        ("Which database should I use?", "The tests need a display", 1),
+        ("", "", 2),
+        ("", "no key", 1),
+    ],
+)
+def test_what_counts_as_the_same_question(one: str, other: str, times: int) -> None:
+    assert times_asked([one], other) == times
+
+
+def test_the_same_question_three_times_goes_up_with_its_whole_history() -> None:
+    story = Story(limits=Limits(blocks=1, loops=3))
+    story.starts()
+    blocks(story, "Which database should I use?")
+    blocks(story, "Which database should I use now?")
+    assert story.question().kind is QuestionKind.STUCK
+    story.answers("q1", "SQLite")
+    blocks(story, "Which database should I use?")
+    question = story.question()
+    assert question.kind is QuestionKind.LOOP
+    assert question.text.count("Which database") == 3
+    assert "q1 was answered: SQLite" in question.text
+
+
+def test_different_questions_are_no_loop() -> None:
+    story = Story(limits=Limits(blocks=5, loops=3))
+    story.starts()
+    for why in ("no key for the API", "the disk of the box is full", "two modules import each other"):
+        blocks(story, why)
+    assert not story.state.open_questions
+
+
+def test_the_next_order_says_what_was_tried_and_what_is_missing() -> None:
+    story = Story()
+    story.starts()
+    blocks(story, "no key", completed="asked the vault", skill_gaps="oauth")
+    told = story.order_of("explore").instructions
+    assert "Blocked: no key" in told
+    assert "What was tried: asked the vault" in told
+    assert "Missing skill or context: oauth" in told
+    assert "Take a different approach" in told
+
+
+# Planned anew -----------------------------------------------------------------------------------------
+
+
+def rejected_for_good(policy: AfterRejections = AfterRejections.ASK) -> Story:
+    story = Story(limits=Limits(rejections=2), after_rejections=policy)
+    story.planned("a", Subtask("b", "Do b", needs=("a",)), "c")
+    for _ in range(2):
+        story.does("dev:a")
+        story.rejects("test:a", "it never ends")
+    return story
+
+
+def test_after_its_last_rejection_a_subtask_is_planned_anew_where_task_md_says_so() -> None:
+    story = rejected_for_good(AfterRejections.REPLAN)
+    assert story.step("dev:a").state is StepState.SET_ASIDE
+    assert story.step("dev:b").state is StepState.SET_ASIDE, "it needed a"
+    told = story.order_of("plan").instructions
+    assert "Subtask a (Do a) was given up: rejected 2 times" in told
+    assert "it never ends" in told
+    story.does("plan", subtasks=plan_of("a2", Subtask("b", "Do b", needs=("a2",)), "c"))
+    story.finishes("c")
+    story.finishes("a2")
+    story.finishes("b")
+    assert story.step("dev:b").attempt == 2
+    assert story.state.open_questions == []
+
+
+def test_planning_anew_is_bounded() -> None:
+    story = Story(limits=Limits(rejections=1, replans=1), after_rejections=AfterRejections.REPLAN)
+    story.planned("a")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.does("plan", subtasks=plan_of("a2"))
+    story.does("dev:a2")
+    story.rejects("test:a2")
+    assert story.question().options == ("retry", "set-aside", "abandon")
+    assert story.step("plan").tally.replans == 1
+
+
+def test_a_person_may_have_it_planned_anew() -> None:
+    story = rejected_for_good()
+    assert "replan" in story.question().options
+    story.answers(story.question().id, "replan")
+    assert "plan" in story.works_on()
+    assert story.phase() in {Phase.PLANNING, Phase.ITERATE}
+
+
+# Approval ---------------------------------------------------------------------------------------------
+
+
+def planned_for_approval(*subtasks: str) -> Story:
+    return Story(approve=(Approval.PLAN,)).planned(*subtasks)
+
+
+def test_a_plan_waits_for_approval_where_task_md_says_so() -> None:
+    story = planned_for_approval("a", "b")
+    question = story.question()
+    assert (question.kind, question.options) == (QuestionKind.APPROVAL, ("approve", "reject"))
+    assert "a: Do a" in question.text
+    assert story.step("plan").state is StepState.CHECKING
+    assert (story.works_on(), story.task()) == (set(), TaskState.WAITING)
+    story.passes(86_400)
+    assert story.works_on() == set()
+    story.answers(question.id, "Approve")
+    assert story.works_on() == {"dev:a"}
+
+
+def test_a_plan_that_is_not_approved_is_made_again_with_what_was_said() -> None:
+    story = planned_for_approval("a", "b")
+    story.answers("q1", "not b, it is out of scope")
+    assert "The user does not approve: not b, it is out of scope" in story.order_of("plan").instructions
+    story.does("plan", subtasks=plan_of("a"))
+    assert story.step("dev:b").state is StepState.SET_ASIDE
+    assert story.question().id == "q2"
+    story.answers("q2", "approve")
+    assert story.works_on() == {"dev:a"}
+
+
+def test_an_approval_holds_for_one_attempt() -> None:
+    story = Story(
+        approve=(Approval.PLAN,), after_rejections=AfterRejections.REPLAN, limits=Limits(rejections=1)
+    )
+    story.planned("a")
+    story.answers("q1", "approve")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.does("plan", subtasks=plan_of("a2"))
+    assert story.question().kind is QuestionKind.APPROVAL
+    assert story.works_on() == set()
