@@ -359,3 +359,21 @@ def test_names_that_tmux_could_misread_are_refused(bench: Bench, host: Host, nam
             host.launch(changed)
     assert standing(host, spec) is Standing.NOT_CLAIMED
     assert len(host.panes()) == 1
+
+
+# Processor time ---------------------------------------------------------------------------------------
+
+
+def test_processor_time_is_of_the_living(bench: Bench) -> None:
+    spec, _ = launched(bench, "r-cpu", RESTS)
+    first = bench.host.cpu(spec.folder)
+    assert first is not None
+    assert 0.0 <= first < 60.0
+    wait_until(lambda: (now := bench.host.cpu(spec.folder)) is not None and now >= first)
+    bench.host.end(spec.folder, kill=True)
+    gone(bench.host, spec)
+    wait_until(lambda: bench.host.cpu(spec.folder) is None)
+
+
+def test_a_run_that_was_never_launched_used_nothing_that_anybody_knows(bench: Bench) -> None:
+    assert bench.host.cpu(bench.folder("r-none")) is None

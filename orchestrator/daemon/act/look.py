@@ -55,7 +55,9 @@ def _sight(world: World, state: PMState, run: Run, where: Places) -> Sight:
     artifacts = list(_walk(files, made)) if made else []
     changed = [entry.mtime_ns for _, entry in artifacts]
     changed += [entry.mtime_ns for _, entry in _walk(files, places.scratchpad(where.task, run.instance))]
-    changed += [entry.mtime_ns for _, entry in _walk(files, _tree(world, state, run, where))]
+    # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
+    tree, ours = _tree(world, state, run, where), where.task.parent
+    changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)]
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
     return Sight(
@@ -86,14 +88,15 @@ def _tree(world: World, state: PMState, run: Run, where: Places) -> Path:
         return tree.path
 
 
-def _walk(files: Files, root: Path) -> Iterator[tuple[Path, Entry]]:
-    """Yield what lies beneath a folder, to a bound; links are not followed."""
+def _walk(files: Files, root: Path, without: Path | None = None) -> Iterator[tuple[Path, Entry]]:
+    """Yield what lies beneath a folder, to a bound; links are not followed, and one folder may be left out."""
     waiting, left = [root], ENTRIES
     while waiting and left > 0:
         folder = waiting.pop()
         for entry in files.entries(folder):
             left -= 1
-            if entry.is_folder and entry.name not in _SKIPPED:
-                waiting.append(folder / entry.name)
+            path = folder / entry.name
+            if entry.is_folder and entry.name not in _SKIPPED and path != without:
+                waiting.append(path)
             if entry.is_file:
-                yield folder / entry.name, entry
+                yield path, entry
