@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Annotated, Any, Final
+from collections.abc import Callable
+from typing import Annotated, Any, Final, get_type_hints
 
 from pydantic import Field, TypeAdapter
 
 from orchestrator.model.actions import Action
 from orchestrator.model.facts import Fact
+from orchestrator.model.plan import Step
+from orchestrator.model.question import Question
+from orchestrator.model.run import Run
 from orchestrator.pm.changes import Change
+from orchestrator.pm.questions import Questions
+from orchestrator.pm.runs import Runs
 from orchestrator.pm.state import PMState
+from orchestrator.pm.steps import Steps
+from orchestrator.pm.tables import Table
 
 _TAGGED: Final = Field(discriminator="kind")
 _FACT: Final[TypeAdapter[Fact]] = TypeAdapter(Annotated[Fact, _TAGGED])
 _CHANGES: Final[TypeAdapter[tuple[Change, ...]]] = TypeAdapter(tuple[Annotated[Change, _TAGGED], ...])
 _ACTIONS: Final[TypeAdapter[tuple[Action, ...]]] = TypeAdapter(tuple[Annotated[Action, _TAGGED], ...])
-_STATE: Final[TypeAdapter[PMState]] = TypeAdapter(PMState)
+_TABLES: Final[dict[object, tuple[object, Callable[[Any], object]]]] = {
+    Steps: (dict[str, Step], lambda entries: Steps(entries.values())),
+    Runs: (dict[str, Run], lambda entries: Runs(entries.values())),
+    Questions: (dict[str, Question], lambda entries: Questions(entries.values())),
+    Table[str, str]: (dict[str, str], Table),
+}
+"""How each kind of table is written, and made again: what it keeps at hand beside its entries is not journaled."""
+
+_STATE: Final = {
+    name: (TypeAdapter[Any](written), made)
+    for name, hint in get_type_hints(PMState).items()
+    for written, made in [_TABLES.get(hint, (hint, lambda value: value))]
+}
 
 
 def encoded_fact(fact: Fact) -> dict[str, Any]:
@@ -59,7 +79,14 @@ def decoded_actions(data: object) -> tuple[Action, ...]:
 
 def decoded_state(data: object) -> PMState:
     """Return the state that `encoded_state` gave. Raises ValueError."""
-    return _STATE.validate_python(data)
+    if not isinstance(data, dict):
+        raise ValueError("a state is an object")  # noqa: TRY004 (as whatever else does not read)
+    read = {
+        name: made(adapter.validate_python(data[name]))
+        for name, (adapter, made) in _STATE.items()
+        if name in data
+    }
+    return PMState(**read)
 
 
 def dumped(value: object) -> str:
@@ -81,7 +108,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 (anything that the model is made 
         return value
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, dict):
+    if isinstance(value, dict | Table):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(each) for each in value]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
-from orchestrator.pm.going_back import dependents
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def _held_up(state: PMState, step: str) -> list[str]:
     """Return the steps that wait for the answer about a step; none for a question about the whole task."""
     if not step:
         return []
-    waiting = (state.steps[each] for each in dependents(state, step, waiting=True))
-    return [each.id for each in waiting if not each.settled][:HELD_SHOWN]
+    waiting = state.steps.among(state.steps.waiting(step) & state.steps.unsettled)
+    return [each.id for each in islice(waiting, HELD_SHOWN)]
 
 
 def _shown(state: PMState) -> list[Run]:

@@ -39,23 +39,23 @@ def advance(draft: Draft) -> None:
 
 
 def _start_what_may(draft: Draft) -> None:
-    floor = floor_of(draft.state, draft.limits.runs_at_once)
-    for step in list(draft.state.steps.values()):
-        if floor.admits(step, draft.at):
-            start(draft, step.id)
-            floor = floor_of(draft.state, draft.limits.runs_at_once)
+    most = draft.limits.runs_at_once
+    step = floor_of(draft.state, most).first(draft.at)
+    while step is not None:
+        start(draft, step.id)
+        # What a start changes lets no step begin that stands before it.
+        step = floor_of(draft.state, most).first(draft.at, draft.state.steps.mark(step.id))
 
 
 def _drop_hopeless(draft: Draft) -> None:
     """Set every step aside that needs one which was set aside; that may make others hopeless."""
-    dropped = True
-    while dropped:
-        dropped = False
-        for step in list(draft.state.steps.values()):
-            if step.state is StepState.PENDING and (need := _lost_need(draft.state, step)):
-                why = f"needs {need}, which was set aside"
-                draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, why))
-                dropped = True
+    while (step := _hopeless(draft.state)) is not None:
+        why = f"needs {_lost_need(draft.state, step)}, which was set aside"
+        draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, why))
+
+
+def _hopeless(state: PMState) -> Step | None:
+    return state.steps.first(state.steps.pending & state.steps.hopeless)
 
 
 def _lost_need(state: PMState, step: Step) -> str:
@@ -113,8 +113,8 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
 
 def _resumed(state: PMState, step: Step) -> str:
     """Return the run whose work a step's next run goes on with: its last one of this attempt."""
-    runs = (run for run in reversed(state.runs.values()) if run.purpose is Purpose.WORK)
-    return next((run.id for run in runs if (run.step, run.attempt) == (step.id, step.attempt)), "")
+    run = state.runs.last_at_work_on(step.id)
+    return run.id if run is not None and run.attempt == step.attempt else ""
 
 
 def _free_instance(state: PMState, name: str) -> str:
@@ -145,8 +145,8 @@ def settle(draft: Draft) -> None:
     state = draft.state
     if state.state not in ACTIVE:
         return
-    open_steps = [step for step in state.steps.values() if not step.settled]
-    if not open_steps and not state.live_runs and not state.open_questions:
+    earliest = state.steps.first(state.steps.unsettled)
+    if earliest is None and not state.live_runs and not state.open_questions:
         _finish(draft)
         return
     waiting = bool(state.open_questions) and not _anything_moves(draft)
@@ -155,8 +155,8 @@ def settle(draft: Draft) -> None:
         draft.change(TaskMoved(wanted, "waits for an answer" if waiting else "goes on"))
     if waiting:
         _move_phase(draft, Phase.BLOCKED)
-    elif open_steps:
-        _move_phase(draft, open_steps[0].phase)
+    elif earliest is not None:
+        _move_phase(draft, earliest.phase)
 
 
 def _finish(draft: Draft) -> None:

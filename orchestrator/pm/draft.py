@@ -83,11 +83,13 @@ class Draft:
 
         A name that is taken all the same is passed over: of a second that a clock shows twice, or by a stranger.
         """
-        taken = {run.order for run in self.state.runs.values()}
         second = max(int(self.at), self.state.order_second + 1)
-        while order_name(second) in taken or order_name(second) in self.state.seen:
+        while self._is_taken(order_name(second)):
             second += 1
         return second
+
+    def _is_taken(self, name: str) -> bool:
+        return self.state.runs.with_order(name) is not None or name in self.state.seen
 
     def notice(self, text: str) -> None:
         """Leave a line that the user can read in `status` and in the PM's log."""

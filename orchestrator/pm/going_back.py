@@ -13,7 +13,6 @@ from orchestrator.pm.changes import StepFed, StepMoved, StepReopened, StepTallie
 
 if TYPE_CHECKING:
     from orchestrator.pm.draft import Draft
-    from orchestrator.pm.state import PMState
 
 PLAN: Final = "plan"
 """The step whose report lists the subtasks, in every family that has such a step."""
@@ -30,7 +29,8 @@ def feed(draft: Draft, step: str, text: str) -> None:
 
 def reopen(draft: Draft, step: str, why: str) -> None:
     """Begin the next attempt of a step. What needed it is to be done again as well."""
-    for each in (step, *dependents(draft.state, step)):
+    steps = draft.state.steps
+    for each in (step, *(other.id for other in steps.among(steps.dependents(step)))):
         here = draft.step(each)
         if here.state not in {StepState.PENDING, StepState.SET_ASIDE} or each == step:
             _overtake(draft, each)
@@ -39,10 +39,10 @@ def reopen(draft: Draft, step: str, why: str) -> None:
 
 def set_aside(draft: Draft, step: str, why: str) -> None:
     """Give a step up, and with it its whole subtask and who judges it; the rest goes on."""
-    subtask = draft.step(step).subtask
-    for each in list(draft.state.steps.values()):
-        mine = step in {each.id, each.judges} or (subtask and each.subtask == subtask)
-        if mine and each.state is not StepState.SET_ASIDE:
+    steps = draft.state.steps
+    mine = steps.mark(step) | steps.judges_of(step) | steps.of_subtask(draft.step(step).subtask)
+    for each in steps.among(mine):
+        if each.state is not StepState.SET_ASIDE:
             _overtake(draft, each.id)
             draft.change(StepMoved(each.id, StepState.SET_ASIDE, draft.at, why))
 
@@ -73,24 +73,6 @@ def first_line(text: str) -> str:
     """Return the first line of a text that says something, cut to a readable length."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
     return line if len(line) <= 200 else line[:199] + "…"  # noqa: PLR2004  (a length, named by its use)
-
-
-def dependents(state: PMState, step: str, *, waiting: bool = False) -> list[str]:
-    """Return the steps that need or judge `step`, directly or not, in plan order.
-
-    With `waiting`, also those that only wait until it is settled.
-    """
-    onward: dict[str, list[str]] = {}
-    for each in state.steps.values():
-        for need in (*each.needs, each.judges, *(each.after if waiting else ())):
-            onward.setdefault(need, []).append(each.id)
-    found, ways = {step}, [step]
-    while ways:
-        for each_id in onward.get(ways.pop(), ()):
-            if each_id not in found:
-                found.add(each_id)
-                ways.append(each_id)
-    return [each for each in state.steps if each in found and each != step]
 
 
 def _overtake(draft: Draft, step: str) -> None:

@@ -62,10 +62,8 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
     A report that names a run must come from that run's instance and answer its order; one that names none
     belongs to that instance's only run with an open order.
     """
-    waiting = [
-        run for run in state.runs.values() if run.instance == fact.instance and run.order in state.orders
-    ]
-    waiting = [run for run in waiting if run.purpose is Purpose.WORK]
+    waiting = [state.runs[order.run] for order in state.orders.values()]
+    waiting = [run for run in waiting if run.instance == fact.instance and run.purpose is Purpose.WORK]
     named = fact.report.run if fact.report else None
     if named:
         run = state.runs.get(named)
@@ -114,7 +112,7 @@ def _awaits_review(state: PMState, step: Step) -> bool:
 
 def _may_ask_for_review(state: PMState, step: Step) -> bool:
     """A step that is judged anyway needs no other review, and a judge gets none: they would never end."""
-    return not step.judges and not any(each.judges == step.id for each in state.steps.values())
+    return not step.judges and not state.steps.judges_of(step.id)
 
 
 def _add_review(draft: Draft, step: str) -> None:

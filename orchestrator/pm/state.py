@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, Final, TypeVar
 
 from orchestrator.model.actions import Action
@@ -13,6 +14,10 @@ from orchestrator.model.question import Question
 from orchestrator.model.run import Life, Run
 from orchestrator.model.task import Brief, Phase, TaskState
 from orchestrator.pm import changes as c
+from orchestrator.pm.questions import Questions
+from orchestrator.pm.runs import Runs
+from orchestrator.pm.steps import Steps
+from orchestrator.pm.tables import Table
 from orchestrator.pm.transitions import PHASES, STEPS, TASKS, IllegalMove
 
 NOTICES_KEPT: Final = 50
@@ -24,8 +29,9 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class PMState:
-    """Everything that the PM knows of one task. Dictionaries keep the order in which things came.
+    """Everything that the PM knows of one task. Tables keep the order in which things came.
 
+    What grows with the plan is a `Table`; dictionaries hold what is open just now, and are copied whole.
     `seen` gives the hash of each handoff dealt with. `outbox` holds the actions whose outcome is not yet known.
     """
 
@@ -38,13 +44,13 @@ class PMState:
     state: TaskState = TaskState.STOPPED
     why: str = ""
     phase: Phase = Phase.PLANNING
-    steps: dict[str, Step] = field(default_factory=dict)
-    runs: dict[str, Run] = field(default_factory=dict)
+    steps: Steps = field(default_factory=Steps)
+    runs: Runs = field(default_factory=Runs)
     orders: dict[str, Order] = field(default_factory=dict)
-    questions: dict[str, Question] = field(default_factory=dict)
+    questions: Questions = field(default_factory=Questions)
     criteria: tuple[CriterionMark, ...] = ()
     outbox: dict[str, Action] = field(default_factory=dict)
-    seen: dict[str, str] = field(default_factory=dict)
+    seen: Table[str, str] = field(default_factory=Table)
     requests: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     started_at: float = 0.0
@@ -58,12 +64,12 @@ class PMState:
     @property
     def live_runs(self) -> list[Run]:
         """The runs that are not known to be gone."""
-        return [run for run in self.runs.values() if run.live]
+        return list(self.runs.live.values())
 
     @property
     def open_questions(self) -> list[Question]:
         """The questions that wait for an answer."""
-        return [question for question in self.questions.values() if question.open]
+        return list(self.questions.open.values())
 
 
 def with_entry(table: dict[K, V], key: K, value: V) -> dict[K, V]:
@@ -101,7 +107,7 @@ def fold(state: PMState, change: c.Change) -> PMState:
         case c.OrderGiven() | c.OrderClosed() | c.QuestionAsked() | c.QuestionAnswered():
             return _fold_words(state, change)
         case c.RunOpened(run=run):
-            return replace(state, runs=with_entry(state.runs, run.id, run))
+            return replace(state, runs=state.runs.with_run(run))
         case (
             c.RunBelieved()
             | c.RunReported()
@@ -144,7 +150,7 @@ def _fold_task(
                 base=change.base,
                 state=TaskState.RUNNING,
                 started_at=change.at,
-                seen=change.seen,
+                seen=Table(change.seen),
             )
         case c.TaskMoved(to=to):
             if to not in TASKS[state.state]:
@@ -160,7 +166,7 @@ def _fold_task(
         case c.CriteriaMarked():
             return replace(state, criteria=change.marks)
         case c.HandoffSeen():
-            return replace(state, seen=with_entry(state.seen, change.name, change.sha256))
+            return replace(state, seen=state.seen.with_entry(change.name, change.sha256))
         case c.RequestHeard():
             return replace(state, requests=(*state.requests, change.request)[-REQUESTS_KEPT:])
         case c.Noticed():
@@ -171,8 +177,8 @@ def _fold_task(
 
 def _shifted(state: PMState, by: float, put: float) -> PMState:
     """Return the state as if all that is timed had come `by` seconds later, and what waits for people `put`."""
-    runs = {
-        run.id: replace(
+    runs = [
+        replace(
             run,
             opened_at=run.opened_at + by,
             since=run.since + by,
@@ -181,22 +187,20 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
             reported_at=None if run.reported_at is None else run.reported_at + by,
         )
         for run in state.live_runs
-    }
-    pausing = {
-        step.id: replace(step, not_before=step.not_before + by)
-        for step in state.steps.values()
-        if step.not_before
-    }
-    awaited = {
-        question.id: replace(question, deadline=question.deadline + put)
+    ]
+    pausing = [
+        replace(step, not_before=step.not_before + by) for step in state.steps.among(state.steps.pausing)
+    ]
+    awaited = [
+        replace(question, deadline=question.deadline + put)
         for question in state.open_questions
         if question.deadline is not None
-    }
+    ]
     return replace(
         state,
-        runs={**state.runs, **runs},
-        steps={**state.steps, **pausing},
-        questions={**state.questions, **awaited},
+        runs=reduce(Runs.with_run, runs, state.runs),
+        steps=reduce(Steps.with_step, pausing, state.steps),
+        questions=reduce(Questions.with_question, awaited, state.questions),
     )
 
 
@@ -211,11 +215,11 @@ def _fold_words(
         case c.OrderClosed():
             return replace(state, orders=without(state.orders, change.order))
         case c.QuestionAsked(question=question):
-            return replace(state, questions=with_entry(state.questions, question.id, question))
+            return replace(state, questions=state.questions.with_question(question))
         case c.QuestionAnswered():
             was = state.questions[change.question]
             answered = replace(was, answer=change.text, answered_at=change.at, by=change.by)
-            return replace(state, questions=with_entry(state.questions, answered.id, answered))
+            return replace(state, questions=state.questions.with_question(answered))
 
 
 def _fold_run(
@@ -263,7 +267,7 @@ def _fold_run(
             run = replace(was, nudges=was.nudges + 1)
         case c.RunEnding():
             run = replace(was, ending=change.ending)
-    return replace(state, runs=with_entry(state.runs, run.id, run))
+    return replace(state, runs=state.runs.with_run(run))
 
 
 def _fold_step(  # noqa: C901 (a case per change)
@@ -281,7 +285,7 @@ def _fold_step(  # noqa: C901 (a case per change)
     | c.StepCommitted,
 ) -> PMState:
     if isinstance(change, c.StepAdded):
-        return replace(state, steps=with_entry(state.steps, change.step.id, change.step))
+        return replace(state, steps=state.steps.with_step(change.step))
     was = state.steps[change.step]
     altered: dict[str, Any]
     match change:
@@ -313,7 +317,7 @@ def _fold_step(  # noqa: C901 (a case per change)
             altered = {"approved": True}
         case c.StepCommitted():
             altered = {"commit": change.commit}
-    return replace(state, steps=with_entry(state.steps, was.id, replace(was, **altered)))
+    return replace(state, steps=state.steps.with_step(replace(was, **altered)))
 
 
 def _reopened(was: Step, change: c.StepReopened) -> dict[str, Any]:

@@ -20,11 +20,17 @@ from orchestrator.pm.decide import decide
 from orchestrator.pm.draft import Decision
 from orchestrator.pm.state import PMState
 from tests.benchmarks.bench import Bench, Stopwatch
-from tests.benchmarks.row import Row
+from tests.benchmarks.row import Of, Reach, Row
 
 AT = 1_764_254_100.0
-SUBTASKS = (3, 999)
-"""With explore, plan, the last review and three steps each: 12 and 3,000 steps."""
+SUBTASKS = (33, 333, 999)
+"""With explore, plan, the last review and three steps each: 102, 1,002 and 3,000 steps."""
+
+FLAT = 1.5
+
+PROGRESS = Report(ReportStatus.IN_PROGRESS, completed="Part of the work is under way.")
+DONE = Report(ReportStatus.COMPLETE, completed="Done.", verdict=Verdict.APPROVED)
+REJECTED = Report(ReportStatus.COMPLETE, completed="Not yet.", verdict=Verdict.REJECTED)
 
 _LIMITS = Limits()
 _ROLES = (Role.EXPLORE, Role.PLAN, Role.DEV, Role.TEST, Role.REVIEW)
@@ -43,6 +49,8 @@ class Plan:
         self.take(started())
         self.through(Report(ReportStatus.COMPLETE, completed="Looked."))
         self.through(Report(ReportStatus.COMPLETE, completed="Planned.", subtasks=tuple(ordered)))
+        for _ in range(subtasks // 2 * 3):
+            self.through(DONE)
 
     def take(self, fact: Fact) -> Decision:
         decision = decide(self.state, fact, _LIMITS)
@@ -75,40 +83,36 @@ class Plan:
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    progress = Report(ReportStatus.IN_PROGRESS, completed="Part of the work is under way.")
-    done = Report(ReportStatus.COMPLETE, completed="Done.", verdict=Verdict.APPROVED)
     for chained in (True, False):
-        small, large = (Plan(subtasks, chained=chained) for subtasks in SUBTASKS)
+        bench.progress.tell("going through half of each plan")
+        plans = [Plan(subtasks, chained=chained) for subtasks in SUBTASKS]
         how = "in a chain" if chained else "independent"
-        yield compared(
-            bench, f"a report of progress, {how}", small, large, lambda plan: plan.landed(progress)
-        )
-        for plan in (small, large):
+        yield from compared(bench, f"progress, {how}", plans, lambda plan: plan.landed(PROGRESS))
+        for plan in plans:
             plan.take(RunStarted(plan.at, plan.run.id, 4711, "%1"))
-            plan.take(plan.landed(done))
-        yield compared(bench, f"the next launch, {how}", small, large, Plan.gone)
-    yield journal_row(bench, small, progress)
+            plan.take(plan.landed(DONE))
+        yield from compared(bench, f"the next launch, {how}", plans, Plan.gone)
+        for plan in plans:
+            plan.take(plan.gone())
+        yield from compared(bench, f"a rejection, {how}", plans, lambda plan: plan.landed(REJECTED))
+    yield journal_row(bench, plans[0], PROGRESS)
 
 
-def compared(bench: Bench, what: str, small: Plan, large: Plan, fact: Callable[[Plan], Fact]) -> Row:
-    """Measure one kind of fact; the state stays as it is."""
-    measured, floor = list[float](), list[float]()
-    for _ in bench.times(50, what):
-        for plan, taken in ((small, floor), (large, measured)):
+def compared(bench: Bench, what: str, plans: list[Plan], fact: Callable[[Plan], Fact]) -> Iterator[Row]:
+    """Measure one kind of fact half-way through each plan; the states stay as they are."""
+    measured: list[list[float]] = [[] for _ in plans]
+    for _ in bench.times(200, what):
+        for plan, taken in zip(plans, measured, strict=True):
             news = fact(plan)
             watch = Stopwatch()
             decision = decide(plan.state, news, _LIMITS)
             taken.append(watch.ms * 1000)
             if decision.empty:
                 raise RuntimeError(f"nothing was decided on {news}")
-    small_is, large_is = (len(plan.state.steps) for plan in (small, large))
-    return Row(
-        f"decide: {what}, {large_is:,} steps",
-        "µs",
-        measured,
-        floor,
-        f"the same with {small_is} steps",
-    )
+    floor_is = f"the same with {len(plans[0].state.steps)} steps"
+    for plan, taken in zip(plans[1:], measured[1:], strict=True):
+        told = f"decide: {what}, {len(plan.state.steps):,} steps"
+        yield Row(told, "µs", taken, measured[0], floor_is, Reach(Of.RATIO, FLAT), note="flat is 1")
 
 
 def journal_row(bench: Bench, plan: Plan, report: Report) -> Row:

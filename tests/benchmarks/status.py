@@ -17,7 +17,9 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Life, Purpose, Run, Turn
 from orchestrator.model.task import Phase, TaskState
+from orchestrator.pm.runs import Runs
 from orchestrator.pm.state import PMState
+from orchestrator.pm.steps import Steps
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.floors import bare_python
 from tests.benchmarks.row import Of, Reach, Row
@@ -125,8 +127,8 @@ def lay_down(world: World, name: str, steps: int, agents: int) -> None:
         project=str(world.project),
         state=TaskState.RUNNING,
         phase=Phase.DEVELOPING,
-        steps={step.id: step for step in plan},
-        runs={run.id: run for run in runs},
+        steps=Steps(plan),
+        runs=Runs(runs),
         started_at=now,
     )
     write_projections(DiskFiles(), home, folder, projection(state, last_checkin=now, at=now))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from orchestrator.pm.families import delivery
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.handoff import Subtask
@@ -27,7 +27,7 @@ class Family(Protocol):
         ...
 
     def subtask_steps(
-        self, brief: Brief, subtasks: Sequence[Subtask], steps: dict[str, Step]
+        self, brief: Brief, subtasks: Sequence[Subtask], steps: Mapping[str, Step]
     ) -> tuple[Step, ...]:
         """Return the steps that a plan's subtasks add to those that there are."""
         ...

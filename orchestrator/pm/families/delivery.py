@@ -20,7 +20,7 @@ from orchestrator.model.plan import Gate, Step
 from orchestrator.model.task import Approval, Brief, Phase, WorkspaceKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from orchestrator.model.handoff import Subtask
 
@@ -76,7 +76,7 @@ def first_steps(brief: Brief) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def subtask_steps(brief: Brief, subtasks: Sequence[Subtask], steps: dict[str, Step]) -> tuple[Step, ...]:
+def subtask_steps(brief: Brief, subtasks: Sequence[Subtask], steps: Mapping[str, Step]) -> tuple[Step, ...]:
     """Return dev, test and review for each subtask, one subtask after the other, and the last review."""
     added = [step for subtask in subtasks for step in _chain(brief, subtask)]
     if ACCEPT not in steps:

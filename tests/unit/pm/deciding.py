@@ -14,6 +14,7 @@ from orchestrator.pm.decide import decide
 from orchestrator.pm.draft import Decision
 from orchestrator.pm.state import PMState
 from orchestrator.testing.simulation.laws import broken_laws
+from tests.unit.pm.scans import assert_kept_is_found
 
 
 def decided(state: PMState, fact: Fact, limits: Limits) -> Decision:
@@ -25,6 +26,7 @@ def decided(state: PMState, fact: Fact, limits: Limits) -> Decision:
     assert decision.empty == (decision.state == state), "a decision is empty if and only if nothing changed"
     _journaled(state, fact, decision)
     _runs_are_new(state, decision)
+    assert_kept_is_found(decision.state, limits.runs_at_once)
     settled = decide(decision.state, TimePassed(fact.at, "settled"), limits).state
     broken = broken_laws(settled, limits, fact.at)
     assert not broken, broken
@@ -39,7 +41,9 @@ def _journaled(state: PMState, fact: Fact, decision: Decision) -> None:
     assert (changes, actions) == (decision.changes, decision.actions)
     assert replayed(state, changes, actions) == decision.state
     snapshot = json.loads(codec.dumped(codec.encoded_state(decision.state)))
-    assert codec.decoded_state(snapshot) == decision.state
+    read_again = codec.decoded_state(snapshot)
+    assert read_again == decision.state
+    assert_kept_is_found(read_again, 4)
 
 
 def _runs_are_new(state: PMState, decision: Decision) -> None:

@@ -1,0 +1,145 @@
+"""What the tables keep at hand, found again by looking at everything: the two must always agree."""
+
+from __future__ import annotations
+
+from orchestrator.model.plan import Step, StepState
+from orchestrator.model.run import Purpose, Run
+from orchestrator.pm.readiness import floor_of
+from orchestrator.pm.state import PMState
+from orchestrator.pm.steps import Marks, Steps
+
+RESTS = {StepState.BLOCKED, StepState.FAILED}
+NOT_BEGUN = {StepState.PENDING, StepState.SET_ASIDE}
+REPORTED = {StepState.PASSED, StepState.CHECKING}
+
+
+def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
+    """Hold all that is kept at hand of a state against what a look at everything finds."""
+    assert_steps(state.steps)
+    every = list(state.steps.values())
+    for step in every:
+        begun = [each for each in dependents(every, step.id) if state.steps[each].state not in NOT_BEGUN]
+        kept = told(state.steps, state.steps.dependents(step.id))
+        assert [each for each in kept if state.steps[each].state not in NOT_BEGUN] == begun
+    runs = list(state.runs.values())
+    assert state.live_runs == [run for run in runs if run.live]
+    assert state.runs.latest == {run.instance: run.id for run in runs}
+    for order in {run.order for run in runs if run.order}:
+        assert state.runs.with_order(order) == next(run for run in runs if run.order == order)
+    assert state.runs.with_order("") is state.runs.with_order("pm-20260101-000000.md") is None
+    for name in state.steps:
+        at_work = [run for run in runs if run.step == name and run.purpose is Purpose.WORK]
+        assert state.runs.last_at_work_on(name) == (at_work[-1] if at_work else None)
+    assert state.open_questions == [each for each in state.questions.values() if each.open]
+    admitted = floor_of(state, limits_runs).admitted
+    assert told(state.steps, admitted) == [
+        step.id for step in state.steps.values() if admits(state, step, limits_runs)
+    ]
+
+
+def assert_steps(steps: Steps) -> None:
+    every = list(steps.values())
+    found = {
+        "pending": [step for step in every if step.state is StepState.PENDING],
+        "unsettled": [step for step in every if not step.settled],
+        "begun": [step for step in every if step.state is not StepState.PENDING or step.keep_tree],
+        "resting": [step for step in every if step.state in RESTS],
+        "pausing": [step for step in every if step.state is StepState.PENDING and step.not_before],
+        "again": [step for step in every if step.subtask and not step.judges and step.attempt > 1],
+        "free": [step for step in every if not step.subtask or step.judges],
+        "ready": [step for step in every if is_ready(steps, step)],
+        "hopeless": [
+            step for step in every if any(state_of(steps, need) is StepState.SET_ASIDE for need in step.needs)
+        ],
+    }
+    for name, kept in found.items():
+        assert told(steps, getattr(steps, name)) == [step.id for step in kept], name
+    assert steps.under_way == under_way(every)
+    for step in every:
+        same = [each.id for each in every if (each.kind, each.workspace) == (step.kind, step.workspace)]
+        assert told(steps, steps.of_tree(step.kind, step.workspace)) == same
+        assert told(steps, steps.of_agent(step.agent)) == [
+            each.id for each in every if each.agent == step.agent
+        ]
+        assert told(steps, steps.judges_of(step.id)) == [each.id for each in every if each.judges == step.id]
+        mine = [each.id for each in every if step.subtask and each.subtask == step.subtask]
+        assert told(steps, steps.of_subtask(step.subtask)) == mine
+        assert told(steps, steps.waiting(step.id)) == dependents(every, step.id, waiting=True)
+        assert set(told(steps, steps.dependents(step.id))) <= set(dependents(every, step.id))
+
+
+def told(steps: Steps, marks: Marks) -> list[str]:
+    return [step.id for step in steps.among(marks)]
+
+
+def state_of(steps: Steps, step: str) -> StepState | None:
+    return steps[step].state if step in steps else None
+
+
+def is_ready(steps: Steps, step: Step) -> bool:
+    return (
+        all(state_of(steps, need) is StepState.PASSED for need in step.needs)
+        and (not step.judges or state_of(steps, step.judges) in REPORTED)
+        and all(before in steps and steps[before].settled for before in step.after)
+    )
+
+
+def under_way(steps: list[Step]) -> frozenset[str]:
+    begun, rests, unsettled = set(), set(), set()
+    for step in steps:
+        if step.subtask:
+            if step.state is not StepState.PENDING or step.keep_tree:
+                begun.add(step.subtask)
+            if step.state in RESTS:
+                rests.add(step.subtask)
+            if not step.settled:
+                unsettled.add(step.subtask)
+    return frozenset((begun & unsettled) - rests)
+
+
+def dependents(steps: list[Step], step: str, *, waiting: bool = False) -> list[str]:
+    on = {each.id: {*each.needs, each.judges, *(each.after if waiting else ())} for each in steps}
+    found, grown = {step}, True
+    while grown:
+        more = {each.id for each in steps if each.id not in found and found & on[each.id]}
+        grown = bool(more)
+        found |= more
+    return [each.id for each in steps if each.id in found and each.id != step]
+
+
+def admits(state: PMState, step: Step, runs_at_once: int) -> bool:
+    """Tell whether a step waits for nothing but its time."""
+    live = state.live_runs
+    worked_on = [state.steps[run.step] for run in live]
+    return (
+        step.state is StepState.PENDING
+        and len(live) < runs_at_once
+        and step.id not in {each.id for each in worked_on}
+        and (step.kind, step.workspace) not in {(each.kind, each.workspace) for each in worked_on}
+        and step.agent not in leaving(live)
+        and is_ready(state.steps, step)
+        and (bool(step.judges) or is_its_turn(state.steps, step.subtask))
+    )
+
+
+def leaving(live: list[Run]) -> set[str]:
+    return {run.agent for run in live if run.reported_at is not None}
+
+
+def is_its_turn(steps: Steps, subtask: str) -> bool:
+    every = list(steps.values())
+    busy = under_way(every)
+    again = [
+        step.subtask
+        for step in every
+        if step.subtask
+        and not step.judges
+        and step.state is StepState.PENDING
+        and step.attempt > 1
+        and is_ready(steps, step)
+    ]
+    if not subtask:
+        return True
+    if busy - {subtask}:
+        return False
+    return subtask in busy or not again or again[0] == subtask
