@@ -6,6 +6,7 @@ import json
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, stamp
 from orchestrator.cli.tasks import Task, about_task, chosen
+from orchestrator.daemon.segments import segments, unpacked
 from orchestrator.pm.explain import explain
 
 EXAMPLE = "task why tidy dev -n 5"
@@ -65,14 +67,22 @@ def _newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]
 
     What does not read is passed over: it is for the daemon to judge.
     """
-    for segment in sorted(journal.glob("*.jsonl"), reverse=True):
-        for raw in reversed(segment.read_bytes().split(b"\n")):
+    names = segments(path.name for path in journal.iterdir()) if journal.is_dir() else []
+    for name in reversed(names):
+        for raw in reversed(_lines(journal, name)):
             try:
                 line = json.loads(raw) if raw and token in raw else None
             except (ValueError, RecursionError):
                 continue
             if isinstance(line, dict) and "fact" in line:
                 yield line
+
+
+def _lines(journal: Path, name: str) -> list[bytes]:
+    for each in (name, f"{name}.gz"):  # the daemon may compress it just now
+        with suppress(FileNotFoundError, ValueError):
+            return unpacked(each, (journal / each).read_bytes()).split(b"\n")
+    return []
 
 
 def _words(task: Task, journal: Path, about: str) -> set[str]:

@@ -55,11 +55,23 @@ def encoded_actions(actions: tuple[Action, ...]) -> list[dict[str, Any]]:
     return [_bare(action) for action in actions]
 
 
-def encoded_state(state: PMState) -> dict[str, Any]:
-    """Return a whole state as plain values."""
-    encoded: dict[str, Any] = _plain(state)
-    encoded["outbox"] = {key: _bare(action) for key, action in state.outbox.items()}
-    return encoded
+def dumped_state(state: PMState) -> str:
+    """Return a whole state as JSON on one line, without ever having all of it as plain values at once."""
+    parts = {
+        field.name: _dumped_table(held) if isinstance(held, Table) else dumped(_plain(held))
+        for field in dataclasses.fields(state)
+        if not _at_default(field, held := getattr(state, field.name))
+    }
+    parts["outbox"] = dumped({key: _bare(action) for key, action in state.outbox.items()})
+    return _dumped_parts(parts)
+
+
+def _dumped_table(table: Table[str, Any]) -> str:
+    return _dumped_parts({key: dumped(_plain(each)) for key, each in table.items()})
+
+
+def _dumped_parts(parts: dict[str, str]) -> str:
+    return "{" + ",".join(f"{dumped(name)}:{part}" for name, part in parts.items()) + "}"
 
 
 def decoded_fact(data: object) -> Fact:
@@ -78,7 +90,7 @@ def decoded_actions(data: object) -> tuple[Action, ...]:
 
 
 def decoded_state(data: object) -> PMState:
-    """Return the state that `encoded_state` gave. Raises ValueError."""
+    """Return the state that `dumped_state` gave, once read as JSON. Raises ValueError."""
     if not isinstance(data, dict):
         raise ValueError("a state is an object")  # noqa: TRY004 (as whatever else does not read)
     read = {

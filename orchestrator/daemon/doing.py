@@ -14,15 +14,17 @@ from orchestrator.daemon.act.launch import Places, code_of, launch
 from orchestrator.daemon.act.look import look
 from orchestrator.daemon.act.nudge import nudge
 from orchestrator.daemon.hints import OutcomeHint, RunHint
-from orchestrator.daemon.housekeeping import spent_panes, spent_trees
+from orchestrator.daemon.housekeeping import settled, spent_panes, spent_trees
 from orchestrator.daemon.lives import claim
 from orchestrator.daemon.office import Office
+from orchestrator.daemon.segments import compress_closed
 from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
 from orchestrator.model.run import Run
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.state import PMState
+from orchestrator.pm.steps import Marks
 from orchestrator.ports.files import Unreadable
 from orchestrator.workspaces.leases import Lease, may_take
 
@@ -36,7 +38,8 @@ class Doing:
     Its moments are of the clock that nobody sets.
 
     `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease;
-    `_hindered` the commits and merges that git could not do, and since when.
+    `_hindered` the commits and merges that git could not do, and since when; `_left` the settled steps whose trees
+    were seen to, `_put_off` those where that failed.
     """
 
     office: Office
@@ -45,7 +48,8 @@ class Doing:
     _told: dict[str, float] = field(default_factory=dict)
     _waits: dict[str, tuple[Launch, float]] = field(default_factory=dict)
     _hindered: dict[str, float] = field(default_factory=dict)
-    _released: set[str] = field(default_factory=set)
+    _left: Marks = 0
+    _put_off: list[Marks] = field(default_factory=list)
     _swept: int = 0
 
     def act(self, state: PMState, where: Places, action: Action) -> None:
@@ -89,23 +93,30 @@ class Doing:
         return [since + grace + apart for since in self._told.values()]
 
     def keep_house(self, state: PMState, where: Places) -> None:
-        """Close the panes and remove the trees that are spent. Nothing waits for it, and it may be repeated."""
+        """Close the panes and remove the trees that are spent; compress what the journal has closed.
+
+        Nothing waits for it, and it may be repeated.
+        """
         world = self.office.world
-        trees = [tree for tree in spent_trees(state, where) if tree.name not in self._released]
-        self._released |= {tree.name for tree in trees}
-        trees = [tree for tree in trees if world.files.entry(tree.path) is not None]
-        gone = sum(not run.live for run in state.runs.values())
+        while self._put_off:
+            self._left &= ~self._put_off.pop()
+        left, self._left = settled(state) & ~self._left, settled(state)
+        trees = [tree for tree in spent_trees(state, where, left) if world.files.entry(tree.path) is not None]
+        gone = len(state.runs) - len(state.live_runs)
         sweep, self._swept = gone != self._swept, gone
+        journal = places.task_journal(self.home)
 
         def work() -> None:
             try:
                 for tree in trees:
                     world.workspaces.release(tree, 0)
+                if sweep:
+                    compress_closed(world.files, journal)
                 for pane in spent_panes(state, world.host.panes()) if sweep else ():
                     world.host.close_pane(pane.id, pane.run)
             except (OrchestratorError, OSError) as error:
                 log.info("housekeeping of %s was put off: %s", state.id, error)
-                self._released.difference_update(tree.name for tree in trees)
+                self._put_off.append(left)
 
         if trees or sweep:
             self.office.hands.do(f"{self.task}/house", work)

@@ -8,13 +8,14 @@ from orchestrator.daemon.act.launch import Places, tree_of
 
 if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
+    from orchestrator.pm.steps import Marks
     from orchestrator.ports.host import PaneSeen
     from orchestrator.ports.workspaces import Tree
 
 
 def spent_panes(state: PMState, panes: list[PaneSeen]) -> list[PaneSeen]:
     """Return the dead panes of a task whose instance has a later run: the last words of each stay to be read."""
-    latest = {run.instance: run.id for run in state.runs.values()}
+    latest = state.runs.latest
     return [
         pane
         for pane in panes
@@ -25,13 +26,25 @@ def spent_panes(state: PMState, panes: list[PaneSeen]) -> list[PaneSeen]:
     ]
 
 
-def spent_trees(state: PMState, where: Places) -> list[Tree]:
-    """Return the worktrees whose steps are all settled and that no live run stands in."""
-    used = {state.steps[run.step].workspace for run in state.live_runs}
-    used |= {step.workspace for step in state.steps.values() if not step.settled}
-    spent = {
+def settled(state: PMState) -> Marks:
+    """Return the steps that are settled and in whose trees no live run stands."""
+    others = state.steps.unsettled
+    for run in state.live_runs:
+        step = state.steps[run.step]
+        others |= state.steps.of_tree(step.kind, step.workspace)
+    return state.steps.all & ~others
+
+
+def spent_trees(state: PMState, where: Places, since: Marks) -> list[Tree]:
+    """Return the worktrees of which all steps are settled and that no live run stands in.
+
+    `since` are the steps of which that has become true: only their trees are looked at.
+    """
+    done = settled(state)
+    trees = {
         step.workspace: tree
-        for step in state.steps.values()
-        if step.workspace not in used and (tree := tree_of(state, step, where)) is not None
+        for step in state.steps.among(since)
+        if not state.steps.of_tree(step.kind, step.workspace) & ~done
+        and (tree := tree_of(state, step, where)) is not None
     }
-    return list(spent.values())
+    return list(trees.values())

@@ -66,10 +66,9 @@ class Intake:
         return self._known.get(entry.name) != _stamp(entry)
 
     def _looked(self, entries: list[Entry], state: PMState, at: float, final: set[str]) -> list[Fact]:
-        orders = {run.order for run in state.live_runs} | set(state.orders) | _orders_of(state)
         facts: list[Fact] = []
         for entry in entries:
-            if entry.name in orders or self._was_dealt_with(entry, state):
+            if state.runs.with_order(entry.name) is not None or self._was_dealt_with(entry, state):
                 self._known[entry.name] = _stamp(entry)
                 self._unsettled.discard(entry.name)
                 continue
@@ -179,10 +178,6 @@ def _stamp(entry: Entry) -> Stamp:
 def _written(text: str) -> str:
     """Return a text that names a file as it can be written down: a name may hold bytes that are no UTF-8."""
     return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
-
-
-def _orders_of(state: PMState) -> set[str]:
-    return {run.order for run in state.runs.values()}
 
 
 def _guessed_instance(name: str, state: PMState) -> str:

@@ -1,9 +1,12 @@
 """The journal of one task: what happened, what was decided, in order, durable before anything is done (law 3).
 
-A folder of segments. The first line of a segment is a snapshot of the state before it; every further line is
-one fact with its changes and actions. Lines are numbered and carry a CRC-32 of what follows it::
+A folder of segments [daemon/segments.py]. The first line of a segment is a snapshot of the state before it; every
+further line is one fact with its changes and actions. Lines are numbered and carry a CRC-32 of what follows it::
 
     {"crc":"8c736521","n":12,"at":1764254100.5,"by":"0.1.0","fact":{…},"changes":[…],"actions":[…]}
+
+Lines of a segment take up at least twice the bytes of its snapshot, so that a line costs the same however large
+the state has grown; and there is a bound to the lines, so that a restart costs the same too.
 
 A torn last line (the daemon was killed while writing it) is cut off and kept beside. Damage further up is
 set aside whole, and what stood before it is kept: see `Opened.damage`.
@@ -20,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import __version__
 from orchestrator.daemon import codec
+from orchestrator.daemon.segments import COMPRESSED, MOST, segments, unpacked
 from orchestrator.model.errors import Damaged, JournalFailed
 from orchestrator.pm.state import PMState, fold, with_action
 from orchestrator.pm.transitions import IllegalMove
@@ -34,6 +38,11 @@ if TYPE_CHECKING:
     from orchestrator.ports.files import Files, Log
 
 SEGMENT_LINES: Final = 1000
+SEGMENT_LINES_AT_MOST: Final = 8000
+"""Replayed in half a second (60 µs each, measured)."""
+PER_SNAPSHOT: Final = 2
+"""Bytes of lines for each byte of the snapshot that they stand behind."""
+
 PASSING_TROUBLE: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 )
@@ -59,6 +68,7 @@ class Journal:
         self._log: Log | None = None
         self._segment = folder
         self._in_segment = 0
+        self._bytes = self._snapshot_bytes = 0
         self.state = PMState()
         self.lines = 0
         self.damage: Damage | None = None
@@ -85,9 +95,10 @@ class Journal:
             }
         )
         try:
-            if self._log is None or self._in_segment >= SEGMENT_LINES:
+            if self._log is None or self._is_full:
                 self._log = self._begun_segment()
-            self._log.append(line.encode() + b"\n")
+            written = line.encode() + b"\n"
+            self._log.append(written)
             if self._files.entry(self._segment) is None:
                 raise Damaged(f"{self._segment} was taken away: nothing more is done for its task")
         except OSError as error:
@@ -96,6 +107,7 @@ class Journal:
             raise JournalFailed(f"the journal {self._folder} could not be written: {error}") from error
         self.lines += 1
         self._in_segment += 1
+        self._bytes += len(written)
         self.state = decision.state
         return line
 
@@ -105,12 +117,14 @@ class Journal:
             self._log.close()
             self._log = None
 
+    @property
+    def _is_full(self) -> bool:
+        if self._in_segment >= SEGMENT_LINES_AT_MOST:
+            return True
+        return self._in_segment >= SEGMENT_LINES and self._bytes >= PER_SNAPSHOT * self._snapshot_bytes
+
     def _open(self) -> None:
-        names = sorted(
-            entry.name
-            for entry in self._files.entries(self._folder)
-            if entry.is_file and entry.name.endswith(".jsonl")
-        )
+        names = segments(entry.name for entry in self._files.entries(self._folder) if entry.is_file)
         while names:
             name = names.pop()
             if self._read_segment(name):
@@ -118,8 +132,11 @@ class Journal:
 
     def _read_segment(self, name: str) -> bool:
         """Take a segment as the newest one. False, and it is set aside, if not even its snapshot reads."""
-        path = self._folder / name
-        data = self._files.read(path, 1 << 30)
+        raw = self._files.read(self._folder / name, MOST)
+        try:
+            data = unpacked(name, raw)
+        except ValueError:
+            data = raw  # of which no line reads
         lines = data.split(b"\n")
         good: list[bytes] = []
         state, number = PMState(), 0
@@ -128,15 +145,18 @@ class Journal:
                 state, number = _folded(state, number, line, first=position == 0)
             except (ValueError, KeyError, TypeError, IllegalMove):
                 if line or position < len(lines) - 1:
-                    self._set_aside(name, data, good, torn=position == len(lines) - 1, at=number)
+                    self._set_aside(name, raw, good, torn=position == len(lines) - 1, at=number)
                 break
             good.append(line)
         if not good:
             return False
-        if len(good) == len(lines):
-            # Torn just ahead of its line break: the next line must not begin on this one.
-            self._files.write(path, data + b"\n")
+        path = self._folder / name.removesuffix(".gz")
+        if len(good) == len(lines) or name.endswith(COMPRESSED):
+            # Torn just ahead of its line break: the next line must not begin on this one. Or older than what did
+            # not read at all, and compressed: lines are to follow it.
+            self._files.write(path, b"\n".join([*good, b""]))
         self.state, self.lines, self._in_segment = state, number, len(good) - 1
+        self._snapshot_bytes, self._bytes = len(good[0]), sum(map(len, good[1:]))
         self._log, self._segment = self._files.open_log(path), path
         return True
 
@@ -144,7 +164,7 @@ class Journal:
         kept = f"{name}.{'torn' if torn else 'damaged'}-{zlib.crc32(data):08x}"
         self._files.create(self._folder / kept, data)
         if good:
-            self._files.write(self._folder / name, b"\n".join([*good, b""]))
+            self._files.write(self._folder / name.removesuffix(".gz"), b"\n".join([*good, b""]))
         else:
             self._files.remove(self._folder / name)
         if not torn or not good:
@@ -153,16 +173,19 @@ class Journal:
     def _begun_segment(self) -> Log:
         self.close()
         path = self._folder / f"{self.lines + 1:010}.jsonl"
-        snapshot = sealed({"n": self.lines, "snapshot": codec.encoded_state(self.state)})
-        self._files.write(path, snapshot.encode() + b"\n")
-        self._in_segment = 0
+        snapshot = _sealed(f'"n":{self.lines},"snapshot":{codec.dumped_state(self.state)}}}').encode()
+        self._files.write(path, snapshot + b"\n")
+        self._in_segment, self._bytes, self._snapshot_bytes = 0, 0, len(snapshot)
         self._segment = path
         return self._files.open_log(path)
 
 
 def sealed(content: dict[str, Any]) -> str:
     """Return a journal line: the content as JSON with the checksum of all that follows it in front."""
-    rest = codec.dumped(content)[1:]
+    return _sealed(codec.dumped(content)[1:])
+
+
+def _sealed(rest: str) -> str:
     return f'{{"crc":"{zlib.crc32(rest.encode()):08x}",{rest}'
 
 

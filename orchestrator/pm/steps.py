@@ -77,6 +77,11 @@ class Steps(Table[str, Step]):
         """Return the first step of a set in plan order, or None if it is empty."""
         return self.placed((marks & -marks).bit_length() - 1) if marks else None
 
+    @property
+    def all(self) -> Marks:
+        """Every step."""
+        return (1 << len(self)) - 1
+
     def mark(self, step: str) -> Marks:
         """Return the set of one step."""
         return 1 << self.place(step)

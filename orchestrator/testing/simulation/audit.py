@@ -10,6 +10,7 @@ from typing import Any
 from orchestrator import places
 from orchestrator.daemon import codec
 from orchestrator.daemon.journal import replayed, unsealed
+from orchestrator.daemon.segments import MOST, segments, unpacked
 from orchestrator.model.actions import Launch, Merge
 from orchestrator.model.facts import Fact
 from orchestrator.pm import changes as c
@@ -36,9 +37,8 @@ class Audit:
     def read(self, files: Files, home: Path) -> Audit:
         """Read all segments, oldest first."""
         folder = places.task_journal(home)
-        names = sorted(entry.name for entry in files.entries(folder) if entry.name.endswith(".jsonl"))
-        for name in names:
-            first, *lines = files.read(folder / name, 1 << 30).rstrip(b"\n").split(b"\n")
+        for name in segments(entry.name for entry in files.entries(folder)):
+            first, *lines = unpacked(name, files.read(folder / name, MOST)).rstrip(b"\n").split(b"\n")
             self._begin(unsealed(first), name)
             for line in lines:
                 self._line(unsealed(line))

@@ -18,7 +18,7 @@ from tests.integration.daemon.world import ROLES, World, a_world, altered
 
 JOURNALS = Path(__file__).parents[2] / "fixtures" / "journals"
 SUMMARY = "summary.json"
-SHORT_SEGMENTS = altered("from orchestrator.daemon import journal; journal.SEGMENT_LINES = 40")
+SHORT_SEGMENTS = altered("from orchestrator.daemon import journal; journal.SEGMENT_LINES_AT_MOST = 40")
 TURNS: dict[str, list[dict[str, Any]]] = {
     "explore": [{"report": False, "exit": 7}, {"bytes": "# Handoff: explore\nAll is well.\n"}],
     "plan": [

@@ -1,3 +1,4 @@
+import gzip
 import json
 from typing import Any
 
@@ -82,3 +83,12 @@ def test_what_the_journal_does_not_know_is_said(house, task, journal):
     assert (said.code, said.err) == (1, "task: the journal of tidy says nothing about 'nobody'\n")
     house.task("new-00000002")
     assert task("why", "new").err == "task: the journal of new says nothing\n"
+
+
+def test_what_was_compressed_is_told_as_well(task, journal):
+    plain = journal / "0000000001.jsonl"
+    (journal / "0000000001.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    both = task("why", "tidy").out
+    plain.unlink()
+    assert task("why", "tidy").out == both
+    assert both.count("tidy was started in /shop") == 1

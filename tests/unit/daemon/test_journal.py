@@ -9,8 +9,10 @@ import pytest
 
 from orchestrator.daemon import journal as journal_module
 from orchestrator.daemon.journal import Journal, sealed, unsealed
+from orchestrator.daemon.segments import compress_closed, unpacked
+from orchestrator.daemon.segments import segments as chosen_of
 from orchestrator.model.errors import JournalFailed
-from orchestrator.model.facts import CheckedIn, StopAsked, TaskStarted
+from orchestrator.model.facts import CheckedIn, Intruded, StopAsked, TaskStarted
 from orchestrator.model.limits import Limits
 from orchestrator.model.task import Brief, TaskState
 from orchestrator.pm.decide import decide
@@ -124,7 +126,7 @@ def test_a_flipped_byte_in_the_middle_is_damage_and_what_stood_before_is_kept(fi
 
 
 def test_a_segment_of_which_nothing_reads_leaves_the_one_before(files, monkeypatch):
-    monkeypatch.setattr(journal_module, "SEGMENT_LINES", 1)
+    monkeypatch.setattr(journal_module, "SEGMENT_LINES_AT_MOST", 1)
     journal = begun(files)
     before = journal.state
     fed(journal, StopAsked(2.0, "req-2"))
@@ -137,7 +139,7 @@ def test_a_segment_of_which_nothing_reads_leaves_the_one_before(files, monkeypat
 
 
 def test_segments_begin_with_a_snapshot_and_only_the_last_is_read(files, monkeypatch):
-    monkeypatch.setattr(journal_module, "SEGMENT_LINES", 2)
+    monkeypatch.setattr(journal_module, "SEGMENT_LINES_AT_MOST", 2)
     journal = begun(files)
     for n in range(2, 7):
         fact = TaskStarted(float(n), f"n{n}", f"req-{n}", "t-1", "t", "/p", journal.state.brief)
@@ -182,3 +184,106 @@ def test_a_failed_fsync_ends_it(files):
 def test_a_fact_of_which_nothing_comes_is_an_empty_decision(files):
     journal = begun(files)
     assert decide(journal.state, CheckedIn(2.0, "n2"), LIMITS).empty
+
+
+# Segments --------------------------------------------------------------------------------------------
+
+
+def grown(files, lines):
+    """Return a journal with so many lines, and the state after each."""
+    journal = begun(files)
+    states = [journal.state]
+    while journal.lines < lines:
+        fact = Intruded(float(journal.lines), f"name-{journal.lines}", "digest", "a stranger wrote it")
+        fed(journal, fact)
+        states.append(journal.state)
+    return journal, states
+
+
+@pytest.fixture
+def _two_lines(monkeypatch):
+    monkeypatch.setattr(journal_module, "SEGMENT_LINES_AT_MOST", 2)
+
+
+def test_a_segment_holds_twice_the_bytes_of_its_snapshot_and_no_more_lines_than_a_restart_can_bear(
+    files, monkeypatch
+):
+    monkeypatch.setattr(journal_module, "SEGMENT_LINES", 3)
+    monkeypatch.setattr(journal_module, "SEGMENT_LINES_AT_MOST", 40)
+    grown(files, 300)
+    *closed, _ = segments(files)
+    assert len(closed) > 5
+    shares, counts = [], []
+    for name in closed:
+        snapshot, *lines = files.read(FOLDER / name).splitlines(keepends=True)
+        shares.append(sum(map(len, lines)) / (len(snapshot) - 1))
+        counts.append(len(lines))
+    assert min(counts) >= 3
+    assert max(counts) == 40
+    assert all(share >= 2 or count == 40 for share, count in zip(shares, counts, strict=True))
+    assert min(shares) < 2.5
+
+
+@pytest.mark.usefixtures("_two_lines")
+def test_closed_segments_are_compressed_and_none_of_their_lines_is_lost(files):
+    journal, _ = grown(files, 7)
+    plain = b"".join(files.read(FOLDER / name) for name in segments(files))
+    compress_closed(files, FOLDER)
+    assert segments(files) == [
+        "0000000001.jsonl.gz",
+        "0000000003.jsonl.gz",
+        "0000000005.jsonl.gz",
+        "0000000007.jsonl",
+    ]
+    assert b"".join(unpacked(name, files.read(FOLDER / name)) for name in segments(files)) == plain
+    assert Journal(files, FOLDER).state == journal.state
+
+
+@pytest.mark.usefixtures("_two_lines")
+def test_killed_at_any_step_of_compressing_everything_still_reads(files):
+    journal, _ = grown(files, 5)
+    plain = b"".join(files.read(FOLDER / name) for name in segments(files))
+    for number in range(20):
+        left = iter(range(number))
+
+        def before(step, path, left=left):
+            if next(left, None) is None:
+                raise KilledError
+
+        files.before = before
+        try:
+            compress_closed(files, FOLDER)
+        except KilledError:
+            files.crash(power=True)
+        files.before = None
+        names = chosen_of(segments(files))
+        assert b"".join(unpacked(name, files.read(FOLDER / name)) for name in names) == plain
+        assert Journal(files, FOLDER).state == journal.state
+    assert segments(files)[0].endswith(".gz")
+
+
+@pytest.mark.usefixtures("_two_lines")
+def test_where_the_newest_does_not_read_a_compressed_one_goes_on(files):
+    _, states = grown(files, 5)
+    compress_closed(files, FOLDER)
+    files.put(FOLDER / "0000000005.jsonl", b"rubbish\nrubbish\n")
+    again = Journal(files, FOLDER)
+    assert again.damage is not None
+    assert (again.lines, again.state) == (4, states[3])
+    fed(again, StopAsked(9.0, "req-9"))
+    assert Journal(files, FOLDER).lines == 5
+
+
+@pytest.mark.usefixtures("_two_lines")
+@pytest.mark.parametrize("position", [3, 40, -3])
+def test_a_compressed_segment_that_does_not_read_is_set_aside_whole(files, position):
+    _, states = grown(files, 5)
+    compress_closed(files, FOLDER)
+    files.remove(FOLDER / "0000000005.jsonl")
+    broken = bytearray(files.read(FOLDER / "0000000003.jsonl.gz"))
+    broken[position] ^= 0x55
+    files.put(FOLDER / "0000000003.jsonl.gz", bytes(broken))
+    again = Journal(files, FOLDER)
+    assert (again.lines, again.state) == (2, states[1])
+    assert again.damage is not None
+    assert files.read(FOLDER / again.damage.where) == bytes(broken)

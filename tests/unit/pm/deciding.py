@@ -19,10 +19,10 @@ from tests.unit.pm.scans import assert_kept_is_found
 
 def decided(state: PMState, fact: Fact, limits: Limits) -> Decision:
     """Decide on a fact; the decision is pure, replays, survives the journal and leaves a lawful state."""
-    before = codec.dumped(codec.encoded_state(state))
+    before = codec.dumped_state(state)
     decision = decide(state, fact, limits)
     assert decide(state, fact, limits) == decision, "the same arguments gave another decision"
-    assert codec.dumped(codec.encoded_state(state)) == before, "the state was changed in place"
+    assert codec.dumped_state(state) == before, "the state was changed in place"
     assert decision.empty == (decision.state == state), "a decision is empty if and only if nothing changed"
     _journaled(state, fact, decision)
     _runs_are_new(state, decision)
@@ -40,7 +40,7 @@ def _journaled(state: PMState, fact: Fact, decision: Decision) -> None:
     actions = codec.decoded_actions(json.loads(codec.dumped(codec.encoded_actions(decision.actions))))
     assert (changes, actions) == (decision.changes, decision.actions)
     assert replayed(state, changes, actions) == decision.state
-    snapshot = json.loads(codec.dumped(codec.encoded_state(decision.state)))
+    snapshot = json.loads(codec.dumped_state(decision.state))
     read_again = codec.decoded_state(snapshot)
     assert read_again == decision.state
     assert_kept_is_found(read_again, 4)
