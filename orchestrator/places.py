@@ -153,6 +153,11 @@ def task_state(home: P) -> P:
     return _under(home, "state.json")
 
 
+def task_pages(home: P) -> P:
+    """Return the folder in which the steps of a large plan lie, for `state.json`."""
+    return _under(home, "pages")
+
+
 def task_log(home: P) -> P:
     """Return the PM's log of a task, which the first window of its session shows."""
     return _under(home, "pm.log")

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 REMEDY = "`task daemon stop` and `task daemon start` write it anew from the journal"
-_VERSION = 1
+_WHOLE, _PAGED = 1, 2  # versions: all in one file, or the steps in pages beside it
+_TRIES = 20
 _SUFFIX = len("-00000000")
 _HEXADECIMAL = frozenset("0123456789abcdef")
 _LISTS = ("steps", "agents", "questions", "criteria", "notices")
@@ -34,7 +35,7 @@ class Task:
 
     def read(self) -> None:
         """Read `state.json`, or read it again."""
-        self.told, self.fault = _read(places.task_state(self.home))
+        self.told, self.fault = _read(self.home)
 
     @property
     def name(self) -> str:
@@ -131,7 +132,33 @@ def chosen(options: Namespace) -> Task:
     return find(options.name, options.project)
 
 
-def _read(path: str) -> tuple[dict[str, Any], str]:
+def _read(home: str) -> tuple[dict[str, Any], str]:
+    """Return what `state.json` and its pages say. A page may be replaced meanwhile: then both are read again."""
+    fault = ""
+    for _ in range(_TRIES):
+        told, fault = _read_head(places.task_state(home))
+        if fault or told["version"] != _PAGED:
+            return told, fault
+        try:
+            told["steps"] = [step for page in told["pages"] for step in _read_page(home, page)]
+        except FileNotFoundError as error:
+            fault = f"{error.filename} is not there"
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            return {}, f"{places.task_pages(home)} is damaged ({error})"
+        else:
+            return told, ""
+    return {}, fault
+
+
+def _read_page(home: str, page: str) -> list[dict[str, Any]]:
+    with open(f"{places.task_pages(home)}/{page}", "rb") as file:  # noqa: PTH123 (no pathlib here)
+        steps = json.load(file)
+    if not isinstance(steps, list):
+        raise TypeError(f"{page} holds no list")
+    return steps
+
+
+def _read_head(path: str) -> tuple[dict[str, Any], str]:
     try:
         with open(path, "rb") as file:  # noqa: PTH123 (no pathlib here)
             told = json.load(file)
@@ -141,7 +168,7 @@ def _read(path: str) -> tuple[dict[str, Any], str]:
         return {}, f"{path} is damaged ({error})"
     if not isinstance(told, dict):
         return {}, f"{path} is damaged (it holds no object)"
-    if told.get("version") != _VERSION:
+    if told.get("version") not in {_WHOLE, _PAGED}:
         return {}, f"{path} was written by another version of this program"
     wrong = [key for key in _WORDS if not isinstance(told.get(key), str)]
     wrong += [key for key in _LISTS if not isinstance(told.setdefault(key, []), list)]

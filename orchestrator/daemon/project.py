@@ -1,8 +1,16 @@
-"""Projections: the state as files that anyone can read, written whole and never the only copy of anything."""
+"""Projections: the state as files that anyone can read, written whole and never the only copy of anything.
+
+`state.json` is what `task` shows. The steps of a large plan lie beside it in pages of 64, and it names the pages:
+of a change only the page is written on which it is. A page bears its content in its name, and those that replace
+others are there before `state.json` names them, so a reader has all of one moment, or finds a page gone and reads
+`state.json` again.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,11 +22,18 @@ from orchestrator.ports.files import Unreadable
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState
+    from orchestrator.pm.steps import Steps
     from orchestrator.ports.files import Files
 
 VERSION: Final = 1
+PAGED: Final = 2
+"""The version of a `state.json` that names pages."""
+
+FEW: Final = 256
+"""Up to so many steps lie in `state.json` itself."""
 
 HELD_SHOWN: Final = 50
 """How many of the steps that wait for an answer are named."""
@@ -26,28 +41,26 @@ HELD_SHOWN: Final = 50
 
 def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, Any]:
     """Return what `task status` shows. Times are seconds since the epoch."""
+    return _shape(state, last_checkin, at, steps=[_step(step) for step in state.steps.values()])
+
+
+def _shape(
+    state: PMState,
+    last_checkin: float,
+    at: float,
+    *,
+    steps: list[dict[str, Any]] | None = None,
+    pages: list[str] | None = None,
+) -> dict[str, Any]:
     return {
-        "version": VERSION,
+        "version": VERSION if pages is None else PAGED,
         "id": state.id,
         "task": state.name,
         "project": state.project,
         "phase": state.phase.value,
         "state": state.state.value,
         "why": state.why,
-        "steps": [
-            {
-                "id": step.id,
-                "agent": step.agent,
-                "title": step.title,
-                "status": step.state.value,
-                "attempts": step.attempt,
-                "phase": step.phase.value,
-                "subtask": step.subtask,
-                "since": step.since,
-                "why": step.why,
-            }
-            for step in state.steps.values()
-        ],
+        **({"steps": steps} if pages is None else {"pages": pages}),
         "agents": [_agent(run) for run in _shown(state)],
         "questions": [
             {
@@ -76,18 +89,80 @@ def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, A
     }
 
 
-def write_projections(files: Files, home: Path, task_folder: Path, shown: dict[str, Any]) -> None:
-    """Write `state.json` for `task`, and `pm_state.json` as the document names it, into the task's folder."""
-    data = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()
-    files.write(places.task_state(home), data)
-    own = {key: shown[key] for key in ("task", "phase", "state", "last_checkin", "updated", "branch")}
-    own["milestones"] = [
-        {key: step[key] for key in ("id", "title", "status", "phase", "attempts")} for step in shown["steps"]
+@dataclass(slots=True)
+class Shown:
+    """What of a task's state lies in `state.json` and its pages. `_pages` are those written last, with their names."""
+
+    files: Files
+    home: Path
+    _pages: list[tuple[object, str]] = field(default_factory=list)
+    _swept: bool = False
+
+    def write(self, state: PMState, last_checkin: float, at: float) -> None:
+        """Write `state.json`, and the pages that are others than before. Raises OSError."""
+        before = {name for _, name in self._pages}
+        if len(state.steps) <= FEW:
+            told = projection(state, last_checkin=last_checkin, at=at)
+            self._pages = []
+        else:
+            self._pages = self._written(state.steps)
+            told = _shape(state, last_checkin, at, pages=[name for _, name in self._pages])
+        self.files.write(places.task_state(self.home), _packed(told))
+        self._remove(before)
+
+    def _written(self, steps: Steps) -> list[tuple[object, str]]:
+        """Write the pages that changed, and return all of them."""
+        folder, known = places.task_pages(self.home), dict(enumerate(self._pages))
+        pages: list[tuple[object, str]] = []
+        self.files.make_folder(folder)
+        for number, chunk in enumerate(steps.chunks):
+            kept, name = known.get(number, (None, ""))
+            if kept is not chunk:
+                data = _packed([_step(step) for _, step in chunk])
+                new = f"{number:04}-{blake2b(data, digest_size=8).hexdigest()}.json"
+                if new != name:
+                    self.files.write(folder / new, data)
+                name = new
+            pages.append((chunk, name))
+        return pages
+
+    def _remove(self, before: set[str]) -> None:
+        """Remove the pages that nothing names any more; at first also those of an earlier life."""
+        folder, named = places.task_pages(self.home), {name for _, name in self._pages}
+        if not self._swept:
+            before |= {entry.name for entry in self.files.entries(folder)}
+        for name in before - named:
+            self.files.remove(folder / name)
+        self._swept = True
+
+
+def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_checkin: float, at: float) -> int:
+    """Write `pm_state.json` as the document names it, into the task's folder. Return its bytes. Raises OSError."""
+    told = {
+        "task": state.name,
+        "phase": state.phase.value,
+        "state": state.state.value,
+        "last_checkin": last_checkin or None,
+        "updated": at,
+        "branch": state.branch,
+    }
+    milestones = [
+        {
+            "id": step.id,
+            "title": step.title,
+            "status": step.state.value,
+            "phase": step.phase.value,
+            "attempts": step.attempt,
+        }
+        for step in state.steps.values()
     ]
+    # A line for each, so that it can be read and compared; `indent` would spread them, and is ten times slower.
+    head = "".join(f"{_spaced(key)}: {_spaced(value)},\n" for key, value in told.items())
+    listed = ",\n ".join(_spaced(each) for each in milestones)
+    data = f'{{\n{head}"milestones": [\n {listed}\n]\n}}\n'.encode()
     if files.entry(task_folder) is not None:
-        files.write(
-            places.pm_state(task_folder), json.dumps(own, ensure_ascii=False, indent=1).encode(), 0o644
-        )
+        files.write(places.pm_state(task_folder), data, 0o644)
+    return len(data)
 
 
 def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
@@ -111,8 +186,30 @@ def _held_up(state: PMState, step: str) -> list[str]:
 
 def _shown(state: PMState) -> list[Run]:
     """Return the live runs, and of each instance the latest one."""
-    latest = {run.instance: run for run in state.runs.values() if run.purpose is Purpose.WORK or run.live}
-    return list(latest.values())
+    latest = [state.runs[run] for run in state.runs.latest.values()]
+    return [run for run in latest if run.purpose is Purpose.WORK or run.live]
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "id": step.id,
+        "agent": step.agent,
+        "title": step.title,
+        "status": step.state.value,
+        "attempts": step.attempt,
+        "phase": step.phase.value,
+        "subtask": step.subtask,
+        "since": step.since,
+        "why": step.why,
+    }
+
+
+def _spaced(told: object) -> str:
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _packed(told: object) -> bytes:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _agent(run: Run) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 What came while it wrote is one further writing, however much it was. A state never changes, so the thread works
 on the one that it was handed, and the deciding thread waits for no disk but the journal's.
+
+state.json is written at once. The two documents in the task's folder are whole by their nature: those of a large
+plan are written at a steady rate, so that what is written for a step does not grow with the plan.
 """
 
 from __future__ import annotations
@@ -11,11 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from typing import Final
 
 from orchestrator.daemon.hands import Hands
-from orchestrator.daemon.project import projection, write_projections
+from orchestrator.daemon.project import Shown, write_pm_state
 from orchestrator.daemon.view import pm_view
 from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.task import TaskState
 from orchestrator.pm.state import PMState
 from orchestrator.ports.clock import Clock
 from orchestrator.ports.files import Files
@@ -23,14 +28,28 @@ from orchestrator.scribe.scribe import Scribe
 
 log = logging.getLogger(__name__)
 
+SMALL: Final = 16_384
+"""Bytes up to which the documents are written whenever there is something new."""
+
+RATE: Final = 800.0
+"""Bytes per second at which larger ones are: those of 1,000 subtasks are ten minutes old at most, as a check-in."""
+
 
 @dataclass(slots=True)
 class _News:
-    """What is to be shown, since the last writing."""
+    """What is to be shown, since the last writing: in state.json, in the documents, and what the scribe looks at."""
 
     state: PMState | None = None
+    documents: PMState | None = None
     names: set[str] = field(default_factory=set)
     rescan: bool = False
+
+    def merge(self, older: _News) -> None:
+        """Take in what could not be written."""
+        self.state = self.state or older.state
+        self.documents = self.documents or older.documents
+        self.names |= older.names
+        self.rescan |= older.rescan
 
 
 @dataclass(slots=True)
@@ -48,6 +67,13 @@ class Showing:
     _taking: Lock = field(default_factory=Lock)
     _writing: Lock = field(default_factory=Lock)
     _queued: bool = False
+    _shown: Shown = field(init=False)
+    _next_at: float = 0.0
+    _urgent: tuple[TaskState, tuple[str, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        """Know of nothing that was written."""
+        self._shown = Shown(self.files, self.home)
 
     def tell(
         self,
@@ -62,45 +88,61 @@ class Showing:
         with self._taking:
             self._view = state, last_checkin
             if changed:
-                self._news.state = state
+                self._news.state = self._news.documents = state
             self._news.names.update(names)
             self._news.rescan |= rescan
 
     @property
     def behind(self) -> bool:
-        """True while something is not shown yet: because it just came, or because it could not be written."""
-        return self._news.state is not None or bool(self._news.names) or self._news.rescan
+        """True while something is not shown yet: it just came, could not be written, or waits for its turn."""
+        news = self._news
+        return (news.state or news.documents) is not None or bool(news.names) or news.rescan
 
     def soon(self) -> None:
-        """Have what was told written by the hands."""
+        """Have what was told written by the hands; large documents, when it is their time."""
         with self._taking:
             if self._queued:
                 return
             self._queued = True
-        self.hands.do(f"{self.home.name}/show", self.now)
+        self.hands.do(f"{self.home.name}/show", self._work)
 
     def now(self) -> None:
-        """Write what was told, here and before this returns. What fails stays to be written the next time."""
+        """Write all that was told, here and before this returns. What fails stays to be written the next time."""
+        self._work(everything=True)
+
+    def _work(self, *, everything: bool = False) -> None:
         with self._writing:
             with self._taking:
                 news, self._news, view, self._queued = self._news, _News(), self._view, False
             if view is None:
                 return
             try:
-                self._write(news, *view)
+                self._write(news, *view, everything=everything)
             except (OrchestratorError, OSError) as error:
                 log.warning("what %s shows was not written just now: %s", self.home.name, error)
                 with self._taking:
-                    self._news.state = self._news.state or news.state
-                    self._news.names |= news.names
-                    self._news.rescan |= news.rescan
+                    self._news.merge(news)
 
-    def _write(self, news: _News, state: PMState, last_checkin: float) -> None:
+    def _write(self, news: _News, state: PMState, last_checkin: float, *, everything: bool) -> None:
         at = self.clock.now()
         if news.state is not None:
-            shown = projection(news.state, last_checkin=last_checkin, at=at)
-            write_projections(self.files, self.home, self.folder, shown)
+            self._shown.write(news.state, last_checkin, at)
+            news.state = None
+        urgent = state.state, tuple(question.id for question in state.open_questions)
+        if everything or urgent != self._urgent or self.clock.monotonic() >= self._next_at:
+            self._write_documents(news, state, last_checkin, at)
+            self._urgent = urgent
+        else:
+            with self._taking:
+                self._news.merge(news)
+
+    def _write_documents(self, news: _News, state: PMState, last_checkin: float, at: float) -> None:
+        size = 0
+        if news.documents is not None:
+            size = write_pm_state(self.files, self.folder, news.documents, last_checkin=last_checkin, at=at)
         if news.rescan:
             self.scribe.rescan(pm_view(state, last_checkin), at)
         else:
             self.scribe.notice(sorted(news.names), pm_view(state, last_checkin), at)
+        size += self.scribe.size
+        self._next_at = self.clock.monotonic() + (size / RATE if size > SMALL else 0.0)

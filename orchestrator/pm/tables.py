@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from typing import Final, Self, TypeVar, overload
 
 K = TypeVar("K")
@@ -59,6 +59,14 @@ class Table(Mapping[K, V]):
     def __iter__(self) -> Iterator[K]:
         return (key for chunk in self._chunks for key, _ in chunk)
 
+    def values(self) -> ValuesView[V]:
+        """Return the values in order; a look at all of them looks no key up."""
+        return _Values(self)
+
+    def items(self) -> ItemsView[K, V]:
+        """Return the entries in order, likewise."""
+        return _Items(self)
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Table) and self._chunks == other._chunks:
             return True
@@ -68,6 +76,11 @@ class Table(Mapping[K, V]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({dict(self)!r})"
+
+    @property
+    def chunks(self) -> tuple[tuple[tuple[K, V], ...], ...]:
+        """The entries in order, in chunks: one in which nothing was changed is the very same in a changed copy."""
+        return self._chunks
 
     def place(self, key: K) -> int:
         """Return which of all keys this one was, from 0. Raises KeyError."""
@@ -111,6 +124,20 @@ class Table(Mapping[K, V]):
         number = hash(key) & (len(places) - 1)
         self._places = (*places[:number], {**places[number], key: size}, *places[number + 1 :])
         self._size = size + 1
+
+
+class _Values(ValuesView[V]):
+    _mapping: Table[object, V]
+
+    def __iter__(self) -> Iterator[V]:
+        return (value for chunk in self._mapping.chunks for _, value in chunk)
+
+
+class _Items(ItemsView[K, V]):
+    _mapping: Table[K, V]
+
+    def __iter__(self) -> Iterator[tuple[K, V]]:
+        return (entry for chunk in self._mapping.chunks for entry in chunk)
 
 
 def _spread(places: dict[K, int], least: int) -> tuple[dict[K, int], ...]:

@@ -50,6 +50,11 @@ class Scribe:
         self._content: str | None = None  # of progress.md, without its times
         self._written: Entry | None = None
 
+    @property
+    def size(self) -> int:
+        """The bytes of progress.md as it was written last."""
+        return self._written.size if self._written else 0
+
     def notice(self, names: Iterable[str], view: PMView, at: float) -> bool:
         """Take in files that are new, changed or gone, and write progress.md.
 

@@ -16,10 +16,13 @@ from orchestrator.model.facts import ReportLanded
 from orchestrator.model.limits import Limits
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.handoff import INSTANCE, report
+from tests.benchmarks.resting import SETTINGS, rest
 from tests.benchmarks.row import Of, Reach, Row
-from tests.benchmarks.world import Begun, World, brief
+from tests.benchmarks.world import Begun, World
 
-LINES = 10_000
+LINES = 100_000
+HANDOFFS = 20_000
+"""A step of a plan takes about nine lines, and leaves an order and a report: one in five."""
 
 
 class HastyFiles(DiskFiles):
@@ -35,16 +38,16 @@ class HastyLog(DiskLog):
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    with World() as world, World() as empty:
-        world.start_daemon()
-        task = world.start_task("measure", brief({}, "shared"))
+    with World(**SETTINGS) as world, World() as empty:
+        bench.progress.tell(f"{bench.agents} agents begin")
+        task = rest(world, bench.agents)
         run = task.first_run()
         world.stop_daemon()
         texts = lengthen(bench, task, run)
-        yield measured(bench, world, empty, f"restart, {LINES:,} journal lines")
-        for name, text in texts.items():
+        yield measured(bench, world, empty, f"restart, {bench.agents} agents, {LINES:,} journal lines")
+        for name, text in list(texts.items())[:HANDOFFS]:
             (places.handoffs(task.folder) / name).write_bytes(text)
-        yield measured(bench, world, empty, f"restart, the same with {LINES:,} handoffs on disk")
+        yield measured(bench, world, empty, f"restart, the same with {HANDOFFS:,} handoffs on disk")
 
 
 def measured(bench: Bench, world: World, empty: World, what: str) -> Row:

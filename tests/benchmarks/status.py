@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator import places
-from orchestrator.daemon.project import projection, write_projections
+from orchestrator.daemon.project import Shown
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Life, Purpose, Run, Turn
@@ -131,7 +131,7 @@ def lay_down(world: World, name: str, steps: int, agents: int) -> None:
         runs=Runs(runs),
         started_at=now,
     )
-    write_projections(DiskFiles(), home, folder, projection(state, last_checkin=now, at=now))
+    Shown(DiskFiles(), home).write(state, now, now)
 
 
 def _read_out(terminal: int) -> None:

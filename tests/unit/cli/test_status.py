@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from orchestrator.cli import tasks
 from orchestrator.cli.screen import width_of
 
 HEAVY = {
@@ -151,6 +152,51 @@ def test_a_damaged_state_is_one_sentence(house, task, content, why):
     assert said.out == ""
     assert why in said.err
     assert "task daemon start" in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.fixture
+def paged(house):
+    """Leave a task whose steps lie in two pages."""
+    home = house.task(version=2, pages=["0000-aa.json", "0001-bb.json"])
+    (home / "pages").mkdir()
+    for name, step in (("0000-aa.json", "dev-1"), ("0001-bb.json", "dev-65")):
+        (home / "pages" / name).write_text(json.dumps([house.step(step, title=f"Title of {step}")]))
+    return home / "pages"
+
+
+def test_steps_in_pages_are_shown_like_any_others(house, task, paged):
+    said = task("status", "tidy")
+    assert said.code == 0
+    assert "Title of dev-1" in said.out
+    assert said.out.index("dev-1 ") < said.out.index("dev-65")
+
+
+def test_a_page_that_is_replaced_just_now_is_found_again(house, task, paged, monkeypatch):
+    new, opened = paged / "0001-cc.json", []
+
+    def replaced(home, page):
+        opened.append(page)
+        if len(opened) == 1:
+            house.task(version=2, pages=["0000-aa.json", new.name])
+            (paged / "0001-bb.json").rename(new)
+        return read_page(home, page)
+
+    read_page = tasks._read_page
+    monkeypatch.setattr(tasks, "_read_page", replaced)
+    assert "Title of dev-65" in task("status", "tidy").out
+    assert opened[-1] == new.name
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"\xff"])
+def test_a_page_that_does_not_read_is_one_sentence(house, task, paged, content):
+    if content is None:
+        (paged / "0001-bb.json").unlink()
+    else:
+        (paged / "0001-bb.json").write_bytes(content)
+    said = task("status", "tidy")
+    assert (said.code, said.out) == (1, "")
+    assert "pages" in said.err
     assert said.err.count("\n") == 1
 
 

@@ -1,0 +1,118 @@
+"""What the whole daemon writes and does for a step does not grow with the plan: counted, in a fake world."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+
+from orchestrator.model.settings import Settings
+from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.testing.simulation import world as simulated
+from orchestrator.testing.simulation.agents import Manners
+from orchestrator.testing.simulation.world import Wish, World, listening
+
+WELL = Manners(bad=0, rejects=0, odd=0, longest=2)
+STEPS = 60
+"""So many steps are counted, in the middle of a small plan as in the beginning of a large one."""
+
+FLAT = 1.5
+"""A step of a plan four times as large may cost so many times as much."""
+
+
+class CountingFiles(MemoryFiles):
+    """Knows how many bytes were written, by the name of the file or of its folder."""
+
+    def __init__(self, **how):
+        super().__init__(**how)
+        self.bytes = Counter[str]()
+
+    def write(self, path, data, mode=0o600, *, durable=True):
+        super().write(path, data, mode, durable=durable)
+        self._count(path, data)
+
+    def create(self, path, data, mode=0o600, *, durable=True):
+        self._count(path, data)
+        return super().create(path, data, mode, durable=durable)
+
+    def open_log(self, path):
+        log = super().open_log(path)
+        append = log.append
+
+        def counted(line):
+            append(line)
+            self._count(path, line)
+
+        log.append = counted  # type: ignore[method-assign]
+        return log
+
+    def _count(self, path, data):
+        self.bytes[
+            path.name if path.name in {"state.json", "pm_state.json", "progress.md"} else path.parent.name
+        ] += len(data)
+
+
+@dataclass
+class Cost:
+    """What so many steps cost: bytes written, and calls of Python, by the daemon, its world and its agents."""
+
+    bytes: Counter[str]
+    calls: int = 0
+
+
+def cost(subtasks, monkeypatch):
+    monkeypatch.setattr(simulated, "MemoryFiles", CountingFiles)
+    manners = Manners(bad=0, rejects=0, odd=0, longest=WELL.longest, subtasks=subtasks)
+    world = World("scale", (Wish("alpha"),), manners, Settings(), deaf=0.0, slow=False)
+    with listening(world):
+        world.boot()
+        world.start(world.wishes[0], "much to do", ("it works",))
+        until(world, STEPS)
+        files = world.files
+        assert isinstance(files, CountingFiles)
+        before, calls = Counter(files.bytes), 0
+
+        def count(_frame, event, _about):
+            nonlocal calls
+            calls += event == "call"
+
+        sys.setprofile(count)
+        try:
+            until(world, 2 * STEPS)
+        finally:
+            sys.setprofile(None)
+    assert not world.complaints
+    return Cost(files.bytes - before, calls)
+
+
+def until(world, steps):
+    """Go on until so many steps have passed."""
+    while passed(world) < steps:
+        assert world.go_on(until=world.clock.monotonic() + 86400), "it does not go on"
+
+
+def passed(world):
+    for task in world.tasks().values():
+        plan = task.engine.state.steps
+        return len(plan) - plan.unsettled.bit_count()
+    return 0
+
+
+@pytest.fixture(scope="module")
+def costs():
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return [cost(subtasks, monkeypatch) for subtasks in (100, 400)]
+
+
+def test_what_is_written_for_a_step_does_not_grow_with_the_plan(costs):
+    small, large = costs
+    assert large.bytes.total() <= FLAT * small.bytes.total(), (small.bytes, large.bytes)
+    for name in ("journal", "pages", "state.json"):
+        assert 0 < large.bytes[name] <= FLAT * small.bytes[name], name
+
+
+def test_what_is_done_for_a_step_does_not_grow_with_the_plan(costs):
+    small, large = costs
+    assert large.calls <= FLAT * small.calls

@@ -1,0 +1,121 @@
+"""Trees that nobody will work in again are removed: each once, when its last step is settled and its last run gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon.act.launch import Places, World
+from orchestrator.daemon.doing import Doing
+from orchestrator.daemon.hands import Inline
+from orchestrator.daemon.office import Office
+from orchestrator.model.errors import Unavailable
+from orchestrator.model.handoff import ReportStatus, Verdict
+from orchestrator.model.limits import Limits
+from orchestrator.model.settings import Settings
+from orchestrator.model.task import WorkspaceKind
+from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.unit.pm.story import Story
+
+HOME = Path("/pm/tasks/demo-1")
+WHERE = Places(Path("/project"), HOME, Path("/project/tasks/demo"), Path("/pm/worktrees/demo-1"))
+
+
+class Trees:
+    """Workspaces that are asked for nothing but to be released."""
+
+    def __init__(self):
+        self.released = []
+        self.able = True
+
+    def release(self, tree, _patience):
+        if not self.able:
+            raise Unavailable("git does not answer")
+        self.released.append(tree.name)
+
+    def taken(self):
+        told, self.released = self.released, []
+        return told
+
+
+class NoPanes:
+    def panes(self):
+        return []
+
+
+@pytest.fixture
+def trees():
+    return Trees()
+
+
+@pytest.fixture
+def house(trees):
+    """Do the housekeeping as it is done after each decision."""
+    files = MemoryFiles()
+    for name in ("a", "b", "c", "look"):
+        files.make_folder(WHERE.trees / name)
+    world = World(files, NoPanes(), trees, Settings(), {})  # type: ignore[arg-type]
+    office = Office(
+        world, FakeClock(), Inline(), Inline(), lambda: "n", lambda _: None, Path("/pm"), lambda *_: ()
+    )
+    return Doing(office, "demo-1", HOME)
+
+
+@pytest.fixture
+def story():
+    return Story(limits=Limits(blocks=0), workspace=WorkspaceKind.WORKTREE).planned("a", "b", "c")
+
+
+def test_a_tree_goes_with_its_last_step_and_its_last_run(story, trees, house):
+    story.does("dev:a")
+    story.approves("test:a")
+    story.comes_alive("review:a")
+    story.reports("review:a", verdict=Verdict.APPROVED)
+    house.keep_house(story.state, WHERE)
+    assert trees.taken() == []
+    story.ends("review:a")
+    house.keep_house(story.state, WHERE)
+    assert trees.taken() == ["a"]
+    story.finishes("b")
+    for _ in range(3):
+        house.keep_house(story.state, WHERE)
+    assert trees.taken() == ["b"]
+
+
+def test_one_that_was_worked_in_again_is_removed_again(story, trees, house):
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no device")
+    story.answers("q1", "set-aside")
+    house.keep_house(story.state, WHERE)
+    assert trees.taken() == ["a"]
+    story.finishes("b")
+    story.finishes("c")
+    story.does("accept", ReportStatus.BLOCKED, blockers="no device")
+    story.answers("q2", "set-aside")
+    house.keep_house(story.state, WHERE)
+    assert sorted(trees.taken()) == ["b", "c", "look"]
+    story.starts()
+    house.keep_house(story.state, WHERE)
+    assert trees.taken() == []
+    story.finishes("a")
+    house.keep_house(story.state, WHERE)
+    assert trees.taken() == ["a"]
+
+
+def test_what_could_not_be_done_is_done_the_next_time(story, trees, house):
+    story.finishes("a")
+    trees.able = False
+    house.keep_house(story.state, WHERE)
+    trees.able = True
+    house.keep_house(story.state, WHERE)
+    assert trees.taken() == ["a"]
+
+
+def test_after_a_restart_everything_is_looked_at_once(story, trees, house):
+    story.finishes("a")
+    story.finishes("b")
+    house.keep_house(story.state, WHERE)
+    assert trees.taken() == ["a", "b"]
+    house.keep_house(story.state, WHERE)
+    assert trees.taken() == []
