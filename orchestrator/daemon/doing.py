@@ -100,8 +100,10 @@ class Doing:
         world = self.office.world
         while self._put_off:
             self._left &= ~self._put_off.pop()
-        left, self._left = settled(state) & ~self._left, settled(state)
-        trees = [tree for tree in spent_trees(state, where, left) if world.files.entry(tree.path) is not None]
+        done = settled(state)
+        left, self._left = done & ~self._left, done
+        trees = spent_trees(state, where, done, left)
+        trees = [tree for tree in trees if world.files.entry(tree.path) is not None]
         gone = len(state.runs) - len(state.live_runs)
         sweep, self._swept = gone != self._swept, gone
         journal = places.task_journal(self.home)

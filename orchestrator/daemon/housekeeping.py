@@ -27,20 +27,20 @@ def spent_panes(state: PMState, panes: list[PaneSeen]) -> list[PaneSeen]:
 
 
 def settled(state: PMState) -> Marks:
-    """Return the steps that are settled and in whose trees no live run stands."""
+    """Return the steps that are settled, without those whose runs have still to leave their trees."""
     others = state.steps.unsettled
     for run in state.live_runs:
         step = state.steps[run.step]
-        others |= state.steps.of_tree(step.kind, step.workspace)
+        if step.settled:
+            others |= state.steps.of_tree(step.kind, step.workspace)
     return state.steps.all & ~others
 
 
-def spent_trees(state: PMState, where: Places, since: Marks) -> list[Tree]:
-    """Return the worktrees of which all steps are settled and that no live run stands in.
+def spent_trees(state: PMState, where: Places, done: Marks, since: Marks) -> list[Tree]:
+    """Return the worktrees of which all steps are `done`.
 
     `since` are the steps of which that has become true: only their trees are looked at.
     """
-    done = settled(state)
     trees = {
         step.workspace: tree
         for step in state.steps.among(since)

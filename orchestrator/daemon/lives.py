@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
@@ -26,8 +27,10 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
 
     A run whose launcher did not claim it in `limits.start_time` is claimed by us, so that it never will.
     """
-    folder = places.run_home(home, run.id)
+    folder = _folder(home, run.id)
     seen = host.observe(folder)
+    if seen.standing is Standing.ALIVE and run.life is not Life.STARTING:
+        return []
     nonce = f"{run.id}:{seen.standing}"
     facts: list[Fact] = []
     if run.life is Life.STARTING and seen.pid is not None:
@@ -49,6 +52,12 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
             if _overdue(files, folder / LAUNCHED, at, limits) and claim(files, folder):
                 facts.append(LaunchFailed(at, nonce, run.id, "its launcher did not start in time"))
     return facts
+
+
+@lru_cache(4096)
+def _folder(home: Path, run: str) -> Path:
+    """Return a run's folder, always the same object: to make it anew costs more than to look into it."""
+    return places.run_home(home, run)
 
 
 def claim(files: Files, folder: Path) -> bool:

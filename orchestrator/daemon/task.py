@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
@@ -16,6 +15,7 @@ from orchestrator.daemon.lives import facts_of
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.project import write_lost
 from orchestrator.daemon.showing import Showing
+from orchestrator.daemon.signs import signs_of_work
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
@@ -206,7 +206,13 @@ class Task:
         """The heartbeat: look at everything, take note of signs of work, see what is due (HUB 4.1)."""
         self.see_everything()
         at = self.office.clock.now()
-        self.feed(CheckedIn(at, self.office.nonce(), self._signs_of_work()))
+        self.feed(
+            CheckedIn(
+                at,
+                self.office.nonce(),
+                signs_of_work(self.office.world.files, self.where.task, self.engine.state),
+            )
+        )
         self.engine.last_checkin = at
         self.engine.dirty = True
         self.show(rescan=True)
@@ -297,23 +303,6 @@ class Task:
     def close(self) -> None:
         """Let go of the task's files."""
         self.engine.close()
-
-    def _signs_of_work(self) -> dict[str, float]:
-        """Return when each live run last laid something down. What moves on its screen is no sign of work."""
-        task, agents = self.where.task, self.engine.state.agents
-        newest = cache(self._newest_in)  # many runs lay down their artifacts in one folder
-        signs = {}
-        for run in self.engine.state.live_runs:
-            found = [newest(places.scratchpad(task, run.instance))]
-            if (agent := agents.get(run.agent)) is not None:
-                found.append(newest(places.artifacts(task, agent.artifact_folder)))
-            if sign := max(found):
-                signs[run.id] = sign / 1e9
-        return signs
-
-    def _newest_in(self, folder: Path) -> int:
-        """Return when the youngest file of a folder was changed, in nanoseconds; 0 if there is none."""
-        return max((entry.mtime_ns for entry in self.office.world.files.entries(folder)), default=0)
 
     def _act(self, engine: Engine, action: Action) -> None:
         self.doing.act(engine.state, self.where, action)

@@ -11,6 +11,7 @@ from typing import Final
 from orchestrator.hosts import claims, processes
 from orchestrator.hosts.claims import Launched, read_exit, read_launched
 from orchestrator.hosts.launcher import lay_down
+from orchestrator.hosts.processes import Process
 from orchestrator.hosts.tmux import NoServer, NoTarget, Tmux, TmuxFailed
 from orchestrator.hosts.tmux_words import (
     all_of,
@@ -47,6 +48,7 @@ class LocalHost:
     def __init__(self, tmux: Tmux, files: Files) -> None:
         self._tmux = tmux
         self._files = files
+        self._alive: dict[Path, tuple[Process, Observation]] = {}
 
     # Launching ------------------------------------------------------------------------------------
 
@@ -93,6 +95,19 @@ class LocalHost:
             raise Unavailable(f"the files of run {folder.name} cannot be read: {error}") from error
 
     def _observe(self, folder: Path) -> Observation:
+        # What a launcher wrote of itself never changes, and it lives until it has told of its end: as long as the
+        # process of one that was seen alive runs, there is nothing new to read.
+        known, seen = self._alive.get(folder, (None, None))
+        if known is not None and seen is not None and processes.alive(known):
+            return seen
+        seen = self._read(folder)
+        if seen.standing is Standing.ALIVE and seen.pid is not None:
+            self._alive[folder] = Process(seen.pid, seen.start), seen
+        else:
+            self._alive.pop(folder, None)
+        return seen
+
+    def _read(self, folder: Path) -> Observation:
         launched = read_launched(self._files, folder)
         # The order counts: a launcher found dead has written its `exit` by then, if it ever will.
         lives = launched is not None and processes.alive(launched.process)

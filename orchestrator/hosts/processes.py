@@ -55,6 +55,9 @@ class _Row:
 
 def alive(process: Process) -> bool:
     """Tell whether exactly this process runs; one that ended and was not yet waited for does not."""
+    if _LINUX:
+        stat = _stat_of(process.pid)
+        return stat is not None and _start(stat) == process.start
     row = _row(process.pid)
     return row is not None and row.process == process
 
@@ -129,6 +132,23 @@ def _row(pid: int) -> _Row | None:
 
 
 def _row_of_proc(pid: int) -> _Row | None:
+    stat = _stat_of(pid)
+    if stat is None:
+        return None
+    ticks = sum(int(each) for each in stat[11:15])
+    return _Row(Process(pid, _start(stat)), int(stat[3]), ticks / _TICKS)
+
+
+def _start(stat: list[bytes]) -> str:
+    return f"{int(stat[19])}@{_boot()}"
+
+
+def _stat_of(pid: int) -> list[bytes] | None:
+    """Return the fields of a process from its state on, or None if there is none such, or only what is left of it.
+
+    proc(5): the name in parentheses may hold anything; state, session and starttime are 3, 6 and 22, and the four
+    times of the process and its children 14 to 17.
+    """
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError):
@@ -139,13 +159,8 @@ def _row_of_proc(pid: int) -> _Row | None:
         return None
     finally:
         os.close(descriptor)
-    # proc(5): the name in parentheses may hold anything; state, session and starttime are 3, 6 and 22, and the
-    # four times of the process and its children 14 to 17.
-    state, _, _, session, *rest = stat.rpartition(b") ")[2].split()
-    if state in b"ZX":
-        return None
-    ticks = sum(int(each) for each in rest[7:11])
-    return _Row(Process(pid, f"{int(rest[15])}@{_boot()}"), int(session), ticks / _TICKS)
+    fields = stat.rpartition(b") ")[2].split(None, 20)
+    return None if fields[0] in b"ZX" else fields
 
 
 def _rows_of_ps(*which: str) -> list[_Row]:

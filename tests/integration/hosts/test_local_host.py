@@ -18,11 +18,27 @@ from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.tmux import NoServer, Tmux
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.run import Exit
+from orchestrator.ports.files import Entry
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 from tests.polling import wait_until
 from tests.tmux_server import TmuxSocket
 
 SESSION = "tidy-0123abcd"
+
+
+class WatchedFiles(DiskFiles):
+    """Knows what was read, and looked at."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def read(self, path: Path, limit: int = 67_108_864) -> bytes:
+        self.seen.append(path.name)
+        return super().read(path, limit)
+
+    def entry(self, path: Path) -> Entry | None:
+        self.seen.append(path.name)
+        return super().entry(path)
 
 
 class Bench:
@@ -31,10 +47,15 @@ class Bench:
     def __init__(self, root: Path, socket: TmuxSocket) -> None:
         self.root = root
         self.socket = socket
-        self.host = LocalHost(Tmux(socket.name, socket.environ, deadline=2.0), DiskFiles())
+        self.files = WatchedFiles()
+        self.host = self.another_host()
         self.folders: list[Path] = []
         (root / "pm.log").touch()
         self.open_session("a title")
+
+    def another_host(self) -> LocalHost:
+        """Return a host as a daemon has it that was just started."""
+        return LocalHost(Tmux(self.socket.name, self.socket.environ, deadline=2.0), self.files)
 
     def open_session(self, title: str) -> None:
         self.host.open_session(SESSION, title, self.root / "pm.log")
@@ -276,10 +297,22 @@ def test_a_process_that_has_the_number_of_a_launcher_of_old_is_not_touched(bench
     seen = bench.alive(folder)
     told = (folder / "pid").read_text()
     (folder / "pid").write_text(told.replace(seen.start, "1@an-earlier-boot"))
-    assert bench.host.observe(folder) == Observation(Standing.GONE, seen.pid, seen.pane, Exit(lost=True))
-    bench.host.end(folder, kill=True)
+    later = bench.another_host()
+    assert later.observe(folder) == Observation(Standing.GONE, seen.pid, seen.pane, Exit(lost=True))
+    later.end(folder, kill=True)
     (folder / "pid").write_text(told)
-    assert bench.host.observe(folder).standing is Standing.ALIVE
+    assert later.observe(folder).standing is Standing.ALIVE
+
+
+def test_of_a_run_that_was_seen_alive_only_its_process_is_looked_at(bench: Bench) -> None:
+    folder = bench.launch("r1", "sleep", "600")
+    seen = bench.alive(folder)
+    bench.files.seen.clear()
+    assert [bench.host.observe(folder) for _ in range(3)] == [seen] * 3
+    assert bench.files.seen == []
+    bench.host.end(folder, kill=True)
+    assert bench.gone(folder) == Exit(signal=signal.SIGKILL)
+    assert "exit" in bench.files.seen
 
 
 def test_one_that_can_be_neither_read_nor_written_is_unavailable(bench: Bench, monkeypatch) -> None:
