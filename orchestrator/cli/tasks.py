@@ -18,6 +18,7 @@ REMEDY = "`task daemon stop` and `task daemon start` write it anew from the jour
 _VERSION = 1
 _SUFFIX = len("-00000000")
 _HEXADECIMAL = frozenset("0123456789abcdef")
+_NAMING = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _LISTS = ("steps", "agents", "questions", "criteria", "notices")
 _WORDS = ("task", "project", "phase", "state")
 
@@ -150,7 +151,7 @@ def _read(path: str) -> tuple[dict[str, Any], str]:
 
 def _is_id(entry: str) -> bool:
     name, dash, tail = entry[:-_SUFFIX], entry[-_SUFFIX : 1 - _SUFFIX], entry[1 - _SUFFIX :]
-    return bool(name) and dash == "-" and _HEXADECIMAL.issuperset(tail)
+    return bool(name) and _NAMING.issuperset(name) and dash == "-" and _HEXADECIMAL.issuperset(tail)
 
 
 def _asked_for(home: str) -> dict[str, Any]:

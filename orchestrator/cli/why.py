@@ -13,6 +13,7 @@ from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, stamp
 from orchestrator.cli.tasks import Task, about_task, chosen
+from orchestrator.formats.redact import redacted
 from orchestrator.pm.explain import explain
 
 EXAMPLE = "task why tidy dev -n 5"
@@ -38,7 +39,7 @@ def run(options: Namespace) -> int:
         if len(found) >= options.count:
             break
         if (wanted is None or _mentions(line, wanted)) and (sentences := explain(line)):
-            found.append((float(line.get("at") or 0.0), sentences))
+            found.append((float(line.get("at") or 0.0), [redacted(sentence) for sentence in sentences]))
     found.reverse()
     if options.json:
         print(json.dumps({"decisions": [_shape(at, said) for at, said in found]}))

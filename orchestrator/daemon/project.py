@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
+from orchestrator.formats.redact import redacted
+from orchestrator.formats.text import neutral_json
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.pm.going_back import dependents
@@ -25,7 +28,7 @@ HELD_SHOWN: Final = 50
 
 
 def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, Any]:
-    """Return what `task status` shows. Times are seconds since the epoch."""
+    """Return what `task status` shows, without secrets. Times are seconds since the epoch."""
     return {
         "version": VERSION,
         "id": state.id,
@@ -33,18 +36,18 @@ def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, A
         "project": state.project,
         "phase": state.phase.value,
         "state": state.state.value,
-        "why": state.why,
+        "why": _told(state.why),
         "steps": [
             {
                 "id": step.id,
                 "agent": step.agent,
-                "title": step.title,
+                "title": _told(step.title),
                 "status": step.state.value,
                 "attempts": step.attempt,
                 "phase": step.phase.value,
                 "subtask": step.subtask,
                 "since": step.since,
-                "why": step.why,
+                "why": _told(step.why),
             }
             for step in state.steps.values()
         ],
@@ -53,7 +56,7 @@ def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, A
             {
                 "id": question.id,
                 "step": question.step,
-                "text": question.text,
+                "text": _told(question.text),
                 "options": list(question.options),
                 "asked_at": question.asked_at,
                 "kind": question.kind.value,
@@ -65,29 +68,29 @@ def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, A
             for question in state.open_questions
         ],
         "criteria": [
-            {"text": mark.text, "met": mark.met, "evidence": list(mark.evidence)} for mark in state.criteria
+            {"text": _told(mark.text), "met": mark.met, "evidence": [_told(each) for each in mark.evidence]}
+            for mark in state.criteria
         ],
         "branch": state.branch,
         "base": state.base,
         "started_at": state.started_at,
         "last_checkin": last_checkin or None,
         "updated": at,
-        "notices": list(state.notices[-10:]),
+        "notices": [_told(notice) for notice in state.notices[-10:]],
     }
 
 
 def write_projections(files: Files, home: Path, task_folder: Path, shown: dict[str, Any]) -> None:
     """Write `state.json` for `task`, and `pm_state.json` as the document names it, into the task's folder."""
-    data = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()
-    files.write(places.task_state(home), data)
+    data = neutral_json(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+    files.write(places.task_state(home), data.encode())
     own = {key: shown[key] for key in ("task", "phase", "state", "last_checkin", "updated", "branch")}
     own["milestones"] = [
         {key: step[key] for key in ("id", "title", "status", "phase", "attempts")} for step in shown["steps"]
     ]
     if files.entry(task_folder) is not None:
-        files.write(
-            places.pm_state(task_folder), json.dumps(own, ensure_ascii=False, indent=1).encode(), 0o644
-        )
+        data = neutral_json(json.dumps(own, ensure_ascii=False, indent=1))
+        files.write(places.pm_state(task_folder), data.encode(), 0o644)
 
 
 def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
@@ -99,6 +102,10 @@ def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
     why = f"its journal does not read and is kept as {kept}: start it again, its handoffs are history then"
     told |= {"state": TaskState.FAILED.value, "why": why, "agents": [], "questions": [], "updated": at}
     files.write(places.task_state(home), json.dumps(told).encode())
+
+
+_told: Final = lru_cache(maxsize=8192)(redacted)
+"""Most of what is told was told before."""
 
 
 def _held_up(state: PMState, step: str) -> list[str]:

@@ -90,6 +90,6 @@ def test_where_there_is_no_proc_ps_tells_of_launchers(house, monkeypatch):
         parent, words = shown[int(command[-1])]
         return subprocess.CompletedProcess(command, 0, f"  {parent} {words}\n")
 
-    monkeypatch.setattr(inside.sys, "platform", "darwin")
-    monkeypatch.setattr(inside.subprocess, "run", ps)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(subprocess, "run", ps)
     assert run_around() == "r-77"
