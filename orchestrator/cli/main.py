@@ -119,6 +119,7 @@ def _say(message: str, code: int) -> int:
 
 
 def _unforeseen(error: Exception) -> int:
+    from orchestrator import places
     from orchestrator.model.errors import OrchestratorError, Refused
 
     if os.environ.get("ORCHESTRATOR_DEBUG"):
@@ -127,6 +128,8 @@ def _unforeseen(error: Exception) -> int:
         traceback.print_exc()
     if isinstance(error, OrchestratorError):
         return _say(str(error), Exit.USAGE if isinstance(error, Refused) else Exit.FAILED)
+    if isinstance(error, places.Untrusted):
+        return _say(error.reason, Exit.FAILED)
     if isinstance(error, OSError):
         return _say(f"{error.filename or 'the system'}: {error.strerror or error}", Exit.FAILED)
     kind = type(error).__name__

@@ -35,7 +35,7 @@ class Task:
 
     def read(self) -> None:
         """Read `state.json`, or read it again."""
-        self.told, self.fault = _read(places.task_state(self.home))
+        self.told, self.fault = _read(self.home)
 
     @property
     def name(self) -> str:
@@ -84,6 +84,7 @@ def homes(state: str, name: str | None = None) -> list[Task]:
     if not places.check_state_folder(state):
         return []
     try:
+        places.check_own_folder(places.task_homes(state))
         with os.scandir(places.task_homes(state)) as entries:
             ids = sorted(entry.name for entry in entries if _is_id(entry.name))
     except FileNotFoundError:
@@ -132,10 +133,13 @@ def chosen(options: Namespace) -> Task:
     return find(options.name, options.project)
 
 
-def _read(path: str) -> tuple[dict[str, Any], str]:
+def _read(home: str) -> tuple[dict[str, Any], str]:
+    path = places.task_state(home)
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 (no pathlib here)
-            told = json.load(file)
+        places.check_own_folder(home)
+        told = json.loads(places.own_bytes(path))
+    except places.Untrusted as error:
+        return {}, error.reason
     except OSError as error:
         return {}, f"{path} cannot be read ({error.strerror})"
     except (ValueError, RecursionError) as error:
@@ -161,8 +165,7 @@ def _asked_for(home: str) -> dict[str, Any]:
         with os.scandir(requests) as entries:
             names = [entry.name for entry in entries if entry.name.endswith(".json")]
         for name in sorted(names):
-            with open(f"{requests}/{name}", "rb") as file:  # noqa: PTH123 (no pathlib here)
-                request = json.load(file)
+            request = json.loads(places.own_bytes(f"{requests}/{name}"))
             if request.get("verb") == "start":
                 return dict(request["arguments"])
     except (OSError, ValueError, AttributeError, KeyError, TypeError):

@@ -67,7 +67,7 @@ def _newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]
     What does not read is passed over: it is for the daemon to judge.
     """
     for segment in sorted(journal.glob("*.jsonl"), reverse=True):
-        for raw in reversed(segment.read_bytes().split(b"\n")):
+        for raw in reversed(places.own_bytes(str(segment)).split(b"\n")):
             try:
                 line = json.loads(raw) if raw and token in raw else None
             except (ValueError, RecursionError):

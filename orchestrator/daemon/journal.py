@@ -23,6 +23,7 @@ from orchestrator.daemon import codec
 from orchestrator.model.errors import Damaged, JournalFailed
 from orchestrator.pm.state import PMState, fold, with_action
 from orchestrator.pm.transitions import IllegalMove
+from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,11 +107,11 @@ class Journal:
             self._log = None
 
     def _open(self) -> None:
-        names = sorted(
-            entry.name
-            for entry in self._files.entries(self._folder)
-            if entry.is_file and entry.name.endswith(".jsonl")
-        )
+        there = [entry for entry in self._files.entries(self._folder) if entry.name.endswith(".jsonl")]
+        for entry in there:
+            if not entry.is_file:  # passed over, it would take its lines out of the task's life
+                raise Unreadable(f"{self._folder / entry.name} is not a plain file: take it away")
+        names = sorted(entry.name for entry in there)
         while names:
             name = names.pop()
             if self._read_segment(name):

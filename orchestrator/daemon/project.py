@@ -13,6 +13,7 @@ from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.pm.going_back import dependents
 from orchestrator.ports.files import Unreadable
+from orchestrator.scribe.page import put_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,14 +84,14 @@ def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, A
 def write_projections(files: Files, home: Path, task_folder: Path, shown: dict[str, Any]) -> None:
     """Write `state.json` for `task`, and `pm_state.json` as the document names it, into the task's folder."""
     data = neutral_json(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
-    files.write(places.task_state(home), data.encode())
+    put_page(files, places.task_state(home), data.encode())
     own = {key: shown[key] for key in ("task", "phase", "state", "last_checkin", "updated", "branch")}
     own["milestones"] = [
         {key: step[key] for key in ("id", "title", "status", "phase", "attempts")} for step in shown["steps"]
     ]
     if files.entry(task_folder) is not None:
         data = neutral_json(json.dumps(own, ensure_ascii=False, indent=1))
-        files.write(places.pm_state(task_folder), data.encode(), 0o644)
+        put_page(files, places.pm_state(task_folder), data.encode(), 0o644)
 
 
 def write_lost(files: Files, home: Path, kept: str, at: float) -> None:

@@ -134,7 +134,7 @@ def test_what_the_system_refuses_is_one_sentence(house, task):
 def test_a_missing_folder_in_the_way_is_one_sentence(house, task):
     (house.state / "tasks").write_text("")
     said = task("list")
-    assert (said.code, said.err) == (1, f"task: {house.state}/tasks: Not a directory\n")
+    assert (said.code, said.err) == (1, f"task: {house.state}/tasks is not a folder: take it away\n")
 
 
 def test_it_runs_as_a_module(house):

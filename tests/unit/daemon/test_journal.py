@@ -9,12 +9,13 @@ import pytest
 
 from orchestrator.daemon import journal as journal_module
 from orchestrator.daemon.journal import Journal, sealed, unsealed
-from orchestrator.model.errors import JournalFailed
+from orchestrator.model.errors import JournalFailed, Refused
 from orchestrator.model.facts import CheckedIn, StopAsked, TaskStarted
 from orchestrator.model.limits import Limits
 from orchestrator.model.task import Brief, TaskState
 from orchestrator.pm.decide import decide
 from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.testing.memory_tree import Kind
 
 FOLDER = Path("/state/tasks/t-1/journal")
 LIMITS = Limits()
@@ -182,3 +183,12 @@ def test_a_failed_fsync_ends_it(files):
 def test_a_fact_of_which_nothing_comes_is_an_empty_decision(files):
     journal = begun(files)
     assert decide(journal.state, CheckedIn(2.0, "n2"), LIMITS).empty
+
+
+@pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])
+def test_a_segment_that_is_no_plain_file_is_not_passed_over(files, kind):
+    """What stood in it would be missing from the task's life, and nobody would know."""
+    begun(files).close()
+    files.put(FOLDER / "0000000002.jsonl", b"", kind)
+    with pytest.raises(Refused, match=r"0000000002.jsonl is not a plain file: take it away"):
+        Journal(files, FOLDER)
