@@ -126,7 +126,7 @@ class Service:
         self._files.make_folder(places.task_homes(self._state))
         self._watch.start()
         self._loop.open()
-        self._rescanned()
+        self._sweep()
         self._schedule.start()
         self._beat()
         self._notify.ready(self._status)
@@ -236,15 +236,18 @@ class Service:
             self._watch.task(task.id, task.where.task)
 
     def _rescanned(self) -> None:
-        """See what is to be done now and then: another version, what cut-off writes left behind."""
         self._upgrade.look()
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Have removed, now and then, what writes that were cut off have left behind."""
         now = self._clock.monotonic()
         if now - self._swept_at < SWEEP_EVERY:
             return
         self._swept_at = now
         homes = [task.home for task in self._loop.tasks.values()]
         shared = [task.where.task for task in self._loop.tasks.values() if task.begun]
-        self._hands.do("sweep", partial(_sweep, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
+        self._hands.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
 
     def _watch_exits(self) -> None:
         """Watch the process of every live run, and of no other."""
@@ -278,7 +281,7 @@ class Service:
             self._hints.put(h.RunHint(task, run))
 
 
-def _sweep(state: Path, homes: list[Path], shared: list[Path], before: float) -> None:
+def _swept(state: Path, homes: list[Path], shared: list[Path], before: float) -> None:
     """Remove what cut-off writes of ours have left in the PM's own folder and in those of the tasks."""
     folders = [state]
     for home in homes:

@@ -27,7 +27,7 @@ NAME = ".tmp-0123456789abcdef"
 
 
 def left(folder: Path) -> list[str]:
-    return sorted(os.listdir(folder))
+    return sorted(path.name for path in folder.iterdir())
 
 
 def old(path: Path) -> Path:
