@@ -1,6 +1,7 @@
 """Files on a disk, by the port `Files`: read with suspicion, written whole, appended durably.
 
-Modes are subject to the umask, as with any program. Links in the middle of a path are followed; a link as
+A mode that lets others read is given as it stands, whatever the umask: it is of files that the daemon, which makes
+nothing for others by itself, shares with agents and users. Links in the middle of a path are followed; a link as
 the last part never is.
 """
 
@@ -18,6 +19,7 @@ from typing import Final
 from orchestrator import places
 from orchestrator.ports.files import TEMPORARY, Entry, Unreadable
 
+OTHERS: Final = 0o077
 _SUSPICIOUS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 _NOT_OURS: Final = _NOT_THERE | {errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EISDIR}
@@ -148,6 +150,8 @@ class DiskFiles:
             self.make_folder(folder.parent, mode)
             self.make_folder(folder, mode)
             return
+        if mode & OTHERS:
+            folder.chmod(mode)
         _sync_folder(folder.parent)
 
     def _checked(self, descriptor: int, path: Path) -> os.stat_result:
@@ -258,6 +262,8 @@ def _prepared(path: Path, data: bytes, mode: int, *, durable: bool) -> Path:
     temporary = path.with_name(TEMPORARY + secrets.token_hex(8))
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SUSPICIOUS, mode)
     try:
+        if mode & OTHERS:
+            os.fchmod(descriptor, mode)
         _write_all(descriptor, data)
         if durable:
             _sync(descriptor)

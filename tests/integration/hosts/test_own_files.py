@@ -118,3 +118,17 @@ def test_whatever_the_umask_ours_is_closed(tmp_path, umask):
         os.umask(before)
     modes = {path.name: path.stat().st_mode & 0o777 for path in state.rglob("*")}
     assert modes == {"tasks": 0o700, "t": 0o700, "a": 0o600, "b": 0o600, "c": 0o600}
+
+
+def test_what_is_shared_can_be_read_by_others_however_close_the_daemon_is(tmp_path):
+    """An agent who runs as another user has to read its order, and anyone progress.md (law 1)."""
+    files, before = DiskFiles(tmp_path / "state"), os.umask(0o077)
+    try:
+        files.make_folder(tmp_path / "handoffs", 0o755)
+        files.create(tmp_path / "handoffs" / "pm-1.md", b"x", 0o644)
+        files.write(tmp_path / "progress.md", b"x", 0o644)
+        files.write(tmp_path / "ours", b"x")
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    assert modes == {"handoffs": 0o755, "pm-1.md": 0o644, "progress.md": 0o644, "ours": 0o600}
