@@ -82,3 +82,14 @@ def test_what_the_journal_does_not_know_is_said(house, task, journal):
     assert (said.code, said.err) == (1, "task: the journal of tidy says nothing about 'nobody'\n")
     house.task("new-00000002")
     assert task("why", "new").err == "task: the journal of new says nothing\n"
+
+
+def test_no_secret_is_told(house, task):
+    folder = house.task() / "journal"
+    folder.mkdir()
+    said = line(1, "answered", question="q1", text="use token=hunter2hunter2")
+    (folder / "0000000001.jsonl").write_text(f"{json.dumps(said)}\n")
+    for words in (["why", "tidy"], ["why", "tidy", "--json"]):
+        told = task(*words).out
+        assert "hunter2" not in told
+        assert "token=[redacted]" in told
