@@ -63,7 +63,7 @@ def check_state_folder(folder: str) -> bool:
     """Tell whether the PM's folder is there and may be trusted; False if it is not there.
 
     Raises:
-        Refused: it is a symbolic link, no folder, or another user's.
+        Refused: it is a symbolic link, no folder, another user's, or writable by others.
 
     """
     try:
@@ -79,25 +79,121 @@ def check_state_folder(folder: str) -> bool:
             f"{folder} belongs to user {found.st_uid}, not to you ({os.getuid()}): "
             f"set {HOME_VARIABLE} to a folder of your own"
         )
+    if reason := distrust(folder, found):
+        raise _refused(reason)
     return True
 
 
 def make_state_folder(folder: str) -> None:
-    """Make the PM's folder, for its user alone (0700); close one that was open to others.
+    """Make the PM's folder, for its user alone (0700); close one that others could read, or that is empty.
 
     Raises:
         Refused: what stands there may not be used, see `check_state_folder`.
         OSError: it cannot be made.
 
     """
+    try:
+        check_state_folder(folder)
+    except Exception:
+        if not _is_empty_and_ours(folder):
+            raise
+        os.chmod(folder, 0o700)  # noqa: PTH101 (no pathlib here)
     if not check_state_folder(folder):
         os.makedirs(os.path.dirname(folder), exist_ok=True)  # noqa: PTH103, PTH120 (no pathlib here)
         try:
             os.mkdir(folder, 0o700)  # noqa: PTH102 (no pathlib here)
         except FileExistsError:
             check_state_folder(folder)
-    if os.lstat(folder).st_mode & 0o077:
+    if (
+        stat.S_IMODE(os.lstat(folder).st_mode) != stat.S_IRWXU
+    ):  # others could look in; an odd umask shut us out
         os.chmod(folder, 0o700)  # noqa: PTH101 (no pathlib here)
+
+
+def _is_empty_and_ours(folder: str) -> bool:
+    """Tell whether nobody can have put anything into a folder that others may write to."""
+    found = os.lstat(folder)
+    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return ours and not os.listdir(folder)  # noqa: PTH208 (no pathlib here)
+
+
+# Trust --------------------------------------------------------------------------------------------
+
+
+class Untrusted(PermissionError):
+    """Something in the PM's own folder is not to be believed; `reason` says why, and what to do."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(1, reason)  # EPERM
+        self.reason = reason
+
+
+def distrust(path: str, found: os.stat_result) -> str:
+    """Return why something in the PM's own folder is not to be believed, and what to do; nothing if it is.
+
+    Args:
+        path: What it is called.
+        found: What `lstat`, or `fstat` of the open file, says of it.
+
+    """
+    if stat.S_ISLNK(found.st_mode):
+        return f"{path} is a symbolic link: put what it points at in its place, or take it away"
+    if found.st_uid != os.getuid():
+        return (
+            f"{path} belongs to user {found.st_uid}, not to you ({os.getuid()}): "
+            "look at it, then take it away or `chown` it"
+        )
+    if found.st_mode & 0o022:
+        return f"{path} can be written by others: look at it, then `chmod go-w {path}`"
+    return ""
+
+
+def check_own_folder(folder: str) -> None:
+    """Check a folder below the PM's own one.
+
+    Raises:
+        Untrusted: it is a link, no folder, another user's, or writable by others.
+        OSError: it is not there, or the system cannot tell.
+
+    """
+    found = os.lstat(folder)
+    reason = distrust(folder, found)
+    if not reason and not stat.S_ISDIR(found.st_mode):
+        reason = f"{folder} is not a folder: take it away"
+    if reason:
+        raise Untrusted(reason)
+
+
+def own_bytes(path: str) -> bytes:
+    """Return the bytes of a plain file below the PM's own folder.
+
+    Raises:
+        Untrusted: it is a link, no plain file, another user's, or writable by others.
+        OSError: it is not there, or cannot be read.
+
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if reason := _distrusted(path):
+            raise Untrusted(reason) from error
+        raise
+    with open(descriptor, "rb") as file:  # noqa: PTH123 (no pathlib here)
+        found = os.fstat(descriptor)
+        reason = distrust(path, found)
+        if not reason and not stat.S_ISREG(found.st_mode):
+            reason = f"{path} is not a plain file: take it away"
+        if reason:
+            raise Untrusted(reason)
+        return file.read()
+
+
+def _distrusted(path: str) -> str:
+    """Return why what a path names is not to be believed; nothing if it is, or is not there."""
+    try:
+        return distrust(path, os.lstat(path))
+    except OSError:
+        return ""
 
 
 # The PM's own folder ------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import places
 from orchestrator.cli.beat import FRESH, Beat, is_fresh, last_word
 from orchestrator.cli.exits import CommandError
+from orchestrator.cli.inside import run_around
 from orchestrator.cli.screen import clock, harmless
 from orchestrator.cli.tasks import Task, homes
 from orchestrator.daemon.requests import REPLY
@@ -67,7 +68,7 @@ def _dead(state: str, settings: DaemonSettings, what: str) -> str:
     if service is not None and isinstance(last, int) and service.told_to_end(last):
         return ""
     dead = f"the daemon is dead: {what}"
-    if os.environ.get("ORCHESTRATOR_RUN"):
+    if run_around():
         return dead
     if not settings.restart:
         return f"{dead}; `task daemon start` starts it again"

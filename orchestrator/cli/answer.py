@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from orchestrator import places
-from orchestrator.cli.exits import CommandError, Exit, forbid_inside_run
+from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task, find, tasks
@@ -29,7 +29,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Send the answer to the daemon."""
-    forbid_inside_run("answer")
     task, words = _meant(options)
     if len(words) < 2:  # noqa: PLR2004 (an id and something to say)
         raise CommandError(

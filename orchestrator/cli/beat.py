@@ -8,6 +8,7 @@ import os
 import time
 
 from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, clock, stamp
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -24,7 +25,7 @@ FRESH = 15.0
 def is_fresh(state: str) -> bool:
     """Tell whether the daemon beat just now, or never did: then there is nothing to be alarmed about."""
     try:
-        beat_at = os.stat(places.daemon_beat(state)).st_mtime  # noqa: PTH116 (no pathlib here)
+        beat_at = os.lstat(places.daemon_beat(state)).st_mtime
     except OSError:
         return True
     return 0 <= time.time() - beat_at < FRESH
@@ -65,12 +66,19 @@ class Beat:
 
 
 def _holder(lock: str) -> int | None:
-    """Return the pid of the process that holds the lock, 0 if it has not said so yet; None: nobody does."""
+    """Return the pid of the process that holds the lock, 0 if it has not said so yet; None: nobody does.
+
+    Raises:
+        CommandError: the lock is another user's, or others can write it: whom it names may be anybody.
+
+    """
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     try:
+        if reason := places.distrust(lock, os.fstat(descriptor)):
+            raise CommandError(Exit.FAILED, reason)
         # Shared and at once given back: a daemon that starts in this very moment has to try again.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -82,10 +90,11 @@ def _holder(lock: str) -> int | None:
 
 
 def last_word(path: str) -> dict[str, Any]:
-    """Return what the daemon, up or not, wrote into its beat last."""
+    """Return what the daemon, up or not, wrote into its beat last. Raises CommandError: others may have written it."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 (no pathlib here)
-            said = json.load(file)
+        said = json.loads(places.own_bytes(path))
+    except places.Untrusted as error:
+        raise CommandError(Exit.FAILED, error.reason) from error
     except (OSError, ValueError):
         return {}
     return said if isinstance(said, dict) else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from orchestrator.cli.exits import Exit, forbid_inside_run
+from orchestrator.cli.exits import Exit
 from orchestrator.cli.requests import answer_to, send, waiting
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import about_task, chosen
@@ -19,7 +19,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Ask for a check-in; one that already waits for the daemon is enough."""
-    forbid_inside_run("checkin")
     task = chosen(options)
     request = waiting(task.home, "checkin") or send(task.home, "checkin", {})
     print(harmless(answer_to(task.home, request)))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from orchestrator import __version__, places
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.exits import Exit, forbid_inside_run
+from orchestrator.cli.exits import Exit
+from orchestrator.cli.inside import forbid_inside_run
 from orchestrator.cli.main import mind_daemon
 from orchestrator.cli.screen import ago, harmless, stamp
 from orchestrator.cli.service import service_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import IntEnum
 
 
@@ -34,18 +33,3 @@ class CommandError(Exception):
     def __init__(self, code: Exit, message: str) -> None:
         self.code = code
         super().__init__(message)
-
-
-def forbid_inside_run(verb: str) -> None:
-    """Refuse a verb that changes something if an agent's run is asking: agents do not steer agents (U4).
-
-    Raises:
-        CommandError: `ORCHESTRATOR_RUN` is set, as it is in each run.
-
-    """
-    if run := os.environ.get("ORCHESTRATOR_RUN"):
-        raise CommandError(
-            Exit.USAGE,
-            f"`task {verb}` is not for agents (this is run {run[:80]!a}): "
-            "write what you need into your handoff, the PM reads it",
-        )

@@ -12,6 +12,7 @@ from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tail import Tail, last_lines, readable
 from orchestrator.cli.tasks import Task, about_task, chosen
+from orchestrator.formats.redact import LineMask, redacted_lines
 
 EXAMPLE = "task logs tidy dev -f"
 _PAUSE: Final = 0.2
@@ -34,11 +35,13 @@ def run(options: Namespace) -> int:
     if not path.exists() and not options.follow:
         raise CommandError(Exit.FAILED, f"there is no log yet ({path})")
     growing = Tail(path, from_end=True)
-    for line in last_lines(path, max(options.count, 0)) if path.exists() else ():
-        print(readable(line))
+    masking = LineMask()
+    there = last_lines(path, max(options.count, 0)) if path.exists() else []
+    for line in redacted_lines([readable(line) for line in there], masking):
+        print(line)
     while options.follow:
         for line in growing.lines():
-            print(readable(line), flush=True)
+            print(masking.line(readable(line)), flush=True)
         time.sleep(_PAUSE)
     return Exit.DONE
 

@@ -34,6 +34,8 @@ VERBS = {
 }
 _ABOUT_ITSELF = frozenset({"daemon", "help"})
 """Verbs that mind the daemon in their own way, or not at all."""
+_LOOKING = frozenset({"status", "list", "logs", "why", "questions", "templates", "config", "help", "daemon"})
+"""Verbs that an agent may use too, as they change nothing; `daemon` tells its own actions apart."""
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -76,6 +78,10 @@ def _run(words: list[str]) -> int:
     parser = VerbParser(verb, VERBS[verb], module.EXAMPLE)
     module.arguments(parser)
     options = parser.parse_args(rest)
+    if verb not in _LOOKING:
+        from orchestrator.cli.inside import forbid_inside_run
+
+        forbid_inside_run(verb)
     if verb not in _ABOUT_ITSELF:
         mind_daemon()
     code: int = module.run(options)
@@ -113,6 +119,7 @@ def _say(message: str, code: int) -> int:
 
 
 def _unforeseen(error: Exception) -> int:
+    from orchestrator import places
     from orchestrator.model.errors import OrchestratorError, Refused
 
     if os.environ.get("ORCHESTRATOR_DEBUG"):
@@ -121,6 +128,8 @@ def _unforeseen(error: Exception) -> int:
         traceback.print_exc()
     if isinstance(error, OrchestratorError):
         return _say(str(error), Exit.USAGE if isinstance(error, Refused) else Exit.FAILED)
+    if isinstance(error, places.Untrusted):
+        return _say(error.reason, Exit.FAILED)
     if isinstance(error, OSError):
         return _say(f"{error.filename or 'the system'}: {error.strerror or error}", Exit.FAILED)
     kind = type(error).__name__

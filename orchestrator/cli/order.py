@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from orchestrator.cli.exits import Exit, forbid_inside_run
+from orchestrator.cli.exits import Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import about_task, chosen
@@ -24,7 +24,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Ask for a run of the agent with these instructions."""
-    forbid_inside_run("order")
     agent = checked_name(options.agent, "agent name")
     task = chosen(options)
     print(harmless(ask(task.home, "spawn", {"agent": agent, "instructions": " ".join(options.text)})))

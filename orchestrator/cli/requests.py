@@ -45,7 +45,7 @@ def send(home: str, verb: str, arguments: dict[str, str]) -> str:
         raise CommandError(
             Exit.USAGE, "that is too long to be sent: put it into a file of the project and name the file"
         )
-    folder, disk = Path(places.task_requests(home)), DiskFiles()
+    folder, disk = Path(places.task_requests(home)), DiskFiles(Path(home).parents[1])
     disk.make_folder(folder)
     disk.write(folder / f"{request}.json", data)
     return request
@@ -56,7 +56,7 @@ def waiting(home: str, verb: str) -> str | None:
     folder = Path(places.task_requests(home))
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
-            said = json.loads(path.read_bytes())
+            said = json.loads(places.own_bytes(str(path)))
         except (OSError, ValueError):
             continue
         if not path.name.endswith(REPLY) and isinstance(said, dict) and said.get("verb") == verb:
@@ -86,7 +86,7 @@ def answer_to(home: str, request: str) -> str:
             )
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
-    reply = json.loads(path.read_bytes())
+    reply = json.loads(places.own_bytes(str(path)))
     path.unlink(missing_ok=True)
     if not reply["ok"]:
         raise CommandError(Exit.FAILED, str(reply["message"]))

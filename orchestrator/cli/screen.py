@@ -15,18 +15,27 @@ NARROW = 80
 
 _LEAST = 40
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0") | frozenset(
+    map(chr, range(0xE0100, 0xE01F0))
+)
+"""What counts as printable and shows as nothing."""
+_PILE = 4
+"""Signs to a column, on average: what people write takes fewer, with all its accents."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def harmless(value: object) -> str:
     """Return a text as one line with nothing in it that a terminal would obey or that hides other text."""
     text = str(value)
-    if text.isprintable():
+    if text.isprintable() and (text.isascii() or _UNSEEN.isdisjoint(text)):
         return text
-    return "".join(
-        sign if sign.isprintable() else " " if sign.isspace() else "\N{REPLACEMENT CHARACTER}"
-        for sign in text
-    )
+    return "".join(map(_seen, text))
+
+
+def _seen(sign: str) -> str:
+    if sign.isprintable() and sign not in _UNSEEN:
+        return sign
+    return " " if sign.isspace() else "\N{REPLACEMENT CHARACTER}"
 
 
 def width_of(text: str) -> int:
@@ -39,10 +48,10 @@ def width_of(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """Return `text`, cut to `width` columns with an ellipsis if it takes more."""
-    if width_of(text) <= width:
+    """Return `text`, cut to `width` columns with an ellipsis if it takes more, or piles up signs on one column."""
+    if len(text) <= _PILE * width and width_of(text) <= width:
         return text
-    kept = text[: width - 1]
+    kept = text[: _PILE * width] if width_of(text[: _PILE * width]) <= width - 1 else text[: width - 1]
     while width_of(kept) > width - 1:
         kept = kept[:-1]
     return f"{kept}…"

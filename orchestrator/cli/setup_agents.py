@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from orchestrator.cli.exits import CommandError, Exit, forbid_inside_run
+from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.formats.agent_file import read_agent, render_claude_agent, render_kiro_agent
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.agents import Agent
@@ -34,7 +34,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write each default agent in each form that is not there yet, and say so file by file."""
-    forbid_inside_run("setup-agents")
     project = Path(options.project).expanduser().resolve()
     if not project.is_dir():
         raise CommandError(Exit.USAGE, f"{project} is no folder: give the project's by --project PATH")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from orchestrator.cli.exits import CommandError, Exit, forbid_inside_run
+from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task, find
@@ -41,7 +41,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Ask for a run of the agent with these instructions."""
-    forbid_inside_run("spawn")
     if options.remote:
         raise CommandError(Exit.USAGE, "--remote: remote boxes come with a later version, spawn it here")
     task, agent = _meant(options)

@@ -16,7 +16,7 @@ from orchestrator import places
 from orchestrator.cli.brief import filled_brief, lay_down
 from orchestrator.cli.directions import after_end, after_start, called
 from orchestrator.cli.exclude import exclude
-from orchestrator.cli.exits import CommandError, Exit, forbid_inside_run
+from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.follow import follow
 from orchestrator.cli.requests import answer_to, send, waiting
 from orchestrator.cli.screen import coloured, harmless
@@ -40,7 +40,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Make what is missing, hand the task to the daemon, and say what was done."""
-    forbid_inside_run("start")
     name, project = checked_name(options.name, "task name"), _project(options.project)
     folder = _folder(project, name)
     lay_down(folder, project, options.template)

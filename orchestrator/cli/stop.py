@@ -6,7 +6,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from typing import Final
 
-from orchestrator.cli.exits import CommandError, Exit, forbid_inside_run
+from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task, about_task, chosen
@@ -24,7 +24,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Ask for the end, wait for it, and say what was ended."""
-    forbid_inside_run("stop")
     task = chosen(options)
     ended = _live(task)
     print(harmless(ask(task.home, "stop", {})))

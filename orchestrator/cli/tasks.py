@@ -19,6 +19,7 @@ _WHOLE, _PAGED = 1, 2  # versions: all in one file, or the steps in pages beside
 _TRIES = 20
 _SUFFIX = len("-00000000")
 _HEXADECIMAL = frozenset("0123456789abcdef")
+_NAMING = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _LISTS = ("steps", "agents", "questions", "criteria", "notices")
 _WORDS = ("task", "project", "phase", "state")
 
@@ -84,6 +85,7 @@ def homes(state: str, name: str | None = None) -> list[Task]:
     if not places.check_state_folder(state):
         return []
     try:
+        places.check_own_folder(places.task_homes(state))
         with os.scandir(places.task_homes(state)) as entries:
             ids = sorted(entry.name for entry in entries if _is_id(entry.name))
     except FileNotFoundError:
@@ -135,6 +137,12 @@ def chosen(options: Namespace) -> Task:
 def _read(home: str) -> tuple[dict[str, Any], str]:
     """Return what `state.json` and its pages say. A page may be replaced meanwhile: then both are read again."""
     fault = ""
+    try:
+        places.check_own_folder(home)
+    except places.Untrusted as error:
+        return {}, error.reason
+    except OSError as error:
+        return {}, f"{home} cannot be read ({error.strerror})"
     for _ in range(_TRIES):
         told, fault = _read_head(places.task_state(home))
         if fault or told["version"] != _PAGED:
@@ -143,6 +151,8 @@ def _read(home: str) -> tuple[dict[str, Any], str]:
             told["steps"] = [step for page in told["pages"] for step in _read_page(home, page)]
         except FileNotFoundError as error:
             fault = f"{error.filename} is not there"
+        except places.Untrusted as error:
+            return {}, error.reason
         except (OSError, ValueError, TypeError, KeyError) as error:
             return {}, f"{places.task_pages(home)} is damaged ({error})"
         else:
@@ -151,8 +161,7 @@ def _read(home: str) -> tuple[dict[str, Any], str]:
 
 
 def _read_page(home: str, page: str) -> list[dict[str, Any]]:
-    with open(f"{places.task_pages(home)}/{page}", "rb") as file:  # noqa: PTH123 (no pathlib here)
-        steps = json.load(file)
+    steps = json.loads(places.own_bytes(f"{places.task_pages(home)}/{page}"))
     if not isinstance(steps, list):
         raise TypeError(f"{page} holds no list")
     return steps
@@ -160,8 +169,9 @@ def _read_page(home: str, page: str) -> list[dict[str, Any]]:
 
 def _read_head(path: str) -> tuple[dict[str, Any], str]:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 (no pathlib here)
-            told = json.load(file)
+        told = json.loads(places.own_bytes(path))
+    except places.Untrusted as error:
+        return {}, error.reason
     except OSError as error:
         return {}, f"{path} cannot be read ({error.strerror})"
     except (ValueError, RecursionError) as error:
@@ -177,7 +187,7 @@ def _read_head(path: str) -> tuple[dict[str, Any], str]:
 
 def _is_id(entry: str) -> bool:
     name, dash, tail = entry[:-_SUFFIX], entry[-_SUFFIX : 1 - _SUFFIX], entry[1 - _SUFFIX :]
-    return bool(name) and dash == "-" and _HEXADECIMAL.issuperset(tail)
+    return bool(name) and _NAMING.issuperset(name) and dash == "-" and _HEXADECIMAL.issuperset(tail)
 
 
 def _asked_for(home: str) -> dict[str, Any]:
@@ -187,8 +197,7 @@ def _asked_for(home: str) -> dict[str, Any]:
         with os.scandir(requests) as entries:
             names = [entry.name for entry in entries if entry.name.endswith(".json")]
         for name in sorted(names):
-            with open(f"{requests}/{name}", "rb") as file:  # noqa: PTH123 (no pathlib here)
-                request = json.load(file)
+            request = json.loads(places.own_bytes(f"{requests}/{name}"))
             if request.get("verb") == "start":
                 return dict(request["arguments"])
     except (OSError, ValueError, AttributeError, KeyError, TypeError):

@@ -15,6 +15,7 @@ from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, stamp
 from orchestrator.cli.tasks import Task, about_task, chosen
 from orchestrator.daemon.segments import segments, unpacked
+from orchestrator.formats.redact import redacted
 from orchestrator.pm.explain import explain
 
 EXAMPLE = "task why tidy dev -n 5"
@@ -40,7 +41,7 @@ def run(options: Namespace) -> int:
         if len(found) >= options.count:
             break
         if (wanted is None or _mentions(line, wanted)) and (sentences := explain(line)):
-            found.append((float(line.get("at") or 0.0), sentences))
+            found.append((float(line.get("at") or 0.0), [redacted(sentence) for sentence in sentences]))
     found.reverse()
     if options.json:
         print(json.dumps({"decisions": [_shape(at, said) for at, said in found]}))
@@ -81,7 +82,7 @@ def _newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]
 def _lines(journal: Path, name: str) -> list[bytes]:
     for each in (name, f"{name}.gz"):  # the daemon may compress it just now
         with suppress(FileNotFoundError, ValueError):
-            return unpacked(each, (journal / each).read_bytes()).split(b"\n")
+            return unpacked(each, places.own_bytes(str(journal / each))).split(b"\n")
     return []
 
 

@@ -15,10 +15,20 @@ from orchestrator.daemon.notify import Notify
 from orchestrator.daemon.preload import preload
 from orchestrator.daemon.service import Service
 from orchestrator.daemon.upgrade import CHECK, LOCK
+from orchestrator.formats.redact import redacted
 from orchestrator.formats.settings import load_settings
+from orchestrator.formats.text import neutral
 from orchestrator.model.errors import OrchestratorError
 
 log = logging.getLogger("orchestrator.daemon")
+
+
+class PlainLines(logging.Formatter):
+    """Makes each record safe to look at: no secret, nothing that a terminal obeys, no line that forges another."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record; what follows its first line is indented."""
+        return redacted(neutral(super().format(record))).replace("\n", "\n    ")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,7 +37,9 @@ def main(arguments: Sequence[str]) -> int:
     `--check` only says the version, once all that it needs was imported and the settings were read.
     `--lock-fd=N` is for a daemon that goes on in its predecessor's process.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    said = logging.StreamHandler(sys.stderr)
+    said.setFormatter(PlainLines("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[said])
     os.umask(0o077)
     # A folder made while its parent is being looked through is told of twice, and watched once.
     warnings.filterwarnings("ignore", module="watchdog")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.journal import Journal
 from orchestrator.formats.handoff import neutral
 from orchestrator.formats.redact import redacted
+from orchestrator.formats.text import cut
 from orchestrator.model.facts import JournalDamaged
 from orchestrator.pm.decide import decide
 from orchestrator.pm.explain import explain
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
+
+LINE_LENGTH: Final = 4000
+"""The most characters of a line of the PM's log: it is followed in a pane."""
 
 
 class Engine:
@@ -102,7 +106,7 @@ class Engine:
 
     def say(self, *texts: str) -> None:
         """Write lines into the PM's log. It only tells: a disk that would not take them changes nothing."""
-        clean = "".join(redacted(neutral(text)).replace("\n", " ") + "\n" for text in texts)
+        clean = "".join(cut(redacted(neutral(text)).replace("\n", " "), LINE_LENGTH) + "\n" for text in texts)
         try:
             self._log.append(clean.encode("utf-8", "replace"))
         except OSError as error:

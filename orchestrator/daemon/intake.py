@@ -15,6 +15,7 @@ from orchestrator import places
 from orchestrator.formats.handoff import read_report, split_handoff_name
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.facts import Fact, Intruded, ReportLanded
+from orchestrator.model.handoff import ReportStatus
 from orchestrator.ports.files import Entry, Files, Unreadable
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 PM: Final = "pm"
 PATH_MAX: Final = 4096
+YEAR: Final = 4  # digits; fewer of them are an instance's number
 Stamp = tuple[int, int, int]
 
 
@@ -100,7 +102,7 @@ class Intake:
         """Return what a file says, or None while it may still be written."""
         path, name = places.handoffs(self.folder) / entry.name, _written(entry.name)
         parts = split_handoff_name(name)
-        instance = parts[0] if parts else _guessed_instance(name, state)
+        instance = parts[0] if parts else claimed_instance(name, state)
         quiet = instance in final or at - entry.mtime_ns / 1e9 >= self.limits.settle
         try:
             if entry.is_file and self.files.being_written(path) and instance not in final:
@@ -114,14 +116,7 @@ class Intake:
         if instance == PM:
             return Intruded(at, name, digest, "only the PM writes pm-….md, and it did not write this one")
         if parts is None:
-            reason = "handoffs are named AGENT-YYYYMMDD-HHMMSS.md"
-            if not quiet:
-                return None
-            return (
-                ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
-                if instance
-                else Intruded(at, name, digest, reason)
-            )
+            return self._misnamed(name, data, instance, state, at) if quiet else None
         try:
             report = read_report(data, name)
         except BadFile as error:
@@ -131,9 +126,28 @@ class Intake:
         missing = self._missing(report)
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
 
+    def _misnamed(
+        self, name: str, data: bytes, claimed: str, state: PMState, at: float
+    ) -> ReportLanded | Intruded:
+        """Return what a file is whose name is no handoff's: told, and never obeyed as what it says (H6).
+
+        If it is a report of a run that has one to write, its agent is asked to write it again.
+        """
+        digest, reason = sha256(data).hexdigest(), "handoffs are named AGENT-YYYYMMDD-HHMMSS.md"
+        try:
+            report = read_report(data, name)
+        except BadFile:
+            return Intruded(at, name, digest, reason)
+        run = state.runs.get(report.run) if report.run else None
+        writer = run.instance if run else claimed
+        owes = any(each.order in state.orders for each in state.live_runs if each.instance == writer)
+        if report.status is ReportStatus.IN_PROGRESS or not owes or claimed not in {"", writer}:
+            return Intruded(at, name, digest, reason)
+        return ReportLanded(at, self.nonce(), name, digest, writer, faults=(Fault(0, reason),))
+
     def _refused(self, entry: Entry, instance: str, at: float, reason: str) -> ReportLanded | Intruded:
         digest, name = _digest_of_unreadable(entry, reason), _written(entry.name)
-        if instance in {"", PM}:
+        if instance in {"", PM} or split_handoff_name(name) is None:
             return Intruded(at, name, digest, reason)
         return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
 
@@ -180,7 +194,23 @@ def _written(text: str) -> str:
     return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
-def _guessed_instance(name: str, state: PMState) -> str:
-    """Return whose misnamed file this is: the longest instance with an open order that the name begins with."""
-    waiting = [run.instance for run in state.live_runs if name.startswith(run.instance)]
-    return max(waiting, key=len, default="")
+def _orders_of(state: PMState) -> set[str]:
+    return {run.order for run in state.runs.values()}
+
+
+def claimed_instance(name: str, state: PMState) -> str:
+    """Return whom a misnamed file claims to be of: the longest known instance that its name begins with.
+
+    What follows must not go on with the word, or with the number of a second instance: `developer.md` and
+    `dev-2-report.md` are not of `dev`.
+    """
+    known = {run.instance for run in state.runs.values()} | {PM}
+    claimed = [
+        each for each in known if _goes_on_otherwise(name.removeprefix(each)) and name.startswith(each)
+    ]
+    return max(claimed, key=len, default="")
+
+
+def _goes_on_otherwise(rest: str) -> bool:
+    number = rest[1:].partition("-")[0].partition(".")[0] if rest.startswith("-") else ""
+    return not rest[:1].isalnum() and not (number.isdigit() and len(number) < YEAR)

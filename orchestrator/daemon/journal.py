@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import __version__
 from orchestrator.daemon import codec
-from orchestrator.daemon.segments import COMPRESSED, MOST, segments, unpacked
+from orchestrator.daemon.segments import COMPRESSED, MOST, PLAIN, segments, unpacked
 from orchestrator.model.errors import Damaged, JournalFailed
 from orchestrator.pm.state import PMState, fold, with_action
 from orchestrator.pm.transitions import IllegalMove
+from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,7 +125,13 @@ class Journal:
         return self._in_segment >= SEGMENT_LINES and self._bytes >= PER_SNAPSHOT * self._snapshot_bytes
 
     def _open(self) -> None:
-        names = segments(entry.name for entry in self._files.entries(self._folder) if entry.is_file)
+        there = [
+            entry for entry in self._files.entries(self._folder) if entry.name.endswith((PLAIN, COMPRESSED))
+        ]
+        for entry in there:
+            if not entry.is_file:  # passed over, it would take its lines out of the task's life
+                raise Unreadable(f"{self._folder / entry.name} is not a plain file: take it away")
+        names = segments(entry.name for entry in there)
         while names:
             name = names.pop()
             if self._read_segment(name):

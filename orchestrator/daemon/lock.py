@@ -34,7 +34,7 @@ class DaemonLock:
                 only if it is the file that others would find; else the lock is taken like any.
 
         Raises:
-            Refused: another daemon has it; the message names its pid.
+            Refused: another daemon has it; the message names its pid. Or the file may not be trusted.
 
         """
         self._path = places.daemon_lock(state)
@@ -42,7 +42,7 @@ class DaemonLock:
             self._file = inherited
             os.set_inheritable(self._file, False)  # noqa: FBT003 (takes no keyword)
         else:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            self._file = _opened(str(self._path))
         if not _taken(self._file):
             pid = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
             os.close(self._file)
@@ -70,6 +70,20 @@ class DaemonLock:
     def release(self) -> None:
         """Let go of the lock."""
         os.close(self._file)
+
+
+def _opened(path: str) -> int:
+    """Return the open lock file, made if missing; one that is another's, or no file, is not ours to lock."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        if reason := places.distrust(path, os.lstat(path)):
+            raise Refused(reason) from error
+        raise
+    if reason := places.distrust(path, os.fstat(file)):
+        os.close(file)
+        raise Refused(reason)
+    return file
 
 
 def _same_file(descriptor: int, path: Path) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -53,6 +54,7 @@ class Loop:
     clock_moved: Callable[[], None] = lambda: None
     tasks: dict[str, Task] = field(default_factory=dict)
     stopping: bool = False
+    _refused: dict[str, str] = field(default_factory=dict)
     _drift: Drift = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,7 +71,7 @@ class Loop:
         homes = places.task_homes(self.office.state_folder)
         self.office.world.files.make_folder(homes)
         for entry in sorted(self.office.world.files.entries(homes), key=lambda each: each.name):
-            if entry.is_folder:
+            if not entry.is_file:
                 self._opened(entry.name)
 
     def turn(self, timeout: float | None = None) -> None:
@@ -174,14 +176,18 @@ class Loop:
         try:
             home = places.task_home(self.office.state_folder, name)
             entry = self.office.world.files.entry(home)
-            if entry is None or not entry.is_folder:
+            if entry is None or entry.is_file:
                 return None
             task = Task(self.office, home)
         except BadName:
             return None  # no task of ours
+        except Refused as error:
+            self._refuse(home, str(error))
+            return None
         except (OrchestratorError, OSError):
             log.exception("task %s could not be opened", name)
             return None
+        self._refused.pop(name, None)
         self.tasks[name] = task
         if task.begun:
             task.template = self._template(task)
@@ -190,6 +196,16 @@ class Loop:
         self._guarded(task, partial(self._hear, task))
         self._guarded(task, task.show)
         return task
+
+    def _refuse(self, home: Path, reason: str) -> None:
+        """Leave a task alone whose files may not be believed: say so once, and to whoever asks for something."""
+        if self._refused.get(home.name) != reason:
+            self._refused[home.name] = reason
+            log.error("task %s is not opened: %s", home.name, reason)
+        files = self.office.world.files
+        with suppress(OrchestratorError, OSError):
+            for name in requests.waiting(files, home):
+                requests.answer(files, home, name, ok=False, message=reason)
 
     def _hear(self, task: Task) -> None:
         """Hear the requests that wait for a task, oldest first."""

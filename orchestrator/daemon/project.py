@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
+from orchestrator.formats.redact import redacted
+from orchestrator.formats.text import neutral_json
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.ports.files import Unreadable
+from orchestrator.scribe.page import put_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +44,7 @@ HELD_SHOWN: Final = 50
 
 
 def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, Any]:
-    """Return what `task status` shows. Times are seconds since the epoch."""
+    """Return what `task status` shows, without secrets. Times are seconds since the epoch."""
     return _shape(state, last_checkin, at, steps=[_step(step) for step in state.steps.values()])
 
 
@@ -59,14 +63,14 @@ def _shape(
         "project": state.project,
         "phase": state.phase.value,
         "state": state.state.value,
-        "why": state.why,
+        "why": _told(state.why),
         **({"steps": steps} if pages is None else {"pages": pages}),
         "agents": [_agent(run) for run in _shown(state)],
         "questions": [
             {
                 "id": question.id,
                 "step": question.step,
-                "text": question.text,
+                "text": _told(question.text),
                 "options": list(question.options),
                 "asked_at": question.asked_at,
                 "kind": question.kind.value,
@@ -78,14 +82,15 @@ def _shape(
             for question in state.open_questions
         ],
         "criteria": [
-            {"text": mark.text, "met": mark.met, "evidence": list(mark.evidence)} for mark in state.criteria
+            {"text": _told(mark.text), "met": mark.met, "evidence": [_told(each) for each in mark.evidence]}
+            for mark in state.criteria
         ],
         "branch": state.branch,
         "base": state.base,
         "started_at": state.started_at,
         "last_checkin": last_checkin or None,
         "updated": at,
-        "notices": list(state.notices[-10:]),
+        "notices": [_told(notice) for notice in state.notices[-10:]],
     }
 
 
@@ -107,7 +112,7 @@ class Shown:
         else:
             self._pages = self._written(state.steps)
             told = _shape(state, last_checkin, at, pages=[name for _, name in self._pages])
-        self.files.write(places.task_state(self.home), _packed(told))
+        put_page(self.files, places.task_state(self.home), _packed(told))
         self._remove(before)
 
     def _written(self, steps: Steps) -> list[tuple[object, str]]:
@@ -149,7 +154,7 @@ def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_chec
     milestones = [
         {
             "id": step.id,
-            "title": step.title,
+            "title": _told(step.title),
             "status": step.state.value,
             "phase": step.phase.value,
             "attempts": step.attempt,
@@ -159,9 +164,9 @@ def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_chec
     # A line for each, so that it can be read and compared; `indent` would spread them, and is ten times slower.
     head = "".join(f"{_spaced(key)}: {_spaced(value)},\n" for key, value in told.items())
     listed = ",\n ".join(_spaced(each) for each in milestones)
-    data = f'{{\n{head}"milestones": [\n {listed}\n]\n}}\n'.encode()
+    data = neutral_json(f'{{\n{head}"milestones": [\n {listed}\n]\n}}\n').encode()
     if files.entry(task_folder) is not None:
-        files.write(places.pm_state(task_folder), data, 0o644)
+        put_page(files, places.pm_state(task_folder), data, 0o644)
     return len(data)
 
 
@@ -174,6 +179,10 @@ def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
     why = f"its journal does not read and is kept as {kept}: start it again, its handoffs are history then"
     told |= {"state": TaskState.FAILED.value, "why": why, "agents": [], "questions": [], "updated": at}
     files.write(places.task_state(home), json.dumps(told).encode())
+
+
+_told: Final = lru_cache(maxsize=8192)(redacted)
+"""Most of what is told was told before."""
 
 
 def _held_up(state: PMState, step: str) -> list[str]:
@@ -194,13 +203,13 @@ def _step(step: Step) -> dict[str, Any]:
     return {
         "id": step.id,
         "agent": step.agent,
-        "title": step.title,
+        "title": _told(step.title),
         "status": step.state.value,
         "attempts": step.attempt,
         "phase": step.phase.value,
         "subtask": step.subtask,
         "since": step.since,
-        "why": step.why,
+        "why": _told(step.why),
     }
 
 
@@ -209,7 +218,7 @@ def _spaced(told: object) -> str:
 
 
 def _packed(told: object) -> bytes:
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+    return neutral_json(json.dumps(told, ensure_ascii=False, separators=(",", ":"))).encode()
 
 
 def _agent(run: Run) -> dict[str, Any]:

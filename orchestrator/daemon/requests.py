@@ -29,8 +29,11 @@ class Request:
 
 
 def waiting(files: Files, home: Path) -> list[str]:
-    """Return the names of the requests that wait in a task's own folder, oldest first."""
-    names = [entry.name for entry in files.entries(places.task_requests(home)) if entry.is_file]
+    """Return the names of the requests that wait in a task's own folder, oldest first.
+
+    What is no plain file is named too: it is refused when it is read, and taken away.
+    """
+    names = [entry.name for entry in files.entries(places.task_requests(home)) if not entry.is_folder]
     return sorted(name for name in names if name.endswith(".json") and not name.endswith(REPLY))
 
 

@@ -8,6 +8,7 @@ import secrets
 import signal
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
@@ -30,6 +31,7 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.processes import Process
+from orchestrator.hosts.sweep import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
 from orchestrator.model.errors import Unavailable
 from orchestrator.workspaces.git import GitWorkspaces
@@ -44,6 +46,10 @@ log = logging.getLogger("orchestrator.daemon")
 
 _GOES_ON: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Linux names it; elsewhere CLOCK_MONOTONIC goes on in sleep, and Python's monotonic clock is another."""
+
+SWEEP_EVERY: Final = 3600.0
+SWEEP_AGE: Final = 600.0
+"""Seconds between two sweeps, and how old a temporary file is that nobody writes any more."""
 
 STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 
@@ -87,7 +93,7 @@ class Service:
         self._clock = SystemClock()
         self._started_at = self._clock.now()
         self._hints: SimpleQueue[h.Hint] = SimpleQueue()
-        self._files = DiskFiles()
+        self._files = DiskFiles(self._state)
         self._watch = Watch(self._hints.put, self._state)
         self._exits = ExitWatch(self._ended)
         self._watched_runs: dict[str, str] = {}
@@ -100,9 +106,10 @@ class Service:
         self._upgrade = Upgrade(__version__, PACKAGE, self._hands, self._clock, rescan, trial)
         self._schedule = Schedule(self._settings, self._hints.put)
         self._loop = Loop(
-            office, self._watch_task, self._beat, self._hints, self._upgrade.look, self._schedule.wake
+            office, self._watch_task, self._beat, self._hints, self._rescanned, self._schedule.wake
         )
         self._stopped_by_hand = False
+        self._swept_at = -SWEEP_EVERY
 
     def run(self) -> None:
         """Work until told to stop, or become the version that was installed meanwhile.
@@ -119,6 +126,7 @@ class Service:
         self._files.make_folder(places.task_homes(self._state))
         self._watch.start()
         self._loop.open()
+        self._sweep()
         self._schedule.start()
         self._beat()
         self._notify.ready(self._status)
@@ -227,6 +235,20 @@ class Service:
         else:
             self._watch.task(task.id, task.where.task)
 
+    def _rescanned(self) -> None:
+        self._upgrade.look()
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Have removed, now and then, what writes that were cut off have left behind."""
+        now = self._clock.monotonic()
+        if now - self._swept_at < SWEEP_EVERY:
+            return
+        self._swept_at = now
+        homes = [task.home for task in self._loop.tasks.values()]
+        shared = [task.where.task for task in self._loop.tasks.values() if task.begun]
+        self._hands.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
+
     def _watch_exits(self) -> None:
         """Watch the process of every live run, and of no other."""
         live = {
@@ -257,3 +279,17 @@ class Service:
         task = self._watched_runs.get(run)
         if task is not None:
             self._hints.put(h.RunHint(task, run))
+
+
+def _swept(state: Path, homes: list[Path], shared: list[Path], before: float) -> None:
+    """Remove what cut-off writes of ours have left in the PM's own folder and in those of the tasks."""
+    folders = [state]
+    for home in homes:
+        runs = places.task_runs(home)
+        folders += [home, places.task_journal(home), places.task_requests(home), places.task_reports(home)]
+        with suppress(OSError):
+            folders += runs.iterdir()
+    for task in shared:
+        folders += [task, places.handoffs(task)]
+    if swept := sweep(folders, before):
+        log.info("%d temporary files of writes that were cut off are removed", swept)

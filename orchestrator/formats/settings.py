@@ -88,9 +88,12 @@ def _found(path: Path, environ: Mapping[str, str]) -> _Found:
 def _trusted_bytes(path: Path) -> bytes | None:
     """Return the bytes of a plain file that nobody else can write; None if there is none.
 
-    A link to it is fine (many keep such files in a repository): what counts is the open file.
+    A link to it is fine if it is the user's own (many keep such files in a repository): what counts is the open file.
     """
     try:
+        link = path.lstat()
+        if stat.S_ISLNK(link.st_mode) and link.st_uid not in {os.getuid(), 0}:
+            raise BadFile(str(path), [Fault(0, f"is a link of user {link.st_uid}: make a file of your own")])
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -16,21 +18,34 @@ CUT_MARK: Final = "…"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _HIDDEN: Final = (
     *range(0x80, 0xA0),  # C1: what a terminal takes for commands
+    0xAD,  # from here: what shows as nothing, and so hides what it stands in
+    0x034F,
+    *range(0x115F, 0x1161),
+    *range(0x17B4, 0x17B6),
+    *range(0x180B, 0x1810),
+    0x3164,
+    0xFFA0,
     0x061C,  # from here: direction marks, embeddings, overrides and isolates
     *range(0x200E, 0x2010),
     *range(0x2028, 0x202F),  # with the line and paragraph separators
-    *range(0x2066, 0x206A),
+    *range(0x2060, 0x2070),
     0x200B,
-    0x2060,
     0xFEFF,
+    *range(0xFFF9, 0xFFFC),
+    *range(0x1BCA0, 0x1BCA4),
+    *range(0x1D173, 0x1D17B),
     *range(0xD800, 0xE000),  # half a surrogate pair cannot be written
-    *range(0xE0000, 0xE0080),  # tags: ASCII that a model reads and a person does not see
+    *range(0xE0000, 0xE1000),  # tags and selectors: what a model reads and a person does not see
 )
 _VISIBLE: Final = (
     {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
     | {0x7F: 0x2421}
     | dict.fromkeys(_HIDDEN, 0xFFFD)
 )
+_BESIDE: Final = r"[^\x00-\x7f\u200c\u200d\ufffd]"
+_STRAY_JOINER: Final = re.compile(rf"(?<!{_BESIDE})[\u200c\u200d]|[\u200c\u200d](?!{_BESIDE})")
+"""Joiners have a place between two letters of some scripts and in emoji; anywhere else they only hide."""
+_RAW_IN_JSON: Final = re.compile(f"[\x7f{''.join(map(chr, _HIDDEN))}\u200c\u200d]")
 
 
 def refused(name: str, faults: Sequence[Fault]) -> BadFile:
@@ -74,10 +89,21 @@ def decoded(data: bytes, name: str, limit: int = FILE_BYTES) -> str:
 def neutral(text: str) -> str:
     r"""Return text that does nothing to a terminal or an editor that shows it.
 
-    Control characters other than `\n` and `\t` become visible signs, as do direction overrides, invisible
-    tags, odd line separators and halves of surrogate pairs. `\r\n` becomes `\n`.
+    Control characters other than `\n` and `\t` become visible signs, as do direction overrides, what shows as
+    nothing, odd line separators and halves of surrogate pairs. `\r\n` becomes `\n`.
     """
-    return text.replace("\r\n", "\n").translate(_VISIBLE)
+    clean = text.replace("\r\n", "\n")
+    if clean.isascii() and clean.isprintable():
+        return clean
+    return _STRAY_JOINER.sub("\N{REPLACEMENT CHARACTER}", clean.translate(_VISIBLE))
+
+
+def neutral_json(text: str) -> str:
+    """Return a JSON document that means the same and does nothing to a terminal that shows it.
+
+    JSON itself escapes the first control characters; the others, and what hides text, are escaped here.
+    """
+    return _RAW_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def one_line(text: str) -> str:

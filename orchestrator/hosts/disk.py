@@ -1,6 +1,7 @@
 """Files on a disk, by the port `Files`: read with suspicion, written whole, appended durably.
 
-Modes are subject to the umask, as with any program. Links in the middle of a path are followed; a link as
+A mode that lets others read is given as it stands, whatever the umask: it is of files that the daemon, which makes
+nothing for others by itself, shares with agents and users. Links in the middle of a path are followed; a link as
 the last part never is.
 """
 
@@ -15,8 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from orchestrator import places
 from orchestrator.ports.files import TEMPORARY, Entry, Unreadable
 
+OTHERS: Final = 0o077
 _SUSPICIOUS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 _NOT_OURS: Final = _NOT_THERE | {errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EISDIR}
@@ -25,15 +28,22 @@ _NOT_OURS: Final = _NOT_THERE | {errno.ELOOP, errno.EACCES, errno.EPERM, errno.E
 class DiskFiles:
     """The port `Files` on the file systems of this machine.
 
+    Below `own`, the PM's own folder, only what belongs to its user and nobody else can write is read, written to
+    or looked into: anything else is Unreadable, and the message says what to do (U4).
+
     What the disk itself cannot do now (full, read-only, no more descriptors, a failed fsync) comes out as the
     OSError that the system gave: the daemon must see it, and decide.
     """
+
+    def __init__(self, own: Path | None = None) -> None:
+        self._own = own
+        self._below = f"{own}/" if own else ""
 
     def read(self, path: Path, limit: int = 67_108_864) -> bytes:
         """Return the bytes of a plain file of at most `limit` bytes. Raises Unreadable, OSError."""
         descriptor = _open(path, os.O_RDONLY)
         try:
-            size = _checked(descriptor, path).st_size
+            size = self._checked(descriptor, path).st_size
             data = _read_on(descriptor, limit + 1, size + 1) if size <= limit else None
         finally:
             os.close(descriptor)
@@ -72,7 +82,7 @@ class DiskFiles:
         """Open a plain file for appending, made with mode 0600 if missing. Raises Unreadable, OSError."""
         descriptor = _open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
-            size = _checked(descriptor, path).st_size
+            size = self._checked(descriptor, path).st_size
             os.fsync(descriptor)
             _sync_folder(path.parent)
         except BaseException:
@@ -82,6 +92,7 @@ class DiskFiles:
 
     def entries(self, folder: Path) -> list[Entry]:
         """Return what lies in `folder`; a missing one is empty. Raises Unreadable if it is no folder."""
+        self._check_folder(folder)
         found = []
         try:
             with os.scandir(folder) as names:
@@ -131,6 +142,7 @@ class DiskFiles:
         try:
             folder.mkdir(mode)
         except FileExistsError:
+            self._check_folder(folder)
             if folder.is_dir():
                 return
             raise
@@ -138,7 +150,31 @@ class DiskFiles:
             self.make_folder(folder.parent, mode)
             self.make_folder(folder, mode)
             return
+        if mode & OTHERS:
+            folder.chmod(mode)
         _sync_folder(folder.parent)
+
+    def _checked(self, descriptor: int, path: Path) -> os.stat_result:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable(f"{path} is not a plain file: move it away")
+        if self._is_own(path) and (reason := places.distrust(str(path), status)):
+            raise Unreadable(reason)
+        return status
+
+    def _check_folder(self, folder: Path) -> None:
+        """Check a folder of the PM's own and all above it that are; one that is not there is fine."""
+        while self._is_own(folder):
+            try:
+                reason = places.distrust(str(folder), folder.lstat())
+            except OSError:
+                reason = ""
+            if reason:
+                raise Unreadable(reason)
+            folder = folder.parent
+
+    def _is_own(self, path: Path) -> bool:
+        return bool(self._below) and (path == self._own or str(path).startswith(self._below))
 
     def rename(self, old: Path, new: Path) -> None:
         """Rename within a file system, replacing `new`, durably."""
@@ -207,13 +243,6 @@ def _open(path: Path, flags: int) -> int:
         raise
 
 
-def _checked(descriptor: int, path: Path) -> os.stat_result:
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        raise Unreadable(f"{path} is not a plain file: move it away")
-    return status
-
-
 def _read_on(descriptor: int, most: int, piece: int) -> bytes:
     """Read to the end of the file, `piece` bytes at a time, but no more than `most`."""
     pieces = []
@@ -233,6 +262,8 @@ def _prepared(path: Path, data: bytes, mode: int, *, durable: bool) -> Path:
     temporary = path.with_name(TEMPORARY + secrets.token_hex(8))
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SUSPICIOUS, mode)
     try:
+        if mode & OTHERS:
+            os.fchmod(descriptor, mode)
         _write_all(descriptor, data)
         if durable:
             _sync(descriptor)

@@ -36,7 +36,7 @@ describe() {
 label() {
     tmux set-option -p -t "$TMUX_PANE" @run "$run" \; \
         set-option -p -t "$TMUX_PANE" remain-on-exit on \; \
-        pipe-pane -O -t "$TMUX_PANE" "ulimit -c 0; ulimit -f $log_blocks; exec cat >>\"\$(printf '$log')\""
+        pipe-pane -O -t "$TMUX_PANE" "umask 077; ulimit -c 0; ulimit -f $log_blocks; exec cat >>\"\$(printf '$log')\""
 }
 
 # The kernel counts the processes of a cgroup that it killed for want of memory.
@@ -68,6 +68,8 @@ launch() {
     trap 'told=131' QUIT
     trap 'told=143' TERM
 
+    # Whatever the tmux server was started with: what stands here is its user's alone.
+    umask 077
     cd -- "${0%/*}" || exit 1
     set -fC
     if ! true 2>/dev/null >claimed; then

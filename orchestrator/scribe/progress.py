@@ -17,7 +17,13 @@ MILESTONES_SHOWN: Final = 1000
 CELL_LENGTH: Final = 200
 TEXT_LENGTH: Final = 1000
 
-_ACTS: Final = re.compile(r"[|\\]|<(?=[A-Za-z/!?])|!(?=\[)")
+_ACTS: Final = re.compile(
+    r"[|\\]|!(?=\[)|(?<=\])[(\[:]"  # the end of a cell, escapes, images, links and what they refer to
+    r"|<(?=[A-Za-z/!?])|&(?=#?[A-Za-z0-9]{1,32};)"
+    # At the beginning: headings, quotes, fences, ticks, lists, rules.
+    r"|^(?:#(?=#{0,5}(?:\s|$))|[>\[]|`(?=``)|~(?=~~)|[*+_-](?=[\s*_-])|[0-9]{1,9}(?=[.)](?:\s|$)))"
+)
+_IN_HTML: Final = {"<": "&lt;", "&": "&amp;"}
 _LAST_UPDATED: Final = "**Last Updated:** "
 _LAST_CHECK_IN: Final = "**Last Check-in:** "
 _MEANINGS: Final = {
@@ -132,7 +138,13 @@ def without_times(text: str) -> str:
 def shown(text: str, limit: int = CELL_LENGTH) -> str:
     """Return text of others as one line of ours shows it: no secret, no control character, no markup that acts."""
     line = cut(redacted(one_line(text[: 4 * TEXT_LENGTH])), limit)
-    return _ACTS.sub(lambda found: "&lt;" if found[0] == "<" else f"\\{found[0]}", line)
+    return _ACTS.sub(_told, line)
+
+
+def _told(found: re.Match[str]) -> str:
+    """Return a sign so that Markdown shows it and does not act on it."""
+    sign = found[0]
+    return f"{sign}\\" if sign.isdigit() else _IN_HTML.get(sign, f"\\{sign}")
 
 
 def _head(view: PMView, at: float) -> str:

@@ -14,6 +14,7 @@ from orchestrator.model.errors import BadName
 from orchestrator.model.names import beneath
 from orchestrator.ports.files import Entry, Files, Unreadable
 from orchestrator.scribe.newest import Newest
+from orchestrator.scribe.page import ASIDE, put_page
 from orchestrator.scribe.progress import Activity, Artifact, OnDisk, PMView, render_progress, without_times
 from orchestrator.scribe.summary import summary, unreadable
 
@@ -24,6 +25,8 @@ DEEPEST: Final = 16
 HANDOFFS: Final = "handoffs"
 ARTIFACTS: Final = "artifacts"
 PROGRESS: Final = "progress.md"
+PM_STATE: Final = "pm_state.json"
+MOST_ASIDE: Final = 10
 
 _DEPTHS: Final = {HANDOFFS: 1, ARTIFACTS: DEEPEST}
 
@@ -81,6 +84,7 @@ class Scribe:
         """Look at every handoff and artifact, and at progress.md itself; the parameters are those of `notice`."""
         notes = list[str]()
         found = self._handoffs(notes) | self._artifacts(notes)
+        self._set_aside(notes)
         self._notes = tuple(notes)
         self._take_in(found, [path for path in self._known if path not in found], at)
         self._scanned = True
@@ -95,7 +99,7 @@ class Scribe:
             return False
         path = self._task_dir / PROGRESS
         self._content = None  # nobody knows what stands there if the next line fails
-        self._files.write(path, text.encode(), 0o644)
+        put_page(self._files, path, text.encode(), 0o644)
         self._content, self._written = content, self._files.entry(path)
         return True
 
@@ -130,6 +134,13 @@ class Scribe:
                 notes.append(f"{ARTIFACTS}: more than {MOST_ARTIFACTS} files; not all of them are listed")
                 break
         return found
+
+    def _set_aside(self, notes: list[str]) -> None:
+        """Note what stood in the place of a page, as long as it lies there."""
+        kept = (f"{PROGRESS}{ASIDE}", f"{PM_STATE}{ASIDE}")
+        names = sorted(entry.name for entry in self._entries(self._task_dir, ".", notes))
+        there = [name for name in names if name.startswith(kept)][:MOST_ASIDE]
+        notes += [f"{name}: stood in the place of {name.partition(ASIDE)[0]}; take it away" for name in there]
 
     def _entries(self, folder: Path, shown: str, notes: list[str]) -> list[Entry]:
         try:

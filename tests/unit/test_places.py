@@ -111,3 +111,100 @@ def test_it_imports_next_to_nothing():
         env={"PYTHONPATH": str(Path(places.__file__).parents[1])},
     )
     assert set(done.stdout.split()) <= {"__future__", "orchestrator", "orchestrator.places"}
+
+
+# Trust --------------------------------------------------------------------------------------------
+
+
+def found(path, **other):
+    """Return what `lstat` says of a path, with some of it replaced."""
+    true = os.lstat(path)
+    return os.stat_result(
+        [other.get("mode", true.st_mode), *true[1:4], other.get("uid", true.st_uid), *true[5:]]
+    )
+
+
+def test_what_is_ours_alone_is_believed(tmp_path):
+    (tmp_path / "a").write_bytes(b"x")
+    assert places.distrust("a", found(tmp_path / "a")) == ""
+    assert places.distrust("a", found(tmp_path)) == ""
+    assert places.own_bytes(str(tmp_path / "a")) == b"x"
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_what_belongs_to_another_is_refused_and_the_message_says_what_to_do(tmp_path, folder):
+    (tmp_path / "a").touch()
+    other = found(tmp_path if folder else tmp_path / "a", uid=os.getuid() + 7)
+    told = places.distrust("/pm/a", other)
+    assert f"/pm/a belongs to user {os.getuid() + 7}, not to you ({os.getuid()})" in told
+    assert "chown" in told
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_what_others_can_write_is_refused_and_the_message_says_what_to_do(tmp_path, mode):
+    path = tmp_path / "a"
+    path.touch()
+    path.chmod(mode)
+    assert "`chmod go-w " in places.distrust(str(path), os.lstat(path))
+    with pytest.raises(places.Untrusted, match="can be written by others"):
+        places.own_bytes(str(path))
+    tmp_path.chmod(0o700 | mode & 0o022)
+    with pytest.raises(places.Untrusted, match="can be written by others"):
+        places.check_own_folder(str(tmp_path))
+
+
+def test_a_link_is_refused_whatever_it_points_at(tmp_path):
+    (tmp_path / "a").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    (tmp_path / "way").symlink_to(tmp_path)
+    with pytest.raises(places.Untrusted, match="is a symbolic link"):
+        places.own_bytes(str(tmp_path / "link"))
+    with pytest.raises(places.Untrusted, match="is a symbolic link"):
+        places.check_own_folder(str(tmp_path / "way"))
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(places.Untrusted, match="is not a plain file"):
+        places.own_bytes(str(tmp_path / "pipe"))
+    with pytest.raises(places.Untrusted, match="is not a folder"):
+        places.check_own_folder(str(tmp_path / "pipe"))
+
+
+def test_what_is_not_there_is_no_matter_of_trust(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        places.own_bytes(str(tmp_path / "a"))
+    with pytest.raises(FileNotFoundError):
+        places.check_own_folder(str(tmp_path / "a"))
+
+
+def test_a_state_folder_that_others_could_fill_is_refused_until_it_is_looked_at(tmp_path):
+    folder = tmp_path / "pm"
+    folder.mkdir()
+    folder.chmod(0o777)
+    (folder / "planted").touch()
+    with pytest.raises(Refused, match="can be written by others: look at it, then `chmod go-w"):
+        places.make_state_folder(str(folder))
+    with pytest.raises(Refused, match="can be written by others"):
+        places.check_state_folder(str(folder))
+    folder.chmod(0o755)
+    places.make_state_folder(str(folder))
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_an_empty_one_is_closed(tmp_path):
+    folder = tmp_path / "pm"
+    folder.mkdir()
+    folder.chmod(0o777)
+    places.make_state_folder(str(folder))
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077, 0o777])
+def test_no_umask_opens_or_shuts_the_state_folder(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        places.make_state_folder(str(tmp_path / "pm"))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "pm").stat().st_mode & 0o777 == 0o700

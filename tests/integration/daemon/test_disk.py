@@ -89,14 +89,24 @@ def test_a_watched_folder_that_is_made_anew_is_found(world: World) -> None:
 
 @pytest.mark.parametrize("world", [{"daemon__rescan": "500 ms"}], indirect=True)
 def test_what_could_not_be_shown_is_shown_when_it_can_be(world: World) -> None:
+    broken = world.root / "broken"
+    fail = f"""
+import errno, os, pathlib
+real = pathlib.Path.rename
+def rename(path, new):
+    if os.path.exists({str(broken)!r}) and new.name == "state.json":
+        raise OSError(errno.EIO, "Input/output error")
+    return real(path, new)
+pathlib.Path.rename = rename
+"""
+    world.daemon(*altered(fail))
     world.begin({"explore": [HOLD]})
     world.until_works("explore")
-    shown = world.home() / "state.json"
-    shown.unlink()
-    (shown / "in the way").mkdir(parents=True)
+    broken.touch()
     world.go("on")
     world.until(lambda: world.story().changes("task_moved"))
-    shutil.rmtree(shown)
+    assert world.stands() == "running"
+    broken.unlink()
     world.until_is("complete")
 
 

@@ -101,3 +101,14 @@ def test_a_log_that_began_while_followed_is_shown_whole(house):
         assert process.stdout.readline() == b"one\n"
         assert time.monotonic() < deadline
         process.terminate()
+
+
+def test_no_secret_is_shown(house, task):
+    key = b"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n-----END PRIVATE KEY-----\n"
+    log = b"begin\n\x1b[31mtoken=hunter2hunter2\x1b[0m\n" + key + b"end\n"
+    home = house.task(agents=[house.agent(run="r-1")])
+    _write(home / "runs" / "r-1" / "pane.log", log)
+    _write(home / "pm.log", log)
+    for words in (["logs", "tidy"], ["logs", "tidy", "dev"]):
+        assert task(*words).out == "begin\ntoken=[redacted]\n[redacted]\n[redacted]\n[redacted]\nend\n"
+    assert task("logs", "tidy", "-n", "3").out == "[redacted]\n[redacted]\nend\n"

@@ -15,6 +15,8 @@ CHANGING = [
     ["spawn", "tidy", "dev", "--instructions", "x"],
     ["order", "tidy", "dev", "x"],
     ["answer", "tidy", "q1", "keep"],
+    ["attach", "tidy"],
+    ["attach", "tidy", "--read-only"],
     ["setup-agents"],
     ["daemon", "run"],
     ["daemon", "start"],
@@ -55,7 +57,7 @@ def test_inside_a_run_everything_can_be_looked_at(house, task, monkeypatch, word
 
 
 def test_every_verb_either_changes_or_looks():
-    shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"attach", "logs", "why"}
+    shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"logs", "why"}
     assert shown == set(VERBS)
 
 
@@ -132,7 +134,7 @@ def test_what_the_system_refuses_is_one_sentence(house, task):
 def test_a_missing_folder_in_the_way_is_one_sentence(house, task):
     (house.state / "tasks").write_text("")
     said = task("list")
-    assert (said.code, said.err) == (1, f"task: {house.state}/tasks: Not a directory\n")
+    assert (said.code, said.err) == (1, f"task: {house.state}/tasks is not a folder: take it away\n")
 
 
 def test_it_runs_as_a_module(house):

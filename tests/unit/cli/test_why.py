@@ -92,3 +92,14 @@ def test_what_was_compressed_is_told_as_well(task, journal):
     plain.unlink()
     assert task("why", "tidy").out == both
     assert both.count("tidy was started in /shop") == 1
+
+
+def test_no_secret_is_told(house, task):
+    folder = house.task() / "journal"
+    folder.mkdir()
+    said = line(1, "answered", question="q1", text="use token=hunter2hunter2")
+    (folder / "0000000001.jsonl").write_text(f"{json.dumps(said)}\n")
+    for words in (["why", "tidy"], ["why", "tidy", "--json"]):
+        told = task(*words).out
+        assert "hunter2" not in told
+        assert "token=[redacted]" in told

@@ -125,14 +125,70 @@ def test_only_the_pm_writes_orders(desk):
     assert desk.scan() == []
 
 
-def test_a_misnamed_report_is_its_agents_if_the_name_says_whose(desk):
-    desk.put("explore-report.md", GOOD)
+def with_run(run):
+    return GOOD.replace("COMPLETE", f"COMPLETE\n**Run:** {run}")
+
+
+def landed_misnamed(desk, name, text):
+    desk.put(name, text)
     assert desk.scan() == []
     desk.now += Limits().settle
     (fact,) = desk.scan()
+    return fact
+
+
+@pytest.mark.parametrize(
+    "name", ["explore-report.md", "explore.md", "explore_20251127.txt", "explore-20251127.md"]
+)
+def test_a_misnamed_report_is_asked_for_again_if_the_name_says_whose(desk, name):
+    fact = landed_misnamed(desk, name, GOOD)
     assert isinstance(fact, ReportLanded)
-    assert fact.instance == "explore"
+    assert (fact.instance, fact.report) == ("explore", None)
     assert "AGENT-YYYYMMDD-HHMMSS" in fact.faults[0].reason
+
+
+def test_or_if_the_report_says_whose(desk):
+    (run,) = desk.state.live_runs
+    fact = landed_misnamed(desk, "handoff.md", with_run(run.id))
+    assert isinstance(fact, ReportLanded)
+    assert (fact.instance, fact.report) == ("explore", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("explorer-notes.md", GOOD),  # of somebody whose name only begins alike
+        ("explore-2-report.md", GOOD),  # of a second instance
+        ("plan-report.md", GOOD),  # of an agent with nothing to write
+        ("explore-notes.md", "# Notes\nWhat I found so far.\n"),  # no report
+        ("explore-half.md", "# Handoff: explore\n"),
+        ("explore-progress.md", GOOD.replace("COMPLETE", "IN_PROGRESS")),
+        ("handoff.md", GOOD),  # of nobody
+        ("handoff.md", with_run("r-0000")),
+        ("pm-order.md", GOOD),
+    ],
+)
+def test_what_else_is_misnamed_is_told_and_no_agent_loses_its_turn_by_it(desk, name, text):
+    desk.put(name, text)
+    desk.now += Limits().settle
+    (fact,) = desk.scan()
+    assert isinstance(fact, Intruded)
+
+
+def test_a_misnamed_report_that_names_anothers_run_is_told(desk):
+    (run,) = desk.state.live_runs
+    known = replace(run, id="r-9", instance="dev")
+    desk.state = replace(desk.state, runs={**desk.state.runs, "r-9": known})
+    desk.put("dev-report.md", with_run(run.id))
+    desk.now += Limits().settle
+    assert isinstance(desk.scan()[0], Intruded)
+
+
+@pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])
+def test_what_is_misnamed_and_no_plain_file_is_told(desk, kind):
+    desk.put("explore-report.md", b"", kind)
+    desk.now += Limits().settle
+    assert isinstance(desk.scan()[0], Intruded)
 
 
 def test_a_file_of_nobody_is_told_and_nothing_else(desk):

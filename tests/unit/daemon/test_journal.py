@@ -11,12 +11,13 @@ from orchestrator.daemon import journal as journal_module
 from orchestrator.daemon.journal import Journal, sealed, unsealed
 from orchestrator.daemon.segments import compress_closed, unpacked
 from orchestrator.daemon.segments import segments as chosen_of
-from orchestrator.model.errors import JournalFailed
+from orchestrator.model.errors import JournalFailed, Refused
 from orchestrator.model.facts import CheckedIn, Intruded, StopAsked, TaskStarted
 from orchestrator.model.limits import Limits
 from orchestrator.model.task import Brief, TaskState
 from orchestrator.pm.decide import decide
 from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.testing.memory_tree import Kind
 
 FOLDER = Path("/state/tasks/t-1/journal")
 LIMITS = Limits()
@@ -287,3 +288,12 @@ def test_a_compressed_segment_that_does_not_read_is_set_aside_whole(files, posit
     assert (again.lines, again.state) == (2, states[1])
     assert again.damage is not None
     assert files.read(FOLDER / again.damage.where) == bytes(broken)
+
+
+@pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])
+def test_a_segment_that_is_no_plain_file_is_not_passed_over(files, kind):
+    """What stood in it would be missing from the task's life, and nobody would know."""
+    begun(files).close()
+    files.put(FOLDER / "0000000002.jsonl", b"", kind)
+    with pytest.raises(Refused, match=r"0000000002.jsonl is not a plain file: take it away"):
+        Journal(files, FOLDER)

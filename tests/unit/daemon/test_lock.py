@@ -9,6 +9,7 @@ import pytest
 from orchestrator.daemon.lock import DaemonLock, beat
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused
+from tests.another_user import by_root, give_away
 
 
 @pytest.fixture
@@ -135,3 +136,28 @@ def test_a_beat_tells_by_both_clocks_and_when_the_next_is_due(tmp_path):
         "every": 5.0,
         "version": "0.1.0",
     }
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o666])
+def test_a_lock_that_others_can_write_is_not_taken(tmp_path, mode):
+    path = tmp_path / "daemon.lock"
+    path.touch()
+    path.chmod(mode)
+    with pytest.raises(Refused, match="can be written by others: look at it, then `chmod go-w"):
+        DaemonLock(tmp_path)
+
+
+def test_a_lock_that_is_a_link_is_not_taken(tmp_path):
+    (tmp_path / "elsewhere").touch()
+    (tmp_path / "daemon.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Refused, match="is a symbolic link"):
+        DaemonLock(tmp_path)
+    assert (tmp_path / "elsewhere").read_bytes() == b""
+
+
+@by_root
+def test_a_lock_of_another_user_is_not_taken(tmp_path):
+    (tmp_path / "daemon.lock").touch(0o600)
+    give_away(tmp_path / "daemon.lock")
+    with pytest.raises(Refused, match="belongs to user 12345, not to you"):
+        DaemonLock(tmp_path)

@@ -9,6 +9,7 @@ from orchestrator import places
 from orchestrator.daemon import requests
 from orchestrator.model.errors import BadFile
 from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.testing.memory_tree import Kind
 
 HOME = Path("/state/tasks/t-1")
 
@@ -59,3 +60,19 @@ def test_what_is_no_request_is_refused(files, content):
     put(files, "1-a.json", content)
     with pytest.raises(BadFile):
         requests.read_request(files, HOME, "1-a.json")
+
+
+@pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE])
+def test_what_is_no_plain_file_is_refused_told_and_taken_away(files, kind):
+    folder = places.task_requests(HOME)
+    files.put(folder / "1-a.json", b"/etc/passwd", kind)
+    assert requests.waiting(files, HOME) == ["1-a.json"]
+    with pytest.raises(BadFile, match="not a plain file"):
+        requests.read_request(files, HOME, "1-a.json")
+    requests.answer(files, HOME, "1-a.json", ok=False, message="refused")
+    assert requests.waiting(files, HOME) == []
+
+
+def test_a_folder_with_the_name_of_a_request_is_none(files):
+    files.make_folder(places.task_requests(HOME) / "1-a.json")
+    assert requests.waiting(files, HOME) == []

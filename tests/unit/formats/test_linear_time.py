@@ -9,7 +9,7 @@ import pytest
 from orchestrator.formats.agent_file import read_agent, read_kiro_agent
 from orchestrator.formats.handoff import neutral, read_order, read_report
 from orchestrator.formats.handoff_parts import written
-from orchestrator.formats.redact import redacted
+from orchestrator.formats.redact import redacted, redacted_lines
 from orchestrator.formats.task_file import read_brief
 from tests.unit.formats.texts import attempted
 
@@ -36,6 +36,26 @@ JUNK = {
         "://a:",
         "sk-a",
         "bearer ",
+        "a",
+        "-",
+        "a.",
+        "8Q~a",
+        "1:AA",
+        "authorization: a ",
+        "cookie: a",
+        "cookie:a=",
+        "machine a login b ",
+        "login a\npassword ",
+        "-u a",
+        "--a-token ",
+        "hooks.slack.com/services/",
+        "?sig=",
+        "pwd=a",
+        "eyJ",
+        "SG.aaaaaaaaaaaaaaaa.",
+        "-----END ",
+        "-----BEGIN RSA",
+        "://:",
     ],
 }
 READERS: dict[str, list[Callable[[bytes], Any]]] = {
@@ -43,7 +63,7 @@ READERS: dict[str, list[Callable[[bytes], Any]]] = {
     "# H": [lambda data: read_report(data, "r")],
     "---": [lambda data: read_agent(data, "a", trusted=True)],
     "{": [lambda data: read_kiro_agent(data, "a", trusted=True)],
-    "-": [lambda data: redacted(data.decode())],
+    "-": [lambda data: redacted(data.decode()), lambda data: "".join(redacted_lines([data.decode()]))],
 }
 EVERY: list[Callable[[bytes], Any]] = [
     read_brief,

@@ -8,6 +8,7 @@ from orchestrator.formats.settings import explained, load_settings
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
 from orchestrator.model.settings import Explained, Settings
+from tests.another_user import by_root, give_away
 
 
 @pytest.fixture
@@ -218,3 +219,14 @@ def test_yes_and_no_are_read_from_file_and_variable(write, value, restart):
 @pytest.mark.parametrize("value", ["1", '"true"', '"no"', "[]"])
 def test_what_is_neither_yes_nor_no_is_refused(write, value):
     assert faults(write(f"[daemon]\nrestart = {value}")).endswith(": give true or false")
+
+
+@by_root
+def test_a_link_of_another_user_is_refused_though_it_leads_to_a_file_of_ours(write, tmp_path):
+    write("[limits]\n")
+    link = tmp_path / "link.toml"
+    link.symlink_to(tmp_path / "config.toml")
+    assert load_settings(link, {}) == load_settings(tmp_path / "config.toml", {})
+    give_away(link)
+    with pytest.raises(BadFile, match="is a link of user 12345"):
+        load_settings(link, {})

@@ -380,3 +380,25 @@ def test_a_name_that_is_no_utf8_is_shown(tmp_path):
     (Path(str(folder)) / b"a\xff\x1b.py".decode("utf-8", "surrogateescape")).write_bytes(b"")
     Scribe(DiskFiles(), tmp_path).rescan(view(), START)
     assert "- New artifact: artifacts/a�␛.py\n" in (tmp_path / "progress.md").read_text()
+
+
+def test_a_folder_in_the_place_of_the_page_is_kept_under_another_name_and_said(world):
+    world.put(PROGRESS / "notes.txt", b"somebody's work")
+    scribe = Scribe(world, TASK)
+    assert scribe.rescan(view(), START)
+    assert world.progress.startswith("# Task Progress: x\n")
+    assert world.read(TASK / "progress.md.set-aside-1" / "notes.txt") == b"somebody's work"
+    scribe.rescan(view(), START)
+    assert "- progress.md.set-aside-1: stood in the place of progress.md; take it away\n" in world.progress
+
+
+def test_nor_is_one_that_comes_later_and_what_was_kept_before_stays(world):
+    scribe = Scribe(world, TASK)
+    scribe.rescan(view(), START)
+    for n in (1, 2):
+        world.remove(PROGRESS)
+        world.put(PROGRESS / f"{n}.txt", b"x")
+        world.land("artifacts/code/new.py")
+        assert scribe.rescan(view(runs=n), START)
+        assert world.entry(TASK / f"progress.md.set-aside-{n}" / f"{n}.txt")
+    assert world.progress.count("stood in the place of") == 1

@@ -1,0 +1,111 @@
+"""The two boundaries that SECURITY.md offers, with an agent that tries them: a sandbox, and another user."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.another_user import SOMEBODY, by_root
+from tests.integration.daemon.world import World
+
+SANDBOXED = Path(__file__).parents[3] / "deploy" / "sandboxed"
+SETPRIV = f"setpriv --reuid={SOMEBODY} --regid={SOMEBODY} --clear-groups"
+
+AGENT = """#!/bin/sh
+# Tries each thing that it must not be able to do, then does its work and reports.
+try() {
+    what=$1
+    shift
+    if "$@" >/dev/null 2>&1; then echo "$what: done"; else echo "$what: refused"; fi
+}
+{
+    try list ls "$STATE/daemon.lock"
+    try journal sh -c "cat '$STATE'/tasks/*/journal/*"
+    try request sh -c "echo x >'$STATE'/tasks/x"
+    try plant sh -c "ls -d '$STATE'/tasks/*/requests && echo x >\\"\\$(ls -d '$STATE'/tasks/*/requests)/x.json\\""
+    try signal kill -0 "$DAEMON"
+    [ -n "$MILD" ] || try kill kill -9 "$DAEMON"
+    try tmux tmux -S "$SOCKET" list-sessions
+    try settings sh -c "echo x >>'$HOUSE'/config.toml"
+    try order test -r "$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_REPLY_TO"
+    try workspace sh -c 'echo x >made.txt'
+} >"$ORCHESTRATOR_ARTIFACTS/tried.txt"
+report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$(date +%Y%m%d-%H%M%S).md
+{
+    printf '# Handoff: %s\\n**Status:** COMPLETE\\n**Run:** %s\\n' "$ORCHESTRATOR_AGENT" "$ORCHESTRATOR_RUN"
+    printf '\\n## Completed Work\\nDone.\\n\\n## Artifacts Generated\\n- artifacts/analysis/tried.txt\\n'
+} >"$ORCHESTRATOR_SCRATCHPAD/report"
+mv "$ORCHESTRATOR_SCRATCHPAD/report" "$report"
+"""
+MUST_NOT = ("list", "journal", "request", "plant", "signal", "kill", "tmux", "settings")
+
+
+def bwrap_works() -> bool:
+    if shutil.which("bwrap") is None:
+        return False
+    tried = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "true"]
+    return subprocess.run(tried, capture_output=True, check=False, timeout=20).returncode == 0
+
+
+def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, str]:
+    """Let an agent try everything behind a boundary, and return what became of each."""
+    (world.root / "home" / "config.toml").touch(0o600)
+    agent = world.project / "agent.sh"
+    agent.write_text(AGENT)
+    daemon = world.daemon()
+    given = {
+        "STATE": world.state,
+        "DAEMON": daemon,
+        "SOCKET": world.tmux.path,
+        "HOUSE": world.root / "home",
+        "MILD": "" if before else "1",
+    }
+    told = " ".join(f"{name}={value}" for name, value in given.items())
+    words = " ".join(before)
+    world.let({"plan": [{"hold": "looked"}]})
+    folder = world.brief(
+        "t1", f"workspace: {workspace}", f"explore.command: {words} env {told} /bin/sh {agent}"
+    )
+    brief = folder / "task.md"
+    lines = brief.read_text().split("\n")
+    ours = [line for line in lines if line.startswith("explore.command:")]
+    brief.write_text("\n".join(line for line in lines if line != ours[0]))
+    for each in ("handoffs", "scratchpad", "artifacts/analysis", "scratchpad/explore"):
+        (folder / each).mkdir(parents=True, exist_ok=True)
+    if workspace == "shared":
+        for path in (world.project, folder, *folder.rglob("*/")):
+            path.chmod(0o777)
+        world.root.chmod(0o711)
+    said = world.task("start", "t1", "--project", str(world.project))
+    assert said.code == 0, said
+    world.until_works("plan")
+    lines = (folder / "artifacts" / "analysis" / "tried.txt").read_text().splitlines()
+    assert world.pid == daemon
+    return dict(line.split(": ") for line in lines)
+
+
+@pytest.mark.skipif(not bwrap_works(), reason="bwrap is not here, or may not make namespaces")
+def test_in_the_sandbox_an_agent_reaches_its_workspace_and_nothing_of_the_pm(world: World) -> None:
+    became = tried(world, str(SANDBOXED), "--")
+    assert {each: became[each] for each in MUST_NOT} == dict.fromkeys(MUST_NOT, "refused")
+    assert (became["order"], became["workspace"]) == ("done", "done")
+
+
+@by_root
+@pytest.mark.skipif(
+    shutil.which("setpriv") is None, reason="setpriv, which stands for sudo -u here, is not here"
+)
+def test_as_another_user_an_agent_reaches_its_workspace_and_nothing_of_the_pm(world: World) -> None:
+    became = tried(world, SETPRIV, workspace="shared")
+    assert {each: became[each] for each in MUST_NOT} == dict.fromkeys(MUST_NOT, "refused")
+    assert (became["order"], became["workspace"]) == ("done", "done")
+    assert (world.project / "made.txt").stat().st_uid == SOMEBODY
+
+
+def test_without_a_boundary_an_agent_can_do_what_its_user_can(world: World) -> None:
+    """What SECURITY.md says plainly: the same user is no boundary."""
+    became = tried(world)
+    assert became["journal"] == became["signal"] == became["tmux"] == became["settings"] == "done"

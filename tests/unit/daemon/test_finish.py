@@ -1,0 +1,59 @@
+"""Work that git cannot commit or merge just now is put off; that is not the step's fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from orchestrator.daemon.act import finish
+from orchestrator.daemon.act.launch import Places
+from orchestrator.model.actions import Commit, Merge
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.facts import WorkCommitted, WorkMerged
+from tests.unit.pm.story import Story
+
+WHERE = Places(Path("/p"), Path("/pm/tasks/t-1"), Path("/p/tasks/t"), Path("/pm/worktrees/t-1"))
+COMMIT, MERGE = Commit("a1", "dev:one", 1), Merge("a2", "dev:one", 1, "0" * 40)
+
+
+class Git:
+    """Workspaces that fail."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def commit(self, tree, message):
+        raise self.error
+
+    def merge(self, tree, commit):
+        raise self.error
+
+
+def failing(error: Exception) -> Any:
+    return cast("Any", Git(error))
+
+
+@pytest.fixture
+def state():
+    story = Story()
+    story.planned("one")
+    return story.state
+
+
+@pytest.mark.parametrize("error", [Unavailable("git is busy"), OSError(28, "No space left on device")])
+def test_where_git_cannot_just_now_nothing_is_said_of_the_step(state, error):
+    with pytest.raises(type(error)):
+        finish.commit(failing(error), state, COMMIT, WHERE, 1.0)
+    with pytest.raises(type(error)):
+        finish.merge(failing(error), state, MERGE, WHERE, 1.0)
+
+
+def test_where_it_never_can_the_reason_is_the_outcome(state):
+    never = Refused("it does not fit")
+    committed = finish.commit(failing(never), state, COMMIT, WHERE, 1.0)
+    merged = finish.merge(failing(never), state, MERGE, WHERE, 1.0)
+    assert isinstance(committed, WorkCommitted)
+    assert isinstance(merged, WorkMerged)
+    assert committed.reason == merged.reason == "it does not fit"

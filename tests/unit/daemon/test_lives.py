@@ -1,0 +1,42 @@
+"""What became of a run that the state believes to live, by what lies on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from orchestrator.daemon.lives import facts_of
+from orchestrator.hosts.claims import CLAIMED
+from orchestrator.model.facts import RunGone
+from orchestrator.model.limits import Limits
+from orchestrator.model.run import Exit
+from orchestrator.ports.host import Observation, Standing
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.unit.pm.story import Story
+
+HOME = Path("/pm/tasks/t-1")
+
+
+@dataclass
+class Host:
+    """A host that sees no file of the run."""
+
+    seen: Observation
+
+    def observe(self, folder: Path) -> Observation:
+        return self.seen
+
+
+def test_a_run_that_lived_and_of_which_a_power_cut_left_no_file_is_lost_and_never_launched_again():
+    story = Story()
+    story.starts()
+    run = story.comes_alive("explore")
+    files = MemoryFiles()
+    files.make_folder(HOME)
+    host = cast("Any", Host(Observation(Standing.NOT_CLAIMED)))
+    (gone,) = facts_of(files, host, HOME, run, story.at, Limits())
+    assert isinstance(gone, RunGone)
+    assert gone.exit == Exit(lost=True)
+    assert files.entry(HOME / "runs" / run.id / CLAIMED) is not None
+    assert facts_of(files, host, HOME, run, story.at, Limits()) == []

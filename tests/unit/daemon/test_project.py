@@ -1,0 +1,62 @@
+"""What others read: whole, without secrets, harmless to look at, and written whatever stands in its place."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon.project import Shown, projection, write_pm_state
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.unit.pm.story import Story
+
+HOME, TASK = Path("/pm/tasks/t-1"), Path("/p/tasks/t")
+
+
+@pytest.fixture
+def files():
+    disk = MemoryFiles()
+    disk.make_folder(HOME)
+    disk.make_folder(TASK)
+    return disk
+
+
+@pytest.fixture
+def state():
+    story = Story()
+    story.starts()
+    return story.state
+
+
+def write(files, state):
+    Shown(files, HOME).write(state, 1.0, 2.0)
+    write_pm_state(files, TASK, state, last_checkin=1.0, at=2.0)
+
+
+@pytest.mark.parametrize("path", [HOME / "state.json", TASK / "pm_state.json"])
+def test_a_folder_in_the_place_of_a_page_is_kept_under_another_name(files, state, path):
+    files.put(path / "notes.txt", b"somebody's work")
+    write(files, state)
+    assert json.loads(files.read(path))["task"] == "demo"
+    assert files.read(path.with_name(f"{path.name}.set-aside-1") / "notes.txt") == b"somebody's work"
+
+
+def test_nothing_in_a_page_acts_on_who_looks_at_it_and_all_of_it_is_there(files, state):
+    hostile = "a\x1b[2J\x9b31m\u202egnp\u200b\u2028\U000e0041ü"
+    step = replace(state.steps["explore"], title=hostile)
+    state = replace(state, steps=state.steps.with_step(step))
+    write(files, state)
+    for path in (HOME / "state.json", TASK / "pm_state.json"):
+        text = files.read(path).decode()
+        assert text.replace("\n", "").isprintable()
+        assert "ü" in text
+    assert json.loads(files.read(HOME / "state.json")) == projection(state, last_checkin=1.0, at=2.0)
+
+
+def test_no_secret_is_on_a_page(files, state):
+    step = replace(state.steps["explore"], title="use token=hunter2hunter2")
+    write(files, replace(state, steps=state.steps.with_step(step)))
+    for path in (HOME / "state.json", TASK / "pm_state.json"):
+        assert b"hunter2" not in files.read(path)
