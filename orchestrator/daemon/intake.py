@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 PM: Final = "pm"
 PATH_MAX: Final = 4096
 YEAR: Final = 4  # digits; fewer of them are an instance's number
+SOON: Final = 0.5
+LATER: Final = 10.0
+"""Seconds until what may still be in the making is looked at again: soon, and later the longer it takes."""
+
 Stamp = tuple[int, int, int]
 
 
@@ -41,7 +45,8 @@ class Intake:
     limits: Limits
     nonce: Callable[[], str]
     _known: dict[str, Stamp] = field(default_factory=dict)
-    _unsettled: set[str] = field(default_factory=set)
+    _unsettled: dict[str, float] = field(default_factory=dict)
+    _looked_at: float = 0.0
 
     def scan(self, state: PMState, at: float, *, final: Iterable[str] = ()) -> list[Fact]:
         """Return a fact for every handoff that is new or changed and whole.
@@ -49,7 +54,8 @@ class Intake:
         `final` are instances whose writer is gone: what they left is as whole as it will get.
         """
         there = self.files.entries(places.handoffs(self.folder))
-        self._unsettled.intersection_update(entry.name for entry in there)
+        if self._unsettled:
+            self._forget(set(self._unsettled).difference(entry.name for entry in there))
         names = [entry for entry in there if self._is_news(entry)]
         names.sort(key=lambda entry: (entry.mtime_ns, entry.name))
         return self._looked(names, state, at, set(final))
@@ -57,12 +63,30 @@ class Intake:
     def look(self, name: str, state: PMState, at: float) -> list[Fact]:
         """Like `scan`, for one name that a hint gave; the cost does not grow with the folder."""
         entry = self.files.entry(places.handoffs(self.folder) / name)
-        return self._looked([entry], state, at, set()) if entry is not None and self._is_news(entry) else []
+        if entry is None:
+            self._forget({name})
+            return []
+        return self._looked([entry], state, at, set()) if self._is_news(entry) else []
 
     @property
-    def unsettled(self) -> bool:
-        """True while something lies there that may still be in the making: look again soon."""
-        return bool(self._unsettled)
+    def unsettled(self) -> list[str]:
+        """What lies there and may still be in the making, by name."""
+        return sorted(self._unsettled)
+
+    def look_again(self, at: float) -> float | None:
+        """Return when to look at that again, seen from a moment; None if there is nothing.
+
+        One that is held open for half an hour is not looked at 3,600 times. A clock that was set is no reason to wait.
+        """
+        if not self._unsettled:
+            return None
+        youngest = max(self._unsettled.values())
+        pause = min(max(SOON, (self._looked_at - youngest) / 2), LATER)
+        return min(self._looked_at, at) + pause
+
+    def _forget(self, names: set[str]) -> None:
+        for name in names:
+            self._unsettled.pop(name, None)
 
     def _is_news(self, entry: Entry) -> bool:
         return self._known.get(entry.name) != _stamp(entry)
@@ -72,13 +96,14 @@ class Intake:
         for entry in entries:
             if state.runs.with_order(entry.name) is not None or self._was_dealt_with(entry, state):
                 self._known[entry.name] = _stamp(entry)
-                self._unsettled.discard(entry.name)
+                self._forget({entry.name})
                 continue
             fact = self._fact(entry, state, at, final)
             if fact is None:
-                self._unsettled.add(entry.name)
+                self._unsettled.setdefault(entry.name, at)
+                self._looked_at = at
             else:
-                self._unsettled.discard(entry.name)
+                self._forget({entry.name})
                 self._known[entry.name] = _stamp(entry)
                 if state.seen.get(fact.name) != fact.sha256:
                     facts.append(fact)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from operator import is_not
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from orchestrator.model.facts import Fact
     from orchestrator.pm.draft import Decision
+    from orchestrator.pm.state import PMState
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +57,8 @@ class Task:
     _rests_until: float | None = field(default=None, init=False)
     _showing: Showing | None = field(default=None, init=False)
     _looked_at: float = field(default=0.0, init=False)
+    _lies: tuple[tuple[object, ...], Places] | None = field(default=None, init=False)
+    _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         """Open the journal."""
@@ -79,12 +83,16 @@ class Task:
 
     @property
     def where(self) -> Places:
-        """Where the task lies."""
+        """Where the task lies. Asked for at every turn, and told anew only when it may be another place."""
         state = self.engine.state
-        project = self.home.__class__(state.project)
-        trees = places.task_worktrees(self.office.state_folder, self.id)
-        code = code_of(state.project, state.brief)
-        return Places(code, self.home, places.task_folder(project, state.name), trees, self.template)
+        told = (state.project, state.name, state.brief, self.template)
+        if self._lies is None or any(map(is_not, told, self._lies[0])):
+            project = self.home.__class__(state.project)
+            trees = places.task_worktrees(self.office.state_folder, self.id)
+            code = code_of(state.project, state.brief)
+            task = places.task_folder(project, state.name)
+            self._lies = told, Places(code, self.home, task, trees, self.template)
+        return self._lies[1]
 
     # Rest --------------------------------------------------------------------------------------------
 
@@ -144,9 +152,11 @@ class Task:
     def end_strangers(self) -> None:
         """End the runs that the journal does not know: it was damaged, and what it opens next wants their trees."""
         world = self.office.world
-        for entry in world.files.entries(places.task_runs(self.home)):
-            folder = places.task_runs(self.home) / entry.name
-            if entry.name not in self.engine.state.runs and world.host.observe(folder).exit is None:
+        runs = places.task_runs(self.home)
+        strangers = [each for each in world.files.entries(runs) if each.name not in self.engine.state.runs]
+        for entry in strangers:
+            folder = runs / entry.name
+            if world.host.observe(folder).exit is None:
                 log.warning("task %s: run %s is in no journal and is ended", self.id, entry.name)
                 world.host.end(folder, kill=True)
 
@@ -221,9 +231,10 @@ class Task:
         """Act on the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
         at, limits = self.office.clock.now(), self.office.world.settings.limits
         self._looked_at = at
-        if self._intake is not None and self._intake.unsettled:
-            self.see_reports()
-        moment = wake_at(self.engine.state, limits)
+        if self._intake is not None and (again := self._intake.look_again(at)) is not None and at >= again:
+            for name in self._intake.unsettled:
+                self.see_reports(name)
+        moment = self._deadline()
         if moment is not None and at >= moment:
             self.feed(TimePassed(at, self.office.nonce()))
         for late in self.engine.state.live_runs:
@@ -243,13 +254,20 @@ class Task:
             for run in self.engine.state.live_runs
             if run.pid is None and (late := run.opened_at + limits.start_time) > self._looked_at
         ]
-        if (moment := wake_at(self.engine.state, limits)) is not None:
+        if (moment := self._deadline()) is not None:
             moments.append(moment)
-        if self._intake is not None and self._intake.unsettled:
-            moments.append(now + SOON)
+        if self._intake is not None and (again := self._intake.look_again(now)) is not None:
+            moments.append(again)
         soonest = min(moments, default=None)
         # What was due already when last looked at waits for something else: no reason to spin.
         return now + SOON if soonest is not None and soonest <= self._looked_at else soonest
+
+    def _deadline(self) -> float | None:
+        """Return when time alone changes something. It is asked at every turn, and is the same while the state is."""
+        state = self.engine.state
+        if self._deadline_of is None or self._deadline_of[0] is not state:
+            self._deadline_of = state, wake_at(state, self.office.world.settings.limits)
+        return self._deadline_of[1]
 
     def show(self, *names: str, rescan: bool = False, now: bool = False) -> None:
         """Show others how the task stands.

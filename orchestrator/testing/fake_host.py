@@ -44,8 +44,8 @@ class FakeHost:
     `before` is called ahead of each change that the caller makes, with what it is about, and may raise (a
     BaseException too) to kill the caller there. `told` is called with each file that a launcher has written, as a
     watcher would be. `launchers_wait` is how many seconds more a launcher takes. `starts` counts the agents that
-    were started, by run and by boot: a power cut takes a claim that was not yet on the disk, and its agent. While
-    `frozen`, every call that needs tmux raises Unavailable.
+    were started, by run and by boot: a power cut takes a claim that was not yet on the disk, and its agent. `typed`
+    counts what was typed into which run. While `frozen`, every call that needs tmux raises Unavailable.
     """
 
     def __init__(
@@ -59,6 +59,9 @@ class FakeHost:
     ) -> None:
         self.before = before
         self.starts: Counter[tuple[str, int]] = Counter()
+        self.typed: Counter[tuple[str, str]] = Counter()
+        self.doubled: list[str] = []
+        self.started: list[str] = []
         self.launchers_wait: Callable[[LaunchSpec], float] = lambda _: 0.0
         self.frozen = False
         self._files = files
@@ -190,6 +193,9 @@ class FakeHost:
         if there is None or there.run != run or there.dead or listener is None:
             return False
         self._step("type", run)
+        self.typed[run, text] += 1
+        if self.typed[run, text] > 1:
+            self.doubled.append(f"{text!a} was typed into {run} again")
         listener.typed.append(text)
         if self._waits.get(listener.process) is None:
             self._go_on(listener)
@@ -253,6 +259,9 @@ class FakeHost:
         }
         self._put(spec.folder / claims.PID, "".join(f"{name} {value}\n" for name, value in words.items()))
         self.starts[spec.run, self._boot] += 1
+        self.started.append(spec.run)
+        if self.starts[spec.run, self._boot] > 1:
+            self.doubled.append(f"run {spec.run} was started again")
         self._living[process.process] = process
         self._programs[process.process] = self._program_of(spec)(process)
         if pane.id in self._panes:

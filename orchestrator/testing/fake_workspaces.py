@@ -174,6 +174,10 @@ class FakeWorkspaces:
         """Return the branches, and by full name the refs that keep work, with their commits."""
         return dict(self._project(project).refs)
 
+    def ref(self, project: Path, name: str) -> str:
+        """Return the commit of one of them; an empty string if there is none."""
+        return self._project(project).refs.get(name, "")
+
     def look_at(self, project: Path, branch: str, where: str = "the user's tree") -> None:
         """Do as a user would who checks out `branch`; none, if it is empty."""
         self._project(project).looked_at = {branch: where} if branch else {}

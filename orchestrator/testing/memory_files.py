@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from orchestrator.ports.files import TEMPORARY, Entry, Unreadable
+from orchestrator.ports.files import Entry, Unreadable
 from orchestrator.testing.memory_tree import Kind, Node, Tree
 
 Step: TypeAlias = Literal["read", "write", "append", "fsync", "rename", "link", "mkdir", "unlink"]
@@ -24,8 +24,8 @@ class MemoryFiles:
     """The port `Files`, in memory.
 
     `before` is called ahead of each changing step, with the operation's path, and may raise (a BaseException
-    too) to kill the caller there: the step is then not done. It may be set at any time. `now` gives the wall
-    clock in seconds, for the times of files.
+    too) to kill the caller there: the step is then not done. It may be set at any time. `appended` is called with
+    each line that a log has taken durably. `now` gives the wall clock in seconds, for the times of files.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class MemoryFiles:
         before: Callable[[Step, Path], None] | None = None,
     ) -> None:
         self.before = before
+        self.appended: Callable[[Path, bytes], None] | None = None
         self.writing: set[Path] = set()
         self._tree = Tree(now)
         self._faults: list[tuple[Step, Path | None, OSError]] = []
@@ -87,7 +88,7 @@ class MemoryFiles:
         if node.synced < len(node.data):
             self._step("fsync", path)
             self._tree.sync(node)
-        log = MemoryLog(self._step, self._tree, path, node)
+        log = MemoryLog(self._step, self._taken, self._tree, path, node)
         self._logs.append(log)
         return log
 
@@ -98,7 +99,7 @@ class MemoryFiles:
             return []
         if node.kind is not Kind.FOLDER:
             raise Unreadable(f"{folder} is not a folder: move it away")
-        return [node.entry(name) for name, node in node.names.items() if not name.startswith(TEMPORARY)]
+        return list(node.entries())
 
     def entry(self, path: Path) -> Entry | None:
         """Return one name's entry, or None if it is not there."""
@@ -160,6 +161,7 @@ class MemoryFiles:
             log.close()
         self._logs.clear()
         if power:
+            self.writing.clear()
             self._tree.lose_power(torn)
 
     def fail_next(self, step: Step, error: OSError, path: Path | None = None) -> None:
@@ -192,6 +194,10 @@ class MemoryFiles:
         if self.before is not None:
             self.before(step, path)
         self._fail(step, path)
+
+    def _taken(self, path: Path, line: bytes) -> None:
+        if self.appended is not None:
+            self.appended(path, line)
 
     def _fail(self, step: Step, path: Path) -> None:
         for fault in self._faults:
@@ -240,8 +246,16 @@ class MemoryFiles:
 class MemoryLog:
     """The port `Log`, in memory: taken back after a failed write, broken after a failed fsync."""
 
-    def __init__(self, step: Callable[[Step, Path], None], tree: Tree, path: Path, node: Node) -> None:
+    def __init__(
+        self,
+        step: Callable[[Step, Path], None],
+        taken: Callable[[Path, bytes], None],
+        tree: Tree,
+        path: Path,
+        node: Node,
+    ) -> None:
         self._step = step
+        self._taken = taken
         self._tree = tree
         self._path = path
         self._node = node
@@ -262,10 +276,11 @@ class MemoryLog:
         try:
             self._step("fsync", self._path)
         except OSError:
-            node.data = node.data[:size]
+            self._tree.shorten(node, size)
             self._broken = True
             raise
         self._tree.sync(node)
+        self._taken(self._path, line)
 
     def close(self) -> None:
         """Let go of the file; no error if that was done before."""

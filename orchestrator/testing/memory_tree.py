@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from orchestrator.ports.files import Entry
+from orchestrator.ports.files import TEMPORARY, Entry
 
 
 class Kind(StrEnum):
@@ -27,7 +27,9 @@ class Node:
     """What a name stands for; times are nanoseconds.
 
     `data` is a file's (a bytearray while a log grows it), of which the first `synced` bytes survive a power
-    loss. `names` is a folder's, and `unsettled` what each name not yet fsynced stood for before.
+    loss. `names` is a folder's, and `unsettled` what each name not yet fsynced stood for before. `folder` is where
+    it was named last. `seen` and `listing` keep what was told of it and of what lies in it until that changes:
+    a daemon looks far more often than anything happens.
     """
 
     kind: Kind
@@ -37,11 +39,34 @@ class Node:
     synced: int = 0
     names: dict[str, Node] = field(default_factory=dict)
     unsettled: dict[str, Node | None] = field(default_factory=dict)
+    folder: Node | None = None
+    seen: Entry | None = None
+    listing: tuple[Entry, ...] | None = None
 
     def entry(self, name: str) -> Entry:
         """Return what `lstat` would say of it under this name."""
-        kind = self.kind
-        return Entry(name, self.inode, self.mtime_ns, len(self.data), kind is Kind.FILE, kind is Kind.FOLDER)
+        seen = self.seen
+        if seen is None or seen.name != name:
+            kind = self.kind
+            self.seen = seen = Entry(
+                name, self.inode, self.mtime_ns, len(self.data), kind is Kind.FILE, kind is Kind.FOLDER
+            )
+        return seen
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return the entries of a folder."""
+        if self.listing is None:
+            self.listing = tuple(
+                node.entry(name) for name, node in self.names.items() if not name.startswith(TEMPORARY)
+            )
+        return self.listing
+
+    def altered(self, at: int) -> None:
+        """Note that it changed at a moment."""
+        self.mtime_ns = at
+        self.seen = None
+        if self.folder is not None:
+            self.folder.listing = None
 
 
 class Tree:
@@ -85,11 +110,13 @@ class Tree:
         folder, name = self.parent(path)
         folder.unsettled.setdefault(name, folder.names.get(name))
         self._unsettled.add(folder)
-        folder.mtime_ns = self.time_ns()
+        folder.altered(self.time_ns())
+        folder.listing = None
         if node is None:
             del folder.names[name]
         else:
             folder.names[name] = node
+            node.folder = folder
             if node.kind is Kind.FOLDER:
                 self._folders[str(path)] = node
 
@@ -109,13 +136,18 @@ class Tree:
 
     def written(self, node: Node) -> None:
         """Note that a file has data which a power loss would take."""
-        node.mtime_ns = self.time_ns()
+        node.altered(self.time_ns())
         self._unsynced.add(node)
 
     def sync(self, node: Node) -> None:
         """Make the data of a file durable."""
         node.synced = len(node.data)
         self._unsynced.discard(node)
+
+    def shorten(self, node: Node, size: int) -> None:
+        """Take back what was added to a file."""
+        node.data = node.data[:size]
+        node.altered(node.mtime_ns)
 
     def lose_power(self, torn: int) -> None:
         """Take back what is not durable, but for the first `torn` bytes of data in each file."""
@@ -125,9 +157,11 @@ class Tree:
                     folder.names.pop(name, None)
                 else:
                     folder.names[name] = before
+                    before.folder = folder
             folder.unsettled.clear()
+            folder.listing = None
         for node in self._unsynced:
-            node.data = node.data[: node.synced + torn]
+            self.shorten(node, node.synced + torn)
             node.synced = len(node.data)
         self._unsettled.clear()
         self._unsynced.clear()

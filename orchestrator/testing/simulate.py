@@ -5,34 +5,106 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Final
 
-from orchestrator.testing.simulation.run import live
+from orchestrator.testing.simulation.climate import drawn_climate
+from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.run import Failed, Outcome, live
+from orchestrator.testing.simulation.shrink import shrunk
+from orchestrator.testing.simulation.table import table
+
+TELL_EVERY: Final = 10.0
+"""Seconds between two words of how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One world to be lived: its seed, its days, and what may happen in it beyond the ordinary."""
+
+    seed: str
+    days: float
+    only: frozenset[str] | None = None
 
 
 def main() -> int:
-    """Let one world live, or so many from a seed on; say how each was. Status 1 if a law was broken."""
-    parser = argparse.ArgumentParser(prog="simulate", description=__doc__.partition(":")[0])
-    parser.add_argument("--days", type=float, default=2.0, help="days until everything calms down (2)")
-    parser.add_argument("--seed", default="1", help="the world's seed, or the first one's (1)")
-    parser.add_argument("--worlds", type=int, default=1, help="how many, with the seeds that follow (1)")
-    options = parser.parse_args()
-    seeds = (
-        [options.seed] if options.worlds == 1 else [str(int(options.seed) + n) for n in range(options.worlds)]
-    )
-    for seed in seeds:
-        begun = time.process_time()
-        try:
-            outcome = live(seed, options.days)
-        except AssertionError as error:
-            sys.stderr.write(f"{error}\nagain: scripts/simulate --days {options.days:g} --seed {seed}\n")
-            return 1
-        spent = time.process_time() - begun
-        told = ", ".join(f"{name} {state}" for name, state in outcome.tasks.items())
-        sys.stdout.write(
-            f"seed {seed}: {outcome.days:.1f} days, {outcome.runs} runs, {outcome.kills} kills, "
-            f"{outcome.turns} turns in {spent:.1f} s: {told}\n"
-        )
+    """Let worlds live and say what there was in them. Status 1 if a law was broken: the first that was is shrunk."""
+    options = _options()
+    only = None if options.only is None else frozenset(filter(None, options.only.split(",")))
+    if only is not None or options.worlds == 1:
+        worlds = iter([World(options.seed, options.days, only)])
+    elif options.worlds:
+        days = options.days / options.worlds
+        worlds = (World(f"{options.seed}.{number}", days) for number in range(options.worlds))
+    else:
+        worlds = spread(options.seed, options.days)
+    try:
+        counts = _lived(worlds, options.days, options.jobs)
+    except Failed as failed:
+        sys.stderr.write(f"{failed}\n")
+        if only is None:
+            sys.stderr.write(f"{shrunk(failed, failed.day)}\n")
+        return 1
+    sys.stdout.write(table(counts))
     return 0
+
+
+def spread(seed: str, days: float) -> Iterator[World]:
+    """Yield worlds that together live for so many days, each for as long as its climate says."""
+    number, left = 0, days
+    while left > 0:
+        name = f"{seed}.{number}"
+        lasts = min(drawn_climate(Fate(name)).days, left)
+        yield World(name, lasts)
+        number, left = number + 1, left - lasts
+
+
+def _lived(worlds: Iterator[World], days: float, jobs: int) -> Counter[str]:
+    """Let worlds live, so many at once, and add up what there was in them. Raises Failed."""
+    if jobs == 1:
+        return _added(map(_live, worlds), days)
+    with get_context("fork").Pool(jobs) as pool:
+        return _added(pool.imap_unordered(_live, worlds), days)
+
+
+def _added(outcomes: Iterable[tuple[Outcome, float]], days: float) -> Counter[str]:
+    counts, begun, told = Counter[str](), time.monotonic(), time.monotonic()
+    lived = spent = 0.0
+    for outcome, seconds in outcomes:
+        counts.update(outcome.counts)
+        counts["worlds"] += 1
+        lived, spent = lived + outcome.days, spent + seconds
+        if time.monotonic() - told >= TELL_EVERY:
+            told = time.monotonic()
+            sys.stderr.write(f"{lived:,.0f} of {days:,.0f} days in {told - begun:.0f} s\n")
+    counts["days"], counts["CPU seconds"] = round(lived), round(spent)
+    return counts
+
+
+def _live(world: World) -> tuple[Outcome, float]:
+    begun = time.process_time()
+    outcome = live(world.seed, world.days, world.only)
+    return outcome, time.process_time() - begun
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="simulate", description=__doc__.partition(":")[0])
+    parser.add_argument("--days", type=float, default=30.0, help="days, in all worlds together (30)")
+    parser.add_argument("--seed", default="1", help="what everything follows from (1)")
+    parser.add_argument(
+        "--worlds",
+        type=int,
+        default=0,
+        help="share the days among so many; with 1 it is the world of that seed",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="how many at once (1)")
+    parser.add_argument(
+        "--only", help="let nothing else happen in the one world of the seed: names, by commas"
+    )
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -1,23 +1,36 @@
-"""Worlds by seed: the whole daemon, with everything going wrong, held to every law after every turn."""
+"""Worlds by seed: the whole daemon, with everything going wrong, held to every law after every fact and turn.
+
+How much there was of what is in the summary of the run: see `conftest`.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from orchestrator.testing.simulation.run import live
+from orchestrator.testing.simulate import spread
+from orchestrator.testing.simulation.run import Failed, live
+from orchestrator.testing.simulation.shrink import shrunk
 
-SHORT = [f"s{number}" for number in range(16)]
-LONG = [f"l{number}" for number in range(16)]
-
-
-@pytest.mark.parametrize("seed", SHORT)
-def test_a_busy_day_and_a_half(seed):
-    outcome = live(seed, 1.5)
-    assert set(outcome.tasks.values()) <= {"complete", "failed", "stopped", "waiting"}
+DAYS = 10_400
+PARTS = 32
+ENDS = {"complete", "failed", "stopped"}
 
 
-@pytest.mark.parametrize("seed", LONG)
-def test_a_fortnight(seed):
-    outcome = live(seed, 14.0)
-    assert outcome.days > 13.0
-    assert outcome.kills > 0
+@pytest.mark.parametrize("part", range(PARTS))
+def test_days(part, simulated):
+    lived = 0.0
+    for number, world in enumerate(spread("ci", DAYS)):
+        if number % PARTS != part:
+            continue
+        try:
+            outcome = live(world.seed, world.days)
+        except Failed as failed:
+            pytest.fail(f"{failed}\n{shrunk(failed, world.days)}", pytrace=False)
+        assert set(outcome.tasks.values()) <= ENDS
+        lived += outcome.days
+        simulated(outcome)
+    assert lived > 0
+
+
+def test_there_are_as_many_days_as_we_say():
+    assert sum(world.days for world in spread("ci", DAYS)) >= 10_000

@@ -11,10 +11,10 @@ PARTS = 8
 
 @pytest.fixture(scope="module")
 def changes():
-    ending, changes = told()
+    ending, faults = told()
     assert ending.task == "complete"
-    assert changes > 200
-    return changes
+    assert faults.steps > 200
+    return faults.steps
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -25,3 +25,10 @@ def test_a_kill_ahead_of_every_change(changes, part):
 @pytest.mark.parametrize("part", range(2))
 def test_a_power_cut_ahead_of_every_eighth(changes, part):
     assert sweep(range(1 + part * 8, changes, 16), power=True) > 0
+
+
+def test_a_kill_ahead_of_every_change_around_a_nudge():
+    ending, faults = told(nudged=True)
+    assert ending.task == "complete"
+    first = faults.firsts["type"]
+    assert sweep(range(first - 30, first + 30), nudged=True) > 0

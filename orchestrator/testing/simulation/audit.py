@@ -1,8 +1,8 @@
-"""Reads a task's whole journal again and holds every line against the laws: what a state alone cannot tell."""
+"""Reads a task's journal as it is written and holds every line against the laws: what a state alone cannot tell."""
 
 from __future__ import annotations
 
-from collections import Counter
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,38 +11,60 @@ from orchestrator import places
 from orchestrator.daemon import codec
 from orchestrator.daemon.journal import replayed, unsealed
 from orchestrator.daemon.segments import MOST, segments, unpacked
-from orchestrator.model.actions import Launch, Merge
-from orchestrator.model.facts import Fact
-from orchestrator.pm import changes as c
 from orchestrator.pm.draft import Decision
 from orchestrator.pm.state import PMState
 from orchestrator.ports.files import Files
-from orchestrator.testing.simulation.evidence import Evidence
+from orchestrator.testing.simulation.ledger import Ledger
+
+
+@dataclass(slots=True)
+class Read:
+    """How much of a segment was read, and what those bytes were."""
+
+    size: int = 0
+    crc: int = 0
 
 
 @dataclass(slots=True)
 class Audit:
     """What a task's journal says of its life. `broken` are the laws that it breaks."""
 
+    ledger: Ledger
     state: PMState = field(default_factory=PMState)
     lines: int = 0
     broken: list[str] = field(default_factory=list)
-    reported: Counter[str] = field(default_factory=Counter)
-    opened: Counter[str] = field(default_factory=Counter)
-    launched: Counter[str] = field(default_factory=Counter)
-    taken: Counter[tuple[str, str]] = field(default_factory=Counter)
-    merges: set[str] = field(default_factory=set)
-    _evidence: Evidence = field(default_factory=Evidence)
+    _read: dict[str, Read] = field(default_factory=dict)
 
     def read(self, files: Files, home: Path) -> Audit:
-        """Read all segments, oldest first."""
+        """Read on in all segments, oldest first. What was read before must still be there, byte for byte."""
         folder = places.task_journal(home)
-        for name in segments(entry.name for entry in files.entries(folder)):
-            first, *lines = unpacked(name, files.read(folder / name, MOST)).rstrip(b"\n").split(b"\n")
-            self._begin(unsealed(first), name)
-            for line in lines:
-                self._line(unsealed(line))
+        names = segments(entry.name for entry in files.entries(folder))
+        for name in names:
+            data = unpacked(name, files.read(folder / name, MOST))
+            known = self._read.get(_number(name), Read())
+            if zlib.crc32(data[: known.size]) != known.crc or len(data) < known.size:
+                self.broken.append(f"{name} no longer holds what was written to it")
+            elif len(data) > known.size:
+                self.take(name, data[known.size :])
+        gone = set(self._read).difference(map(_number, names))
+        self.broken += [f"the segment {number} is gone" for number in sorted(gone)]
         return self
+
+    def knows(self, name: str) -> bool:
+        """Tell whether something of a segment was read."""
+        return _number(name) in self._read
+
+    def take(self, name: str, data: bytes) -> None:
+        """Take what was added to a segment: whole lines."""
+        known = self._read.setdefault(_number(name), Read())
+        for line in data.rstrip(b"\n").split(b"\n"):
+            content = unsealed(line)
+            if "snapshot" in content:
+                self._begin(content, name)
+            else:
+                self._line(content)
+        known.size += len(data)
+        known.crc = zlib.crc32(data, known.crc)
 
     def _begin(self, snapshot: dict[str, Any], name: str) -> None:
         if codec.decoded_state(snapshot["snapshot"]) != self.state or snapshot["n"] != self.lines:
@@ -56,42 +78,10 @@ class Audit:
         changes = codec.decoded_changes(line["changes"])
         actions = codec.decoded_actions(line["actions"])
         was, self.state = self.state, replayed(self.state, changes, actions)
-        self._note(was, fact, Decision(self.state, changes, actions))
+        found = self.ledger.enter(was, fact, Decision(self.state, changes, actions))
+        self.broken += [f"line {self.lines} ({fact.kind}): {each}" for each in found]
 
-    def _note(self, was: PMState, fact: Fact, decision: Decision) -> None:
-        self.broken += [
-            f"line {self.lines}: {each}" for each in self._evidence.missing_for(was, fact, decision)
-        ]
-        for change in decision.changes:
-            match change:
-                case c.RunReported(run=run):
-                    self.reported[run] += 1
-                case c.RunOpened(run=opened):
-                    self.opened[opened.id] += 1
-                case c.HandoffSeen(name=name, sha256=digest):
-                    self.taken[name, digest] += 1
-                case _:
-                    continue
-        for action in decision.actions:
-            match action:
-                case Launch(run=run):
-                    self.launched[run] += 1
-                case Merge(commit=commit):
-                    self.merges.add(commit)
-                case _:
-                    continue
 
-    def twice(self) -> list[str]:
-        """Return what was done twice and must not be."""
-        counted: list[tuple[str, Counter[Any]]] = [
-            ("reported", self.reported),
-            ("opened", self.opened),
-            ("launched", self.launched),
-            ("taken in", self.taken),
-        ]
-        return [
-            f"{key} was {what} {times} times"
-            for what, counts in counted
-            for key, times in counts.items()
-            if times > 1
-        ]
+def _number(name: str) -> str:
+    """Return what a segment is called, compressed or not."""
+    return name.partition(".")[0]

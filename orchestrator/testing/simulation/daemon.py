@@ -22,6 +22,7 @@ from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.testing.simulation.fate import Fate
 from orchestrator.workspaces.leases import Lease
 
 log = logging.getLogger(__name__)
@@ -32,6 +33,11 @@ PROMPT: Final = (0.0,)
 
 TURNS_AT_ONCE: Final = 200
 """More turns than these, with no time passing between them, are no turns but a spinning loop."""
+
+
+ALIKE: Final = 3
+STRIDE: Final = 144
+"""After so many quiet check-ins in a row only each of so many is made, one a day, until something happens."""
 
 
 class Killed(BaseException):
@@ -91,33 +97,45 @@ class FakeHands:
 class Daemon:
     """One user's daemon. `slow` gives it hands that take their time; else they work at once.
 
-    `loop` is None while it is down. `news` is true when something may have happened that no hint told. Check-ins
-    are left out while nobody works and nothing has happened since the last one, at `checked_in_at`.
+    `loop` is None while it is down. `news` is true when something may have happened that no hint told: a rescan is
+    left out without. The last check-in was at `checked_in_at`. Where nobody works and nothing has happened since the
+    one before, it is quiet; after some of those in a row most are left out, and counted as such.
     """
 
     files: MemoryFiles
     host: FakeHost
     workspaces: FakeWorkspaces
     clock: FakeClock
-    random: Random
+    fate: Fate
     settings: Settings
     slow: bool = True
     loop: Loop | None = None
     news: bool = True
     boots: int = 0
     turns: int = 0
+    check_ins: int = 0
+    quiet: int = 0
+    left_out: int = 0
     checked_in_at: float = 0.0
+    is_quiet: bool = False
+    _in_a_row: int = 0
     _happened: bool = True
     _hands: FakeHands = field(init=False)
     _hints: SimpleQueue[h.Hint] = field(default_factory=SimpleQueue)
     _check_in_at: float = 0.0
     _rescan_at: float = 0.0
+    _nonces: Random = field(init=False)
+    _pauses: Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the dice."""
+        self._nonces, self._pauses = self.fate.random("nonce"), self.fate.random("pauses")
 
     def boot(self) -> None:
         """Start on what lies on the disk."""
         self.boots += 1
         self._hints = SimpleQueue()
-        self._hands = FakeHands(self.clock, self.random, SLOW if self.slow else PROMPT)
+        self._hands = FakeHands(self.clock, self._pauses, SLOW if self.slow else PROMPT)
         self.loop = Loop(self._office(), lambda _: None, lambda: None, self._hints)
         self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in
         self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan
@@ -139,12 +157,12 @@ class Daemon:
         """Return the monotonic moment at which it wants to do something by itself, or None."""
         if self.loop is None:
             return None
-        moments = [self._rescan_at] if self.news or self._has_open_actions() else []
-        if self._happened or self._has_live_runs():
-            moments.append(self._check_in_at)
+        moments = [self._next_check_in()]
+        if self.news or self._has_open_actions():
+            moments.append(self._rescan_at)
         if (wake_at := self.loop.wake_at()) is not None:
             moments.append(wake_at - self.clock.now() + self.clock.monotonic())
-        return min(moments, default=None)
+        return min(moments)
 
     def work(self) -> None:
         """Take turns until there is nothing more to do at this moment."""
@@ -174,10 +192,24 @@ class Daemon:
             self.news = False
             self._hints.put(h.Rescan())
         if now >= self._check_in_at:
-            self._check_in_at = now + self.settings.limits.check_in
-            self.checked_in_at = now
-            self._happened = False
+            self._check_in(now)
             self._hints.put(h.CheckIn())
+
+    def _check_in(self, now: float) -> None:
+        interval = self.settings.limits.check_in
+        self.is_quiet = not self._happened and not self._has_live_runs()
+        self._in_a_row = self._in_a_row + 1 if self.is_quiet else 0
+        self.check_ins += 1
+        self.quiet += self.is_quiet
+        self.left_out += int((now - self._check_in_at) / interval)
+        self._check_in_at = self.checked_in_at = now
+        self._happened = False
+        self._check_in_at += interval
+
+    def _next_check_in(self) -> float:
+        """Return when the next check-in is made. One that surely finds what the last ones found is left out."""
+        left_out = STRIDE if self._in_a_row >= ALIKE and not self._happened else 1
+        return self._check_in_at + (left_out - 1) * self.settings.limits.check_in
 
     def _has_live_runs(self) -> bool:
         return self.loop is not None and any(
@@ -195,7 +227,7 @@ class Daemon:
             clock=self.clock,
             hands=self._hands,
             scribe_hands=self._hands,
-            nonce=lambda: f"{self.random.getrandbits(64):016x}",
+            nonce=lambda: f"{self._nonces.getrandbits(64):016x}",
             post=self._hints.put,
             state_folder=STATE,
             leases=self._leases,

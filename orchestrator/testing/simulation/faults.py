@@ -1,43 +1,69 @@
-"""What goes wrong, by seed: kills between any two steps, power cuts, dead and frozen tmux, full disks, clocks."""
+"""What goes wrong, by seed: kills between any two steps, power cuts, dead and frozen tmux, full disks, clocks.
+
+Each fault has a name, its kind and number, and dice of its own (`fate`).
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from random import Random
 from typing import Final
 
+from orchestrator import places
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.simulation.daemon import Killed
+from orchestrator.testing.simulation.desk import work_of
 from orchestrator.testing.simulation.world import World
 
-HOUR = 3600.0
+MINUTE: Final = 60.0
+HOUR: Final = 3600.0
+DAY: Final = 24 * HOUR
+MOVES: Final = (-HOUR, HOUR, 8 * HOUR, 24 * HOUR, -5.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
     """How often what happens, in times per simulated day.
 
-    Within `steps` changes a daemon that is to be killed is. `late_launchers` and `at_launch` are chances: that a
-    launcher takes longer than it may, and that the daemon is killed in the very moment of a launch.
+    `eio` is a failed fsync, `fork` that no process can be started for a while.
     """
 
-    kills: float = 3.0
+    kill: float = 3.0
     power: float = 0.3
     tmux: float = 0.3
     frozen: float = 0.5
     full: float = 0.3
     git: float = 0.5
     clock: float = 0.2
-    late_launchers: float = 0.01
-    at_launch: float = 0.02
+    suspend: float = 0.2
+    fork: float = 0.3
+    eio: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """How often what happens each time that it may.
+
+    `late`: a launcher takes longer than it may. `launch`: the daemon is killed in the very moment of a launch.
+    `torn`: a line that was being written at a kill is left in part. `garbled`: while the daemon is down, somebody
+    spoils what others read of a task. Within `steps` changes a daemon that is to be killed is.
+    """
+
+    late: float = 0.01
+    launch: float = 0.02
+    torn: float = 0.7
+    garbled: float = 0.1
     steps: int = 120
 
 
-CALM: Final = Rates(0, 0, 0, 0, 0, 0, 0, 0, 0)
-"""Nothing goes wrong."""
+CALM: Final = Rates(*[0.0] * len(fields(Rates)))
+"""Nothing goes wrong of itself."""
+NEVER: Final = Chances(0, 0, 0, 0)
 
 
 @dataclass(slots=True)
@@ -45,84 +71,120 @@ class Faults:
     """Brings faults into a world.
 
     `steps` counts every change that the daemon makes; it is killed ahead of the one whose number is `kill_at`,
-    `with_power` together with the whole machine.
+    `with_power` together with the whole machine. `firsts` gives the number of the first change of each kind.
     """
 
     world: World
     rates: Rates
+    chances: Chances = field(default_factory=Chances)
     steps: int = 0
     kill_at: int | None = None
     with_power: bool = False
     kills: int = 0
-    full: bool = False
-    locked: bool = False
+    firsts: dict[str, int] = field(default_factory=dict)
     calm: bool = False
-    torn: list[Path] = field(default_factory=list)
+    _full: bool = False
+    _locked: bool = False
+    _failing: bool = False
+    _forkless: bool = False
+    _torn: list[Path] = field(default_factory=list)
     _before: tuple[str, Path] = ("", Path())
 
     def begin(self) -> None:
         """Take a place ahead of every change, and let the first faults come."""
-        world, rates = self.world, self.rates
+        world = self.world
         world.files.before = self._before_file
         world.workspaces.before = self._before_git
         world.host.before = self._before_tmux
-        world.host.launchers_wait = lambda _: 40.0 if self._chance(rates.late_launchers) else 0.0
+        world.host.launchers_wait = self._launcher_waits
         world.on_kill.append(self._died)
-        for rate, fault in (
-            (rates.kills, self._kill_soon),
-            (rates.power, self._cut_power),
-            (rates.tmux, self._kill_tmux),
-            (rates.frozen, self._freeze_tmux),
-            (rates.full, self._fill_disk),
-            (rates.git, self._lock_git),
-            (rates.clock, self._move_clock),
-        ):
-            if rate:
-                self._again_and_again(rate, fault)
+        for kind, fault in self._kinds().items():
+            if rate := getattr(self.rates, kind):
+                self._plan(kind, fault, world.fate.random(f"{kind}s"), rate / DAY, 1)
 
     def end(self) -> None:
         """Let nothing more go wrong."""
         self.calm = True
         self.kill_at = None
-        self.full = self.locked = False
+        self._full = self._locked = self._failing = self._forkless = False
         self.world.host.frozen = False
+
+    def _kinds(self) -> dict[str, Callable[[Random], None]]:
+        return {
+            "kill": self._kill_soon,
+            "power": self._cut_power,
+            "tmux": self._kill_tmux,
+            "frozen": self._freeze_tmux,
+            "full": self._fill_disk,
+            "git": self._lock_git,
+            "clock": self._move_clock,
+            "suspend": self._suspend,
+            "fork": self._refuse_to_fork,
+            "eio": self._fail_soon,
+        }
 
     # When -----------------------------------------------------------------------------------------
 
-    def _again_and_again(self, per_day: float, fault: Callable[[], None]) -> None:
+    def _plan(
+        self, kind: str, fault: Callable[[Random], None], moments: Random, rate: float, number: int
+    ) -> None:
+        """Let a fault come, and after it the next of its kind."""
+
         def happen() -> None:
-            if not self.calm:
-                self._again_and_again(per_day, fault)
-                fault()
+            if self.calm:
+                return
+            self._plan(kind, fault, moments, rate, number + 1)
+            if self.world.fate.lets(name := f"{kind}.{number}"):
+                fault(self.world.fate.random(name))
 
-        self.world.clock.after(self.world.random.expovariate(per_day / (24 * HOUR)), happen)
+        self.world.clock.after(moments.expovariate(rate), happen)
 
-    def _chance(self, chance: float) -> bool:
-        return not self.calm and self.world.random.random() < chance
+    def _lets(self, name: str, chance: float) -> bool:
+        """Tell whether something happens that has a chance of it here."""
+        fate = self.world.fate
+        return bool(chance) and not self.calm and fate.random(name).random() < chance and fate.lets(name)
 
-    # What -----------------------------------------------------------------------------------------
+    # Ahead of changes -----------------------------------------------------------------------------
 
     def _before_file(self, step: str, path: Path) -> None:
         self._count(step, path)
-        if self.full and step in {"write", "append", "mkdir"}:
+        if self._full and step in {"write", "append", "mkdir"}:
             self.world.trouble_at = self.world.clock.monotonic()
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        if self._failing and step == "fsync":
+            self._failing = False
+            self.world.trouble_at = self.world.clock.monotonic()
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
 
     def _before_git(self, step: str, path: Path) -> None:
         self._count(step, path)
-        if self.locked:
-            self.locked = False
+        if self._locked:
+            self._locked = False
             raise Unavailable("git: another process holds index.lock")
+        self._fork("git")
         self.world.tree_changes(step, path)
 
     def _before_tmux(self, step: str, about: str) -> None:
         self._count(step, Path(about))
-        if step == "launch" and self._chance(self.rates.at_launch):
-            self.world.clock.after(self.world.random.uniform(0, 0.01), self._kill)
+        if step != "signal":
+            self._fork("tmux")
+
+    def _fork(self, program: str) -> None:
+        if self._forkless:
+            raise Unavailable(f"{program}: {os.strerror(errno.EAGAIN)}")
+
+    def _launcher_waits(self, spec: LaunchSpec) -> float:
+        """Return how much longer a launcher takes. The daemon may be killed in the moment of the launch."""
+        work = work_of(spec)
+        told = f"{work}/{self.world.desk.runs[work] + 1}"
+        if self._lets(f"launch.{told}", self.chances.launch):
+            self.world.clock.after(self.world.fate.random(f"moment.{told}").uniform(0, 0.01), self._kill)
+        return 40.0 if self._lets(f"late.{told}", self.chances.late) else 0.0
 
     def _count(self, step: str, path: Path) -> None:
         """Count a change that the daemon is about to make, and kill it there if it is time."""
         self.steps += 1
+        self.firsts.setdefault(step, self.steps)
         before, self._before = self._before, (step, path)
         if self.kill_at is None or self.steps < self.kill_at:
             return
@@ -130,11 +192,13 @@ class Faults:
         # A line that was being written may lie there in part: it was not yet acted on.
         # (A power cut takes it away whole or in part by itself, and nothing that was fsynced.)
         if not self.with_power and step == "fsync" and before == ("append", path) and path.suffix == ".jsonl":
-            self.torn.append(path)
+            self._torn.append(path)
         self.world.daemon.drop(power=self.with_power)
         if self.with_power:
             self.world.host.lose_power()
         raise Killed
+
+    # Death ----------------------------------------------------------------------------------------
 
     def _kill(self) -> None:
         """Kill the daemon now. If it waits for something just then, it does nothing after that."""
@@ -142,56 +206,78 @@ class Faults:
             self.world.daemon.drop()
             raise Killed
 
-    def _kill_soon(self) -> None:
-        self.kill_at = self.steps + self.world.random.randint(1, self.rates.steps)
+    def _kill_soon(self, random: Random) -> None:
+        self.kill_at = self.steps + random.randint(1, self.chances.steps)
 
     def _died(self) -> None:
         """Leave what a kill leaves, and start again after a while."""
         self.kills += 1
-        random, files = self.world.random, self.world.files
-        for path in self.torn:
-            if random.random() < 0.7:  # noqa: PLR2004 (a chance)
-                data = files.read(path)
+        world = self.world
+        random = world.fate.random(f"death.{self.kills}")
+        for path in self._torn:
+            if self._lets(f"torn.{self.kills}", self.chances.torn):
+                data = world.files.read(path)
                 cut = random.choice((1, 2, random.randint(1, 200)))
                 last = data.rstrip(b"\n").rfind(b"\n") + 1
-                self.world.save(path, data[: max(last, len(data) - cut)])
-        self.torn.clear()
-        self.world.clock.after(random.choice((0.0, 1.0, 1.0, 60.0, HOUR)), self._boot)
+                world.save(path, data[: max(last, len(data) - cut)])
+        self._torn.clear()
+        if self._lets(f"garbled.{self.kills}", self.chances.garbled):
+            self._garble(random)
+        world.clock.after(random.choice((0.0, 1.0, 1.0, MINUTE, HOUR)), self._boot)
+
+    def _garble(self, random: Random) -> None:
+        """Spoil what others read of a task. The journal is the truth: it is to be put right."""
+        wish = random.choice(self.world.wishes)
+        for path in (wish.shown, places.pm_state(wish.folder), places.task_progress(wish.folder)):
+            if self.world.files.entry(path) is not None:
+                data = self.world.files.read(path)
+                self.world.save(path, data[: len(data) // 2] if random.getrandbits(1) else b"\x00" * 64)
 
     def _boot(self) -> None:
         if self.world.daemon.loop is None:
             self.world.boot()
 
-    def _cut_power(self) -> None:
+    # What -----------------------------------------------------------------------------------------
+
+    def _cut_power(self, random: Random) -> None:
         was_up = self.world.daemon.loop is not None
-        self.world.daemon.drop(power=True, torn=self.world.random.choice((0, 0, 10, 1000)))
+        self.world.daemon.drop(power=True, torn=random.choice((0, 0, 10, 1000)))
         self.world.host.lose_power()
         if was_up:
             raise Killed
 
-    def _kill_tmux(self) -> None:
+    def _kill_tmux(self, _: Random) -> None:
         self.world.host.kill_server()
 
-    def _freeze_tmux(self) -> None:
+    def _freeze_tmux(self, random: Random) -> None:
         self.world.host.frozen = True
-        self.world.clock.after(self.world.random.uniform(1, 300), self._thaw_tmux)
+        self.world.clock.after(random.uniform(1, 5 * MINUTE), self._thaw_tmux)
 
     def _thaw_tmux(self) -> None:
         self.world.host.frozen = False
 
-    def _fill_disk(self) -> None:
-        self.full = True
-        self.world.clock.after(self.world.random.uniform(10, HOUR), self._free_disk)
+    def _fill_disk(self, random: Random) -> None:
+        self._full = True
+        self.world.clock.after(random.uniform(10, 10 * MINUTE), self._free_disk)
 
     def _free_disk(self) -> None:
-        self.full = False
+        self._full = False
 
-    def _lock_git(self) -> None:
-        self.locked = True
+    def _refuse_to_fork(self, random: Random) -> None:
+        self._forkless = True
+        self.world.clock.after(random.uniform(1, 10 * MINUTE), self._fork_again)
 
-    def _move_clock(self) -> None:
-        by = self.world.random.choice((-HOUR, HOUR, 8 * HOUR, 24 * HOUR, -5.0))
-        if by > 0 and self.world.random.random() < 0.5:  # noqa: PLR2004 (a chance)
-            self.world.clock.suspend(by)
-        else:
-            self.world.clock.jump(by)
+    def _fork_again(self) -> None:
+        self._forkless = False
+
+    def _lock_git(self, _: Random) -> None:
+        self._locked = True
+
+    def _fail_soon(self, _: Random) -> None:
+        self._failing = True
+
+    def _move_clock(self, random: Random) -> None:
+        self.world.clock.jump(random.choice(MOVES))
+
+    def _suspend(self, random: Random) -> None:
+        self.world.clock.suspend(random.uniform(MINUTE, 14 * HOUR))

@@ -1,27 +1,29 @@
-"""What must hold in a world: after every turn, after every restart, and when all is over."""
+"""What must hold in a world: after every fact, after every turn, after every restart, and when all is over."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
 from dataclasses import dataclass, field, fields
-from hashlib import sha256
-from typing import Final
+from typing import TYPE_CHECKING
 
 from orchestrator import places
 from orchestrator.daemon.journal import Journal
-from orchestrator.daemon.project import projection
-from orchestrator.daemon.task import Task
-from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.task import TaskState
-from orchestrator.pm.state import PMState
 from orchestrator.testing.simulation.audit import Audit
-from orchestrator.testing.simulation.laws import broken_laws
-from orchestrator.testing.simulation.world import PROJECT, Wish, World
+from orchestrator.testing.simulation.branch import Branch
+from orchestrator.testing.simulation.laws import lasting_laws, overdue
+from orchestrator.testing.simulation.ledger import Ledger
+from orchestrator.testing.simulation.pages import Pages
+from orchestrator.testing.simulation.words import ordered_twice, unheard
 
-_RUN: Final = re.compile(r"^\*\*Run:\*\* (\S+)$", re.MULTILINE)
-_TIMES: Final = ("updated", "last_checkin")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.daemon.task import Task
+    from orchestrator.pm.state import PMState
+    from orchestrator.testing.simulation.wish import Wish
+    from orchestrator.testing.simulation.world import World
+
+ENDED = frozenset({TaskState.COMPLETE, TaskState.FAILED, TaskState.STOPPED})
 
 
 class Broken(AssertionError):
@@ -29,143 +31,187 @@ class Broken(AssertionError):
 
 
 @dataclass(slots=True)
+class Watched:
+    """One task: the audit that follows its journal, its pages and its branch.
+
+    `boot` is the daemon's life in which the audit last read the whole journal, `known` the state that the daemon
+    was last seen with, `open` the actions whose outcome is awaited, and since when.
+    """
+
+    wish: Wish
+    audit: Audit
+    pages: Pages
+    branch: Branch
+    boot: int = 0
+    known: PMState | None = None
+    open: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Invariants:
-    """Watches a world. `known` is the state that each task was last seen in, with its lines in the journal."""
+    """Watches a world. What the journal says on the disk is what the daemon must know, show and act on."""
 
     world: World
-    known: dict[str, tuple[int, PMState]] = field(default_factory=dict)
-    tips: dict[str, str] = field(default_factory=dict)
+    tasks: list[Watched] = field(default_factory=list)
+    _journals: dict[Path, Watched] = field(default_factory=dict)
+    _found: list[str] = field(default_factory=list)
+    _news: dict[str, str] = field(default_factory=dict)
+    _heard: int = 0
+    _started: int = 0
 
     def begin(self) -> None:
         """Watch from now on."""
+        for wish in self.world.wishes:
+            branch = Branch(self.world.workspaces, wish)
+            audit = Audit(Ledger(self.world.settings.limits))
+            watched = Watched(wish, audit, Pages(self.world, wish), branch)
+            self.tasks.append(watched)
+            self._journals[places.task_journal(wish.home)] = watched
+        self.world.files.appended = self._appended
         self.world.after_turns.append(self.after_turn)
 
+    # After every fact -----------------------------------------------------------------------------
+
+    def _appended(self, path: Path, line: bytes) -> None:
+        """A line is durable: hold the fact, what was decided, and the state that follows against the laws."""
+        watched = self._journals.get(path.parent)
+        if watched is None or path.suffix != ".jsonl":
+            return
+        audit = watched.audit
+        if watched.boot == self.world.daemon.boots and audit.knows(path.name):
+            audit.take(path.name, line)
+        else:
+            self._read_on(watched)
+        found = [*lasting_laws(audit.state, self.world.settings.limits), *audit.broken]
+        found += self._silenced(audit) + self._buried(watched)
+        self._found += [f"{watched.wish.id}, line {audit.lines}: {law}" for law in found]
+
+    def _silenced(self, audit: Audit) -> list[str]:
+        """A run that shows that it works is not ended for its silence, however long the machine slept."""
+        ended, audit.ledger.silenced = audit.ledger.silenced, []
+        now, patience = self.world.clock.monotonic(), self.world.settings.limits.silence
+        quiet = [(run, now - self.world.desk.signs[run]) for run in ended if run in self.world.desk.signs]
+        return [
+            f"{run} was ended as silent after {since:.0f} s" for run, since in quiet if since < patience - 1
+        ]
+
+    def _buried(self, watched: Watched) -> list[str]:
+        """A run is not gone before its last words are read (law 5)."""
+        gone, watched.audit.ledger.buried = watched.audit.ledger.buried, []
+        return unheard(self.world, watched.wish, watched.audit, gone)
+
+    def _read_on(self, watched: Watched) -> None:
+        """Read what stands in the journal: a segment was begun, or a kill has left what nobody had seen."""
+        watched.boot = self.world.daemon.boots
+        watched.audit.read(self.world.files, watched.wish.home)
+
+    # After every turn -----------------------------------------------------------------------------
+
     def after_turn(self) -> None:
-        """Hold everything that is cheap to see against the laws. Raises Broken."""
-        found = list(self.world.complaints) + self.world.desk.lost_work
-        found += [
-            f"run {run} was started {n} times" for (run, _), n in self.world.host.starts.items() if n > 1
-        ]
-        for task in self.world.tasks().values():
-            found += self._of_task(task)
-        for wish in self.world.wishes:
-            found += self._branch(wish)
-        self._raise(found)
+        """Hold what is cheap to see against the laws. Raises Broken."""
+        world = self.world
+        found = [*self._found, *world.complaints, *world.desk.lost_work, *world.host.doubled]
+        found += self._told() + self._unknown()
+        open_ = world.tasks()
+        for watched in self.tasks:
+            found += watched.branch.moved()
+            if (task := open_.get(watched.wish.id)) is not None:
+                found += self._of_task(watched, task)
+        if found:
+            raise Broken("; ".join(found[:10]))
 
-    def _of_task(self, task: Task) -> list[str]:
-        state, lines = task.engine.state, task.engine.lines
-        known_lines, known = self.known.get(task.id, (0, PMState()))
+    def _of_task(self, watched: Watched, task: Task) -> list[str]:
+        state, audit = task.engine.state, watched.audit
+        if watched.boot != self.world.daemon.boots:
+            self._read_on(watched)
         found = []
-        if lines < known_lines:
-            found.append(f"{task.id} forgot: {known_lines} lines were journaled, and {lines} are known")
-        elif lines == known_lines and known_lines and state != known:
-            differ = [
-                each.name for each in fields(state) if getattr(state, each.name) != getattr(known, each.name)
-            ]
-            found.append(
-                f"{task.id} knows another {', '.join(differ)} than before, from the same {lines} lines"
-            )
-        self.known[task.id] = (lines, state)
-        if task.troubled:
-            return found
-        limits, at = self.world.settings.limits, self.world.clock.now()
-        if lines != known_lines:
-            found += [f"{task.id}: {law}" for law in broken_laws(state, limits, at)]
-        return found + self._projection(task)
+        if state is not watched.known:
+            watched.known = state
+            found += _forgotten(state, task.engine.lines, audit)
+            now = self.world.clock.monotonic()
+            watched.open = {action: watched.open.get(action, now) for action in state.outbox}
+            if not task.troubled:
+                found += overdue(state, self.world.settings.limits, self.world.clock.now())
+        if not task.troubled:
+            found += watched.pages.differ(state)
+        found += self._undone(watched)
+        return [f"{watched.wish.id}: {each}" for each in found]
 
-    def _projection(self, task: Task) -> list[str]:
-        """What others read is the state, once the hands had their time and the disk has room again."""
-        if not self.world.daemon.idle or self.world.daemon.checked_in_at <= self.world.trouble_at:
+    def _undone(self, watched: Watched) -> list[str]:
+        """What is to be done is done, or given up, within the longest time that anything may wait for a lease."""
+        if not watched.open:
             return []
-        wish = next(wish for wish in self.world.wishes if wish.id == task.id)
-        shown = self.world.shown(wish)
-        true = projection(task.engine.state, last_checkin=0.0, at=0.0)
-        differ = [
-            key
-            for key, value in json.loads(json.dumps(true)).items()
-            if key not in _TIMES and shown.get(key) != value
+        most = 2 * self.world.settings.limits.run_time
+        late = self.world.clock.monotonic() - most
+        return [
+            f"action {action} is open for {most} s" for action, since in watched.open.items() if since < late
         ]
-        return [f"{task.id}: state.json tells another {', '.join(differ)} than the state"] if differ else []
 
-    def _branch(self, wish: Wish) -> list[str]:
-        """Hold the task's branch to what was merged: it only moves forward."""
-        workspaces = self.world.workspaces
-        tip = workspaces.refs(PROJECT).get(f"task/{wish.name}", "")
-        old = self.tips.get(wish.name, "")
-        self.tips[wish.name] = tip
-        if tip == old or not old:
-            return []
-        here = tip
-        while here and here != old:
-            here = workspaces.commits[here].parent
-        return (
-            []
-            if here == old
-            else [f"task/{wish.name} was moved from {old[-4:]} to {tip[-4:]}, which is not ahead"]
-        )
+    def _unknown(self) -> list[str]:
+        """No agent is started whose run no journal knows."""
+        new = self.world.host.started[self._started :]
+        self._started += len(new)
+        return [
+            f"{run} was started, and no journal knows of it"
+            for run in new
+            if not any(run in watched.audit.ledger.opened for watched in self.tasks)
+        ]
+
+    def _told(self) -> list[str]:
+        """A question is told again only as it was, by its id; any other news once."""
+        found = []
+        for about, text in self.world.told[self._heard :]:
+            known = self._news.setdefault(about, text)
+            if known is not text and (known != text or not _is_question(about)):
+                found.append(f"{about} was told again, {'as it was' if known == text else 'otherwise'}")
+        self._heard = len(self.world.told)
+        return found
 
     # When all is over -----------------------------------------------------------------------------
 
     def at_end(self) -> None:
         """Hold the whole history against the laws. Raises Broken."""
-        found = []
-        for wish in self.world.wishes:
-            found += [f"{wish.id}: {each}" for each in self._history(wish)]
-        alive = [process.run for process in self.world.host.living]
-        found += [f"run {run} still lives" for run in alive]
-        self._raise(found)
+        self.after_turn()
+        self.world.take_replies()
+        found = [f"run {process.run} still lives" for process in self.world.host.living]
+        found += [f"request {request} was never answered" for request in sorted(self.world.waiting)]
+        for watched in self.tasks:
+            found += [f"{watched.wish.id}: {each}" for each in self._history(watched)]
+        if found:
+            raise Broken("; ".join(found[:10]))
 
-    def _history(self, wish: Wish) -> list[str]:
-        files = self.world.files
-        audit = Audit().read(files, wish.home)
-        found = audit.broken + audit.twice()
+    def _history(self, watched: Watched) -> list[str]:
+        wish, audit, files = watched.wish, watched.audit, self.world.files
+        self._read_on(watched)
+        found = list(audit.broken)
         reopened = Journal(files, places.task_journal(wish.home))
         if reopened.state != audit.state:
             found.append("the journal does not fold to the state that it opens with")
+        reopened.close()
         task = self.world.tasks().get(wish.id)
         if task is None or task.engine.state != audit.state:
             found.append("the journal does not fold to the state that the daemon has")
-        reopened.close()
-        if audit.state.state not in {TaskState.COMPLETE, TaskState.FAILED, TaskState.STOPPED}:
+        if audit.state.state not in ENDED:
             found.append(f"it is {audit.state.state} at the end")
-        return found + self._words(wish, audit) + self._orders(wish) + self._merged(wish, audit)
+        return (
+            found
+            + unheard(self.world, wish, audit, list(audit.state.runs))
+            + ordered_twice(self.world, wish)
+            + watched.branch.strays(audit)
+        )
 
-    def _words(self, wish: Wish, audit: Audit) -> list[str]:
-        """No handoff is lost: a run that left one that counts has reported, exactly once."""
-        left = set()
-        for said in self.world.desk.said:
-            path = places.handoffs(wish.folder) / said.name
-            if said.run in audit.state.runs and said.counts and self.world.files.entry(path) is not None:
-                data = self.world.files.read(path)
-                if sha256(data).digest() == sha256(said.data).digest():
-                    left.add(said.run)
-        return [f"the handoff of run {run} was lost" for run in sorted(left) if not audit.reported[run]]
 
-    def _orders(self, wish: Wish) -> list[str]:
-        """No order is published twice, under two names."""
-        files, folder = self.world.files, places.handoffs(wish.folder)
-        runs: Counter[str] = Counter()
-        for entry in files.entries(folder):
-            if entry.name.startswith("pm-") and entry.is_file:
-                runs.update(_RUN.findall(files.read(folder / entry.name).decode())[:1])
-        return [f"run {run} has {times} orders" for run, times in runs.items() if times > 1]
+def _forgotten(state: PMState, lines: int, audit: Audit) -> list[str]:
+    """Return what the daemon knows otherwise than its journal says."""
+    if lines < audit.lines:
+        return [f"the daemon forgot: {audit.lines} lines were journaled, and {lines} are known"]
+    differ = [
+        each.name for each in fields(state) if getattr(state, each.name) != getattr(audit.state, each.name)
+    ]
+    return (
+        [f"the daemon knows another {', '.join(differ)} than its {audit.lines} lines say"] if differ else []
+    )
 
-    def _merged(self, wish: Wish, audit: Audit) -> list[str]:
-        """What the task's branch gained is what the PM decided to merge, all of it and nothing else."""
-        workspaces, found, merged = self.world.workspaces, list[str](), set[str]()
-        here = workspaces.refs(PROJECT).get(f"task/{wish.name}", "")
-        while here and here != audit.state.base:
-            if here not in audit.merges:
-                found.append(f"the branch has {here[-4:]}, which the PM did not merge")
-            merged.add(here)
-            here = workspaces.commits[here].parent
-        for step in audit.state.steps.values():
-            if Gate.MERGED in step.gates and step.state is StepState.PASSED:
-                commit = step.commit or (audit.state.steps[step.judges].commit if step.judges else "")
-                if commit and commit not in merged:
-                    found.append(f"{step.id} has passed, and its commit {commit[-4:]} is not on the branch")
-        return found
 
-    def _raise(self, found: list[str]) -> None:
-        if found:
-            raise Broken("; ".join(found[:10]))
+def _is_question(about: str) -> bool:
+    return about.rpartition("/")[2].startswith("q")

@@ -23,14 +23,27 @@ if TYPE_CHECKING:
 
 
 def broken_laws(state: PMState, limits: Limits, at: float) -> list[str]:
-    """Return every law that a state breaks at a moment; an empty list if it is well."""
+    """Return every law that a state breaks when a turn is over at a moment; an empty list if it is well."""
+    return [*lasting_laws(state, limits), *overdue(state, limits, at)]
+
+
+def lasting_laws(state: PMState, limits: Limits) -> list[str]:
+    """Return every law that a state breaks whatever the time is, in the middle of a turn as well."""
     return [
         *_orders(state),
         *_runs(state, limits),
         *_steps(state, limits),
         *_outbox(state),
-        *_task(state, limits, at),
+        *_task(state, limits),
     ]
+
+
+def overdue(state: PMState, limits: Limits, at: float) -> list[str]:
+    """Return the law that a state breaks if something in it is due at a moment, and the turn is over."""
+    moment = wake_at(state, limits) if state.state in ACTIVE else None
+    if moment is None or moment > at:
+        return []
+    return [f"a deadline at {moment} is over and was not acted on"]
 
 
 def _orders(state: PMState) -> Iterator[str]:
@@ -139,7 +152,7 @@ def _outbox(state: PMState) -> Iterator[str]:
             yield f"run {run.id} is {'not ' if not ends else ''}to be ended, and its ending is '{run.ending}'"
 
 
-def _task(state: PMState, limits: Limits, at: float) -> Iterator[str]:
+def _task(state: PMState, limits: Limits) -> Iterator[str]:
     if state.state is TaskState.COMPLETE:
         met = {mark.text for mark in state.criteria if mark.met and mark.evidence}
         yield from (f"complete, but not met: {text}" for text in state.brief.criteria if text not in met)
@@ -149,11 +162,8 @@ def _task(state: PMState, limits: Limits, at: float) -> Iterator[str]:
         yield from (f"complete, but {run.id} lives" for run in state.live_runs)
     if state.state not in ACTIVE:
         return
-    moment = wake_at(state, limits)
-    moves = bool(state.live_runs or state.outbox) or (moment is not None and moment > at)
+    moves = bool(state.live_runs or state.outbox) or wake_at(state, limits) is not None
     if not moves and not state.open_questions:
         yield "stuck: nothing moves and nobody is asked"
     if not moves and state.state is not TaskState.WAITING:
         yield "nothing moves, and the task does not say that it waits"
-    if moment is not None and moment <= at:
-        yield f"a deadline at {moment} is over and was not acted on"

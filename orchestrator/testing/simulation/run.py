@@ -2,82 +2,89 @@
 
 from __future__ import annotations
 
+import os
+import time
+from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
-from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.settings import Settings
-from orchestrator.testing.simulation.agents import Manners
-from orchestrator.testing.simulation.faults import Faults, Rates
+from orchestrator.testing.simulation.climate import ZONE, Climate, drawn_climate, drawn_world
+from orchestrator.testing.simulation.desk import GOOD
+from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.faults import DAY, Faults
 from orchestrator.testing.simulation.invariants import Broken, Invariants
 from orchestrator.testing.simulation.user import User
-from orchestrator.testing.simulation.world import Wish, World, listening
+from orchestrator.testing.simulation.world import World, listening
 
-DAY: Final = 86400.0
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 LAST_DAYS: Final = 3.0
 """How long a world may take to come to its end once nothing goes wrong any more."""
 
 
+class Failed(Broken):
+    """A world broke a law. `day` is when, `law` what. `happened` is what had come about by then: name and day."""
+
+    def __init__(self, seed: str, day: float, law: str, happened: dict[str, float]) -> None:
+        super().__init__(seed, day, law, happened)
+        self.seed = seed
+        self.day = day
+        self.law = law
+        self.happened = happened
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}, day {self.day:.4f}: {self.law}"
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a world: how long it was, how often its daemon was killed, and how each task ended."""
+    """What came of a world: how long it was, how each task ended, and how much there was of what."""
 
     seed: str
+    climate: str
     days: float
-    turns: int
-    kills: int
-    runs: int
     tasks: dict[str, str]
+    counts: Counter[str]
 
 
-def drawn_world(seed: str) -> World:
-    """Return the world of a seed, in which nothing has happened yet."""
-    random = Random(f"{seed}/world")  # noqa: S311 (a simulation)
-    wishes = tuple(
-        Wish(
-            name,
-            architect=random.random() < 0.2,  # noqa: PLR2004 (chances, here and below)
-            set_aside=random.random() < 0.3,  # noqa: PLR2004
-            checks=random.random() < 0.4,  # noqa: PLR2004
-            workspace=random.choice(("worktree", "worktree", "worktree", "shared", "read_only")),
-        )
-        for name in ("alpha", "beta", "gamma")[: random.randint(1, 3)]
-    )
-    manners = Manners(
-        bad=random.choice((0.0, 0.1, 0.3, 0.5)),
-        rejects=random.choice((0.0, 0.1, 0.3)),
-        odd=random.choice((0.0, 0.3, 0.8)),
-        longest=random.choice((5.0, 60.0, 180.0)),
-        subtasks=random.randint(0, 4),
-    )
-    deaf = random.choice((0.0, 0.1, 0.5, 1.0))
-    return World(seed, wishes, manners, Settings(), deaf, slow=random.choice((True, True, False)))
-
-
-def live(seed: str, days: float, rates: Rates | None = None) -> Outcome:
+def live(
+    seed: str, days: float | None = None, only: frozenset[str] | None = None, climate: Climate | None = None
+) -> Outcome:
     """Let a world live for some days, then let it come to its end, and hold it against every law.
 
+    Args:
+        seed: All that happens follows from it.
+        days: How long; as long as its climate says if not given.
+        only: The names of what may happen beyond the ordinary; all that the seed has in store if not given.
+        climate: What life is like; drawn by the seed if not given.
+
     Raises:
-        AssertionError: a law was broken; the message begins with the seed and the time in the world.
+        Failed: a law was broken.
 
     """
-    world = drawn_world(seed)
-    faults = Faults(world, rates or Rates())
-    user, invariants = User(world), Invariants(world)
+    fate = Fate(seed, only)
+    climate = climate or drawn_climate(fate)
+    with _zone(ZONE):
+        return _lived(fate, climate, climate.days if days is None else days)
+
+
+def _lived(fate: Fate, climate: Climate, days: float) -> Outcome:
+    world = drawn_world(fate)
+    begun = world.clock.monotonic()
+    fate.now = world.clock.monotonic
+    faults, user = Faults(world, climate.rates, climate.chances), User(world, climate.habits)
+    invariants = Invariants(world)
     try:
         with listening(world):
             _live(world, faults, user, invariants, days)
     except AssertionError as error:
-        past = (world.clock.monotonic() - 1000.0) / DAY
-        raise Broken(f"seed {seed}, day {past:.4f}: {error}") from error
-    return Outcome(
-        seed,
-        (world.clock.monotonic() - 1000.0) / DAY,
-        world.daemon.turns,
-        faults.kills,
-        len(world.host.starts),
-        {wish.name: str(world.shown(wish).get("state")) for wish in world.wishes},
-    )
+        days_old = {name: max(0.0, at - begun) / DAY for name, at in fate.happened.items()}
+        raise Failed(fate.seed, (world.clock.monotonic() - begun) / DAY, str(error), days_old) from error
+    lasted = (world.clock.monotonic() - begun) / DAY
+    ended = {wish.name: str(world.shown(wish).get("state")) for wish in world.wishes}
+    return Outcome(fate.seed, climate.name, lasted, ended, _counts(world, faults, invariants))
 
 
 def _live(world: World, faults: Faults, user: User, invariants: Invariants, days: float) -> None:
@@ -89,13 +96,12 @@ def _live(world: World, faults: Faults, user: User, invariants: Invariants, days
     faults.end()
     if world.daemon.loop is None:
         world.boot()
-    user.calm = True
-    world.manners = world.desk.manners = Manners(bad=0, rejects=0, odd=0, longest=1, subtasks=1)
+    world.manners = world.desk.manners = GOOD
+    user.calm_down()
     _until(world, user, world.clock.monotonic() + LAST_DAYS * DAY, to_the_end=True)
     if not user.ended():
-        raise Broken(
-            f"after {LAST_DAYS} days of peace the tasks are {[world.shown(wish).get('state') for wish in world.wishes]}"
-        )
+        states = [world.shown(wish).get("state") for wish in world.wishes]
+        raise Broken(f"after {LAST_DAYS} days of peace the tasks are {states}")
     let_everybody_leave(world)
     invariants.at_end()
 
@@ -111,3 +117,47 @@ def let_everybody_leave(world: World) -> None:
     end = world.clock.monotonic() + 600
     while world.go_on(until=end):
         pass
+
+
+def _counts(world: World, faults: Faults, invariants: Invariants) -> Counter[str]:
+    """Return how much there was of what: the denominators of all that is said of a world."""
+    daemon, counts = world.daemon, Counter(world.counts)
+    counts["turns"] = daemon.turns
+    counts["check-ins"] = daemon.check_ins
+    counts["check-ins: quiet"] = daemon.quiet
+    counts["check-ins: left out, all quiet"] = daemon.left_out
+    counts["runs"] = world.host.starts.total()
+    counts["changes"] = faults.steps
+    counts["deaths of the daemon"] = faults.kills
+    for kind, times in world.fate.kinds().items():
+        counts[f"happened: {kind}"] += times
+    for what, times in world.desk.did.items():
+        counts[f"an agent {what}"] += times
+    for watched in invariants.tasks:
+        audit = watched.audit
+        counts["tasks"] += 1
+        counts["facts"] += audit.lines
+        counts["questions asked"] += audit.ledger.asked.total()
+        counts["questions answered"] += audit.ledger.answered.total()
+        counts["handoffs taken in"] += audit.ledger.taken.total()
+        counts["merges"] += len(audit.ledger.merges)
+        counts["pages compared"] += watched.pages.looked
+        for kind, times in audit.ledger.facts.items():
+            counts[f"fact: {kind}"] += times
+    return counts
+
+
+@contextmanager
+def _zone(name: str) -> Iterator[None]:
+    """Live in a zone with summer time: the names of handoffs are local."""
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = name
+    time.tzset()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TZ"]
+        else:
+            os.environ["TZ"] = before
+        time.tzset()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from orchestrator.testing.simulation.agents import Manners
 from orchestrator.testing.simulation.audit import Audit
-from orchestrator.testing.simulation.faults import CALM, Faults
+from orchestrator.testing.simulation.desk import GOOD
+from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.faults import CALM, DAY, NEVER, Faults
 from orchestrator.testing.simulation.invariants import Broken, Invariants
-from orchestrator.testing.simulation.run import DAY, let_everybody_leave
+from orchestrator.testing.simulation.ledger import Ledger
+from orchestrator.testing.simulation.run import let_everybody_leave
 from orchestrator.testing.simulation.user import CRITERIA
-from orchestrator.testing.simulation.world import PROJECT, Wish, World, listening
-
-WELL_BEHAVED = Manners(bad=0, rejects=0, odd=0, longest=1, subtasks=1)
+from orchestrator.testing.simulation.wish import PROJECT, Wish
+from orchestrator.testing.simulation.world import World, listening
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +26,20 @@ class Ending:
     commits: int
 
 
-def told(kill_at: int | None = None, *, power: bool = False) -> tuple[Ending, int]:
-    """Let one task with one subtask be done; return how it ended, and how many changes the daemon made.
+def told(kill_at: int | None = None, *, power: bool = False, nudged: bool = False) -> tuple[Ending, Faults]:
+    """Let one task with one subtask be done; return how it ended, and the faults, which count the changes.
 
     `kill_at` is the number of the change ahead of which the daemon is killed; with `power` the machine goes
-    down with it.
+    down with it. Where they are to be `nudged`, agents report only when something was typed to them.
 
     Raises:
         AssertionError: a law was broken.
 
     """
-    wish = Wish("alpha", checks=True)
-    world = World("sweep", (wish,), WELL_BEHAVED, deaf=0.0, slow=False)
-    faults, invariants = Faults(world, CALM, kill_at=kill_at, with_power=power), Invariants(world)
+    wish = Wish("alpha", checks=True, listens=nudged)
+    world = World(Fate(f"sweep {kill_at}"), (wish,), replace(GOOD, reticent=nudged), deaf=0.0, slow=False)
+    faults = Faults(world, CALM, replace(NEVER, torn=1.0), kill_at=kill_at, with_power=power)
+    invariants = Invariants(world)
     faults.begin()
     invariants.begin()
     with listening(world):
@@ -47,12 +49,15 @@ def told(kill_at: int | None = None, *, power: bool = False) -> tuple[Ending, in
         while world.shown(wish).get("state") != "complete" and world.go_on(until=end):
             pass
         let_everybody_leave(world)
+        if world.daemon.loop is None:
+            world.boot()
+            let_everybody_leave(world)
         invariants.at_end()
-    return _ending(world, wish), faults.steps
+    return _ending(world, wish), faults
 
 
 def _ending(world: World, wish: Wish) -> Ending:
-    state = Audit().read(world.files, wish.home).state
+    state = Audit(Ledger(world.settings.limits)).read(world.files, wish.home).state
     workspaces = world.workspaces
     tip = workspaces.refs(PROJECT)[state.branch]
     commits, here = 0, tip
@@ -62,12 +67,12 @@ def _ending(world: World, wish: Wish) -> Ending:
     return Ending(state.state.value, steps, dict(workspaces.commits[tip].contents), commits)
 
 
-def sweep(numbers: range, *, power: bool = False) -> int:
+def sweep(numbers: range, *, power: bool = False, nudged: bool = False) -> int:
     """Tell the life with a kill at each of these changes. Return how many kills there were. Raises Broken."""
-    well, _ = told()
+    well, _ = told(nudged=nudged)
     for number in numbers:
         try:
-            ending, _ = told(number, power=power)
+            ending, _ = told(number, power=power, nudged=nudged)
         except AssertionError as error:
             raise Broken(
                 f"killed ahead of change {number}{' with power' if power else ''}: {error}"

@@ -1,86 +1,140 @@
-"""A user who looks in now and then, answers late, changes their mind, and asks for things."""
+"""A user who looks in now and then, answers late, twice or never, changes their mind, and asks for things."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, cast
+from random import Random
+from typing import Any, Final
 
-from orchestrator.testing.simulation.world import Wish, World
+from orchestrator.testing.simulation.wish import PROJECT, Wish
+from orchestrator.testing.simulation.world import World
 
 HOUR: Final = 3600.0
 CRITERIA: Final = ("It works", "It is tested", "It is documented")
-ENDED: Final = frozenset({"complete", "failed", "stopped"})
+OVER: Final = frozenset({"complete", "failed"})
+ENDED: Final = OVER | {"stopped"}
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How a user is. They look in every `soonest` to `latest` seconds; the rest are chances at each look.
+
+    `restless`: to do something unasked. `eager`: to want more of a task that is over. `forgetful`: to leave a
+    question alone. `twice`: to answer a question once more, another way.
+    """
+
+    soonest: float = 60.0
+    latest: float = 6 * HOUR
+    restless: float = 0.1
+    eager: float = 0.3
+    forgetful: float = 0.1
+    twice: float = 0.1
 
 
 @dataclass(slots=True)
 class User:
-    """Somebody with a few wishes. `restless` is the chance, at each look, that they do something unasked.
+    """Somebody with a few wishes.
 
-    A calm user only answers and starts again what they had stopped, so that everything comes to an end.
+    A `calm` user only answers and starts again what they had stopped, so that everything comes to an end.
     """
 
     world: World
-    restless: float = 0.1
+    habits: Habits = field(default_factory=Habits)
     calm: bool = False
-    goals: dict[str, int] = field(default_factory=dict)
+    _goals: dict[str, int] = field(default_factory=dict)
+    _looks: int = 0
+    _turned: int = 0
+    _moments: Random = field(init=False)
 
     def begin(self) -> None:
         """Say what is wanted, and look in from time to time."""
+        self._moments = self.world.fate.random("looks")
         for number, wish in enumerate(self.world.wishes):
-            self.world.clock.after(number * self.world.random.uniform(0, HOUR), partial(self._start, wish))
+            self.world.clock.after(number * self._moments.uniform(0, HOUR), partial(self._start, wish))
         self._look_in_later()
 
     def ended(self) -> bool:
         """Tell whether every task has come to an end, as far as is shown."""
         return all(self.world.shown(wish).get("state") in ENDED for wish in self.world.wishes)
 
-    def _look_in_later(self) -> None:
-        seconds = 60.0 if self.calm else self.world.random.uniform(60, 6 * HOUR)
-        self.world.clock.after(seconds, self._look_in)
+    def calm_down(self) -> None:
+        """Come back and stay until all is over."""
+        self.calm = True
+        self._turned += 1
+        self._look_in_later()
 
-    def _look_in(self) -> None:
+    def _look_in_later(self) -> None:
+        usual = self._moments.uniform(self.habits.soonest, self.habits.latest)
+        self.world.clock.after(60.0 if self.calm else usual, partial(self._look_in, self._turned))
+
+    def look_in(self) -> None:
+        """See how everything stands, and say what is to be said."""
+        self._looks += 1
         self.world.take_replies()
         for wish in self.world.wishes:
             shown = self.world.shown(wish)
-            questions = cast("list[dict[str, Any]]", shown.get("questions", []))
-            for question in questions:
-                self.world.ask(wish, "answer", question=question["id"], text=self._answer_to(question))
+            for question in shown.get("questions", []):
+                self._answer(wish, question)
             if shown.get("state") == "stopped":
                 self._start(wish, again=True)
-            elif not self.calm and self.world.random.random() < self.restless:
-                self._do_something(wish, shown)
-        self._look_in_later()
+            elif not self.calm:
+                self._perhaps_more(wish, shown)
 
-    def _answer_to(self, question: dict[str, Any]) -> str:
+    def _look_in(self, turned: int) -> None:
+        if turned == self._turned:
+            self.look_in()
+            self._look_in_later()
+
+    def _answer(self, wish: Wish, question: dict[str, Any]) -> None:
+        """Answer, or not, or twice. What is said to a question depends on nothing else."""
+        name = f"answer.{wish.name}/{question['id']}/{self._looks}"
+        random, world = self.world.fate.random(name), self.world
+        say = partial(world.ask, wish, "answer", question=question["id"])
         if self.calm:
-            return "accept" if "accept" in question["options"] else str(question["options"][0])
-        words = [*question["options"], "Do it the other way", question["options"][0]]
-        word = str(self.world.random.choice(words))
-        return "retry" if word == "abandon" and self.world.random.random() < 0.8 else word  # noqa: PLR2004
+            say(text="accept" if "accept" in question["options"] else str(question["options"][0]))
+            return
+        if random.random() < self.habits.forgetful and world.fate.lets(f"forgets.{name[7:]}"):
+            return
+        say(text=self._word(random, question))
+        if random.random() < self.habits.twice and world.fate.lets(f"twice.{name[7:]}"):
+            say(text=self._word(random, question))
 
-    def _do_something(self, wish: Wish, shown: dict[str, Any]) -> None:
-        match self.world.random.randrange(7):
+    def _word(self, random: Random, question: dict[str, Any]) -> str:
+        words = [*question["options"], "Do it the other way", question["options"][0]]
+        word = str(random.choice(words))
+        return "retry" if word == "abandon" and random.random() < 0.8 else word  # noqa: PLR2004
+
+    def _perhaps_more(self, wish: Wish, shown: dict[str, Any]) -> None:
+        """Ask for something, sometimes."""
+        name = f"user.{wish.name}/{self._looks}"
+        random = self.world.fate.random(name)
+        over = shown.get("state") in OVER
+        if over and random.random() < self.habits.eager and self.world.fate.lets(name):
+            self._start(wish)
+        elif random.random() < self.habits.restless and self.world.fate.lets(name):
+            self._do_something(wish, random)
+
+    def _do_something(self, wish: Wish, random: Random) -> None:
+        match random.randrange(6):
             case 0:
                 self.world.ask(wish, "stop")
             case 1:
                 self.world.ask(wish, "checkin")
             case 2:
-                agent = self.world.random.choice(("dev", "explore", "nobody"))
+                agent = random.choice(("dev", "explore", "nobody"))
                 self.world.ask(wish, "spawn", agent=agent, instructions="Look at the gate")
             case 3:
                 self.world.ask(wish, "answer", question="q1", text="retry")
-            case 4 if shown.get("state") in {"complete", "failed"}:
-                self._start(wish)
-            case 5:
-                self.world.edit(wish, self._goal(wish), CRITERIA[: self.world.random.randint(1, 3)])
+            case 4:
+                self.world.edit(wish, self._goal(wish), CRITERIA[: random.randint(1, 3)])
             case _:
-                self.world.ask(wish, "start", project="/project", name=wish.name)
+                self.world.ask(wish, "start", project=str(PROJECT), name=wish.name)
 
     def _start(self, wish: Wish, *, again: bool = False) -> None:
         if not again:
-            self.goals[wish.name] = self.goals.get(wish.name, 0) + 1
+            self._goals[wish.name] = self._goals.get(wish.name, 0) + 1
         self.world.start(wish, self._goal(wish), CRITERIA[:2])
 
     def _goal(self, wish: Wish) -> str:
-        return f"Make {wish.name} so, the {self.goals.get(wish.name, 1)}. time"
+        return f"Make {wish.name} so, the {self._goals.get(wish.name, 1)}. time"

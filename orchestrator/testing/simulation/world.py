@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
 from orchestrator import places
 from orchestrator.daemon.hints import RequestHint, RunHint
@@ -17,74 +18,38 @@ from orchestrator.daemon.watch import task_hint
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
 from orchestrator.model.settings import Settings
-from orchestrator.ports.host import LaunchSpec
-from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_clock import START, FakeClock
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation.agents import CHECK, Desk, Manners
-from orchestrator.testing.simulation.daemon import STATE, Daemon, Killed
+from orchestrator.testing.simulation import mischief
+from orchestrator.testing.simulation.daemon import Daemon, Killed
+from orchestrator.testing.simulation.desk import Desk, Manners
+from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.wish import PROJECT, Wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.daemon.task import Task
 
-PROJECT: Final = Path("/project")
-AGENTS: Final = ("explore", "plan", "architect", "dev", "test", "review")
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What the user wants done: the task's name, and how its Agent Config reads."""
-
-    name: str
-    architect: bool = False
-    set_aside: bool = False
-    checks: bool = False
-    workspace: str = "worktree"
-
-    @property
-    def id(self) -> str:
-        """The task's id."""
-        return f"{self.name}-0123abcd"
-
-    @property
-    def folder(self) -> Path:
-        """The task's folder in the project."""
-        return places.task_folder(PROJECT, self.name)
-
-    @property
-    def home(self) -> Path:
-        """The PM's own folder of the task."""
-        return places.task_home(STATE, self.id)
-
-    def brief(self, goal: str, criteria: tuple[str, ...]) -> str:
-        """Return task.md."""
-        config = [f"{agent}.command: {agent}" for agent in AGENTS]
-        config += [f"workspace: {self.workspace}"]
-        config += ["architect: yes"] if self.architect else []
-        config += ["rejections: set-aside"] if self.set_aside else []
-        config += [f"test.check: {CHECK[0]}"] if self.checks else []
-        listed = "\n".join(f"- {criterion}" for criterion in criteria)
-        told = "\n".join(config)
-        return f"# Task: {self.name}\n\n## Goal\n{goal}\n\n## Success Criteria\n{listed}\n\n## Agent Config\n{told}\n"
-
 
 @dataclass(slots=True)
 class World:
-    """Everything there is. `deaf` is the chance that a watcher loses an event.
+    """Everything there is. `deaf` is the chance that a watcher loses an event, `slow` that hands take their time.
 
-    `trouble_at` is when the disk last refused something.
+    `trouble_at` is when the disk last refused something, `written_at` when somebody else than the daemon last
+    wrote. `told` is what users were told, each with what it was about: the id of a question, or of news. `waiting`
+    are the requests that have no reply yet.
     """
 
-    seed: str
+    fate: Fate
     wishes: tuple[Wish, ...]
     manners: Manners = field(default_factory=Manners)
     settings: Settings = field(default_factory=Settings)
     deaf: float = 0.1
     slow: bool = True
-    random: Random = field(init=False)
+    begins: float = START
     clock: FakeClock = field(init=False)
     files: MemoryFiles = field(init=False)
     workspaces: FakeWorkspaces = field(init=False)
@@ -92,25 +57,32 @@ class World:
     host: FakeHost = field(init=False)
     daemon: Daemon = field(init=False)
     complaints: list[str] = field(default_factory=list)
-    replies: list[tuple[str, bool, str]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    told: list[tuple[str, str]] = field(default_factory=list)
+    waiting: set[str] = field(default_factory=set)
     after_turns: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[], None]] = field(default_factory=list)
     trouble_at: float = 0.0
+    written_at: float = 0.0
     _requests: int = 0
+    _deafness: Random = field(init=False)
 
     def __post_init__(self) -> None:
         """Put the pieces together."""
-        self.random = Random(self.seed)  # noqa: S311 (a simulation)
-        self.clock = FakeClock()
+        self.clock = FakeClock(self.begins)
         self.files = MemoryFiles(now=self.clock.now)
         self.workspaces = FakeWorkspaces(before=self.tree_changes)
-        self.desk = Desk(self.files, self.workspaces, self.clock, self.wrote, self.manners, self.seed)
+        self.desk = Desk(
+            self.files, self.workspaces, self.clock, self.wrote, self.manners, self.fate, mischief.life_of
+        )
         self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
+        self._deafness = self.fate.random("deaf")
+        slow = self.slow and self.fate.lets("slow")
         self.daemon = Daemon(
-            self.files, self.host, self.workspaces, self.clock, self.random, self.settings, slow=self.slow
+            self.files, self.host, self.workspaces, self.clock, self.fate, self.settings, slow=slow
         )
         for wish in self.wishes:
-            self.files.make_folder(places.handoffs(wish.folder))
+            self.files.make_folder(wish.handoffs)
 
     def tree_changes(self, step: str, path: Path) -> None:
         """Let a worktree that is made be seen on the disk."""
@@ -122,15 +94,20 @@ class World:
     def wrote(self, path: Path) -> None:
         """Let the watchers see that somebody wrote a file; they may miss it."""
         self.daemon.news = True
-        if self.random.random() < self.deaf:
+        self.written_at = self.clock.monotonic()
+        if self._is_missed():
             return
         for wish in self.wishes:
             if path.is_relative_to(wish.folder) and (hint := task_hint(wish.id, wish.folder, path)):
                 self.daemon.hint(hint)
 
+    def _is_missed(self) -> bool:
+        """Tell whether a watcher loses the next event."""
+        return self._deafness.random() < self.deaf and self.fate.lets("deaf")
+
     def _launcher_wrote(self, path: Path) -> None:
         self.daemon.news = True
-        if path.name == claims.EXIT and self.random.random() >= self.deaf:
+        if path.name == claims.EXIT and not self._is_missed():
             home = path.parent.parent.parent
             self.daemon.hint(RunHint(home.name, path.parent.name))
 
@@ -139,9 +116,11 @@ class World:
         self._requests += 1
         request = f"{self._requests:06}"
         said = {"id": request, "verb": verb, "at": self.clock.now(), "arguments": arguments}
-        self.save(places.task_requests(wish.home) / f"{request}.json", json.dumps(said).encode())
+        self.counts[f"asked by the user: {verb}"] += 1
+        self.waiting.add(f"{wish.id}/{request}")
+        self.save(wish.requests / f"{request}.json", json.dumps(said).encode())
         self.daemon.news = True
-        if self.random.random() >= self.deaf:
+        if not self._is_missed():
             self.daemon.hint(RequestHint(wish.id))
 
     def start(self, wish: Wish, goal: str, criteria: tuple[str, ...]) -> None:
@@ -156,24 +135,30 @@ class World:
         self.save(path, wish.brief(goal, criteria).encode())
         self.wrote(path)
 
-    def shown(self, wish: Wish) -> dict[str, object]:
+    def shown(self, wish: Wish) -> dict[str, Any]:
         """Return what `task status` would read; nothing before the first projection."""
-        path = places.task_state(wish.home)
+        return self.read_json(wish.shown)
+
+    def read_json(self, path: Path) -> dict[str, Any]:
+        """Return what a file of the PM's tells; nothing if it is not there or does not read."""
         if self.files.entry(path) is None:
             return {}
-        shown: dict[str, object] = json.loads(self.files.read(path))
-        return shown
+        try:
+            shown = json.loads(self.files.read(path))
+        except ValueError:
+            return {}
+        return shown if isinstance(shown, dict) else {}
 
     def take_replies(self) -> None:
         """Let `task` take the replies that it waited for."""
         for wish in self.wishes:
-            folder = places.task_requests(wish.home)
-            for entry in self.files.entries(folder):
+            for entry in self.files.entries(wish.requests):
                 if entry.name.endswith(".reply.json"):
-                    reply = json.loads(self.files.read(folder / entry.name))
-                    self.replies.append((wish.id, reply["ok"], reply["message"]))
+                    reply = json.loads(self.files.read(wish.requests / entry.name))
+                    self.waiting.discard(f"{wish.id}/{entry.name.partition('.')[0]}")
+                    self.counts["replies: done" if reply["ok"] else "replies: refused"] += 1
                     with self._unseen():
-                        self.files.remove(folder / entry.name)
+                        self.files.remove(wish.requests / entry.name)
 
     def save(self, path: Path, data: bytes) -> None:
         """Write a file durably, as `task` and editors do."""
@@ -200,9 +185,13 @@ class World:
         with self._mortal():
             self.clock.advance(max(0.0, min(moments) - self.clock.monotonic()))
             self.daemon.work()
-            for check in self.after_turns:
-                check()
+            self.see()
         return True
+
+    def see(self) -> None:
+        """Let whoever watches this world look."""
+        for check in self.after_turns:
+            check()
 
     def boot(self) -> None:
         """Start the daemon on what lies there. It may be killed on the way."""
@@ -214,11 +203,9 @@ class World:
         """Let the daemon die of what kills it, and the world go on."""
         try:
             yield
-        except Killed:
-            for told in self.on_kill:
-                told()
-        except JournalFailed:
-            self.daemon.drop()
+        except (Killed, JournalFailed) as death:
+            if isinstance(death, JournalFailed):
+                self.daemon.drop()
             for told in self.on_kill:
                 told()
 
@@ -257,8 +244,3 @@ def listening(world: World) -> Iterator[None]:
     finally:
         log.removeHandler(handler)
         log.propagate = propagates
-
-
-def spec_words(spec: LaunchSpec) -> str:
-    """Return what a run is, for a failure's message."""
-    return f"{spec.run} ({spec.environment.get('ORCHESTRATOR_STEP', '?')})"

@@ -209,3 +209,40 @@ def test_a_huge_report_is_refused(desk):
     desk.put(NAME, b"x" * (Limits().handoff_bytes + 1))
     desk.now += Limits().settle
     assert "larger" in desk.scan()[0].faults[0].reason
+
+
+def test_what_is_held_open_is_looked_at_less_and_less_often(desk):
+    desk.put(NAME, GOOD)
+    desk.files.writing.add(HANDOFFS / NAME)
+    begun, looks = desk.now, 0
+    desk.scan()
+    while desk.now < begun + 1800:
+        desk.now = desk.intake.look_again(desk.now)
+        assert desk.intake.unsettled == [NAME]
+        assert desk.intake.look(NAME, desk.state, desk.now) == []
+        looks += 1
+    assert looks < 250
+    desk.files.writing.clear()
+    assert len(desk.intake.look(NAME, desk.state, desk.now)) == 1
+    assert desk.intake.look_again(desk.now) is None
+
+
+def test_what_was_just_begun_is_looked_at_soon(desk):
+    desk.put(NAME, GOOD[:20])
+    desk.scan()
+    assert desk.intake.look_again(desk.now) == desk.now + 0.5
+
+
+def test_a_clock_that_was_set_back_does_not_put_off_the_next_look(desk):
+    desk.put(NAME, GOOD[:20])
+    desk.scan()
+    desk.now -= 3600
+    assert desk.intake.look_again(desk.now) == desk.now + 0.5
+
+
+def test_what_is_gone_is_not_waited_for(desk):
+    desk.put(NAME, GOOD[:20])
+    desk.scan()
+    desk.files.remove(HANDOFFS / NAME)
+    assert desk.intake.look(NAME, desk.state, desk.now) == []
+    assert desk.intake.look_again(desk.now) is None

@@ -142,3 +142,32 @@ def test_times_come_from_the_clock_that_is_given() -> None:
     entry = files.entry(FILE)
     assert entry
     assert entry.mtime_ns == 4_000_000_000
+
+
+def test_entries_are_told_anew_when_anything_in_the_folder_changed(files: MemoryFiles) -> None:
+    def sizes() -> dict[str, int]:
+        return {entry.name: entry.size for entry in files.entries(ROOT)}
+
+    assert sizes() == {"a": 3}
+    assert files.entries(ROOT) == files.entries(ROOT)
+    log = files.open_log(ROOT / "log")
+    assert sizes() == {"a": 3, "log": 0}
+    log.append(b"line")
+    assert sizes() == {"a": 3, "log": 4}
+    files.put(FILE, b"longer")
+    assert sizes() == {"a": 6, "log": 4}
+    files.rename(FILE, ROOT / "b")
+    assert sizes() == {"b": 6, "log": 4}
+    files.crash(power=True)
+    assert sizes() == {"b": 0, "log": 4}
+
+
+def test_what_a_log_took_durably_is_told(files: MemoryFiles) -> None:
+    told: list[tuple[Path, bytes]] = []
+    files.appended = lambda path, line: told.append((path, line))
+    log = files.open_log(ROOT / "log")
+    log.append(b"one")
+    files.fail_next("fsync", OSError(errno.EIO, "no"))
+    with pytest.raises(OSError, match="no"):
+        log.append(b"two")
+    assert told == [(ROOT / "log", b"one")]

@@ -1,0 +1,47 @@
+"""A task's branch only moves forward, and gains what the PM decided to merge and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orchestrator.model.plan import Gate, StepState
+from orchestrator.testing.fake_workspaces import FakeWorkspaces
+from orchestrator.testing.simulation.audit import Audit
+from orchestrator.testing.simulation.wish import PROJECT, Wish
+
+
+@dataclass(slots=True)
+class Branch:
+    """Watches the branch of one task. `tip` is where it was seen last."""
+
+    workspaces: FakeWorkspaces
+    wish: Wish
+    tip: str = ""
+
+    def moved(self) -> list[str]:
+        """Return what is wrong with the way that it went since it was seen last."""
+        old, self.tip = self.tip, self._tip()
+        here = self.tip
+        if here == old or not old:
+            return []
+        while here and here != old:
+            here = self.workspaces.commits[here].parent
+        return [] if here else [f"{self.wish.branch} was moved from {old[-4:]} to {self.tip[-4:]}: not ahead"]
+
+    def strays(self, audit: Audit) -> list[str]:
+        """Return where the branch and what was decided to merge differ."""
+        found, merged, here = list[str](), set[str](), self._tip()
+        while here and here != audit.state.base:
+            if here not in audit.ledger.merges:
+                found.append(f"the branch has {here[-4:]}, which the PM did not merge")
+            merged.add(here)
+            here = self.workspaces.commits[here].parent
+        for step in audit.state.steps.values():
+            if Gate.MERGED in step.gates and step.state is StepState.PASSED:
+                commit = step.commit or (audit.state.steps[step.judges].commit if step.judges else "")
+                if commit and commit not in merged:
+                    found.append(f"{step.id} has passed, and its commit {commit[-4:]} is not on the branch")
+        return found
+
+    def _tip(self) -> str:
+        return self.workspaces.ref(PROJECT, self.wish.branch)

@@ -1,0 +1,111 @@
+"""What the lines of a journal do, counted: nothing twice, nothing too early, nothing for nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.model import facts as f
+from orchestrator.model.actions import Launch, Merge
+from orchestrator.model.run import Ending, Life
+from orchestrator.pm import changes as c
+from orchestrator.testing.simulation.evidence import Evidence
+
+if TYPE_CHECKING:
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.plan import Tally
+    from orchestrator.pm.draft import Decision
+    from orchestrator.pm.state import PMState
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Counts by run, question or handoff.
+
+    `silenced` are the runs that were ended for their silence, `buried` those that are gone: both are taken from
+    here by whoever looks at them.
+    """
+
+    limits: Limits
+    facts: Counter[str] = field(default_factory=Counter)
+    reported: Counter[str] = field(default_factory=Counter)
+    opened: Counter[str] = field(default_factory=Counter)
+    launched: Counter[str] = field(default_factory=Counter)
+    taken: Counter[tuple[str, str]] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+    answered: Counter[str] = field(default_factory=Counter)
+    merges: set[str] = field(default_factory=set)
+    silenced: list[str] = field(default_factory=list)
+    buried: list[str] = field(default_factory=list)
+    _rests: dict[str, float] = field(default_factory=dict)
+    _evidence: Evidence = field(default_factory=Evidence)
+
+    def enter(self, was: PMState, fact: f.Fact, decision: Decision) -> list[str]:
+        """Enter a line, and return the laws that it breaks."""
+        self.facts[fact.kind] += 1
+        found = self._evidence.missing_for(was, fact, decision)
+        if not decision.changes and not decision.actions:
+            found.append("it changed nothing and was journaled")
+        match fact:
+            case f.ReportLanded(name=name, sha256=digest) | f.Intruded(name=name, sha256=digest):
+                found += _again(self.taken, (name, digest), "taken in")
+            case f.Answered() | f.TaskStarted() | f.ClockMoved() | f.SpawnAsked() | f.BriefChanged():
+                self._rests.clear()
+            case _:
+                pass
+        asked = {question.step: question.id for question in was.open_questions}
+        for change in decision.changes:
+            found += self._entered(was, fact, change) + _asked_already(asked, was, change)
+        for action in decision.actions:
+            if isinstance(action, Launch):
+                found += _again(self.launched, action.run, "launched")
+            if isinstance(action, Merge):
+                self.merges.add(action.commit)
+        return found
+
+    def _entered(self, was: PMState, fact: f.Fact, change: c.Change) -> list[str]:
+        match change:
+            case c.RunReported(run=run):
+                return _again(self.reported, run, "reported")
+            case c.RunOpened(run=opened):
+                early = self._rests.pop(opened.step, 0.0) - fact.at
+                broken = [f"{opened.step} was tried again {early:.1f} s too early"] if early > 0 else []
+                return broken + _again(self.opened, opened.id, "opened")
+            case c.RunBelieved(run=run, life=Life.GONE):
+                self.buried.append(run)
+            case c.StepTallied(step=step, tally=tally):
+                self._rests[step] = fact.at + self._pause(was.steps[step].tally, tally)
+            case c.RunEnding(run=run, ending=Ending.SILENT):
+                self.silenced.append(run)
+            case c.QuestionAsked(question=question):
+                return _again(self.asked, question.id, "asked")
+            case c.QuestionAnswered(question=answered):
+                return _again(self.answered, answered, "answered")
+            case _:
+                pass
+        return []
+
+    def _pause(self, was: Tally, now: Tally) -> float:
+        """Return how long a step is to rest: longer each time that a run of it dies (faults: dies again and again)."""
+        times = max(
+            now.crashes if now.crashes > was.crashes else 0, now.losses if now.losses > was.losses else 0
+        )
+        return min(self.limits.first_pause * 4 ** (times - 1), self.limits.longest_pause) if times else 0.0
+
+
+def _again(counts: Counter[Any], key: object, what: str) -> list[str]:
+    """Count something that may be done once only."""
+    counts[key] += 1
+    return [f"{key} was {what} {counts[key]} times"] if counts[key] > 1 else []
+
+
+def _asked_already(asked: dict[str, str], was: PMState, change: c.Change) -> list[str]:
+    """A question about a step is asked while no other about it is open (law 10)."""
+    if isinstance(change, c.QuestionAnswered) and change.question in was.questions:
+        asked.pop(was.questions[change.question].step, None)
+    if isinstance(change, c.QuestionAsked):
+        other = asked.setdefault(change.question.step, change.question.id)
+        if other != change.question.id:
+            return [f"{other} about '{change.question.step}' is open, and one more is asked"]
+    return []

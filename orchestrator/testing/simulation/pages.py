@@ -1,0 +1,125 @@
+"""What others read of a task is what the journal says and what lies on the disk: three pages, held to both."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator import places
+from orchestrator.daemon.project import projection
+from orchestrator.daemon.view import pm_view
+from orchestrator.scribe.progress import Artifact, OnDisk, render_progress
+from orchestrator.scribe.scribe import ARTIFACTS_SHOWN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.pm.state import PMState
+    from orchestrator.ports.files import Entry
+    from orchestrator.testing.simulation.wish import Wish
+    from orchestrator.testing.simulation.world import World
+
+_MOMENTS: Final = ("updated", "last_checkin")
+_TIMES: Final = re.compile(
+    rb'"(updated|last_checkin)": ?[^,}]*|^\*\*Last (Updated|Check-in):.*$', re.MULTILINE
+)
+_OWN: Final = ("task", "phase", "state", "branch")
+_MILESTONE: Final = ("id", "title", "status", "phase", "attempts")
+_PARTS: Final = ("Milestone Summary", "Current Blockers", "Artifacts Generated", "Result")
+
+
+@dataclass(slots=True)
+class Pages:
+    """Looks at a task's pages when they should be up to date, and only if something is new since the last look."""
+
+    world: World
+    wish: Wish
+    looked: int = 0
+    _seen: dict[Path, tuple[PMState, Entry | None, float]] = field(default_factory=dict)
+    _held: dict[Path, tuple[PMState, bytes]] = field(default_factory=dict)
+    _paths: tuple[Path, Path, Path] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Name the pages."""
+        folder = self.wish.folder
+        self._paths = (self.wish.shown, places.pm_state(folder), places.task_progress(folder))
+
+    def differ(self, state: PMState) -> list[str]:
+        """Return where a page tells another story than the state, once the hands and the disk had their time.
+
+        What agents write reaches progress.md at the next check-in at the latest, and so does what they spoil.
+        """
+        world, found = self.world, list[str]()
+        if not world.daemon.idle or world.daemon.checked_in_at <= world.trouble_at:
+            return found
+        shown, own, progress = self._paths
+        if self._is_new(shown, state):
+            found += self._state_differs(state)
+        if world.written_at < world.daemon.checked_in_at:
+            if self._is_new(own, state):
+                found += self._own_differs(state)
+            if self._is_new(progress, state):
+                found += self._progress_differs(state)
+        return [f"{self.wish.id}: {each}" for each in found]
+
+    def _is_new(self, page: Path, state: PMState) -> bool:
+        """Tell whether a page or what it should tell is another than when it was last held to it. Times are no news."""
+        files, entry, at = self.world.files, self.world.files.entry(page), self.world.written_at
+        known, seen, seen_at = self._seen.get(page, (None, None, 0.0))
+        if known is state and seen is entry and seen_at == at:
+            return False
+        self._seen[page] = state, entry, at
+        text = _TIMES.sub(b"", files.read(page)) if entry is not None else b""
+        known, held = self._held.get(page, (None, b""))
+        self._held[page] = state, text
+        self.looked += 1
+        return known is not state or text != held or seen_at != at
+
+    def _state_differs(self, state: PMState) -> list[str]:
+        shown = self.world.shown(self.wish)
+        true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=0.0)))
+        differ = [key for key, value in true.items() if key not in _MOMENTS and shown.get(key) != value]
+        return [f"state.json tells another {', '.join(differ)} than the state"] if differ else []
+
+    def _own_differs(self, state: PMState) -> list[str]:
+        shown = self.world.read_json(self._paths[1])
+        true = projection(state, last_checkin=0.0, at=0.0)
+        wanted: dict[str, Any] = {key: true[key] for key in _OWN}
+        wanted["milestones"] = [{key: step[key] for key in _MILESTONE} for step in true["steps"]]
+        differ = [key for key, value in wanted.items() if shown.get(key) != value]
+        return [f"pm_state.json tells another {', '.join(differ)} than the state"] if differ else []
+
+    def _progress_differs(self, state: PMState) -> list[str]:
+        path = self._paths[2]
+        if self.world.files.entry(path) is None:
+            return ["there is no progress.md"]
+        lying = sorted(self._artifacts(), reverse=True)
+        artifacts = tuple(Artifact(name, at / 1e9) for at, name in lying[:ARTIFACTS_SHOWN])
+        disk = OnDisk(artifacts=artifacts, more_artifacts=len(lying) - len(artifacts))
+        wanted = _parts(render_progress(pm_view(state, 0.0), disk, 0.0))
+        shown = _parts(self.world.files.read(path).decode(errors="replace"))
+        differ = [part for part in _PARTS if shown.get(part) != wanted.get(part)]
+        return (
+            [f"progress.md tells another '{', '.join(differ)}' than the disk and the state"] if differ else []
+        )
+
+    def _artifacts(self) -> list[tuple[int, str]]:
+        """Return what lies under `artifacts/`, with its time."""
+        files, top = self.world.files, places.artifacts(self.wish.folder)
+        folders, found = [(top, "artifacts")], []
+        while folders:
+            folder, prefix = folders.pop()
+            for entry in files.entries(folder):
+                if entry.is_folder:
+                    folders.append((folder / entry.name, f"{prefix}/{entry.name}"))
+                else:
+                    found.append((entry.mtime_ns, f"{prefix}/{entry.name}"))
+        return found
+
+
+def _parts(text: str) -> dict[str, str]:
+    """Return the sections of progress.md by their titles."""
+    parts = (part.partition("\n") for part in text.split("\n## ")[1:])
+    return {title: body.strip() for title, _, body in parts}

@@ -1,0 +1,80 @@
+"""What a user wants done, and where it lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from orchestrator import places
+from orchestrator.testing.simulation.daemon import STATE
+from orchestrator.testing.simulation.desk import CHECK
+
+PROJECT: Final = Path("/project")
+AGENTS: Final = ("explore", "plan", "architect", "dev", "test", "review")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The task's name, and how its Agent Config reads. Its places are named once: they are looked at all the time."""
+
+    name: str
+    architect: bool = False
+    set_aside: bool = False
+    checks: bool = False
+    workspace: str = "worktree"
+    listens: bool = False
+    approve: bool = False
+    unanswered: str = ""
+    replan: bool = False
+
+    @cached_property
+    def id(self) -> str:
+        """The task's id."""
+        return f"{self.name}-0123abcd"
+
+    @cached_property
+    def folder(self) -> Path:
+        """The task's folder in the project."""
+        return places.task_folder(PROJECT, self.name)
+
+    @cached_property
+    def home(self) -> Path:
+        """The PM's own folder of the task."""
+        return places.task_home(STATE, self.id)
+
+    @cached_property
+    def shown(self) -> Path:
+        """What `task status` reads."""
+        return places.task_state(self.home)
+
+    @cached_property
+    def requests(self) -> Path:
+        """Where the user's requests lie."""
+        return places.task_requests(self.home)
+
+    @cached_property
+    def handoffs(self) -> Path:
+        """Where orders and reports lie."""
+        return places.handoffs(self.folder)
+
+    @property
+    def branch(self) -> str:
+        """The task's branch."""
+        return f"task/{self.name}"
+
+    def brief(self, goal: str, criteria: tuple[str, ...]) -> str:
+        """Return task.md."""
+        config = [f"{agent}.command: {agent}" for agent in AGENTS]
+        config += [f"workspace: {self.workspace}"]
+        config += ["architect: yes"] if self.architect else []
+        config += ["rejections: set-aside"] if self.set_aside else []
+        config += ["rejections: replan"] if self.replan and not self.set_aside else []
+        config += ["approve: plan"] if self.approve else []
+        config += [f"unanswered: {self.unanswered}"] if self.unanswered else []
+        config += [f"{agent}.listens: yes" for agent in AGENTS] if self.listens else []
+        config += [f"test.check: {CHECK[0]}"] if self.checks else []
+        listed = "\n".join(f"- {criterion}" for criterion in criteria)
+        told = "\n".join(config)
+        return f"# Task: {self.name}\n\n## Goal\n{goal}\n\n## Success Criteria\n{listed}\n\n## Agent Config\n{told}\n"

@@ -1,0 +1,69 @@
+"""A failure is told with little: the history that is left is small, breaks the same law, and can be replayed."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from orchestrator.testing import memory_files, simulate
+from orchestrator.testing.simulation.climate import BUSY
+from orchestrator.testing.simulation.run import Failed, live
+from orchestrator.testing.simulation.shrink import kind_of, shrunk
+
+SEED = "torn1"
+DAYS = 2.5
+
+
+def append_without_fsync(self, line):
+    """Only a power cut shows that a line was not on the disk when it was acted on."""
+    self._step("append", self._path)
+    self._node.data += line
+    self._tree.written(self._node)
+    self._taken(self._path, line)
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    monkeypatch.setattr(memory_files.MemoryLog, "append", append_without_fsync)
+
+
+@pytest.fixture(scope="module")
+def failure():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory_files.MemoryLog, "append", append_without_fsync)
+        with pytest.raises(Failed) as caught:
+            live(SEED, DAYS)
+        return caught.value, shrunk(caught.value, DAYS)
+
+
+def test_little_is_left_of_what_happened(failure):
+    failed, history = failure
+    assert history.of == len(failed.happened) > 20
+    assert len(history.happened) <= 8
+    assert any(name.startswith("power") for name in history.happened)
+    assert history.days < DAYS
+
+
+def test_what_is_left_fails_alike(failure, hasty):
+    failed, history = failure
+    with pytest.raises(Failed) as again:
+        live(SEED, history.days, frozenset(history.happened))
+    assert again.value.law == history.law
+    assert kind_of(history.law) == kind_of(failed.law)
+
+
+def test_its_command_replays_it(failure, hasty, monkeypatch, capsys):
+    _, history = failure
+    monkeypatch.setattr("sys.argv", shlex.split(history.command))
+    assert simulate.main() == 1
+    assert history.law in capsys.readouterr().err
+
+
+def test_a_sound_daemon_lives_through_it(failure):
+    _, history = failure
+    live(SEED, history.days, frozenset(history.happened))
+
+
+def test_the_same_seed_is_the_same_world():
+    assert live(SEED, 1.0, climate=BUSY) == live(SEED, 1.0, climate=BUSY)
