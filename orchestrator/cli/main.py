@@ -26,6 +26,7 @@ VERBS = {
     "order": "start an agent with a sentence",
     "questions": "show what waits for your answer",
     "answer": "answer a question",
+    "notify": "try the channels that tell you, show what was told",
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
     "config": "show each setting, its value and where that comes from",

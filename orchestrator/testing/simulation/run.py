@@ -13,6 +13,7 @@ from orchestrator.testing.simulation.invariants import Broken, Invariants
 from orchestrator.testing.simulation.user import User
 from orchestrator.testing.simulation.world import Wish, World, listening
 
+HOUR: Final = 3600.0
 DAY: Final = 86400.0
 LAST_DAYS: Final = 3.0
 """How long a world may take to come to its end once nothing goes wrong any more."""
@@ -106,8 +107,8 @@ def _until(world: World, user: User, end: float, *, to_the_end: bool = False) ->
 
 
 def let_everybody_leave(world: World) -> None:
-    """What lingers has its time to leave, and the daemon to see it."""
+    """What lingers has its time to leave, and the daemon to see it; one that is killed is up again in an hour."""
     world.daemon.news = True
-    end = world.clock.monotonic() + 600
+    end = world.clock.monotonic() + 2 * HOUR
     while world.go_on(until=end):
         pass
