@@ -224,6 +224,16 @@ def daemon_log(state: P) -> P:
     return _under(state, "daemon.log")
 
 
+def daemon_ended(state: P) -> P:
+    """Return the daemon's last word: it ended as it was told to, and was not killed."""
+    return _under(state, "daemon.ended")
+
+
+def news(state: P) -> P:
+    """Return the spool of what the user is to be told, or was."""
+    return _under(state, "news")
+
+
 def tmux_config(state: P) -> P:
     """Return the configuration that our tmux server is started with."""
     return _under(state, "tmux.conf")

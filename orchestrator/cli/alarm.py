@@ -14,9 +14,10 @@ from orchestrator.cli.exits import CommandError
 from orchestrator.cli.inside import run_around
 from orchestrator.cli.screen import clock, harmless
 from orchestrator.cli.tasks import Task, homes
+from orchestrator.daemon.comeback import DEATH, HANG, incident
 from orchestrator.daemon.requests import REPLY
 from orchestrator.model.errors import OrchestratorError
-from orchestrator.model.settings import DaemonSettings
+from orchestrator.model.settings import Settings
 
 if TYPE_CHECKING:
     from typing import Any
@@ -49,17 +50,20 @@ def alarm(state: str) -> str:
     if not at_work:
         return ""
     settings = _settings()
-    if silent < settings.alarm:
+    if silent < settings.daemon.alarm:
         return ""
     what = f"its last beat was at {clock(beat.at, time.time())}, and at work {_listed(at_work)}"
     if not beat.up:
         return _dead(state, settings, what)
     if not beat.pid:
         return f"a daemon hangs while it starts: {what}; its log: {places.daemon_log(state)}"
-    return f"the daemon (pid {beat.pid}) hangs: {what}; `kill -9 {beat.pid}`, then `task daemon start`: agents work on"
+    way_out = f"`kill -9 {beat.pid}`, then `task daemon start`: agents work on"
+    line = f"the daemon (pid {beat.pid}) hangs: {what}; {way_out}"
+    _tell(state, settings, HANG, "the daemon hangs", line)
+    return line
 
 
-def _dead(state: str, settings: DaemonSettings, what: str) -> str:
+def _dead(state: str, settings: Settings, what: str) -> str:
     from orchestrator.cli.service import service_of
     from orchestrator.cli.startup import ensure_running
 
@@ -70,17 +74,41 @@ def _dead(state: str, settings: DaemonSettings, what: str) -> str:
     dead = f"the daemon is dead: {what}"
     if run_around():
         return dead
-    if not settings.restart:
-        return f"{dead}; `task daemon start` starts it again"
+    if not settings.daemon.restart:
+        return _told_dead(state, settings, f"{dead}; `task daemon start` starts it again")
     tried = Path(places.daemon_restarted(state))
-    if _age(tried) < settings.alarm:
+    if _age(tried) < settings.daemon.alarm:
         return f"{dead}; it could not be started again: see {places.daemon_log(state)}"
     try:
         tried.touch(0o600)
         ensure_running(state)
     except (CommandError, OrchestratorError, OSError) as error:
-        return f"{dead}; it could not be started again: {error}"
+        return _told_dead(state, settings, f"{dead}; it could not be started again: {error}")
     return f"{dead}; it was started again, pid {Beat(state).pid}"
+
+
+def _told_dead(state: str, settings: Settings, line: str) -> str:
+    """Tell that the daemon is dead and stays so. One that comes back tells that itself, under the same id."""
+    _tell(state, settings, DEATH, "the daemon is dead", line)
+    return line
+
+
+def _tell(state: str, settings: Settings, kind: str, title: str, line: str) -> None:
+    """Have it told wherever the user asked to be told: once per incident, and without waiting for it."""
+    if os.environ.get("ORCHESTRATOR_RUN") or not settings.notify.channels:
+        return
+    from orchestrator.daemon.newsdesk import letter_of
+    from orchestrator.hosts.disk import DiskFiles
+    from orchestrator.model.news import News, Rule
+    from orchestrator.tellers.apart import stand_in
+    from orchestrator.tellers.spool import Spool
+
+    news = News(incident(kind, last_word(places.daemon_beat(state))), Rule.DAEMON, title, line, time.time())
+    try:
+        if Spool(DiskFiles(), places.news(Path(state))).put(letter_of(news)):
+            stand_in.start(news.id, state, os.environ)
+    except (OrchestratorError, OSError) as error:
+        print("task:", harmless(f"nobody could be told of it: {error}"), file=sys.stderr)
 
 
 def _silence(state: str, beat: Beat) -> tuple[float, float]:
@@ -130,14 +158,14 @@ def _asked(requests: str) -> bool:
     return any(name.endswith(".json") and not name.endswith(REPLY) for name in names)
 
 
-def _settings() -> DaemonSettings:
-    """Return what is set of the daemon; as it is by default if the file does not read, which its start will say."""
+def _settings() -> Settings:
+    """Return what is set; as it is by default if the file does not read, which its start will say."""
     from orchestrator.formats.settings import load_settings
 
     try:
-        return load_settings(Path(places.config_file(os.environ)), os.environ).daemon
+        return load_settings(Path(places.config_file(os.environ)), os.environ)
     except (OrchestratorError, OSError):
-        return DaemonSettings()
+        return Settings()
 
 
 def _listed(names: list[str]) -> str:

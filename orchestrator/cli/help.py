@@ -49,6 +49,16 @@ task templates --json
 task config --json
   settings[]   key value source
 
+task notify test --json
+  channels[]   name scheme answer reason         answer: told refused unknown
+
+task notify list --json
+  news[]       id at rule state title text task_id question why
+               rule: complete question blocked limited daemon; state: waits told failed
+               channels[]  name standing tries last_try reason
+                           standing: trying told refused unknown given up
+               waits[]     channel until why
+
 task daemon status --json
   up pid started_at beat_at version tasks
   unit         the service manager's file, if one looks after the daemon, or null"""

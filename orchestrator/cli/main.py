@@ -26,6 +26,7 @@ VERBS = {
     "order": "start an agent with a sentence",
     "questions": "show what waits for your answer",
     "answer": "answer a question",
+    "notify": "try the channels that tell you, show what was told",
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
     "config": "show each setting, its value and where that comes from",
@@ -34,8 +35,10 @@ VERBS = {
 }
 _ABOUT_ITSELF = frozenset({"daemon", "help"})
 """Verbs that mind the daemon in their own way, or not at all."""
-_LOOKING = frozenset({"status", "list", "logs", "why", "questions", "templates", "config", "help", "daemon"})
-"""Verbs that an agent may use too, as they change nothing; `daemon` tells its own actions apart."""
+_LOOKING = frozenset(
+    {"status", "list", "logs", "why", "questions", "templates", "config", "help", "daemon", "notify"}
+)
+"""Verbs that an agent may use too, as they change nothing; `daemon` and `notify` tell their own actions apart."""
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141

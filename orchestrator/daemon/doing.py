@@ -13,12 +13,13 @@ from orchestrator.daemon.act.end import end
 from orchestrator.daemon.act.launch import Places, code_of, launch
 from orchestrator.daemon.act.look import look
 from orchestrator.daemon.act.nudge import nudge
+from orchestrator.daemon.act.tell import tell
 from orchestrator.daemon.hints import OutcomeHint, RunHint
 from orchestrator.daemon.housekeeping import settled, spent_panes, spent_trees
 from orchestrator.daemon.lives import claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
-from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge
+from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
 from orchestrator.model.run import Run
@@ -69,6 +70,8 @@ class Doing:
                 self._finish(action, lambda at: finish.commit(workspaces, state, action, where, at))
             case Merge():
                 self._finish(action, lambda at: finish.merge(workspaces, state, action, where, at))
+            case Tell():
+                self._tell(action)
 
     def gone(self, run: str) -> None:
         """Nothing more is to be done about a run."""
@@ -194,6 +197,18 @@ class Doing:
                 return None
 
         self._do(f"{action.run}/nudge", work)
+
+    def _tell(self, action: Tell) -> None:
+        """Put news into the spool. What the disk does not take is tried again at each rescan."""
+
+        def work(at: float) -> Fact | None:
+            try:
+                return tell(self.office.desk, self.task, action, at)
+            except OSError as error:
+                log.warning("task %s: %s waits for room on the disk: %s", self.task, action.id, error)
+                return None
+
+        self._do("news", work)
 
     def _end(self, state: PMState, run: str, *, kill: bool) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())

@@ -56,6 +56,11 @@ class OutcomeHint:
 
 
 @dataclass(frozen=True, slots=True)
+class NewsHint:
+    """The newsdesk wants to be woken at another moment than before."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rescan:
     """Look at everything: watchers lose events."""
 
@@ -76,4 +81,4 @@ class Stop:
 
 
 TaskHint: TypeAlias = HandoffHint | ArtifactHint | BriefHint | RequestHint | RunHint | OutcomeHint
-Hint: TypeAlias = TaskHint | Rescan | CheckIn | Beat | Stop
+Hint: TypeAlias = TaskHint | NewsHint | Rescan | CheckIn | Beat | Stop

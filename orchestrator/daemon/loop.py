@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.facts import Fact
+    from orchestrator.model.news import News
     from orchestrator.pm.draft import Decision
 
 log = logging.getLogger(__name__)
@@ -58,8 +59,9 @@ class Loop:
     _drift: Drift = field(init=False)
 
     def __post_init__(self) -> None:
-        """Remember how the clocks stand."""
+        """Remember how the clocks stand; let the newsdesk know what is still asked."""
         self._drift = Drift(self.office.clock)
+        self.office.desk.asks = self._asks
 
     def open(self) -> None:
         """Open every task that there is, and find out what became of it while nobody watched.
@@ -73,6 +75,7 @@ class Loop:
         for entry in sorted(self.office.world.files.entries(homes), key=lambda each: each.name):
             if not entry.is_file:
                 self._opened(entry.name)
+        self.office.desk.look()
 
     def turn(self, timeout: float | None = None) -> None:
         """Take one turn: wait at most `timeout` seconds for a hint, take what there is, see what is due.
@@ -91,12 +94,15 @@ class Loop:
                 self._guarded(task, task.recover)
             if task.begun:
                 self._guarded(task, task.see_what_is_due)
+        self.office.desk.see_what_is_due()
         for task in list(self.tasks.values()):
             self._guarded(task, task.show)
 
     def wake_at(self) -> float | None:
         """Return when something is due next, by the wall clock; None if only a hint can bring news."""
         moments = [at for task in self.tasks.values() if task.begun and (at := task.wake_at()) is not None]
+        if (told_at := self.office.desk.wake_at()) is not None:
+            moments.append(told_at)
         return min(moments, default=None)
 
     def close(self) -> None:
@@ -131,6 +137,8 @@ class Loop:
                 self.stopping = True
             case h.Beat():
                 _patiently(self.beat)
+            case h.NewsHint():
+                pass  # the turn itself asks the newsdesk when it wants to be woken
             case h.CheckIn():
                 for task in list(self.tasks.values()):
                     if task.begun:
@@ -206,6 +214,14 @@ class Loop:
         with suppress(OrchestratorError, OSError):
             for name in requests.waiting(files, home):
                 requests.answer(files, home, name, ok=False, message=reason)
+
+    def _asks(self, news: News) -> bool:
+        """Tell whether a question still waits for its answer. Called by the hands that tell it."""
+        task = self.tasks.get(news.task)
+        if task is None:
+            return True
+        question = task.engine.state.questions.get(news.question)
+        return question is not None and question.open and question.asked_at == news.at
 
     def _hear(self, task: Task) -> None:
         """Hear the requests that wait for a task, oldest first."""
@@ -292,6 +308,9 @@ class Loop:
             if error.errno in PASSING_TROUBLE:
                 log.error("task %s rests: %s; it goes on when there is room", task.id, error)  # noqa: TRY400
                 task.rest()
+                name = task.engine.state.name or task.id
+                text = f"{error.strerror or error}. It goes on by itself when there is room."
+                self.office.desk.report(f"rests {task.id}", f"{name} rests", text)
             else:
                 log.exception("task %s: the disk would not", task.id)
         except Exception:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.daemon.act.launch import World
 from orchestrator.daemon.hands import Hands
 from orchestrator.daemon.hints import Hint
+from orchestrator.daemon.newsdesk import NewsDesk
 from orchestrator.ports.clock import Clock
+from orchestrator.ports.teller import Teller
+from orchestrator.tellers.nobody import Nobody
 from orchestrator.workspaces.leases import Lease
 
 
@@ -18,7 +21,8 @@ class Office:
     """The world and the ways to it.
 
     `post` brings a hint to the loop from any thread. `leases` tells who writes in shared trees, of the runs that
-    were opened before a moment: of two that want the same tree, the older has it.
+    were opened before a moment: of two that want the same tree, the older has it. `news_hands` tell, by way of the
+    `teller`; where there are none the others do.
     """
 
     world: World
@@ -29,3 +33,18 @@ class Office:
     post: Callable[[Hint], None]
     state_folder: Path
     leases: Callable[[float, str], Sequence[Lease]]
+    teller: Teller = field(default_factory=Nobody)
+    news_hands: Hands | None = None
+    desk: NewsDesk = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Open the newsdesk."""
+        self.desk = NewsDesk(
+            self.world.files,
+            self.state_folder,
+            self.world.settings.notify,
+            self.clock,
+            self.teller,
+            self.news_hands or self.hands,
+            self.post,
+        )

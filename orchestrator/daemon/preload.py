@@ -11,7 +11,12 @@ from typing import Final
 
 import orchestrator
 
-_NOT_OURS: Final = ("orchestrator.cli", "orchestrator.demo", "orchestrator.testing")
+_NOT_OURS: Final = (
+    "orchestrator.cli",
+    "orchestrator.demo",
+    "orchestrator.testing",
+    "orchestrator.tellers.apart",
+)
 _LATE: Final = ("encodings.utf_8_sig",)
 """What the standard library imports only when it first needs it; `integration/daemon/test_imports.py` tells."""
 

@@ -6,7 +6,6 @@ import logging
 import os
 import secrets
 import signal
-import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import __version__, places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon.act.launch import World
+from orchestrator.daemon.comeback import ended_well, unforeseen_return
 from orchestrator.daemon.doing import leases
 from orchestrator.daemon.hands import Pool
 from orchestrator.daemon.lock import DaemonLock, beat
@@ -27,6 +27,7 @@ from orchestrator.daemon.task import Task
 from orchestrator.daemon.upgrade import PACKAGE, Upgrade, give_way, trial
 from orchestrator.daemon.watch import Watch
 from orchestrator.formats.settings import load_settings
+from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.local import LocalHost
@@ -34,6 +35,7 @@ from orchestrator.hosts.processes import Process
 from orchestrator.hosts.sweep import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
 from orchestrator.model.errors import Unavailable
+from orchestrator.tellers.children import ChildTeller
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
 
@@ -44,34 +46,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("orchestrator.daemon")
 
-_GOES_ON: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Linux names it; elsewhere CLOCK_MONOTONIC goes on in sleep, and Python's monotonic clock is another."""
-
 SWEEP_EVERY: Final = 3600.0
 SWEEP_AGE: Final = 600.0
 """Seconds between two sweeps, and how old a temporary file is that nobody writes any more."""
 
 STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 
-
-class SystemClock:
-    """The machine's own clocks."""
-
-    def now(self) -> float:
-        """Return seconds since the epoch."""
-        return time.time()
-
-    def monotonic(self) -> float:
-        """Return seconds that never go back."""
-        return time.monotonic()
-
-    def asleep(self) -> float:
-        """Return how long the machine slept: by what a clock that goes on in sleep is ahead of one that stops."""
-        return time.clock_gettime(_GOES_ON) - time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
+LAST_WORDS: Final = 2.0
+"""Seconds for which a daemon that ends waits for a message that is on its way."""
 
 
 class Service:
@@ -99,17 +81,21 @@ class Service:
         self._watched_runs: dict[str, str] = {}
         self._hands = Pool(self._settings.daemon.workers)
         self._scribe_hands = Pool(1, finish=True)
+        self._news_hands = Pool(1)
+        notify_settings = self._settings.notify
+        self._teller = ChildTeller(notify_settings.deadline, self._settings.tmux.socket, environ)
         config = kept_config(self._files, places.tmux_config(self._state))
         self._host = LocalHost(Tmux(self._settings.tmux.socket, environ, config=config), self._files)
-        office = self._office(self._settings, environ)
+        self._office = office = self._opened_office(self._settings, environ)
         rescan = self._settings.daemon.rescan
         self._upgrade = Upgrade(__version__, PACKAGE, self._hands, self._clock, rescan, trial)
         self._schedule = Schedule(self._settings, self._hints.put)
         self._loop = Loop(
             office, self._watch_task, self._beat, self._hints, self._rescanned, self._schedule.wake
         )
-        self._stopped_by_hand = False
         self._swept_at = -SWEEP_EVERY
+        self._stopped_by_hand = self._ends_well = False
+        self._return = None if inherited is not None else unforeseen_return(self._state, self._started_at)
 
     def run(self) -> None:
         """Work until told to stop, or become the version that was installed meanwhile.
@@ -131,9 +117,14 @@ class Service:
         self._beat()
         self._notify.ready(self._status)
         log.info("up, pid %d, version %s, %d tasks", os.getpid(), __version__, len(self._loop.tasks))
+        if self._return is not None and any(
+            task.begun and not task.rests for task in self._loop.tasks.values()
+        ):
+            self._office.desk.announce(self._return)
         gives_way = False
         try:
             gives_way = self._work()
+            self._ends_well = True
         finally:
             self._close()
             if not gives_way:
@@ -154,7 +145,8 @@ class Service:
     @property
     def _quiet(self) -> bool:
         """True when nothing is in hand and nothing was hinted at. Hands hint before they are idle."""
-        return self._hands.idle and self._scribe_hands.idle and self._hints.empty()
+        idle = self._hands.idle and self._scribe_hands.idle and self._news_hands.idle
+        return idle and self._hints.empty()
 
     @property
     def _status(self) -> str:
@@ -172,14 +164,25 @@ class Service:
         self._schedule.close()
         self._watch.close()
         self._exits.close()
+        self._end_telling()
         self._hands.close()
         self._loop.close()
         self._scribe_hands.close()
+
+    def _end_telling(self) -> None:
+        """Let a message that is being sent arrive, if it soon does; else whether it has is unknown."""
+        until = self._clock.monotonic() + LAST_WORDS
+        while not self._news_hands.idle and self._clock.monotonic() < until:
+            self._clock.sleep(0.01)
+        self._teller.close()
+        self._news_hands.close()
 
     def _end(self) -> None:
         if self._stopped_by_hand:
             with suppress(OSError):  # it only keeps an alarm quiet
                 places.daemon_stopped(self._state).touch(0o600)
+        if self._ends_well:
+            ended_well(self._state, self._started_at)
         self._lock.release()
         log.info("ended; agents in their panes work on")
 
@@ -197,12 +200,13 @@ class Service:
     def _told_to_stop(self, number: int, _frame: object) -> None:
         if self._loop.stopping:
             log.warning("told twice (signal %d): ending at once", number)
+            ended_well(self._state, self._started_at)
             os._exit(0)  # as told: no service manager is to start us again
         self._stopped_by_hand = number == signal.SIGINT  # Ctrl-C
         self._loop.stopping = True
         self._hints.put(h.Stop())
 
-    def _office(self, settings: Settings, environ: Mapping[str, str]) -> Office:
+    def _opened_office(self, settings: Settings, environ: Mapping[str, str]) -> Office:
         workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
         return Office(
             world=World(self._files, self._host, workspaces, settings, environ),
@@ -213,6 +217,8 @@ class Service:
             post=self._hints.put,
             state_folder=self._state,
             leases=self._leases,
+            teller=self._teller,
+            news_hands=self._news_hands,
         )
 
     def _leases(self, opened_at: float, run: str) -> list[Lease]:

@@ -133,6 +133,8 @@ class Task:
         if not self.begun:
             if kept := self.engine.lost():
                 log.error("task %s: its journal does not read and is kept as %s", self.id, kept)
+                text = f"It is kept as {kept}. Start the task again: its handoffs are history then."
+                self.office.desk.report(f"lost {self.id}", f"the journal of {self.id} does not read", text)
                 write_lost(self.office.world.files, self.home, kept, self.office.clock.now())
             return
         self.end_strangers()

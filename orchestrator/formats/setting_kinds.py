@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model
 
+from orchestrator.formats.channels import read_channels, read_quiet, read_rules
 from orchestrator.formats.durations import read_duration
 from orchestrator.model.settings import NEVER_PASSED, Settings
 
@@ -25,6 +26,9 @@ _COUNTS: Final = {
     "subtasks": (1, 100_000),
     "handoff_bytes": (1024, 67_108_864),
     "workers": (1, 64),
+    "per_hour": (1, 1000),
+    "tries": (1, 1000),
+    "kept": (1, 10_000),
 }
 _ANY_COUNT: Final = (0, 1_000_000)
 _SOCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -75,7 +79,15 @@ def _check(each: Key) -> Callable[[object], object]:
         return _truth
     if each.kind is int:
         return functools.partial(_count, *_COUNTS.get(each.key, _ANY_COUNT))
-    return {"socket": _socket, "pass": _variables, "folders": _folders}[each.key]
+    return {
+        "socket": _socket,
+        "pass": _variables,
+        "folders": _folders,
+        "channels": read_channels,
+        "rules": read_rules,
+        "urgent": read_rules,
+        "quiet": read_quiet,
+    }[each.key]
 
 
 def _count(least: int, most: int, value: object) -> int:

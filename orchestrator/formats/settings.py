@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -170,7 +170,7 @@ def _plain(section: str, key: str, text: str) -> object:
         return int(text)
     if kind is bool and text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true"
-    if kind == tuple[str, ...]:
+    if get_origin(kind) is tuple:
         if text.startswith("["):
             try:
                 return json.loads(text)
@@ -238,6 +238,6 @@ def _text(value: object) -> str:
         case float():
             return render_duration(value)
         case tuple():
-            return json.dumps(list(value), ensure_ascii=False)
+            return json.dumps([str(each) for each in value], ensure_ascii=False)
         case _:
             return str(value)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from orchestrator.model.news import Rule
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -71,4 +73,20 @@ class Merge:
     kind: Literal["merge"] = "merge"
 
 
-Action: TypeAlias = Launch | End | Look | Nudge | Commit | Merge
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Put news into the user's spool; from there it is told (law 4). Outcome: `Told`.
+
+    `id` is the news' own. `at` is when it happened; with `question` it is that question's `asked_at`.
+    """
+
+    id: str
+    rule: Rule
+    title: str
+    text: str
+    at: float
+    question: str = ""
+    kind: Literal["tell"] = "tell"
+
+
+Action: TypeAlias = Launch | End | Look | Nudge | Commit | Merge | Tell

@@ -227,6 +227,15 @@ class Intruded:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """News lies in the user's spool: telling it is no longer the task's affair."""
+
+    at: float
+    action: str
+    kind: Literal["told"] = "told"
+
+
+@dataclass(frozen=True, slots=True)
 class JournalDamaged:
     """The journal did not read to its end; what follows `kept` lines was set aside as `where`."""
 
@@ -255,5 +264,6 @@ Fact: TypeAlias = (
     | Answered
     | SpawnAsked
     | Intruded
+    | Told
     | JournalDamaged
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orchestrator.model.limits import Limits
+from orchestrator.model.news import Channel, Rule
 
 PASSED = (
     "COLORTERM",
@@ -76,6 +77,32 @@ class GitSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class NotifySettings:
+    """`[notify]`: who is told, of what, when, how often. Times are seconds, `quiet` is local time.
+
+    A channel gets at most `per_hour` messages in any hour. What comes within `digest` of its last message, or in
+    its quiet hours, is kept and told together; the rules of `urgent` wait for neither. One message may take
+    `deadline`. A channel that refuses is asked again after `pause`, which doubles up to `longest_pause`: `tries`
+    times for `give_up` at most, for a question as often as it takes in `give_up_question`. Of what is over,
+    `kept` news stay to be looked at.
+    """
+
+    channels: tuple[Channel, ...] = ()
+    rules: tuple[Rule, ...] = tuple(Rule)
+    urgent: tuple[Rule, ...] = ()
+    quiet: str = ""
+    per_hour: int = 20
+    digest: float = 60.0
+    deadline: float = 20.0
+    pause: float = 10.0
+    longest_pause: float = 1800.0
+    tries: int = 12
+    give_up: float = 86400.0
+    give_up_question: float = 604800.0
+    kept: int = 200
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that the user may set; each field is a section of the settings file of the same name."""
 
@@ -85,6 +112,7 @@ class Settings:
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     templates: TemplateSettings = field(default_factory=TemplateSettings)
     git: GitSettings = field(default_factory=GitSettings)
+    notify: NotifySettings = field(default_factory=NotifySettings)
 
 
 @dataclass(frozen=True, slots=True)

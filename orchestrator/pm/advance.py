@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import End, Launch
+from orchestrator.model.actions import End, Launch, Tell
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Ending, Purpose, Run
@@ -174,7 +174,7 @@ def _finish(draft: Draft) -> None:
 
 def _anything_moves(draft: Draft) -> bool:
     state = draft.state
-    if state.live_runs or state.outbox:
+    if state.live_runs or any(not isinstance(action, Tell) for action in state.outbox.values()):
         return True
     return next_start(state, draft.limits.runs_at_once) is not None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.model import facts as f
+from orchestrator.model.actions import Tell
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm import requests
 from orchestrator.pm.advance import advance
@@ -14,6 +15,7 @@ from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.draft import Decision, Draft
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
+from orchestrator.pm.news import tell_news
 from orchestrator.pm.passing import work_committed, work_merged
 from orchestrator.pm.reports import report_landed
 from orchestrator.pm.silence import looked, nudged
@@ -36,6 +38,7 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
     draft = Draft(state, fact.at, getattr(fact, "nonce", ""), limits)
     _apply(draft, fact)
     advance(draft)
+    tell_news(draft, state, fact)
     return draft.decided()
 
 
@@ -75,6 +78,8 @@ def _apply(draft: Draft, fact: f.Fact) -> None:  # noqa: C901, PLR0912 (one line
             requests.brief_changed(draft, fact)
         case f.Intruded():
             _intruded(draft, fact)
+        case f.Told():
+            draft.close_actions(Tell, id=fact.action)
         case f.JournalDamaged():
             _journal_damaged(draft, fact)
 

@@ -40,6 +40,9 @@ def explain(line: dict[str, Any]) -> list[str]:
         return []
     clock = time.strftime("%H:%M:%S", time.localtime(line.get("at", 0)))
     told = [text for change in line.get("changes", ()) if (text := _change(change))]
+    told += [
+        f"to be told: {each.get('title')}" for each in line.get("actions", ()) if each.get("kind") == "tell"
+    ]
     return [f"{clock} {_fact(line['fact'])}", *(f"         {text}" for text in told)]
 
 
@@ -86,6 +89,8 @@ def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sente
             return f"the user asked for the agent {(get('agent') or {}).get('name')}"
         case "intruded":
             return f"{get('name')} was found and is not obeyed: {get('reason')}"
+        case "told":
+            return f"{get('action')} is in the spool of news"
         case "journal_damaged":
             return f"the journal was damaged after line {get('kept')}; the rest is kept as {get('where')}"
         case kind:

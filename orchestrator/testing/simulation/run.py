@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.testing.simulation.climate import ZONE, Climate, drawn_climate, drawn_world
 from orchestrator.testing.simulation.desk import GOOD
 from orchestrator.testing.simulation.fate import Fate
-from orchestrator.testing.simulation.faults import DAY, Faults
+from orchestrator.testing.simulation.faults import DAY, HOUR, Faults
 from orchestrator.testing.simulation.invariants import Broken, Invariants
 from orchestrator.testing.simulation.user import User
 from orchestrator.testing.simulation.world import World, listening
@@ -112,9 +112,9 @@ def _until(world: World, user: User, end: float, *, to_the_end: bool = False) ->
 
 
 def let_everybody_leave(world: World) -> None:
-    """What lingers has its time to leave, and the daemon to see it."""
+    """What lingers has its time to leave, and the daemon to see it; one that is killed is up again in an hour."""
     world.daemon.news = True
-    end = world.clock.monotonic() + 600
+    end = world.clock.monotonic() + 2 * HOUR
     while world.go_on(until=end):
         pass
 

@@ -1,3 +1,4 @@
+import fcntl
 import json
 import os
 import signal
@@ -10,8 +11,10 @@ import pytest
 
 from orchestrator.cli import alarm as alarm_module
 from orchestrator.cli import startup
+from tests.polling import wait_until
 from tests.unit.cli.service_manager import Manager
 from tests.unit.cli.test_daemon import FAKE
+from tests.webhook import a_webhook
 
 DEAD = 999_999_999
 """No process has this number: Linux ends at 2^22, macOS at 99,999."""
@@ -348,3 +351,71 @@ def test_where_the_daemon_beats_nothing_more_is_imported(house, beat):
     parts = ["", ".cli", *(f".cli.{each}" for each in ("beat", "exits", "main", "parser", "screen"))]
     parts += [*(f".cli.{each}" for each in ("status", "table", "tasks")), ".places"]
     assert done.stderr.split() == ["0", *sorted(f"orchestrator{part}" for part in parts)]
+
+
+# Told wherever the user asked ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def hook(monkeypatch):
+    with a_webhook() as made:
+        monkeypatch.setenv("no_proxy", "*")
+        monkeypatch.setenv("ORCHESTRATOR_NOTIFY__CHANNELS", f"{made.url} name=phone")
+        yield made
+
+
+def is_over(house):
+    """Wait until the news was laid aside: then the process that told it is about to end."""
+    return wait_until(lambda: list((house.state / "news" / "told").glob("daemon-*.json")), within=20)
+
+
+@STARTS
+def test_a_dead_daemon_that_is_not_started_again_is_told_once_per_incident(
+    house, task, beat, spare, hook, monkeypatch
+):
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
+    house.task()
+    beat(600)
+    assert "the daemon is dead" in task("list").err
+    is_over(house)
+    assert hook.texts() == ["the daemon is dead"]
+    assert "`task daemon start` starts it again" in hook.heard[0]["message"]
+    assert "the daemon is dead" in task("list").err
+    assert len(list((house.state / "news").rglob("*.json"))) == 1
+    assert len(hook.heard) == 1
+
+
+@STARTS
+def test_one_that_hangs_is_told(house, task, beat, daemon, hook):
+    house.task()
+    daemon.end()
+    beat(600, pid=os.getpid())
+    with (house.state / "daemon.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        os.utime(house.state / "daemon.lock", (1, 1))
+        assert "hangs" in task("list").err
+    is_over(house)
+    assert hook.texts() == ["the daemon hangs"]
+
+
+@STARTS
+def test_one_that_is_started_again_tells_that_itself(house, task, beat, spare, hook):
+    house.task()
+    beat(600)
+    assert "it was started again" in task("list").err
+    assert not (house.state / "news").exists()
+
+
+@pytest.mark.parametrize("who", ["an agent", "nobody"])
+def test_who_has_no_say_tells_nobody(house, task, beat, monkeypatch, hook, who):
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
+    if who == "an agent":
+        monkeypatch.setenv("ORCHESTRATOR_RUN", "dev-run")
+    else:
+        monkeypatch.delenv("ORCHESTRATOR_NOTIFY__CHANNELS")
+    house.task()
+    beat(600)
+    assert "the daemon is dead" in task("list").err
+    assert not (house.state / "news").exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge
+from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import Fault
 from orchestrator.model.handoff import CriterionMark, Order, Report, ReportStatus, Subtask, Verdict
@@ -75,6 +75,8 @@ class Story:
                 self.feed(f.Looked(self.at, self.nonce(), run, self.sees, reason))
             case Nudge(id=told, run=run):
                 self.feed(f.Nudged(self.at, self.nonce(), run, told, Delivery.UNKNOWN))
+            case Tell(id=told):
+                self.feed(f.Told(self.at, told))
             case Launch() | End():
                 return
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge
+from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import Fault
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
@@ -193,6 +193,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.WorkCommitted(self.at, told, step, attempt, commit))
             case Merge(id=told, step=step, attempt=attempt, commit=made):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, made))
+            case Tell(id=told):
+                self.feed(f.Told(self.at, told))
 
     def report_well(self, run: Run, planned: tuple[Subtask, ...]) -> None:
         gates = self.state.steps[run.step].gates
@@ -216,6 +218,8 @@ class Mind(RuleBasedStateMachine):
         match self.pending(data):
             case None:
                 return
+            case Tell() as action:
+                self.done(action, "")
             case Launch() | End() | Look() | Nudge() | Commit() | Merge() as action if works:
                 self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
             case Launch(run=run, id=told):

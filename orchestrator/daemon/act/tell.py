@@ -1,0 +1,18 @@
+"""Put news of a task into the user's spool. May be repeated: what is or was there is not put again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.model.facts import Told
+from orchestrator.model.news import News
+
+if TYPE_CHECKING:
+    from orchestrator.daemon.newsdesk import NewsDesk
+    from orchestrator.model.actions import Tell
+
+
+def tell(desk: NewsDesk, task: str, action: Tell, at: float) -> Told:
+    """Put it there. Raises OSError: the disk cannot do it now."""
+    desk.put(News(action.id, action.rule, action.title, action.text, action.at, task, action.question))
+    return Told(at, action.id)

@@ -1,0 +1,60 @@
+"""Whether the daemon before this one ended as it was told to; if not, that is news.
+
+Its last beat names it, `daemon.ended` says which one ended well. An alarm that told of its death used the same id.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator import places
+from orchestrator.daemon.newsdesk import news_id
+from orchestrator.model.news import News, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+DEATH: Final = "death"
+HANG: Final = "hang"
+
+
+def incident(kind: str, beat: Mapping[str, Any]) -> str:
+    """Return the id of the news that the daemon of a beat is dead, or hangs: the same whoever tells it."""
+    return news_id(Rule.DAEMON, f"{kind}:{beat.get('pid')}:{beat.get('started_at')}")
+
+
+def ended_well(state: Path, started_at: float) -> None:
+    """Leave word that this daemon ended as it was told to. It only saves a person some news."""
+    with suppress(OSError):
+        places.daemon_ended(state).write_text(_name(os.getpid(), started_at), encoding="utf-8")
+
+
+def unforeseen_return(state: Path, at: float) -> News | None:
+    """Return the news that the last daemon was killed or crashed, if it was."""
+    try:
+        beat = json.loads(places.daemon_beat(state).read_bytes())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(beat, dict):
+        return None
+    try:
+        ended = places.daemon_ended(state).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        ended = ""
+    if ended == _name(beat.get("pid"), beat.get("started_at")):
+        return None
+    last = beat.get("beat_at")
+    when = (
+        time.strftime("%Y-%m-%d %H:%M", time.localtime(last)) if isinstance(last, int | float) else "unknown"
+    )
+    text = f"It was killed, crashed, or went down with the machine; its last beat was at {when}. It goes on from there."
+    return News(incident(DEATH, beat), Rule.DAEMON, "the daemon is up again", text, at)
+
+
+def _name(pid: object, started_at: object) -> str:
+    return f"{pid} {started_at}"

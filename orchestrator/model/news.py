@@ -1,0 +1,57 @@
+"""News: what a person wants to be told of, wherever they are (U5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Rule(StrEnum):
+    """Why something is told; each can be switched off, for all channels or for one."""
+
+    COMPLETE = "complete"  # a task has ended: complete, or failed
+    QUESTION = "question"  # a person is asked
+    BLOCKED = "blocked"  # something no longer goes on, and no question of that moment says so
+    LIMITED = "limited"  # an agent may not go on for now: a usage limit
+    DAEMON = "daemon"  # the daemon itself: died, hangs, came back, has no room
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """One thing to tell. Its id stands for it for ever: what bears the same id is the same news (law 4).
+
+    `at` is when it happened, seconds since the epoch. `task` is a task's id, `question` the id of one of its
+    questions; both may be empty.
+    """
+
+    id: str
+    rule: Rule
+    title: str
+    text: str
+    at: float
+    task: str = ""
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """One way to tell: an address that apprise knows, or `tmux://`. The address may hold secrets.
+
+    It is left out of every text that is made of a channel. No `rules` means all of them.
+    """
+
+    name: str
+    url: str
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def scheme(self) -> str:
+        """What kind of channel it is: the one part of the address that is no secret."""
+        return self.url.partition(":")[0]
+
+    def __str__(self) -> str:
+        only = f" rules={','.join(self.rules)}" if self.rules else ""
+        return f"{self.scheme}://… name={self.name}{only}"
+
+    def __repr__(self) -> str:
+        return f"Channel({self})"

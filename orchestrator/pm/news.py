@@ -1,0 +1,140 @@
+"""What of a decision is news to the user (U5): derived from its changes, once, when it is made.
+
+An action `Tell` puts it into the outbox. What a question says is not said again by another rule.
+"""
+
+from __future__ import annotations
+
+import time
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.actions import Tell
+from orchestrator.model.facts import Answered, StopAsked
+from orchestrator.model.news import Rule
+from orchestrator.model.plan import StepState
+from orchestrator.model.run import Turn
+from orchestrator.model.task import TaskState
+from orchestrator.pm.changes import QuestionAsked, RunBelieved, StepMoved, TaskMoved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.model.facts import Fact
+    from orchestrator.model.question import Question
+    from orchestrator.pm.draft import Draft
+    from orchestrator.pm.state import PMState
+
+_ENDS: Final = {TaskState.COMPLETE: "is complete", TaskState.FAILED: "has failed"}
+_HELD_UP: Final = frozenset({StepState.BLOCKED, StepState.FAILED, StepState.SET_ASIDE})
+_LISTED: Final = 5
+_LONGEST: Final = 1500
+"""Characters of one text. Agents write some of it; a phone shows a few lines."""
+
+
+def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
+    """Add what is news in a draft to its actions. `before` is the state that the fact was decided in."""
+    asked = [change.question for change in draft.changes if isinstance(change, QuestionAsked)]
+    asked = [question for question in asked if draft.state.questions[question.id].open]
+    for question in asked:
+        _tell_question(draft, question)
+    if draft.state.state is TaskState.WAITING and not asked:
+        _tell_waiting(draft, before)
+    for rule, title, text in (
+        *_limited(draft, before),
+        *_held_up(draft, fact, {question.step for question in asked}),
+        *_ended(draft),
+    ):
+        seed = f"{draft.at}:{draft.nonce}:{title}:{len(draft.changes)}"
+        draft.act(Tell(_id(draft, rule, seed), rule, _cut(title), _cut(text), draft.at))
+
+
+def _tell_question(draft: Draft, question: Question) -> None:
+    """Tell a question. Its news bears an id that is the question's own: asked again it would be another one."""
+    name, step = draft.state.name, draft.state.steps.get(question.step)
+    lines = [_cut(question.text)]
+    if question.options:
+        lines.append("options: " + ", ".join(f"{n} {text}" for n, text in enumerate(question.options, 1)))
+    if question.deadline is not None and question.default:
+        clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(question.deadline))
+        lines.append(f"Unanswered at {clock}, it is taken to be: {question.default}")
+    about = (
+        f"'{step.title}': what does not need it goes on."
+        if step
+        else "the whole task: nothing goes on before."
+    )
+    lines.append(f"It is about {about}")
+    seed = f"{question.id}:{question.asked_at}"
+    told = Tell(
+        id=_id(draft, Rule.QUESTION, seed),
+        rule=Rule.QUESTION,
+        title=f"{name} asks: {question.id}",
+        text="\n".join(lines),
+        at=question.asked_at,
+        question=question.id,
+    )
+    draft.act(told)
+
+
+def _tell_waiting(draft: Draft, before: PMState) -> None:
+    """Tell that a task waits for what was asked long ago; once, however often it comes to stand still again.
+
+    Where nothing else was done since the question, that has said it already.
+    """
+    state = draft.state
+    asked_at = max(question.asked_at for question in state.open_questions)
+    about = {question.step for question in state.open_questions}
+    went_on = any(step.since > asked_at for step in state.steps.values() if step.id not in about)
+    if before.state is TaskState.WAITING or not went_on:
+        return
+    seed = " ".join(f"{question.id}:{question.asked_at}" for question in state.open_questions)
+    told = Tell(
+        id=_id(draft, Rule.BLOCKED, seed),
+        rule=Rule.BLOCKED,
+        title=_cut(f"{state.name} waits for {', '.join(question.id for question in state.open_questions)}"),
+        text=f"All else is done that could be. `task questions {state.id}` shows what is asked.",
+        at=draft.at,
+    )
+    if told.id not in state.outbox:
+        draft.act(told)
+
+
+def _limited(draft: Draft, before: PMState) -> Iterator[tuple[Rule, str, str]]:
+    for change in draft.changes:
+        if isinstance(change, RunBelieved) and change.turn is Turn.LIMITED:
+            run = draft.state.runs[change.run]
+            if run.id not in before.runs or before.runs[run.id].turn is not Turn.LIMITED:
+                yield Rule.LIMITED, f"{draft.state.name}: {run.instance} is limited", change.evidence
+
+
+def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[tuple[Rule, str, str]]:
+    """Yield what no longer goes on, all in one, unless a question says so or the user wanted it."""
+    if isinstance(fact, Answered | StopAsked):
+        return
+    moved = {change.step: change.why for change in draft.changes if isinstance(change, StepMoved)}
+    held = [
+        (step, why)
+        for step, why in moved.items()
+        if draft.state.steps[step].state in _HELD_UP and step not in asked
+    ]
+    if held:
+        lines = [f"{step} is {draft.state.steps[step].state.value}: {why}" for step, why in held[:_LISTED]]
+        if len(held) > _LISTED:
+            lines.append(f"and {len(held) - _LISTED} more")
+        yield Rule.BLOCKED, f"{draft.state.name}: {held[0][0]} does not go on", "\n".join(lines)
+
+
+def _ended(draft: Draft) -> Iterator[tuple[Rule, str, str]]:
+    state = draft.state
+    moves = [change for change in draft.changes if isinstance(change, TaskMoved)]
+    if moves and moves[-1].to is state.state and (how := _ENDS.get(state.state)) is not None:
+        yield Rule.COMPLETE, f"{state.name} {how}", f"{moves[-1].why}\nproject: {state.project}"
+
+
+def _id(draft: Draft, rule: Rule, seed: str) -> str:
+    told = f"{draft.state.id}:{rule}:{seed}"
+    return f"{rule}-{blake2b(told.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

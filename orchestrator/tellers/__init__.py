@@ -1,0 +1,1 @@
+"""Telling people: the spool of news, what goes when, and the ways out."""

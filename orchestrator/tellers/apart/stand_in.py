@@ -1,0 +1,63 @@
+"""`python -m orchestrator.tellers.apart.stand_in ID`: tells one piece of news while no daemon does.
+
+Started by the dead man's alarm, which does not wait for it. It goes round once: what a channel refuses now, the next
+daemon tries again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.formats.settings import load_settings
+from orchestrator.hosts.clock import SystemClock
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.tellers.children import ChildTeller
+from orchestrator.tellers.rounds import Rounds
+from orchestrator.tellers.spool import Spool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+COMMAND: Final = (sys.executable, "-P", "-m", "orchestrator.tellers.apart.stand_in")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Tell the news of this id."""
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
+    )
+    os.umask(0o077)
+    environ = os.environ
+    settings = load_settings(Path(places.config_file(environ)), environ)
+    spool = Spool(DiskFiles(), places.news(Path(places.state_folder(environ))))
+    teller = ChildTeller(settings.notify.deadline, settings.tmux.socket, environ)
+    Rounds(spool, settings.notify, teller, SystemClock()).go(only=arguments[0])
+    return 0
+
+
+def start(news: str, state: str, environ: Mapping[str, str]) -> None:
+    """Have news told by a process of its own, whose log is the daemon's. Raises OSError."""
+    log = os.open(places.daemon_log(state), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    try:
+        subprocess.Popen(
+            [*COMMAND, news],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=dict(environ),
+            start_new_session=True,
+        )
+    finally:
+        os.close(log)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,214 @@
+"""What is told now, what waits and until when. Pure: settings, letters and the time go in, a plan comes out.
+
+Whatever is asked of it, three things hold: no channel gets more than its messages in an hour; what may have been
+told is not told again, unless it is a question; and nothing is dropped, only put off until a moment that is named.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.channels import quiet_minutes
+from orchestrator.formats.durations import render_duration
+from orchestrator.model.news import Rule
+from orchestrator.ports.teller import Answer, Outcome
+from orchestrator.tellers.letter import Letter, Receipt, Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from orchestrator.model.news import Channel
+    from orchestrator.model.settings import NotifySettings
+
+HOUR: Final = 3600.0
+TOGETHER: Final = 10
+"""News in one message at most: more would not be read, and some channels cut it off."""
+
+_TRIES_KEPT: Final = 20
+_MINUTE: Final = 60
+_DAY_MINUTES: Final = 1440
+_LONGEST_QUIET: Final = 1600
+"""Minutes: a day, and what a clock that is set back for winter adds."""
+
+Tried = dict[str, tuple[float, ...]]
+"""When each channel, by its name, was given a message of late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One message: what one channel is told now."""
+
+    channel: Channel
+    letters: tuple[Letter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Until when one channel waits with a letter, and why."""
+
+    until: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do with the letters that wait. `waits` are by the ids of news and the names of channels."""
+
+    go: tuple[Batch, ...]
+    over: tuple[Letter, ...]
+    waits: dict[tuple[str, str], Wait]
+
+    @property
+    def wake_at(self) -> float | None:
+        """Return when something is due next, or None."""
+        return min((wait.until for wait in self.waits.values()), default=None)
+
+
+def plan(
+    settings: NotifySettings, letters: Sequence[Letter], tried: Mapping[str, Sequence[float]], at: float
+) -> Plan:
+    """Return what goes now, what is over, and what waits. `tried` holds at least the messages of the last hour."""
+    go, over = list[Batch](), {letter.news.id: letter for letter in letters}
+    waits: dict[tuple[str, str], Wait] = {}
+    quiet_until = quiet_end(settings.quiet, at)
+    for channel in settings.channels:
+        wanted = [letter for letter in letters if _wanted(settings, channel, letter)]
+        due = {letter.news.id: _due(settings, letter, channel, quiet_until, at) for letter in wanted}
+        ready = _ready(settings, wanted, due, tried.get(channel.name, ()), at)
+        if ready:
+            go.append(Batch(channel, tuple(ready)))
+        going = {letter.news.id for letter in ready}
+        waits |= {(news, channel.name): wait for news, wait in due.items() if news not in going}
+        over = {news: letter for news, letter in over.items() if news not in due}
+    return Plan(tuple(go), tuple(over.values()), waits)
+
+
+def claimed(letter: Letter, channel: str, at: float) -> Letter:
+    """Return a letter as it is written down before it is given to a channel."""
+    was = letter.receipts.get(channel, Receipt(Standing.TRYING))
+    tries = (*was.tries, at)[-_TRIES_KEPT:]
+    return letter.with_receipt(channel, Receipt(Standing.TRYING, was.count + 1, tries))
+
+
+def answered(settings: NotifySettings, letter: Letter, channel: str, outcome: Outcome, at: float) -> Letter:
+    """Return a letter with what became of it on a channel: over, or to be tried again after a growing pause.
+
+    What may have been delivered is over, but for a question; a question is given up only by its age (law 4).
+    """
+    was = letter.receipts[channel]
+    standing = Standing(outcome.answer.value)
+    receipt = replace(was, standing=standing, reason=outcome.reason)
+    if not _again(letter, standing):
+        return letter.with_receipt(channel, receipt)
+    age = at - letter.news.at
+    longest = settings.give_up_question if letter.asks else settings.give_up
+    if age >= longest or (was.count >= settings.tries and not letter.asks):
+        why = f"given up after {was.count} tries: {outcome.reason}"
+        return letter.with_receipt(channel, replace(receipt, standing=Standing.GIVEN_UP, reason=why))
+    pause = min(settings.pause * 2.0 ** min(was.count - 1, 40), settings.longest_pause)
+    return letter.with_receipt(channel, replace(receipt, again_at=at + pause))
+
+
+def left_behind(settings: NotifySettings, letter: Letter, at: float) -> Letter:
+    """Return a letter that somebody was sending and did not get done with: nobody knows whether it was told."""
+    unknown = Outcome(Answer.UNKNOWN, "its teller was cut off")
+    for channel, receipt in letter.receipts.items():
+        if receipt.standing is Standing.TRYING:
+            letter = answered(settings, letter, channel, unknown, at)
+    return letter
+
+
+def failed(letter: Letter) -> bool:
+    """Tell whether no channel at all took a letter that is over."""
+    standings = {receipt.standing for receipt in letter.receipts.values()}
+    return bool(standings) and standings <= {Standing.GIVEN_UP, Standing.REFUSED}
+
+
+def lately(tried: Mapping[str, Sequence[float]], at: float) -> Tried:
+    """Return the tries of the hour before a moment; what a clock that was set says of the future counts as well."""
+    return {
+        channel: kept
+        for channel, times in tried.items()
+        if (kept := tuple(t for t in times if abs(at - t) < HOUR))
+    }
+
+
+def quiet_end(quiet: str, at: float) -> float:
+    """Return the moment at which the quiet hours that a moment lies in end; the moment itself outside of them.
+
+    Looked for minute by minute on the local clock, so that a day of 23 or 25 hours needs no thought.
+    """
+    if not _is_quiet(quiet, at):
+        return at
+    start = at - at % _MINUTE
+    return next(
+        moment for n in range(1, _LONGEST_QUIET) if not _is_quiet(quiet, moment := start + n * _MINUTE)
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def _is_quiet(quiet: str, at: float) -> bool:
+    begins, ends = quiet_minutes(quiet)
+    local = time.localtime(at)
+    minute = local.tm_hour * 60 + local.tm_min
+    return (minute - begins) % _DAY_MINUTES < (ends - begins) % _DAY_MINUTES
+
+
+def _wanted(settings: NotifySettings, channel: Channel, letter: Letter) -> bool:
+    """Tell whether a channel is, or is still, to be given a letter."""
+    rule = letter.news.rule
+    if rule not in settings.rules or (channel.rules and rule not in channel.rules):
+        return False
+    receipt = letter.receipts.get(channel.name)
+    return receipt is None or _again(letter, receipt.standing)
+
+
+def _again(letter: Letter, standing: Standing) -> bool:
+    return standing is Standing.REFUSED or (standing is Standing.UNKNOWN and letter.asks)
+
+
+def _due(settings: NotifySettings, letter: Letter, channel: Channel, quiet_until: float, at: float) -> Wait:
+    """Return when a letter may go, as far as it is up to itself and the hour of the day."""
+    wait, receipt = Wait(at, ""), letter.receipts.get(channel.name)
+    if receipt is not None:
+        # Further off than any pause lasts: the clock was set back.
+        again_at = receipt.again_at if receipt.again_at <= at + settings.longest_pause + _MINUTE else at
+        wait = Wait(again_at, f"try {receipt.count + 1}, after: {receipt.reason}")
+    if letter.news.rule not in settings.urgent and quiet_until > at:
+        wait = _later(wait, Wait(quiet_until, f"quiet hours, {settings.quiet}"))
+    return wait
+
+
+def _ready(
+    settings: NotifySettings, wanted: list[Letter], due: dict[str, Wait], tried: Iterable[float], at: float
+) -> list[Letter]:
+    """Return what makes up a channel's message now, nothing if it is not its time; what waits for it says so in `due`.
+
+    Urgent news wait for no digest, and take along what does.
+    """
+    times = sorted(min(each, at) for each in tried if abs(at - each) < HOUR)
+    full, together = Wait(at, ""), Wait(at, "")
+    if len(times) >= settings.per_hour:
+        full = Wait(times[-settings.per_hour] + HOUR, f"{settings.per_hour} messages in an hour")
+    if times:
+        why = f"what comes within {render_duration(settings.digest)} is told together"
+        together = Wait(times[-1] + settings.digest, why)
+    may_go = [letter for letter in wanted if due[letter.news.id].until <= at]
+    presses = any(letter.news.rule in settings.urgent for letter in may_go)
+    gate = full if presses else _later(full, together)
+    first = {Rule.QUESTION, *settings.urgent}
+    may_go.sort(key=lambda letter: letter.news.rule not in first)
+    ready = may_go[:TOGETHER] if gate.until <= at else []
+    for letter in may_go[len(ready) :]:
+        due[letter.news.id] = Wait(at + settings.digest, "more than one message holds") if ready else gate
+    for letter in wanted:
+        due[letter.news.id] = _later(due[letter.news.id], full)
+    return ready
+
+
+def _later(one: Wait, other: Wait) -> Wait:
+    return max(one, other, key=lambda wait: wait.until)

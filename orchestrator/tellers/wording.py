@@ -1,0 +1,70 @@
+"""What a message says: one piece of news as it is, several as a digest. Pure.
+
+All of it was written by others: secrets are masked and nothing in it acts on a terminal (law 7). A question always
+bears its id and the command that answers it, whatever else is cut.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.redact import redacted
+from orchestrator.formats.text import cut, neutral, one_line
+from orchestrator.model.news import News, Rule
+from orchestrator.ports.teller import Message, Tone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.model.news import Channel
+
+_TITLE: Final = 120
+_TEXT: Final = 1500
+_TITLE_IN_DIGEST: Final = 90
+_TEXT_IN_DIGEST: Final = 200
+"""Characters at most. What many channels cut off begins at 4,096."""
+
+_TONES: Final = {
+    Rule.COMPLETE: Tone.SUCCESS,
+    Rule.QUESTION: Tone.WARNING,
+    Rule.BLOCKED: Tone.WARNING,
+    Rule.LIMITED: Tone.INFO,
+    Rule.DAEMON: Tone.FAILURE,
+}
+
+
+def harmless(text: str) -> str:
+    """Return a text of anybody's, fit to be shown and kept anywhere."""
+    return redacted(neutral(text))
+
+
+def message(channel: Channel, news: Sequence[News]) -> Message:
+    """Return what a channel is told of one or more news."""
+    if len(news) == 1:
+        (one,) = news
+        body = [cut(harmless(one.text).strip(), _TEXT), *_answer(one)]
+        return Message(channel, _title(one), "\n".join(body), _TONES[one.rule])
+    asks = sum(one.rule is Rule.QUESTION for one in news)
+    title = f"{len(news)} news" + (f", {asks} of them wait for your answer" if asks else "")
+    parts = []
+    for one in news:
+        clock = time.strftime("%H:%M", time.localtime(one.at))
+        text = cut(one_line(harmless(one.text)), _TEXT_IN_DIGEST)
+        parts.append(
+            "\n".join(
+                [f"{clock}  {cut(_title(one), _TITLE_IN_DIGEST)}", *([text] if text else []), *_answer(one)]
+            )
+        )
+    return Message(channel, title, "\n\n".join(parts), Tone.WARNING if asks else Tone.INFO)
+
+
+def _title(news: News) -> str:
+    return cut(one_line(harmless(news.title)), _TITLE)
+
+
+def _answer(news: News) -> list[str]:
+    """Return the lines by which a question is answered, and known again if it is told twice."""
+    if not news.question:
+        return []
+    return [f"answer: task answer {news.task} {news.question} TEXT", f"({news.id})"]

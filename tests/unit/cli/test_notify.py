@@ -1,0 +1,124 @@
+"""`task notify`: the channels tried, and what is told shown."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.news import News, Rule
+from orchestrator.tellers.letter import Letter, Receipt, Standing
+from orchestrator.tellers.spool import FAILED, TOLD, Spool
+from tests.unit.cli.conftest import AT
+from tests.webhook import a_webhook
+
+
+@pytest.fixture
+def channels(monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+
+    def are(*texts):
+        monkeypatch.setenv("ORCHESTRATOR_NOTIFY__CHANNELS", json.dumps(texts))
+
+    return are
+
+
+@pytest.fixture
+def spool(house):
+    made = Spool(DiskFiles(), house.state / "news")
+    asked = News("question-1", Rule.QUESTION, "shop asks: q1", "Keep it?", AT, "shop-1", "q1")
+    made.put(Letter(asked))
+    done = News("complete-2", Rule.COMPLETE, "tidy is \x1b[31mcomplete", "all done", AT + 60, "tidy-1")
+    made.lay_aside(Letter(done, {"phone": Receipt(Standing.TOLD, 1, (AT + 61,))}), TOLD)
+    dead = News("daemon-3", Rule.DAEMON, "the daemon is up again", "it died", AT + 120)
+    given_up = Receipt(Standing.GIVEN_UP, 12, (AT + 121,), reason="given up after 12 tries: HTTP 500")
+    made.lay_aside(Letter(dead, {"phone": given_up}), FAILED)
+    return made
+
+
+def test_a_test_says_of_each_channel_what_became_of_it(task, channels, house):
+    with a_webhook() as takes, a_webhook(500) as refuses:
+        channels(f"{takes.url} name=good", f"{refuses.url} name=bad")
+        said = task("notify", "test")
+        assert said.code == 1
+        assert said.out == "good (json://…): sent\nbad (json://…): not sent: HTTP 500\n"
+        assert takes.heard[0]["title"] == "agent-orchestrator: a test"
+        assert task("notify", "test", "--channel", "good").code == 0
+        assert len(refuses.heard) == 1
+        shape = task("notify", "test", "--channel", "bad", "--json").json
+    assert shape == {
+        "channels": [{"name": "bad", "scheme": "json", "answer": "refused", "reason": "HTTP 500"}]
+    }
+    assert not (house.state / "news").exists()
+
+
+def test_a_channel_that_hangs_is_not_known_and_holds_up_for_its_deadline_at_most(task, channels, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__DEADLINE", "2 s")
+    with a_webhook("hang") as hook:
+        channels(hook.url)
+        said = task("notify", "test")
+    assert said.code == 1
+    assert said.out == "json (json://…): not known: no answer in time\n"
+
+
+def test_without_channels_it_says_how_to_set_one(task):
+    said = task("notify", "test")
+    assert said.code == 2
+    assert "no channel is set" in said.err
+    assert 'channels = ["tmux://"' in said.err
+
+
+def test_a_channel_that_there_is_not(task, channels):
+    channels("json://a name=one", "json://b name=two")
+    said = task("notify", "test", "--channel", "three")
+    assert (said.code, said.err) == (2, "task: there is no channel 'three': there are one, two\n")
+
+
+def test_nothing_was_told_yet(task):
+    assert task("notify", "list").out == "there was nothing to tell yet\n"
+    assert task("notify", "list", "--json").json == {"news": []}
+
+
+def test_the_list_shows_what_waits_what_failed_and_what_was_told(task, spool, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr("orchestrator.cli.notify.columns", lambda: 200)
+    rows = task("notify", "list").out.splitlines()
+    assert rows[0].split() == ["WHEN", "RULE", "STATE", "WHAT", "HOW"]
+    assert ["daemon" in rows[1], "complete" in rows[2], "question" in rows[3]] == [True] * 3
+    assert "failed" in rows[1]
+    assert "phone: given up" in rows[1]
+    assert "(given up after 12 tries: HTTP 500)" in rows[1]
+    assert "told" in rows[2]
+    assert "\x1b" not in rows[2]
+    assert rows[3].endswith("waits for the daemon")
+
+
+def test_the_list_says_until_when_something_waits_and_why(task, spool, channels, monkeypatch):
+    channels("json://127.0.0.1:1 name=phone")
+    hour = time.localtime().tm_hour
+    quiet = f"{(hour - 1) % 24:02}:00-{(hour + 2) % 24:02}:00"
+    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__QUIET", quiet)
+    shape = task("notify", "list", "--json").json["news"]
+    assert [each["state"] for each in shape] == ["failed", "told", "waits"]
+    (wait,) = shape[2]["waits"]
+    assert (wait["channel"], wait["why"]) == ("phone", f"quiet hours, {quiet}")
+    assert shape[2]["question"] == "q1"
+    assert shape[1]["channels"] == [
+        {"name": "phone", "standing": "told", "tries": 1, "last_try": "2025-11-27T14:36:01Z", "reason": ""}
+    ]
+
+
+def test_looking_changes_nothing(task, spool, house):
+    (house.state / "news" / "new" / "junk.json").write_text("{")
+    before = {path: path.read_bytes() for path in Path(house.state).rglob("*.json")}
+    assert task("notify", "list").code == 0
+    assert {path: path.read_bytes() for path in Path(house.state).rglob("*.json")} == before
+
+
+def test_the_configuration_shows_no_address(task, channels):
+    channels("tgram://123456:AAsecretTOKEN/42 name=phone")
+    said = task("config")
+    assert "secret" not in said.out
+    settings = {each["key"]: each["value"] for each in task("config", "--json").json["settings"]}
+    assert settings["notify.channels"] == '["tgram://… name=phone"]'

@@ -1,0 +1,43 @@
+from dataclasses import replace
+
+from orchestrator.model.news import Channel, News, Rule
+from orchestrator.ports.teller import Tone
+from orchestrator.tellers.wording import message
+
+CHANNEL = Channel("phone", "fake://phone")
+ASKED = News("question-1", Rule.QUESTION, "demo asks: q1", "Keep it?", 1_764_254_100.0, "demo-1", "q1")
+DONE = News(
+    "complete-2", Rule.COMPLETE, "demo is complete", "every step is settled", 1_764_254_160.0, "demo-1"
+)
+
+
+def test_one_news_is_told_as_it_is():
+    said = message(CHANNEL, [DONE])
+    assert (said.title, said.body, said.tone) == ("demo is complete", "every step is settled", Tone.SUCCESS)
+
+
+def test_a_digest_holds_each_with_its_time_and_each_question_with_its_answer():
+    said = message(CHANNEL, [ASKED, DONE])
+    assert said.title == "2 news, 1 of them wait for your answer"
+    assert "demo asks: q1\nKeep it?\nanswer: task answer demo-1 q1 TEXT\n(question-1)" in said.body
+    assert said.body.endswith("demo is complete\nevery step is settled")
+    assert said.tone is Tone.WARNING
+
+
+def test_however_long_a_question_is_how_to_answer_it_stays():
+    long = replace(ASKED, text="x" * 100_000, title="t" * 1000)
+    for news in ([long], [long] * 10):
+        said = message(CHANNEL, news)
+        assert said.body.count("answer: task answer demo-1 q1 TEXT\n(question-1)") == len(news)
+        assert len(said.body) < 4096
+        assert len(said.title) <= 120
+
+
+def test_secrets_are_masked_and_nothing_acts_on_a_terminal():
+    nasty = "\x1b]52;c;aGk=\x07 token=abcdef123456 \x9b31m \u202e AKIAABCDEFGHIJKLMNOP"
+    for news in ([replace(DONE, title=nasty, text=nasty)], [replace(DONE, title=nasty, text=nasty), ASKED]):
+        said = message(CHANNEL, news)
+        for text in (said.title, said.body):
+            assert not set(text) & {"\x1b", "\x07", "\x9b", "\u202e"}
+            assert "abcdef123456" not in text
+            assert "AKIA" not in text
