@@ -95,7 +95,7 @@ def _told_dead(state: str, settings: Settings, line: str) -> str:
 
 def _tell(state: str, settings: Settings, kind: str, title: str, line: str) -> None:
     """Have it told wherever the user asked to be told: once per incident, and without waiting for it."""
-    if os.environ.get("ORCHESTRATOR_RUN") or not settings.notify.channels:
+    if run_around() or not settings.notify.channels:
         return
     from orchestrator.daemon.newsdesk import letter_of
     from orchestrator.hosts.disk import DiskFiles
@@ -105,7 +105,7 @@ def _tell(state: str, settings: Settings, kind: str, title: str, line: str) -> N
 
     news = News(incident(kind, last_word(places.daemon_beat(state))), Rule.DAEMON, title, line, time.time())
     try:
-        if Spool(DiskFiles(), places.news(Path(state))).put(letter_of(news)):
+        if Spool(DiskFiles(Path(state)), places.news(Path(state))).put(letter_of(news)):
             stand_in.start(news.id, state, os.environ)
     except (OrchestratorError, OSError) as error:
         print("task:", harmless(f"nobody could be told of it: {error}"), file=sys.stderr)

@@ -99,7 +99,8 @@ def _test(settings: Settings, channels: list[Channel], *, as_json: bool) -> int:
 
 
 def _list(settings: Settings, *, shown: int | None, as_json: bool) -> None:
-    spool = Spool(DiskFiles(), places.news(Path(places.state_folder(os.environ))))
+    state = Path(places.state_folder(os.environ))
+    spool = Spool(DiskFiles(state), places.news(state))
     at = time.time()
     waiting = spool.look()
     told, failed = spool.over(TOLD), spool.over(FAILED)

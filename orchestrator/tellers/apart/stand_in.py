@@ -36,7 +36,8 @@ def main(arguments: Sequence[str]) -> int:
     os.umask(0o077)
     environ = os.environ
     settings = load_settings(Path(places.config_file(environ)), environ)
-    spool = Spool(DiskFiles(), places.news(Path(places.state_folder(environ))))
+    state = Path(places.state_folder(environ))
+    spool = Spool(DiskFiles(state), places.news(state))
     teller = ChildTeller(settings.notify.deadline, settings.tmux.socket, environ)
     Rounds(spool, settings.notify, teller, SystemClock()).go(only=arguments[0])
     return 0

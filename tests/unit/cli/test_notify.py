@@ -116,6 +116,14 @@ def test_looking_changes_nothing(task, spool, house):
     assert {path: path.read_bytes() for path in Path(house.state).rglob("*.json")} == before
 
 
+def test_a_letter_that_others_could_have_written_is_not_believed(task, spool, house):
+    (letter,) = (house.state / "news" / "new").iterdir()
+    letter.chmod(0o666)
+    assert "question-1" not in task("notify", "list", "--json").out
+    letter.chmod(0o600)
+    assert "question-1" in task("notify", "list", "--json").out
+
+
 def test_the_configuration_shows_no_address(task, channels):
     channels("tgram://123456:AAsecretTOKEN/42 name=phone")
     said = task("config")
