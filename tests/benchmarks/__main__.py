@@ -16,10 +16,12 @@ from tests.benchmarks import (
     deciding,
     handoff,
     idle,
+    large,
     panes,
     restart,
     runs,
     scribing,
+    spawn,
     status,
 )
 from tests.benchmarks.bench import Bench
@@ -31,11 +33,13 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "handoff": handoff.rows,
     "runs": runs.rows,
     "idle": idle.rows,
+    "spawn": spawn.rows,
     "scribe": scribing.rows,
     "panes": panes.rows,
     "decide": deciding.rows,
     "restart": restart.rows,
     "checkin": checkin.rows,
+    "large": large.rows,
 }
 INTERRUPTED = 130
 

@@ -151,6 +151,8 @@ class World:
     def _end_runs(self) -> None:
         """End whatever an agent may have left: each run by its own id."""
         for folder in self.state.glob("tasks/*/runs/*"):
+            if (folder / "exit").exists():
+                continue
             with suppress(OrchestratorError, OSError):
                 self.host.end(folder, kill=True)
 

@@ -133,7 +133,7 @@ def test_a_blocked_subtask_does_not_hold_up_the_others(world: World) -> None:
     world.begin({"plan": [plan], "dev:greet": [BLOCKED, BLOCKED]})
     world.until_is("waiting")
     assert world.steps()["review:part"] == "passed"
-    assert world.task("answer", "t1", "q1", "2").code == 0  # set-aside
+    assert world.task("answer", "t1", "q1", "set-aside").code == 0
     world.until_is("complete")
     assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/part.py"
 

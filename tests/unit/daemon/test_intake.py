@@ -178,7 +178,7 @@ def test_what_else_is_misnamed_is_told_and_no_agent_loses_its_turn_by_it(desk, n
 def test_a_misnamed_report_that_names_anothers_run_is_told(desk):
     (run,) = desk.state.live_runs
     known = replace(run, id="r-9", instance="dev")
-    desk.state = replace(desk.state, runs={**desk.state.runs, "r-9": known})
+    desk.state = replace(desk.state, runs=desk.state.runs.with_run(known))
     desk.put("dev-report.md", with_run(run.id))
     desk.now += Limits().settle
     assert isinstance(desk.scan()[0], Intruded)

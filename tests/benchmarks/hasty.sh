@@ -1,0 +1,19 @@
+#!/bin/bash
+# An agent that is done at once: it reports what its order asks for, and ends. $1 is how many subtasks a plan has.
+second=$EPOCHSECONDS
+printf -v stamp '%(%Y%m%d-%H%M%S)T' "$second"
+while [[ -e $ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$stamp.md ]]; do
+    printf -v stamp '%(%Y%m%d-%H%M%S)T' "$((++second))"
+done
+{
+    printf '# Handoff: %s\n**Status:** COMPLETE\n**Run:** %s\n' "$ORCHESTRATOR_AGENT" "$ORCHESTRATOR_RUN"
+    printf '**Verdict:** APPROVED\n\n## Completed Work\nDone.\n\n## Artifacts Generated\nNone\n'
+    case $ORCHESTRATOR_STEP in
+    plan)
+        printf '\n## Subtasks\n'
+        for ((n = 1; n <= $1; n++)); do printf -- '- [s%d] Do part %d\n' "$n" "$n"; done
+        ;;
+    accept) printf '\n## Success Criteria\n- [x] It was measured (evidence: it was)\n' ;;
+    esac
+} >"$ORCHESTRATOR_SCRATCHPAD/report"
+mv "$ORCHESTRATOR_SCRATCHPAD/report" "$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$stamp.md"

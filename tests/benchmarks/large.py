@@ -1,0 +1,106 @@
+"""A plan of 1,000 subtasks to its end, and 50 tasks at once: what a step costs at the beginning and at the end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator import places
+from tests.benchmarks.bench import Bench, Stopwatch
+from tests.benchmarks.idle import pid_of, processor_seconds, resident
+from tests.benchmarks.row import Of, Reach, Row
+from tests.benchmarks.world import Begun, World, brief
+
+SUBTASKS = 1000
+"""`--runs N` takes N instead."""
+
+TASKS = 50
+PARTS = 4
+FLAT = 1.5
+_HASTY = Path(__file__).with_name("hasty.sh")
+_STUCK = 120.0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a daemon had spent when so many reports were in."""
+
+    reports: int
+    written: int
+    processor: float
+    at: float
+    megabytes: float
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    subtasks = bench.runs or SUBTASKS
+    with World() as world:
+        world.make_repository()
+        world.start_daemon()
+        task = world.start_task("large", agents(subtasks))
+        marks = list(followed(bench, world, [task], 3 * subtasks + 3))
+    first, last = ((one, other) for one, other in (marks[:2], marks[-2:]))
+    what, floor_is = f"a plan of {subtasks:,} subtasks, last quarter", "its first quarter"
+    for name, unit, told in (
+        ("written for a step", "KB", lambda mark: mark.written / 1000),
+        ("processor for a step", "ms", lambda mark: mark.processor * 1000),
+        ("by the clock for a step", "ms", lambda mark: mark.at * 1000),
+    ):
+        per_step = [(told(end) - told(begin)) / (end.reports - begin.reports) for begin, end in (first, last)]
+        yield Row(
+            f"{what}: {name}",
+            unit,
+            per_step[1:],
+            per_step[:1],
+            floor_is,
+            Reach(Of.RATIO, FLAT),
+            note="flat is 1",
+        )
+    yield Row(
+        f"{what}: memory", "MB", [last[1].megabytes], [first[1].megabytes], floor_is, Reach(Of.RATIO, FLAT)
+    )
+    with World() as world:
+        world.make_repository()
+        world.start_daemon()
+        watch = Stopwatch()
+        tasks = [world.start_task(f"one-{number}", agents(3)) for number in range(TASKS)]
+        *_, end = followed(bench, world, tasks, 12 * TASKS)
+        took = watch.ms / (12 * TASKS)
+    yield Row(f"{TASKS} tasks at once, all finished: by the clock for a step", "ms", [took])
+    yield Row(f"{TASKS} tasks at once: memory", "MB", [end.megabytes], reach=Reach(Of.MEDIAN, 80))
+
+
+def agents(subtasks: int) -> str:
+    """Return a task.md whose agents are done at once."""
+    command = f"/bin/bash {_HASTY} {subtasks}"
+    return brief(dict.fromkeys(("explore", "plan", "dev", "test", "review"), command), "shared")
+
+
+def followed(bench: Bench, world: World, tasks: list[Begun], steps: int) -> Iterator[Mark]:
+    """Wait until all is done; yield where the daemon stood at the beginning, and at the end of each part."""
+    due, seen, moved = [steps * part // PARTS for part in range(PARTS + 1)], 0, time.monotonic()
+    while due:
+        reports = sum(len(list(places.task_reports(task.home).glob("*"))) for task in tasks)
+        if reports > seen:
+            seen, moved = reports, time.monotonic()
+            bench.progress.tell(f"{seen:,} of {steps:,} steps")
+        if time.monotonic() - moved > _STUCK:
+            raise RuntimeError(f"nothing came after {seen} of {steps} reports")
+        if reports >= due[0] and (len(due) > 1 or all(map(is_complete, tasks))):
+            due.pop(0)
+            yield mark(world, reports)
+        time.sleep(0.1)
+
+
+def is_complete(task: Begun) -> bool:
+    told = json.loads(places.task_state(task.home).read_bytes())
+    return bool(told["state"] == "complete")
+
+
+def mark(world: World, reports: int) -> Mark:
+    pid = pid_of(world)
+    counts = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
+    return Mark(reports, int(counts["wchar"]), processor_seconds(pid), time.monotonic(), resident(pid))
