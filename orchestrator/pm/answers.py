@@ -49,7 +49,7 @@ def answered(draft: Draft, fact: Answered) -> None:
             else f"{draft.state.name} has no question {fact.question}"
         )
         return
-    draft.change(QuestionAnswered(question.id, fact.text, fact.at))
+    draft.change(QuestionAnswered(question.id, fact.text, fact.at, by="the user"))
     draft.reply = f"{question.id} is answered"
     _carry_out(draft, question, fact.text)
 

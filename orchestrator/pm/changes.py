@@ -271,7 +271,7 @@ class QuestionAnswered:
     question: str
     text: str
     at: float
-    by: str = "the user"
+    by: str = ""
     kind: Literal["question_answered"] = "question_answered"
 
 

@@ -166,7 +166,7 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
             question = get("question") or {}
             return f"question {question.get('id')}: {question.get('text')}"
         case "question_answered":
-            return f"{get('question')} is closed by {get('by', 'the user')}: {get('text')}"
+            return f"{get('question')} is closed by {get('by') or 'the user'}: {get('text')}"
         case "criteria_marked":
             marks = get("marks") or ()
             return f"{sum(bool(mark.get('met')) for mark in marks)} of {len(marks)} success criteria are met"
