@@ -11,7 +11,7 @@ from orchestrator.testing.simulate import spread
 from orchestrator.testing.simulation.run import Failed, live
 from orchestrator.testing.simulation.shrink import shrunk
 
-DAYS = 10_400
+DAYS = 10_200
 PARTS = 32
 ENDS = {"complete", "failed", "stopped"}
 

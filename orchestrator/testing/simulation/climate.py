@@ -39,7 +39,7 @@ class Climate:
 BUSY: Final = Climate("busy", 2.5, 0.5, Rates(), Chances(), Habits())
 AWAY: Final = Climate(
     "away",
-    120.0,
+    150.0,
     0.5,
     Rates(*[rate / 15 for rate in (3.0, 0.3, 0.3, 0.5, 0.3, 0.5, 0.2, 3.0, 0.3, 0.2)]),
     Chances(),
