@@ -64,9 +64,8 @@ def _tell_question(draft: Draft, question: Question) -> None:
         else "the whole task: nothing goes on before."
     )
     lines.append(f"It is about {about}")
-    seed = f"{question.id}:{question.asked_at}"
     told = Tell(
-        id=_id(draft, Rule.QUESTION, seed),
+        id=question_news(draft.state.id, question),
         rule=Rule.QUESTION,
         title=f"{name} asks: {question.id}",
         text="\n".join(lines),
@@ -74,6 +73,11 @@ def _tell_question(draft: Draft, question: Question) -> None:
         question=question.id,
     )
     draft.act(told)
+
+
+def question_news(task: str, question: Question) -> str:
+    """Return the id of the news that a task asks a question: the same however often it is told (law 4)."""
+    return _id_of(task, Rule.QUESTION, f"{question.id}:{question.asked_at}")
 
 
 def _tell_waiting(draft: Draft, before: PMState) -> None:
@@ -132,7 +136,11 @@ def _ended(draft: Draft) -> Iterator[tuple[Rule, str, str]]:
 
 
 def _id(draft: Draft, rule: Rule, seed: str) -> str:
-    told = f"{draft.state.id}:{rule}:{seed}"
+    return _id_of(draft.state.id, rule, seed)
+
+
+def _id_of(task: str, rule: Rule, seed: str) -> str:
+    told = f"{task}:{rule}:{seed}"
     return f"{rule}-{blake2b(told.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 

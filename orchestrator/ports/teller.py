@@ -23,12 +23,16 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is to be told over one channel. Title and body are plain text, made harmless by the caller."""
+    """What is to be told over one channel. Title and body are plain text, made harmless by the caller.
+
+    `about` are the ids of the news in it.
+    """
 
     channel: Channel
     title: str
     body: str
     tone: Tone = Tone.INFO
+    about: tuple[str, ...] = ()
 
 
 class Answer(StrEnum):

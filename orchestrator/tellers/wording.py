@@ -44,7 +44,7 @@ def message(channel: Channel, news: Sequence[News]) -> Message:
     if len(news) == 1:
         (one,) = news
         body = [cut(harmless(one.text).strip(), _TEXT), *_answer(one)]
-        return Message(channel, _title(one), "\n".join(body), _TONES[one.rule])
+        return Message(channel, _title(one), "\n".join(body), _TONES[one.rule], (one.id,))
     asks = sum(one.rule is Rule.QUESTION for one in news)
     title = f"{len(news)} news" + (f", {asks} of them wait for your answer" if asks else "")
     parts = []
@@ -56,7 +56,8 @@ def message(channel: Channel, news: Sequence[News]) -> Message:
                 [f"{clock}  {cut(_title(one), _TITLE_IN_DIGEST)}", *([text] if text else []), *_answer(one)]
             )
         )
-    return Message(channel, title, "\n\n".join(parts), Tone.WARNING if asks else Tone.INFO)
+    tone = Tone.WARNING if asks else Tone.INFO
+    return Message(channel, title, "\n\n".join(parts), tone, tuple(one.id for one in news))
 
 
 def _title(news: News) -> str:

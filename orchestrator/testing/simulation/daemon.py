@@ -18,6 +18,7 @@ from orchestrator.daemon.doing import leases
 from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.office import Office
 from orchestrator.model.settings import Settings
+from orchestrator.ports.teller import Teller
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
@@ -108,6 +109,7 @@ class Daemon:
     clock: FakeClock
     fate: Fate
     settings: Settings
+    teller: Teller
     slow: bool = True
     loop: Loop | None = None
     news: bool = True
@@ -231,6 +233,7 @@ class Daemon:
             post=self._hints.put,
             state_folder=STATE,
             leases=self._leases,
+            teller=self.teller,
         )
 
     def _leases(self, opened_at: float, run: str) -> list[Lease]:

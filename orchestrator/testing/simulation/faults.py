@@ -96,6 +96,7 @@ class Faults:
         world.files.before = self._before_file
         world.workspaces.before = self._before_git
         world.host.before = self._before_tmux
+        world.phone.changes = lambda step: self._count(step, Path("phone"))
         world.host.launchers_wait = self._launcher_waits
         world.on_kill.append(self._died)
         for kind, fault in self._kinds().items():

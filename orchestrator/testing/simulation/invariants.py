@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.journal import Journal
+from orchestrator.model.news import Rule
 from orchestrator.model.task import TaskState
+from orchestrator.pm.news import question_news
 from orchestrator.testing.simulation.audit import Audit
 from orchestrator.testing.simulation.branch import Branch
 from orchestrator.testing.simulation.laws import lasting_laws, overdue
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
     from orchestrator.testing.simulation.wish import Wish
     from orchestrator.testing.simulation.world import World
+
+LONG: Final = 4 * 86_400.0
+"""Seconds after which a question must have been told, whatever clocks, disks and signals did."""
 
 ENDED = frozenset({TaskState.COMPLETE, TaskState.FAILED, TaskState.STOPPED})
 
@@ -55,7 +60,6 @@ class Invariants:
     tasks: list[Watched] = field(default_factory=list)
     _journals: dict[Path, Watched] = field(default_factory=dict)
     _found: list[str] = field(default_factory=list)
-    _news: dict[str, str] = field(default_factory=dict)
     _heard: int = 0
     _started: int = 0
 
@@ -158,14 +162,16 @@ class Invariants:
         ]
 
     def _told(self) -> list[str]:
-        """A question is told again only as it was, by its id; any other news once."""
-        found = []
-        for about, text in self.world.told[self._heard :]:
-            known = self._news.setdefault(about, text)
-            if known is not text and (known != text or not _is_question(about)):
-                found.append(f"{about} was told again, {'as it was' if known == text else 'otherwise'}")
-        self._heard = len(self.world.told)
-        return found
+        """News are told once; only a question may be told again, by the same id (law 4)."""
+        heard = self.world.phone.heard
+        if heard.total() == self._heard:
+            return []
+        self._heard = heard.total()
+        return [
+            f"{about} was told {times} times"
+            for about, times in heard.items()
+            if times > 1 and not about.startswith(Rule.QUESTION)
+        ]
 
     # When all is over -----------------------------------------------------------------------------
 
@@ -198,7 +204,18 @@ class Invariants:
             + unheard(self.world, wish, audit, list(audit.state.runs))
             + ordered_twice(self.world, wish)
             + watched.branch.strays(audit)
+            + self._untold(audit)
         )
+
+    def _untold(self, audit: Audit) -> list[str]:
+        """A question that was open for long has reached the user (H14)."""
+        state, heard = audit.state, self.world.phone.heard
+        return [
+            f"{question.id} was open for days and nobody was told"
+            for question in state.questions.values()
+            if (question.answered_at or question.asked_at) - question.asked_at > LONG
+            and question_news(state.id, question) not in heard
+        ]
 
 
 def _forgotten(state: PMState, lines: int, audit: Audit) -> list[str]:
@@ -211,7 +228,3 @@ def _forgotten(state: PMState, lines: int, audit: Audit) -> list[str]:
     return (
         [f"the daemon knows another {', '.join(differ)} than its {audit.lines} lines say"] if differ else []
     )
-
-
-def _is_question(about: str) -> bool:
-    return about.rpartition("/")[2].startswith("q")

@@ -26,6 +26,7 @@ from orchestrator.testing.simulation import mischief
 from orchestrator.testing.simulation.daemon import Daemon, Killed
 from orchestrator.testing.simulation.desk import Desk, Manners
 from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.phone import NOTIFY, Phone
 from orchestrator.testing.simulation.wish import PROJECT, Wish
 
 if TYPE_CHECKING:
@@ -39,14 +40,13 @@ class World:
     """Everything there is. `deaf` is the chance that a watcher loses an event, `slow` that hands take their time.
 
     `trouble_at` is when the disk last refused something, `written_at` when somebody else than the daemon last
-    wrote. `told` is what users were told, each with what it was about: the id of a question, or of news. `waiting`
-    are the requests that have no reply yet.
+    wrote. `waiting` are the requests that have no reply yet.
     """
 
     fate: Fate
     wishes: tuple[Wish, ...]
     manners: Manners = field(default_factory=Manners)
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = field(default_factory=lambda: Settings(notify=NOTIFY))
     deaf: float = 0.1
     slow: bool = True
     begins: float = START
@@ -55,10 +55,10 @@ class World:
     workspaces: FakeWorkspaces = field(init=False)
     desk: Desk = field(init=False)
     host: FakeHost = field(init=False)
+    phone: Phone = field(init=False)
     daemon: Daemon = field(init=False)
     complaints: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    told: list[tuple[str, str]] = field(default_factory=list)
     waiting: set[str] = field(default_factory=set)
     after_turns: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[], None]] = field(default_factory=list)
@@ -78,8 +78,16 @@ class World:
         self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
         self._deafness = self.fate.random("deaf")
         slow = self.slow and self.fate.lets("slow")
+        self.phone = Phone(self.fate)
         self.daemon = Daemon(
-            self.files, self.host, self.workspaces, self.clock, self.fate, self.settings, slow=slow
+            self.files,
+            self.host,
+            self.workspaces,
+            self.clock,
+            self.fate,
+            self.settings,
+            self.phone,
+            slow=slow,
         )
         for wish in self.wishes:
             self.files.make_folder(wish.handoffs)
