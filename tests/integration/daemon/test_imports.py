@@ -18,7 +18,11 @@ def test_after_its_start_a_daemon_imports_nothing_whatever_happens(world: World)
         {
             "explore": [{"exit": 7, "report": False}, {"claims": ["artifacts/none.md"]}],
             "plan": [{"bytes": "\xff{"}, {"hang": True, "ignore_term": True}],
-            "dev:greet": [HOLD, *[{"status": "BLOCKED"}] * 2, {"status": "BLOCKED", "blockers": "No space left."}],
+            "dev:greet": [
+                HOLD,
+                *[{"status": "BLOCKED"}] * 2,
+                {"status": "BLOCKED", "blockers": "No space left."},
+            ],
             "test:greet": [{"verdict": "REJECTED"}],
         }
     )
