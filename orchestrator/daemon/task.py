@@ -94,6 +94,11 @@ class Task:
             self._lies = told, Places(code, self.home, task, trees, self.template)
         return self._lies[1]
 
+    @property
+    def behind(self) -> bool:
+        """True while others do not read yet how the task stands: it waits for its turn, or could not be written."""
+        return self._showing is not None and self._showing.behind
+
     # Rest --------------------------------------------------------------------------------------------
 
     @property
@@ -148,7 +153,7 @@ class Task:
         """
         for action in list(self.engine.state.outbox.values()):
             self._act(self.engine, action)
-        if self._showing is not None and self._showing.behind:
+        if self._showing is not None and self.behind:
             self._showing.soon()
 
     def end_strangers(self) -> None:

@@ -160,7 +160,7 @@ class Daemon:
         if self.loop is None:
             return None
         moments = [self._next_check_in()]
-        if self.news or self._has_open_actions():
+        if self.news or self._is_to_do_something():
             moments.append(self._rescan_at)
         if (wake_at := self.loop.wake_at()) is not None:
             moments.append(wake_at - self.clock.now() + self.clock.monotonic())
@@ -218,9 +218,10 @@ class Daemon:
             task.begun and task.engine.state.live_runs for task in self.loop.tasks.values()
         )
 
-    def _has_open_actions(self) -> bool:
+    def _is_to_do_something(self) -> bool:
+        """Tell whether a rescan finds something to do again, though nothing is new."""
         return self.loop is not None and any(
-            task.begun and task.engine.state.outbox for task in self.loop.tasks.values()
+            task.begun and (task.engine.state.outbox or task.behind) for task in self.loop.tasks.values()
         )
 
     def _office(self) -> Office:

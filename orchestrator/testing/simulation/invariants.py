@@ -136,7 +136,7 @@ class Invariants:
             watched.open = {action: watched.open.get(action, now) for action in state.outbox}
             if not task.troubled:
                 found += overdue(state, self.world.settings.limits, self.world.clock.now())
-        if not task.troubled:
+        if not task.troubled and not task.behind:
             found += watched.pages.differ(state)
         found += self._undone(watched)
         return [f"{watched.wish.id}: {each}" for each in found]
