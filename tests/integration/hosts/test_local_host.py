@@ -30,6 +30,7 @@ class WatchedFiles(DiskFiles):
     """Knows what was read, and looked at."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.seen: list[str] = []
 
     def read(self, path: Path, limit: int = 67_108_864) -> bytes:
