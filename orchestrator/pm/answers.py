@@ -15,8 +15,11 @@ from orchestrator.pm.asking import (
     ACCEPT,
     APPROVE,
     CONTINUE,
+    PM,
+    POLICY,
     REPLAN,
     SET_ASIDE,
+    USER,
     WITHDRAWN,
 )
 from orchestrator.pm.changes import (
@@ -49,7 +52,7 @@ def answered(draft: Draft, fact: Answered) -> None:
             else f"{draft.state.name} has no question {fact.question}"
         )
         return
-    draft.change(QuestionAnswered(question.id, fact.text, fact.at, by="the user"))
+    draft.change(QuestionAnswered(question.id, fact.text, fact.at, by=USER))
     draft.reply = f"{question.id} is answered"
     _carry_out(draft, question, fact.text)
 
@@ -58,7 +61,7 @@ def take_default(draft: Draft, question: Question) -> None:
     """Nobody answered in time: take what task.md says is then to be taken for the answer."""
     since = time.strftime("%H:%M", time.localtime(question.asked_at))
     draft.notice(f"nobody answered {question.id} since {since}: {question.default}, as task.md says")
-    draft.change(QuestionAnswered(question.id, question.default, draft.at, by="task.md"))
+    draft.change(QuestionAnswered(question.id, question.default, draft.at, by=POLICY))
     _carry_out(draft, question, question.default)
 
 
@@ -99,7 +102,7 @@ def _set_aside(draft: Draft, step: str, why: str) -> None:
 
 def _abandon(draft: Draft) -> None:
     for question in draft.state.open_questions:
-        draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by="the PM"))
+        draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))
     if draft.state.state in {TaskState.COMPLETE, TaskState.FAILED}:
         return
     draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it"))

@@ -9,6 +9,7 @@ from orchestrator.pm.changes import QuestionAnswered, QuestionAsked
 
 if TYPE_CHECKING:
     from orchestrator.pm.draft import Draft
+    from orchestrator.pm.state import PMState
 
 RETRY: Final = "retry"
 REPLAN: Final = "replan"
@@ -19,6 +20,11 @@ APPROVE: Final = "approve"
 REJECT: Final = "reject"
 CONTINUE: Final = "continue"
 WITHDRAWN: Final = "(withdrawn)"
+
+USER: Final = "the user"
+POLICY: Final = "task.md"
+PM: Final = "the PM"
+"""Who answered."""
 
 STUCK: Final = (RETRY, SET_ASIDE, ABANDON)
 """What may be said of a step that reached a bound; any other text is passed on to its agent."""
@@ -35,13 +41,15 @@ def ask(
     """Ask the user about a step, or about the whole task where `step` is empty.
 
     Asked once: while a question about the same step is open, nothing more is asked. Where task.md says what is to
-    be taken for the answer if nobody gives one, and that is one of the options, it is the default from then on.
+    be taken for the answer if nobody gives one, and that is one of the options, it is the default; but after
+    `limits.defaults` of them in a row about the same step, a person must say something (law 8).
     """
     if any(question.step == step for question in draft.state.open_questions):
         return
     policy = draft.state.brief.config.unanswered
     default, deadline = "", None
-    if policy is not None and policy.answer in options:
+    bounded = _defaults_in_a_row(draft.state, step) < draft.limits.defaults
+    if policy is not None and policy.answer in options and bounded:
         default, deadline = policy.answer, draft.at + policy.after
     question = Question(
         id=f"q{len(draft.state.questions) + 1}",
@@ -57,8 +65,15 @@ def ask(
     draft.change(QuestionAsked(question))
 
 
+def _defaults_in_a_row(state: PMState, step: str) -> int:
+    """Return how many answers about a step were task.md's since a person last gave one."""
+    asked = [question for question in state.questions.values() if question.step == step]
+    by = [question.by for question in reversed(asked) if question.by in {USER, POLICY}]
+    return next((count for count, who in enumerate(by) if who == USER), len(by))
+
+
 def withdraw(draft: Draft, step: str, run: str = "") -> None:
     """Close what is asked about a step, or about one run of it: it goes on another way."""
     for question in draft.state.open_questions:
         if question.step == step and run in {"", question.run}:
-            draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by="the PM"))
+            draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))

@@ -37,24 +37,20 @@ def failure():
         return caught.value, shrunk(caught.value, DAYS)
 
 
-def test_little_is_left_of_what_happened(failure):
+def test_a_failure_is_told_with_little_that_fails_alike_and_can_be_replayed(
+    failure, hasty, monkeypatch, capsys
+):
     failed, history = failure
     assert history.of == len(failed.happened) > 20
     assert len(history.happened) <= 8
     assert any(name.startswith("power") for name in history.happened)
     assert history.days < DAYS
 
-
-def test_what_is_left_fails_alike(failure, hasty):
-    failed, history = failure
     with pytest.raises(Failed) as again:
         live(SEED, history.days, frozenset(history.happened))
     assert again.value.law == history.law
     assert kind_of(history.law) == kind_of(failed.law)
 
-
-def test_its_command_replays_it(failure, hasty, monkeypatch, capsys):
-    _, history = failure
     monkeypatch.setattr("sys.argv", shlex.split(history.command))
     assert simulate.main() == 1
     assert history.law in capsys.readouterr().err

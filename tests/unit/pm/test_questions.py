@@ -57,6 +57,21 @@ def test_an_answer_in_time_is_the_users() -> None:
     assert story.state.questions["q1"].by == "the user"
 
 
+def test_after_some_defaults_in_a_row_a_person_must_say_something() -> None:
+    story = Story(limits=Limits(blocks=0, loops=100, defaults=2), unanswered=Unanswered("retry", 3600.0))
+    story.starts()
+    for _ in range(2):
+        blocks(story)
+        assert story.question().deadline is not None
+        story.passes(3600)
+    blocks(story)
+    assert (story.question().default, story.question().deadline) == ("", None)
+    story.passes(30 * 86_400)
+    story.answers(story.question().id, "the key is in the vault")
+    blocks(story)
+    assert story.question().deadline is not None
+
+
 def test_a_default_that_is_no_option_of_a_question_is_none_of_its() -> None:
     story = Story(limits=Limits(blocks=0), unanswered=Unanswered("approve", 3600.0))
     story.starts()
