@@ -11,7 +11,8 @@ class Limits:
 
     `check_in` and `silence` are HUB 4.1 and 7.1, `rejections` HUB 7.1, `crashes` W7, `loops` W5. After `silence`
     without progress a run is looked at, then again each `look_again`; one that only computes, or cannot be looked
-    at, is taken for hung after `looks`. Of `defaults` answers in a row that task.md gave, the next is a person's. `nudges` lines are typed to one that listens before it is ended.
+    at, is taken for hung after `looks`. `nudges` lines are typed to one that listens before it is ended. After
+    `defaults` answers in a row that task.md gave, the next is a person's.
     """
 
     check_in: float = 600.0

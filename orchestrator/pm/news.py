@@ -88,7 +88,8 @@ def _tell_waiting(draft: Draft, before: PMState) -> None:
     state = draft.state
     asked_at = max(question.asked_at for question in state.open_questions)
     about = {question.step for question in state.open_questions}
-    went_on = any(step.since > asked_at for step in state.steps.values() if step.id not in about)
+    latest = [state.runs[run] for run in state.runs.latest.values()]
+    went_on = any(run.since > asked_at for run in latest if run.step not in about)
     if before.state is TaskState.WAITING or not went_on:
         return
     seed = " ".join(f"{question.id}:{question.asked_at}" for question in state.open_questions)
