@@ -23,13 +23,20 @@ class Outcomes:
     """One run of the suite. A test stands in exactly one of the three; `failed` has its last words.
 
     A module that could not be read stands in `failed` under its own name. `imported` are the project's files
-    that the tests' process had imported at the end.
+    that the tests' process had imported at the end; `elsewhere` are those of the user's own tree, which no change
+    reaches: such a run tells nothing.
     """
 
     passed: frozenset[str] = frozenset()
     failed: Mapping[str, str] = field(default_factory=dict)
     skipped: frozenset[str] = frozenset()
     imported: frozenset[str] = frozenset()
+    elsewhere: frozenset[str] = frozenset()
+
+    @property
+    def tells(self) -> bool:
+        """Whether this run says something of the code that it was made for."""
+        return bool(self.passed) and not self.elsewhere
 
     def __len__(self) -> int:
         """How many tests were seen."""
@@ -54,6 +61,7 @@ def read(lines: Iterable[str]) -> Outcomes:
     skipped: set[str] = set()
     failed: dict[str, str] = {}
     imported: set[str] = set()
+    elsewhere: set[str] = set()
     for line in lines:
         match _told(line):
             case {"id": str(test), "outcome": "failed", "words": str(words)}:
@@ -64,11 +72,15 @@ def read(lines: Iterable[str]) -> Outcomes:
                 passed.add(test)
             case {"imported": list(files)}:
                 imported.update(map(str, files))
+            case {"elsewhere": list(files)}:
+                elsewhere.update(map(str, files))
             case _:
                 continue
     skipped -= set(failed)
     return Outcomes(
-        frozenset(passed - skipped - set(failed)), failed, frozenset(skipped), frozenset(imported)
+        frozenset(passed - skipped - set(failed)),
+        failed,
+        *map(frozenset, (skipped, imported, elsewhere)),
     )
 
 

@@ -31,6 +31,14 @@ FOR_TESTS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
 WITHOUT_OPTIONS = ("-o", "addopts=", "-o", "required_plugins=", "-o", "filterwarnings=")
 # The names that nose and Django look for as well.
 WIDER_NAMES = ("-o", "python_files=test_*.py *_test.py test.py tests.py")
+PROJECT_FILES = {"pyproject.toml", "setup.py", "setup.cfg"}
+DEPTH = 3
+"""How far down a repository's inner projects are looked for."""
+NO_PROJECTS = {
+    *("test", "tests", "testing", "testdata", "fixtures", "doc", "docs", "example", "examples", "benchmarks"),
+    *("_vendor", "_vendored", "vendor", "vendored", "third_party", "extern", "external", "build", "dist"),
+    "node_modules",
+}
 HAS_PYTEST = "import importlib.util; print(importlib.util.find_spec('pytest') is not None)"
 WHERE_IS = (
     "import importlib.util, json, sys; "
@@ -75,7 +83,7 @@ class SuiteRun:
     words: str
 
 
-def choose(copy: Path, homes: Iterable[Path], limit: float) -> Iterator[tuple[Runner, SuiteRun]]:
+def choose(copy: Path, homes: Sequence[Path], limit: float) -> Iterator[tuple[Runner, SuiteRun]]:
     """Each way to run the tests, with what its run said; the caller stops where it is content.
 
     Args:
@@ -89,21 +97,36 @@ def choose(copy: Path, homes: Iterable[Path], limit: float) -> Iterator[tuple[Ru
         *(Runner("unittest", python) for python in pythons),
     ]:
         if _imports_the_copy(runner.python, copy):
-            yield from _attempts(copy, runner, limit)
+            yield from _attempts(copy, runner, limit, homes)
 
 
-def _attempts(copy: Path, runner: Runner, limit: float) -> Iterator[tuple[Runner, SuiteRun]]:
+def _attempts(
+    copy: Path, runner: Runner, limit: float, homes: Sequence[Path]
+) -> Iterator[tuple[Runner, SuiteRun]]:
     """A way as the project configures it, and without what may have kept it from running."""
-    ran = run(copy, runner, limit)
+    ran = run(copy, runner, limit, homes=homes)
     yield runner, ran
     if not ran.outcomes.passed and runner.kind == "pytest" and ran.status is not None:
         more = WIDER_NAMES if ran.status == NOTHING_COLLECTED else WITHOUT_OPTIONS
         runner = replace(runner, options=more)
-        yield runner, run(copy, runner, limit)
+        yield runner, run(copy, runner, limit, homes=homes)
 
 
-def run(copy: Path, runner: Runner, limit: float, only: Iterable[str] | None = None) -> SuiteRun:
+def run(
+    copy: Path,
+    runner: Runner,
+    limit: float,
+    only: Iterable[str] | None = None,
+    homes: Iterable[Path] = (),
+) -> SuiteRun:
     """Run the tests of a copy, all of them or only some.
+
+    Args:
+        copy: The copy.
+        runner: How to run them.
+        limit: Seconds until the run is killed.
+        only: The tests to run; None: all.
+        homes: The user's own folders of the project, from which nothing should be imported.
 
     Raises:
         OSError: the interpreter cannot be started.
@@ -111,7 +134,9 @@ def run(copy: Path, runner: Runner, limit: float, only: Iterable[str] | None = N
     notes = copy.parent / "outcomes.jsonl"
     notes.unlink(missing_ok=True)
     notes.touch()
-    environment = surroundings(copy, runner.python) | {"TIDY_OUTCOMES": str(notes), "TIDY_ROOT": str(copy)}
+    environment = surroundings(copy, runner.python)
+    environment |= {"TIDY_OUTCOMES": str(notes), "TIDY_ROOT": str(copy)}
+    environment["TIDY_HOMES"] = os.pathsep.join(map(str, homes))
     where: Sequence[str] = ()
     if only is not None:
         wanted = sorted(only)
@@ -163,14 +188,34 @@ def surroundings(copy: Path, python: str) -> dict[str, str]:
 
 
 def import_roots(copy: Path) -> list[Path]:
-    """The folders that imports of the project's code start from."""
-    return [
-        folder for folder in (copy / "src", copy / "lib", copy) if folder == copy or _holds_modules(folder)
-    ]
+    """The folders that imports of the project's code start from; last those of projects beneath it."""
+    inner = [root for project in _inner_projects(copy) for root in _roots_of(project)]
+    return list(dict.fromkeys([*_roots_of(copy), *inner, copy]))
+
+
+def _roots_of(project: Path) -> Iterator[Path]:
+    for folder in (project / "src", project / "lib", project):
+        if _holds_modules(folder):
+            yield folder
 
 
 def _holds_modules(folder: Path) -> bool:
-    return any(folder.glob("*.py")) or any(folder.glob("*/__init__.py"))
+    # One level more: a namespace's folder has no `__init__.py`, the package in it has.
+    return any(any(folder.glob(modules)) for modules in ("*.py", "*/__init__.py", "*/*/__init__.py"))
+
+
+def _inner_projects(copy: Path) -> list[Path]:
+    """The projects of a repository that holds several: folders with a build file of their own."""
+    found = []
+    for parent, names, files in os.walk(copy):
+        folder = Path(parent)
+        if folder != copy and not PROJECT_FILES.isdisjoint(files):
+            found.append(folder)
+        deep = len(folder.relative_to(copy).parts) >= DEPTH
+        names[:] = (
+            [] if deep else sorted(name for name in names if name not in NO_PROJECTS and name[0] != ".")
+        )
+    return found
 
 
 def _virtualenvs(homes: Iterable[Path]) -> list[str]:
@@ -215,6 +260,8 @@ def _asked(python: str, program: str, copy: Path, *arguments: str) -> str:
 
 def why_none(ran: SuiteRun) -> str:
     """Why no test of a run passed, in one line; empty if there simply are no tests."""
+    if ran.outcomes.elsewhere:
+        return f"the tests import your own {min(ran.outcomes.elsewhere)}, so they say nothing of a change"
     if ran.outcomes.failed:
         return gist(next(iter((ran.outcomes.unread or ran.outcomes.failed).values())))
     if ran.status in {0, NOTHING_COLLECTED}:
