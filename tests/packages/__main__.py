@@ -28,7 +28,16 @@ ROOT = Path(__file__).parents[2]
 EVERY = 2.0
 ENDED = {"complete", "failed", "waiting", "stopped"}
 SOONEST, LATEST = 4, 16
-HEAD = ("package", "lines", "findings", "accepted, aside, rejections", "tests that pass", "seconds", "killed", "faults")
+HEAD = (
+    "package",
+    "lines",
+    "findings",
+    "accepted, aside, rejections",
+    "tests that pass",
+    "seconds",
+    "killed",
+    "faults",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,9 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, help="work in this folder, and leave everything there")
     parser.add_argument("--at-once", type=int, default=2, help="how many are worked on at a time (2)")
     parser.add_argument("--seed", type=int, default=0, help="draws the moments of the kills")
+    parser.add_argument("--no-kill", action="store_true", help="let the daemon live")
     parser.add_argument("--hours", type=float, default=2.0, help="the most for each pair")
     options = parser.parse_args(arguments)
-    drawn = random.Random(options.seed)  # noqa: S311 - no secret
+    drawn = None if options.no_kill else random.Random(options.seed)
     print(f"| {' | '.join(HEAD)} |\n|{' --- |' * len(HEAD)}", flush=True)
     good = True
     with a_user(options.keep) as world:
@@ -84,7 +94,7 @@ def a_user(folder: Path | None) -> Iterator[World]:
 
 
 def worked_on(
-    world: World, packages: Sequence[Package], drawn: random.Random, patience: float
+    world: World, packages: Sequence[Package], drawn: random.Random | None, patience: float
 ) -> Iterator[tuple[Package, Looked | str, str]]:
     """Let the template work on some packages at once; yield each with what was seen, and when the kill came."""
     projects, before = {}, {}
@@ -104,15 +114,17 @@ def worked_on(
             yield package, look(world, package, projects[package], before[package]), killed
 
 
-def seen_through(world: World, names: Sequence[str], drawn: random.Random, patience: float) -> str:
+def seen_through(world: World, names: Sequence[str], drawn: random.Random | None, patience: float) -> str:
     """Type `task status` until all tasks have ended; kill the daemon once. Return at which moment."""
-    victim, at_run, killed = drawn.choice(names), drawn.randint(SOONEST, LATEST), ""
+    victim, at_run, killed = "", 0, ""
+    if drawn:
+        victim, at_run = drawn.choice(names), drawn.randint(SOONEST, LATEST)
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         told = [json.loads(said(world, "status", name, "--json") or "{}") for name in names]
         if all(each.get("state") in ENDED for each in told):
             break
-        if not killed and len(world.story(victim).runs) >= at_run:
+        if drawn and not killed and len(world.story(victim).runs) >= at_run:
             time.sleep(drawn.uniform(0, EVERY))
             killed = f"run {len(world.story(victim).runs)} of {victim}"
             pid = json.loads(said(world, "daemon", "status", "--json"))["pid"]
@@ -126,7 +138,13 @@ def said(world: World, *words: str) -> str:
     """What a `task` command of this checkout prints; what it complains of goes to standard error."""
     command = [str(ROOT / "scripts" / "task"), *words]
     done = subprocess.run(
-        command, cwd=world.root, env=world.environ, stdout=subprocess.PIPE, text=True, timeout=120, check=False
+        command,
+        cwd=world.root,
+        env=world.environ,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
     )
     return done.stdout
 

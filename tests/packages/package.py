@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TEMPLATE = Path(__file__).parents[2] / "tasks" / "tidy" / "task.md"
-MADE_HERE = (".venv/", "build/", "*.so", "__pycache__/")
+MADE_HERE = (".venv/", "build/", "*.so", "*.egg-info/", "__pycache__/")
 MINUTES = 600
 
 State = Mapping[str, tuple[int, int, str]]
@@ -25,12 +25,14 @@ State = Mapping[str, tuple[int, int, str]]
 class Package:
     """What is asked for: `NAME==VERSION[:WORD…]`, or `FOLDER[:WORD…]` for one that lies there.
 
-    Words: `with=A,B` makes a virtualenv with pytest and these; `build` compiles extensions in place; any other
-    `KEY=VALUE` is a setting of task.md's `## Tidy`.
+    Words: `with=A,B` makes a virtualenv with pytest and these; `editable=FOLDER,FOLDER` installs these of the
+    project's folders so; `build` compiles extensions in place; any other `KEY=VALUE` is a setting of task.md's
+    `## Tidy`.
     """
 
     what: str
     needs: tuple[str, ...] = ()
+    editable: tuple[str, ...] = ()
     build: bool = False
     settings: tuple[tuple[str, str], ...] = field(default=())
 
@@ -39,10 +41,12 @@ class Package:
         """Read one argument."""
         what, *words = text.split(":")
         pairs = dict(word.partition("=")[::2] for word in words)
-        needs = tuple(filter(None, pairs.pop("with", "").split(",")))
+        needs, editable = (
+            tuple(filter(None, pairs.pop(word, "").split(","))) for word in ("with", "editable")
+        )
         build = "build" in pairs
         pairs.pop("build", None)
-        return cls(what, needs, build, tuple(pairs.items()))
+        return cls(what.rstrip("/"), needs, editable, build, tuple(pairs.items()))
 
     @property
     def title(self) -> str:
@@ -71,11 +75,15 @@ class Package:
         return project
 
     def _provide(self, project: Path) -> None:
-        if not (self.needs or self.build):
+        if not (self.needs or self.editable or self.build):
             return
         _run([sys.executable, "-m", "venv", ".venv"], project)
         python = str(project / ".venv" / "bin" / "python")
         _run([python, "-m", "pip", "install", "--quiet", "pytest", "setuptools", *self.needs], project)
+        for folder in self.editable:
+            _run(
+                [python, "-m", "pip", "install", "--quiet", "--no-deps", "--editable", f"./{folder}"], project
+            )
         if self.build:
             _run([python, "setup.py", "--quiet", "build_ext", "--inplace"], project)
 
@@ -121,7 +129,9 @@ def git(project: Path, *words: str) -> str:
 def state_of(project: Path, task: str) -> dict[str, tuple[int, int, str]]:
     """What the user has: every file but the task's own, git's index, settings, hooks and branches with them."""
     found = {path: _file(project / path) for path in _files(project) if not path.startswith(f"tasks/{task}/")}
-    refs = git(project, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/tags", "refs/stash")
+    refs = git(
+        project, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/tags", "refs/stash"
+    )
     own = [line for line in refs.splitlines() if not line.startswith(f"refs/heads/task/{task} ")]
     return found | {"refs": (0, 0, "\n".join(own)), "HEAD": (0, 0, (project / ".git" / "HEAD").read_text())}
 
