@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 
+import taken_names
 import task_file
 import testing_by_import
 from agent import carry_out
@@ -13,6 +14,7 @@ from artifacts import Artifacts
 from order import Order
 from planning import make_plan, most_subtasks
 from report import Report
+from repository import Repository
 from subtasks import Left, Plan, Subtask
 from survey import Survey
 from whole_file import read_json, write_json, write_text
@@ -30,6 +32,9 @@ def design(order: Order) -> Report:
         settings,
         tested=baseline.tested,
         most=settings.subtasks or most_subtasks(baseline.seconds),
+        taken_from=taken_names.files(
+            order.workspace, Repository(order.workspace).python_files(), survey.findings
+        ),
         by_importing=testing_by_import.files(order.workspace, survey.findings),
     )
     write_json(artifacts.plan, plan.to_json())

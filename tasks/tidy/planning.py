@@ -11,6 +11,7 @@ from os.path import commonpath
 from findings import SYNTAX, UNREADABLE, Finding, Safety
 from outcomes import is_of_tests
 from subtasks import Left, Plan, Subtask
+from taken_names import UNUSED_IMPORT
 from task_file import Settings
 from wording import count, listed
 
@@ -35,7 +36,7 @@ NOT_TRIED = {
     "T201": "its fix deletes output that somebody may read",
     "T203": "its fix deletes output that somebody may read",
 }
-IMPORTS = ("F401", "F811")
+IMPORTS = (UNUSED_IMPORT, "F811")
 SAFE_ID = re.compile(r"[^a-z0-9]+")
 ID_LENGTH = 56
 PLAIN_PATH = re.compile(r"[\w./-]+")
@@ -52,6 +53,7 @@ class Why(StrEnum):
     UNTESTED = "its fix may change what the code does, and no test imports the file"
     TEST = "its fix may change what a test asserts, and nothing tests the tests"
     IMPORT = "an import inside a test may be just what it tests"
+    TAKEN = "another file takes an import from that file"
     SETTING = "task.md leaves it alone"
     SYNTAX = "the file has syntax errors"
     BOUND = "there was more than one task should change; run the template again"
@@ -69,6 +71,7 @@ def make_plan(
     tested: Collection[str],
     most: int,
     by_importing: Collection[str] = (),
+    taken_from: Collection[str] = (),
 ) -> Plan:
     """Group what can be mended into subtasks, safest and most valuable first.
 
@@ -80,15 +83,16 @@ def make_plan(
         tested: The files of which tests can tell if an unsafe fix does harm.
         most: The bound on the number of subtasks.
         by_importing: The test files in which an unused import may be a test.
+        taken_from: The files from which others take an import that is unused there.
     """
-    imports = {(path, code) for path in by_importing for code in IMPORTS}
+    imports = {(path, UNUSED_IMPORT): Why.TAKEN for path in taken_from}
+    imports |= {(path, code): Why.IMPORT for path in by_importing for code in IMPORTS}
     unreadable = {finding.path for finding in findings if finding.code in {SYNTAX, UNREADABLE}}
     mended: list[Finding] = []
     left: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:
         why = _why_left(finding, settings, unreadable, tested)
-        if not why and (finding.path, finding.code) in imports:
-            why = Why.IMPORT
+        why = why or imports.get((finding.path, finding.code), "")
         if why:
             left[finding.code, finding.name, why] += 1
         else:

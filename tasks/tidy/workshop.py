@@ -11,12 +11,14 @@ from pathlib import Path
 
 import edits
 import linter
+import taken_names
 from compiling import broken
 from findings import Counts, Finding, Fix, Safety, by_path, counted, of
 from linter import Manner
 from repository import Repository
 from scratch import copied
 from subtasks import Subtask
+from taken_names import UNUSED_IMPORT
 
 Contents = Mapping[str, bytes]
 """Files with the bytes that they shall have."""
@@ -94,11 +96,19 @@ class Workshop:
 
     def _mend_consequences(self, paths: Sequence[str]) -> None:
         """A fix may leave an import unused or unsorted: that is its own to clear up, where there was none."""
+        fresh = [
+            finding
+            for finding in linter.findings(self._copy, self._manner, paths)
+            if not self._before[finding.path, finding.code]
+            and finding.fix is not None
+            and finding.fix.safety is Safety.SAFE
+        ]
+        everything = [path.relative_to(self._copy).as_posix() for path in self._copy.rglob("*.py")]
+        kept = {(path, UNUSED_IMPORT) for path in taken_names.files(self._copy, everything, fresh)}
         new: dict[tuple[str, ...], list[str]] = defaultdict(list)
         found: dict[str, set[str]] = defaultdict(set)
-        for finding in linter.findings(self._copy, self._manner, paths):
-            fresh = not self._before[finding.path, finding.code]
-            if fresh and finding.fix is not None and finding.fix.safety is Safety.SAFE:
+        for finding in fresh:
+            if (finding.path, finding.code) not in kept:
                 found[finding.path].add(finding.code)
         for path, codes in found.items():
             new[tuple(sorted(codes))].append(path)

@@ -91,6 +91,13 @@ def test_a_test_that_tests_by_importing_keeps_its_imports():
     assert [(left.code, left.why) for left in made.left] == [("F401", Why.IMPORT)]
 
 
+def test_a_file_from_which_others_take_an_import_keeps_its_imports():
+    findings = [found("F401"), found("F401", "src/b.py"), found("F541")]
+    made = planning.make_plan(findings, Settings(), tested=(), most=9, taken_from={"src/b.py"})
+    assert sum(subtask.findings for subtask in made.subtasks) == 2
+    assert [(left.code, left.findings, left.why) for left in made.left] == [("F401", 1, Why.TAKEN)]
+
+
 def test_a_file_that_does_not_parse_is_left():
     made = plan(found(SYNTAX, fix=None), found("F401"), found("F401", path="src/b.py"))
     assert [subtask.files for subtask in made.subtasks] == [("src/b.py",)]
