@@ -16,6 +16,7 @@ UNREAD_MODULE = "unittest.loader._FailedTest."
 ERROR_BLOCK = re.compile(r"^E +(.*(?:\nE .*)*)", re.MULTILINE)
 ERROR_NAME = re.compile(r"^(?:E +)?([A-Za-z_.]+(?:Error|Exception)\b.*)", re.MULTILINE)
 TEST_FOLDERS = {"test", "tests", "testing"}
+DATA_FOLDERS = {"fixtures", "testdata", "test_data", "test-data"}
 
 
 @dataclass(frozen=True)
@@ -147,3 +148,11 @@ def is_test(path: str) -> bool:
 def is_of_tests(path: str) -> bool:
     """Whether a file belongs to the tests: by its name, or by a folder that it is in."""
     return is_test(path) or not TEST_FOLDERS.isdisjoint(PurePosixPath(path).parts)
+
+
+def may_be_data(path: str) -> bool:
+    """Whether a file lies where tests keep what they read, and has no name of a test."""
+    pure = PurePosixPath(path)
+    if pure.stem in {"__init__", "conftest"} or pure.stem.lower().startswith("test") or is_test(path):
+        return not DATA_FOLDERS.isdisjoint(pure.parts[:-1])
+    return not (TEST_FOLDERS | DATA_FOLDERS).isdisjoint(pure.parts[:-1])

@@ -12,6 +12,7 @@ import testing_by_import
 from agent import carry_out
 from artifacts import Artifacts
 from order import Order
+from outcomes import may_be_data
 from planning import make_plan, most_subtasks
 from report import Report
 from repository import Repository
@@ -27,14 +28,14 @@ def design(order: Order) -> Report:
     survey = Survey.from_json(read_json(artifacts.findings))
     baseline = artifacts.read_baseline(order.base)
     settings = task_file.read(order.task_dir)
+    files = Repository(order.workspace).python_files()
     plan = make_plan(
         survey.findings,
         settings,
         tested=baseline.tested,
         most=settings.subtasks or most_subtasks(baseline.seconds),
-        taken_from=taken_names.files(
-            order.workspace, Repository(order.workspace).python_files(), survey.findings
-        ),
+        taken_from=taken_names.files(order.workspace, files, survey.findings),
+        data={path for path in files if may_be_data(path)} - baseline.outcomes.imported,
         by_importing=testing_by_import.files(order.workspace, survey.findings),
     )
     write_json(artifacts.plan, plan.to_json())

@@ -53,6 +53,7 @@ class Why(StrEnum):
     UNTESTED = "its fix may change what the code does, and no test imports the file"
     TEST = "its fix may change what a test asserts, and nothing tests the tests"
     IMPORT = "an import inside a test may be just what it tests"
+    DATA = "it lies among the tests and none imports it, so it may be what they read"
     TAKEN = "another file takes an import from that file"
     SETTING = "task.md leaves it alone"
     SYNTAX = "the file has syntax errors"
@@ -72,6 +73,7 @@ def make_plan(
     most: int,
     by_importing: Collection[str] = (),
     taken_from: Collection[str] = (),
+    data: Collection[str] = (),
 ) -> Plan:
     """Group what can be mended into subtasks, safest and most valuable first.
 
@@ -84,6 +86,7 @@ def make_plan(
         most: The bound on the number of subtasks.
         by_importing: The test files in which an unused import may be a test.
         taken_from: The files from which others take an import that is unused there.
+        data: The files that tests may read as they stand.
     """
     imports = {(path, UNUSED_IMPORT): Why.TAKEN for path in taken_from}
     imports |= {(path, code): Why.IMPORT for path in by_importing for code in IMPORTS}
@@ -92,6 +95,7 @@ def make_plan(
     left: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:
         why = _why_left(finding, settings, unreadable, tested)
+        why = why or (Why.DATA if finding.path in data else "")
         why = why or imports.get((finding.path, finding.code), "")
         if why:
             left[finding.code, finding.name, why] += 1

@@ -98,6 +98,13 @@ def test_a_file_from_which_others_take_an_import_keeps_its_imports():
     assert [(left.code, left.findings, left.why) for left in made.left] == [("F401", 1, Why.TAKEN)]
 
 
+def test_what_tests_may_read_is_left_as_it_stands():
+    findings = [found("W291", "test/cases/E40.py"), found("W291", "test/helper.py")]
+    made = planning.make_plan(findings, Settings(), tested=(), most=9, data={"test/cases/E40.py"})
+    assert [subtask.files for subtask in made.subtasks] == [("test/helper.py",)]
+    assert [left.why for left in made.left] == [Why.DATA]
+
+
 def test_a_file_that_does_not_parse_is_left():
     made = plan(found(SYNTAX, fix=None), found("F401"), found("F401", path="src/b.py"))
     assert [subtask.files for subtask in made.subtasks] == [("src/b.py",)]
