@@ -6,13 +6,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 
+import not_by_hand
 import taken_names
 import task_file
 import testing_by_import
 from agent import carry_out
 from artifacts import Artifacts
 from order import Order
-from outcomes import may_be_data
 from planning import make_plan, most_subtasks
 from report import Report
 from repository import Repository
@@ -35,7 +35,7 @@ def design(order: Order) -> Report:
         tested=baseline.tested,
         most=settings.subtasks or most_subtasks(baseline.seconds),
         taken_from=taken_names.files(order.workspace, files, survey.findings),
-        data={path for path in files if may_be_data(path)} - baseline.outcomes.imported,
+        as_they_stand=not_by_hand.files(order.workspace, files, baseline.outcomes.imported),
         by_importing=testing_by_import.files(order.workspace, survey.findings),
     )
     write_json(artifacts.plan, plan.to_json())

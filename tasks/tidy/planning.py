@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from os.path import commonpath
 
@@ -54,6 +54,7 @@ class Why(StrEnum):
     TEST = "its fix may change what a test asserts, and nothing tests the tests"
     IMPORT = "an import inside a test may be just what it tests"
     DATA = "it lies among the tests and none imports it, so it may be what they read"
+    GENERATED = "the file says that a program has written it"
     TAKEN = "another file takes an import from that file"
     SETTING = "task.md leaves it alone"
     SYNTAX = "the file has syntax errors"
@@ -73,7 +74,7 @@ def make_plan(
     most: int,
     by_importing: Collection[str] = (),
     taken_from: Collection[str] = (),
-    data: Collection[str] = (),
+    as_they_stand: Mapping[str, str] | None = None,
 ) -> Plan:
     """Group what can be mended into subtasks, safest and most valuable first.
 
@@ -86,8 +87,9 @@ def make_plan(
         most: The bound on the number of subtasks.
         by_importing: The test files in which an unused import may be a test.
         taken_from: The files from which others take an import that is unused there.
-        data: The files that tests may read as they stand.
+        as_they_stand: The files to change nothing in, each with the reason.
     """
+    whole = as_they_stand or {}
     imports = {(path, UNUSED_IMPORT): Why.TAKEN for path in taken_from}
     imports |= {(path, code): Why.IMPORT for path in by_importing for code in IMPORTS}
     unreadable = {finding.path for finding in findings if finding.code in {SYNTAX, UNREADABLE}}
@@ -95,7 +97,7 @@ def make_plan(
     left: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:
         why = _why_left(finding, settings, unreadable, tested)
-        why = why or (Why.DATA if finding.path in data else "")
+        why = why or whole.get(finding.path, "")
         why = why or imports.get((finding.path, finding.code), "")
         if why:
             left[finding.code, finding.name, why] += 1

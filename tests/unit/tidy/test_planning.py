@@ -98,9 +98,11 @@ def test_a_file_from_which_others_take_an_import_keeps_its_imports():
     assert [(left.code, left.findings, left.why) for left in made.left] == [("F401", 1, Why.TAKEN)]
 
 
-def test_what_tests_may_read_is_left_as_it_stands():
+def test_what_is_to_stay_as_it_stands_is_left():
     findings = [found("W291", "test/cases/E40.py"), found("W291", "test/helper.py")]
-    made = planning.make_plan(findings, Settings(), tested=(), most=9, data={"test/cases/E40.py"})
+    made = planning.make_plan(
+        findings, Settings(), tested=(), most=9, as_they_stand={"test/cases/E40.py": Why.DATA}
+    )
     assert [subtask.files for subtask in made.subtasks] == [("test/helper.py",)]
     assert [left.why for left in made.left] == [Why.DATA]
 
