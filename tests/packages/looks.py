@@ -208,7 +208,14 @@ def _cases(report: Path) -> Iterator[tuple[str, bool]]:
 
 
 def _python(place: Path, python: str, *words: str) -> str:
-    roots = [place / name for name in ("src", "lib") if (place / name).is_dir()]
+    built = [
+        path.parent
+        for depth in ("", "*/", "*/*/")
+        for path in place.glob(f"{depth}setup.*")
+        if path.is_file()
+    ]
+    folders = [project / name for project in dict.fromkeys([place, *built]) for name in ("src", "lib", ".")]
+    roots = [folder for folder in folders if folder.is_dir()]
     done = subprocess.run(
         [python, *words],
         cwd=place,
@@ -216,7 +223,7 @@ def _python(place: Path, python: str, *words: str) -> str:
             "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(place.parent),
             "LANG": "C.UTF-8",
-            "PYTHONPATH": os.pathsep.join(map(str, [*roots, place])),
+            "PYTHONPATH": os.pathsep.join(map(str, roots)),
             "PYTHONHASHSEED": "0",
             "PYTHONDONTWRITEBYTECODE": "1",
         },
