@@ -209,9 +209,11 @@ def _inner_projects(copy: Path) -> list[Path]:
     found = []
     for parent, names, files in os.walk(copy):
         folder = Path(parent)
-        if folder != copy and not PROJECT_FILES.isdisjoint(files):
+        # A package's folders may have build files too, and modules in them that hide those of Python.
+        package = "__init__.py" in files
+        if folder != copy and not package and not PROJECT_FILES.isdisjoint(files):
             found.append(folder)
-        deep = len(folder.relative_to(copy).parts) >= DEPTH
+        deep = package or len(folder.relative_to(copy).parts) >= DEPTH
         names[:] = (
             [] if deep else sorted(name for name in names if name not in NO_PROJECTS and name[0] != ".")
         )

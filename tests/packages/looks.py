@@ -71,8 +71,6 @@ def _users_own(project: Path, package: Package, before: State) -> Iterator[str]:
     for path in sorted(set(before) | set(after)):
         if before.get(path) != after.get(path):
             yield f"the user's {path} changed: {before.get(path)} {after.get(path)}"
-    if dirty := git(project, "status", "--porcelain"):
-        yield f"git status: {dirty[:200]}"
     if len(trees := git(project, "worktree", "list").splitlines()) > 1:
         yield f"worktrees left: {trees[1:]}"
 
@@ -212,7 +210,7 @@ def _python(place: Path, python: str, *words: str) -> str:
         path.parent
         for depth in ("", "*/", "*/*/")
         for path in place.glob(f"{depth}setup.*")
-        if path.is_file()
+        if not (path.parent / "__init__.py").exists()
     ]
     folders = [project / name for project in dict.fromkeys([place, *built]) for name in ("src", "lib", ".")]
     roots = [folder for folder in folders if folder.is_dir()]

@@ -133,7 +133,12 @@ def state_of(project: Path, task: str) -> dict[str, tuple[int, int, str]]:
         project, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/tags", "refs/stash"
     )
     own = [line for line in refs.splitlines() if not line.startswith(f"refs/heads/task/{task} ")]
-    return found | {"refs": (0, 0, "\n".join(own)), "HEAD": (0, 0, (project / ".git" / "HEAD").read_text())}
+    status = git(project, "status", "--porcelain")
+    return found | {
+        "status": (0, 0, status),
+        "refs": (0, 0, "\n".join(own)),
+        "HEAD": (0, 0, (project / ".git" / "HEAD").read_text()),
+    }
 
 
 def _files(project: Path) -> Iterator[str]:

@@ -40,7 +40,7 @@ def test_a_package_is_worked_on_and_what_went_wrong_would_be_seen(package):
         seen = "\n".join(look(world, package, project, before).faults)
     for what in (
         "the user's till/__init__.py changed",
-        "git status: ",
+        "the user's status changed",
         "2 commits for 1 accepted",
         "new line ends",
         "mode :100644 100755",

@@ -153,6 +153,9 @@ def test_the_projects_of_a_repository_import_each_other(copy):
             "packages/store/setup.py": "",
             "packages/store/src/store/shelf/__init__.py": "",  # a namespace: `store` has none
             "packages/till/tests/test_till.py": "import till\ndef test_till(): pass\n",
+            "books/__init__.py": "",
+            "books/random/setup.py": "",
+            "books/random/random.py": "raise SystemExit\n",
             "docs/setup.py": "",
             "docs/till.py": "raise SystemExit\n",
         },
@@ -163,7 +166,7 @@ def test_the_projects_of_a_repository_import_each_other(copy):
         "packages/till/src/till/__init__.py",
         "packages/store/src/store/shelf/__init__.py",
     }
-    assert suite.import_roots(copy)[-1] == copy
+    assert copy in suite.import_roots(copy)
 
 
 @pytest.mark.parametrize("runner", [PYTEST, UNITTEST])
