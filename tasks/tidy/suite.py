@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import bounded
+import inner_projects
 import outcomes
 from outcomes import Outcomes, gist
 from wording import first_line, last_line
@@ -31,14 +32,6 @@ FOR_TESTS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
 WITHOUT_OPTIONS = ("-o", "addopts=", "-o", "required_plugins=", "-o", "filterwarnings=")
 # The names that nose and Django look for as well.
 WIDER_NAMES = ("-o", "python_files=test_*.py *_test.py test.py tests.py")
-PROJECT_FILES = {"pyproject.toml", "setup.py", "setup.cfg"}
-DEPTH = 3
-"""How far down a repository's inner projects are looked for."""
-NO_PROJECTS = {
-    *("test", "tests", "testing", "testdata", "fixtures", "doc", "docs", "example", "examples", "benchmarks"),
-    *("_vendor", "_vendored", "vendor", "vendored", "third_party", "extern", "external", "build", "dist"),
-    "node_modules",
-}
 HAS_PYTEST = "import importlib.util; print(importlib.util.find_spec('pytest') is not None)"
 WHERE_IS = (
     "import importlib.util, json, sys; "
@@ -189,7 +182,7 @@ def surroundings(copy: Path, python: str) -> dict[str, str]:
 
 def import_roots(copy: Path) -> list[Path]:
     """The folders that imports of the project's code start from; last those of projects beneath it."""
-    inner = [root for project in _inner_projects(copy) for root in _roots_of(project)]
+    inner = [root for project in inner_projects.of(copy) for root in _roots_of(project)]
     return list(dict.fromkeys([*_roots_of(copy), *inner, copy]))
 
 
@@ -202,22 +195,6 @@ def _roots_of(project: Path) -> Iterator[Path]:
 def _holds_modules(folder: Path) -> bool:
     # One level more: a namespace's folder has no `__init__.py`, the package in it has.
     return any(any(folder.glob(modules)) for modules in ("*.py", "*/__init__.py", "*/*/__init__.py"))
-
-
-def _inner_projects(copy: Path) -> list[Path]:
-    """The projects of a repository that holds several: folders with a build file of their own."""
-    found = []
-    for parent, names, files in os.walk(copy):
-        folder = Path(parent)
-        # A package's folders may have build files too, and modules in them that hide those of Python.
-        package = "__init__.py" in files
-        if folder != copy and not package and not PROJECT_FILES.isdisjoint(files):
-            found.append(folder)
-        deep = package or len(folder.relative_to(copy).parts) >= DEPTH
-        names[:] = (
-            [] if deep else sorted(name for name in names if name not in NO_PROJECTS and name[0] != ".")
-        )
-    return found
 
 
 def _virtualenvs(homes: Iterable[Path]) -> list[str]:
