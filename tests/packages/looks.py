@@ -142,11 +142,15 @@ def _blob(project: Path, name: str) -> bytes:
 
 
 def _left_over(world: World) -> Iterator[str]:
-    """No agent, and nothing that a test started, lives on; no copy lies about."""
+    """No agent, and nothing that a test started, lives on; only the PM's own panes do; no copy lies about."""
     for pid in world.processes():
         if b"ORCHESTRATOR_RUN=" in environ_of(pid):
             words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")[:200]
             yield f"process {pid} is left: {words!r}"
+    asked = ("list-panes", "-a", "-F", "#{pane_dead} #{window_name}")
+    for pane in world.tmux.tmux(*asked).splitlines() if world.tmux.server_pid() else ():
+        if pane.startswith("0 ") and pane != "0 pm":
+            yield f"a pane is alive: {pane}"
     copies = [path.name for path in (world.root / "tmp").glob("tidy-*")]
     if copies:
         yield f"copies are left: {copies}"
