@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.integration.daemon.world import World, environ_of, read_json
 from tests.packages.package import Package, State, git, state_of
+from tests.polling import wait_until
 
 LINE_END = re.compile(rb"\r\n|\n|\r")
 BOM = b"\xef\xbb\xbf"
@@ -71,8 +72,11 @@ def _users_own(project: Path, package: Package, before: State) -> Iterator[str]:
     for path in sorted(set(before) | set(after)):
         if before.get(path) != after.get(path):
             yield f"the user's {path} changed: {before.get(path)} {after.get(path)}"
-    if len(trees := git(project, "worktree", "list").splitlines()) > 1:
-        yield f"worktrees left: {trees[1:]}"
+    try:
+        # A tree goes when the run that looked at it has gone, which may be after the task's last step.
+        wait_until(lambda: len(git(project, "worktree", "list").splitlines()) == 1, within=30, every=0.2)
+    except AssertionError:
+        yield f"worktrees left: {git(project, 'worktree', 'list')}"
 
 
 def _once(world: World, name: str) -> Iterator[str]:
