@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from os.path import commonpath
 
 from findings import SYNTAX, UNREADABLE, Finding, Safety
 from outcomes import is_of_tests
 from subtasks import Left, Plan, Subtask
-from taken_names import UNUSED_IMPORT
+from taken_names import IMPORTS, UNUSED_IMPORT
 from task_file import Settings
 from wording import count, listed
 
@@ -36,7 +37,6 @@ NOT_TRIED = {
     "T201": "its fix deletes output that somebody may read",
     "T203": "its fix deletes output that somebody may read",
 }
-IMPORTS = (UNUSED_IMPORT, "F811")
 SAFE_ID = re.compile(r"[^a-z0-9]+")
 ID_LENGTH = 56
 PLAIN_PATH = re.compile(r"[\w./-]+")
@@ -107,7 +107,7 @@ def make_plan(
     for finding in (finding for portion in portions[most:] for finding in portion):
         left[finding.code, finding.name, Why.BOUND] += 1
     return Plan(
-        tuple(_named(portions[:most])),
+        tuple(_named(portions[:most], {path for path, _ in imports})),
         tuple(Left(code, name, number, why) for (code, name, why), number in left.most_common()),
     )
 
@@ -191,14 +191,15 @@ def _portions(group: Sequence[Finding]) -> Iterator[list[Finding]]:
         yield portion
 
 
-def _named(portions: Iterable[Sequence[Finding]]) -> Iterator[Subtask]:
-    """Subtasks of the portions; those of one kind are numbered."""
+def _named(portions: Iterable[Sequence[Finding]], keeping: Collection[str]) -> Iterator[Subtask]:
+    """Subtasks of the portions; those of one kind are numbered. Some files keep their imports in any of them."""
     stems = [(_stem(portion), portion) for portion in portions]
     kinds = Counter(stem for stem, _ in stems)
     numbers: Counter[str] = Counter()
     for stem, portion in stems:
         numbers[stem] += 1
-        yield _subtask(f"{stem}-{numbers[stem]}" if kinds[stem] > 1 else stem, portion)
+        subtask = _subtask(f"{stem}-{numbers[stem]}" if kinds[stem] > 1 else stem, portion)
+        yield replace(subtask, keep_imports=tuple(path for path in subtask.files if path in keeping))
 
 
 def _stem(portion: Sequence[Finding]) -> str:

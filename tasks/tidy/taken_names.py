@@ -13,6 +13,8 @@ from pathlib import Path, PurePosixPath
 from findings import Finding
 
 UNUSED_IMPORT = "F401"
+IMPORTS = (UNUSED_IMPORT, "F811")
+"""The rules whose fixes take imports away."""
 IMPORTED = re.compile(r"`([^`]+)`")
 STAR = "*"
 

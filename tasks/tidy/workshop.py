@@ -18,7 +18,7 @@ from linter import Manner
 from repository import Repository
 from scratch import copied
 from subtasks import Subtask
-from taken_names import UNUSED_IMPORT
+from taken_names import IMPORTS, UNUSED_IMPORT
 
 Contents = Mapping[str, bytes]
 """Files with the bytes that they shall have."""
@@ -59,17 +59,25 @@ class Workshop:
     def mended(self) -> Contents:
         """The files that ruff changes when it fixes the subtask's rules."""
         self._lay({})
-        linter.fix(self._copy, self._manner, self.files, self._subtask.rules, unsafe=self._subtask.unsafe)
+        for files, rules in self._rules_by_files():
+            if files and rules:
+                linter.fix(self._copy, self._manner, files, rules, unsafe=self._subtask.unsafe)
         return self._changed()
+
+    def _rules_by_files(self) -> Iterator[tuple[list[str], list[str]]]:
+        rules, keeping = list(self._subtask.rules), self._subtask.keep_imports
+        yield [path for path in self.files if path not in keeping], rules
+        yield [path for path in self.files if path in keeping], [r for r in rules if r not in IMPORTS]
 
     def single_fixes(self, paths: Iterable[str]) -> list[tuple[str, Fix]]:
         """Each fix of the subtask's rules in some files, for itself."""
         where, wanted = set(paths), {Safety.SAFE, Safety.UNSAFE} if self._subtask.unsafe else {Safety.SAFE}
+        rules = {path: some for paths, some in self._rules_by_files() for path in paths}
         found = {
             (finding.path, finding.fix): None
             for finding in self.findings({})
             if finding.path in where
-            and finding.code in self._subtask.rules
+            and finding.code in rules[finding.path]
             and finding.fix is not None
             and finding.fix.safety in wanted
         }
