@@ -99,11 +99,11 @@ def take(workspace: Repository, project: Path, limit: float) -> Baseline:
         for runner, ran in suite.choose(copy, homes, limit):
             if ran.status is None:
                 return Baseline(commit, None, note=f"The tests did not end within {seconds(limit)}.")
-            if not ran.outcomes.passed:
+            if not ran.outcomes.tells:
                 why = why or suite.why_none(ran)
             elif best is None or len(ran.outcomes.passed) > len(best[1].outcomes.passed):
                 best = (runner, ran)
-            if ran.outcomes.passed and not ran.outcomes.unread:
+            if ran.outcomes.tells and not ran.outcomes.unread:
                 break
     if best is None:
         note = f"No test passes here: {why}." if why else "No tests were found."

@@ -9,6 +9,7 @@ import task_file
 from agent import carry_out
 from artifacts import Artifacts
 from baseline import Baseline
+from errors import TidyError
 from order import Order
 from report import Report
 from repository import Repository
@@ -21,6 +22,11 @@ ROWS = 40
 
 def explore(order: Order) -> Report:
     """Look at the project and write down what there is."""
+    if order.check_exit:
+        raise TidyError(
+            f"The tests were not looked at: `check.py baseline` ended with exit status {order.check_exit}. "
+            "Its own words are in its log."
+        )
     artifacts = Artifacts.of(order)
     workspace = Repository(order.workspace)
     settings = task_file.read(order.task_dir)

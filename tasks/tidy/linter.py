@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import inner_projects
 import python_version
 from errors import LinterError
 from findings import SYNTAX, Finding, parse
@@ -99,13 +100,19 @@ def survey(root: Path, files: Sequence[str]) -> tuple[Manner, list[Finding]]:
             return manner, findings(root, manner, files)
         except LinterError as error:
             note = f"the project's ruff configuration could not be used: {first_line(str(error))}"
-    manner = default_manner(root, python_version.of_project(root), note)
+    manner = default_manner(root, _oldest(root), note)
     found = findings(root, manner, files)
     if any(finding.code == SYNTAX and not is_of_tests(finding.path) for finding in found):
         # What is no Python 3 is Python 2 more often than not, whatever the project says of itself.
         manner = default_manner(root, Oldest(python2=True), note)
         found = findings(root, manner, files)
     return manner, found
+
+
+def _oldest(root: Path) -> Oldest:
+    """The oldest Python that any project of the repository supports."""
+    every = [python_version.of_project(folder) for folder in [root, *inner_projects.of(root)]]
+    return Oldest(min(each.version for each in every), python2=any(each.python2 for each in every))
 
 
 def default_manner(root: Path, oldest: Oldest, note: str = "") -> Manner:

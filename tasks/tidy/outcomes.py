@@ -16,6 +16,7 @@ UNREAD_MODULE = "unittest.loader._FailedTest."
 ERROR_BLOCK = re.compile(r"^E +(.*(?:\nE .*)*)", re.MULTILINE)
 ERROR_NAME = re.compile(r"^(?:E +)?([A-Za-z_.]+(?:Error|Exception)\b.*)", re.MULTILINE)
 TEST_FOLDERS = {"test", "tests", "testing"}
+DATA_FOLDERS = {"fixtures", "testdata", "test_data", "test-data"}
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,20 @@ class Outcomes:
     """One run of the suite. A test stands in exactly one of the three; `failed` has its last words.
 
     A module that could not be read stands in `failed` under its own name. `imported` are the project's files
-    that the tests' process had imported at the end.
+    that the tests' process had imported at the end; `elsewhere` are those of the user's own tree, which no change
+    reaches: such a run tells nothing.
     """
 
     passed: frozenset[str] = frozenset()
     failed: Mapping[str, str] = field(default_factory=dict)
     skipped: frozenset[str] = frozenset()
     imported: frozenset[str] = frozenset()
+    elsewhere: frozenset[str] = frozenset()
+
+    @property
+    def tells(self) -> bool:
+        """Whether this run says something of the code that it was made for."""
+        return bool(self.passed) and not self.elsewhere
 
     def __len__(self) -> int:
         """How many tests were seen."""
@@ -54,6 +62,7 @@ def read(lines: Iterable[str]) -> Outcomes:
     skipped: set[str] = set()
     failed: dict[str, str] = {}
     imported: set[str] = set()
+    elsewhere: set[str] = set()
     for line in lines:
         match _told(line):
             case {"id": str(test), "outcome": "failed", "words": str(words)}:
@@ -64,11 +73,15 @@ def read(lines: Iterable[str]) -> Outcomes:
                 passed.add(test)
             case {"imported": list(files)}:
                 imported.update(map(str, files))
+            case {"elsewhere": list(files)}:
+                elsewhere.update(map(str, files))
             case _:
                 continue
     skipped -= set(failed)
     return Outcomes(
-        frozenset(passed - skipped - set(failed)), failed, frozenset(skipped), frozenset(imported)
+        frozenset(passed - skipped - set(failed)),
+        failed,
+        *map(frozenset, (skipped, imported, elsewhere)),
     )
 
 
@@ -135,3 +148,11 @@ def is_test(path: str) -> bool:
 def is_of_tests(path: str) -> bool:
     """Whether a file belongs to the tests: by its name, or by a folder that it is in."""
     return is_test(path) or not TEST_FOLDERS.isdisjoint(PurePosixPath(path).parts)
+
+
+def may_be_data(path: str) -> bool:
+    """Whether a file lies where tests keep what they read, and has no name of a test."""
+    pure = PurePosixPath(path)
+    if pure.stem in {"__init__", "conftest"} or pure.stem.lower().startswith("test") or is_test(path):
+        return not DATA_FOLDERS.isdisjoint(pure.parts[:-1])
+    return not (TEST_FOLDERS | DATA_FOLDERS).isdisjoint(pure.parts[:-1])

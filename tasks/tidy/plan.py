@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 
+import not_by_hand
+import taken_names
 import task_file
 import testing_by_import
 from agent import carry_out
@@ -13,6 +15,7 @@ from artifacts import Artifacts
 from order import Order
 from planning import make_plan, most_subtasks
 from report import Report
+from repository import Repository
 from subtasks import Left, Plan, Subtask
 from survey import Survey
 from whole_file import read_json, write_json, write_text
@@ -25,11 +28,14 @@ def design(order: Order) -> Report:
     survey = Survey.from_json(read_json(artifacts.findings))
     baseline = artifacts.read_baseline(order.base)
     settings = task_file.read(order.task_dir)
+    files = Repository(order.workspace).python_files()
     plan = make_plan(
         survey.findings,
         settings,
         tested=baseline.tested,
         most=settings.subtasks or most_subtasks(baseline.seconds),
+        taken_from=taken_names.files(order.workspace, files, survey.findings),
+        as_they_stand=not_by_hand.files(order.workspace, files, baseline.outcomes.imported),
         by_importing=testing_by_import.files(order.workspace, survey.findings),
     )
     write_json(artifacts.plan, plan.to_json())

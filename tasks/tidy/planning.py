@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from os.path import commonpath
 
 from findings import SYNTAX, UNREADABLE, Finding, Safety
 from outcomes import is_of_tests
 from subtasks import Left, Plan, Subtask
+from taken_names import IMPORTS, UNUSED_IMPORT
 from task_file import Settings
 from wording import count, listed
 
@@ -35,7 +37,6 @@ NOT_TRIED = {
     "T201": "its fix deletes output that somebody may read",
     "T203": "its fix deletes output that somebody may read",
 }
-IMPORTS = ("F401", "F811")
 SAFE_ID = re.compile(r"[^a-z0-9]+")
 ID_LENGTH = 56
 PLAIN_PATH = re.compile(r"[\w./-]+")
@@ -52,6 +53,9 @@ class Why(StrEnum):
     UNTESTED = "its fix may change what the code does, and no test imports the file"
     TEST = "its fix may change what a test asserts, and nothing tests the tests"
     IMPORT = "an import inside a test may be just what it tests"
+    DATA = "it lies among the tests and none imports it, so it may be what they read"
+    GENERATED = "the file says that a program has written it"
+    TAKEN = "another file takes an import from that file"
     SETTING = "task.md leaves it alone"
     SYNTAX = "the file has syntax errors"
     BOUND = "there was more than one task should change; run the template again"
@@ -69,6 +73,8 @@ def make_plan(
     tested: Collection[str],
     most: int,
     by_importing: Collection[str] = (),
+    taken_from: Collection[str] = (),
+    as_they_stand: Mapping[str, str] | None = None,
 ) -> Plan:
     """Group what can be mended into subtasks, safest and most valuable first.
 
@@ -80,15 +86,19 @@ def make_plan(
         tested: The files of which tests can tell if an unsafe fix does harm.
         most: The bound on the number of subtasks.
         by_importing: The test files in which an unused import may be a test.
+        taken_from: The files from which others take an import that is unused there.
+        as_they_stand: The files to change nothing in, each with the reason.
     """
-    imports = {(path, code) for path in by_importing for code in IMPORTS}
+    whole = as_they_stand or {}
+    imports = {(path, UNUSED_IMPORT): Why.TAKEN for path in taken_from}
+    imports |= {(path, code): Why.IMPORT for path in by_importing for code in IMPORTS}
     unreadable = {finding.path for finding in findings if finding.code in {SYNTAX, UNREADABLE}}
     mended: list[Finding] = []
     left: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:
         why = _why_left(finding, settings, unreadable, tested)
-        if not why and (finding.path, finding.code) in imports:
-            why = Why.IMPORT
+        why = why or whole.get(finding.path, "")
+        why = why or imports.get((finding.path, finding.code), "")
         if why:
             left[finding.code, finding.name, why] += 1
         else:
@@ -97,7 +107,7 @@ def make_plan(
     for finding in (finding for portion in portions[most:] for finding in portion):
         left[finding.code, finding.name, Why.BOUND] += 1
     return Plan(
-        tuple(_named(portions[:most])),
+        tuple(_named(portions[:most], {path for path, _ in imports})),
         tuple(Left(code, name, number, why) for (code, name, why), number in left.most_common()),
     )
 
@@ -181,14 +191,15 @@ def _portions(group: Sequence[Finding]) -> Iterator[list[Finding]]:
         yield portion
 
 
-def _named(portions: Iterable[Sequence[Finding]]) -> Iterator[Subtask]:
-    """Subtasks of the portions; those of one kind are numbered."""
+def _named(portions: Iterable[Sequence[Finding]], keeping: Collection[str]) -> Iterator[Subtask]:
+    """Subtasks of the portions; those of one kind are numbered. Some files keep their imports in any of them."""
     stems = [(_stem(portion), portion) for portion in portions]
     kinds = Counter(stem for stem, _ in stems)
     numbers: Counter[str] = Counter()
     for stem, portion in stems:
         numbers[stem] += 1
-        yield _subtask(f"{stem}-{numbers[stem]}" if kinds[stem] > 1 else stem, portion)
+        subtask = _subtask(f"{stem}-{numbers[stem]}" if kinds[stem] > 1 else stem, portion)
+        yield replace(subtask, keep_imports=tuple(path for path in subtask.files if path in keeping))
 
 
 def _stem(portion: Sequence[Finding]) -> str:

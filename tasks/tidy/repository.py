@@ -16,6 +16,7 @@ from wording import first_line
 GIT_SECONDS = 300
 REGULAR = {"100644", "100755"}
 SYMLINK = "120000"
+SUBMODULE = "160000"
 # External diff programs and hooks are the user's convenience; here they would be somebody else's code.
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
 PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
@@ -23,10 +24,11 @@ PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of a commit."""
+    """One file of a commit, or one submodule; `object` names its content, or the submodule's commit."""
 
     path: str
     mode: str
+    object: str
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ class Repository:
         for record in os.fsdecode(self.git("ls-tree", "-r", "-z", "--full-tree", revision)).split("\0"):
             if record:
                 about, _, path = record.partition("\t")
-                found.append(Entry(path, about.split(" ", 1)[0]))
+                mode, _, name = about.split()
+                found.append(Entry(path, mode, name))
         return found
 
     def python_files(self, revision: str = "HEAD") -> list[str]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from errors import GitError
-from repository import Repository, is_regular
+from repository import SUBMODULE, Repository, is_regular
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 BUILT_SUFFIXES = (".py", ".so", ".pyd")
@@ -25,7 +25,7 @@ def copied(workspace: Repository, original: Path | None = None) -> Iterator[Path
     Args:
         workspace: The work tree; its files as they stand, committed or not.
         original: The user's own work tree, which may hold what a fresh one lacks: a version module or a
-            compiled extension that a build has put beside the sources and git ignores.
+            compiled extension that a build has put beside the sources and git ignores, or its submodules.
     """
     with _folder() as outer:
         inner = outer / _name(original)
@@ -33,6 +33,7 @@ def copied(workspace: Repository, original: Path | None = None) -> Iterator[Path
         workspace.copy(inner)
         if original is not None:
             _add_built(workspace, original, inner)
+            _add_submodules(workspace, original, inner, outer / "index")
         yield inner
 
 
@@ -89,6 +90,15 @@ def _add_built(workspace: Repository, original: Path, copy: Path) -> None:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)
+
+
+def _add_submodules(workspace: Repository, original: Path, copy: Path, index: Path) -> None:
+    """Lay each submodule's files as the commit names them, where the user has checked that submodule out."""
+    for entry in workspace.entries():
+        if entry.mode != SUBMODULE or not (original / entry.path / ".git").exists():
+            continue
+        with suppress(GitError):
+            Repository(original / entry.path).export(entry.object, copy / entry.path, index)
 
 
 def _ignored(original: Path) -> list[str]:

@@ -10,7 +10,7 @@ from errors import ArtifactError
 
 @dataclass(frozen=True)
 class Subtask:
-    """One change of its own: some rules, in some files."""
+    """One change of its own: some rules, in some files; those of `keep_imports` lose no import by it."""
 
     id: str
     title: str
@@ -18,6 +18,7 @@ class Subtask:
     files: tuple[str, ...]
     findings: int
     unsafe: bool
+    keep_imports: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """As plan.json keeps it."""
@@ -27,7 +28,8 @@ class Subtask:
     def from_json(cls, said: Mapping[str, object]) -> Subtask:
         """As plan.json has it."""
         rules, files = said.get("rules"), said.get("files")
-        if not (isinstance(rules, list) and isinstance(files, list)):
+        keep_imports = said.get("keep_imports", [])
+        if not (isinstance(rules, list) and isinstance(files, list) and isinstance(keep_imports, list)):
             raise ArtifactError("plan.json has a subtask without rules or files.")
         return cls(
             id=str(said.get("id")),
@@ -36,6 +38,7 @@ class Subtask:
             files=tuple(map(str, files)),
             findings=int(str(said.get("findings", 0))),
             unsafe=bool(said.get("unsafe")),
+            keep_imports=tuple(map(str, keep_imports)),
         )
 
 

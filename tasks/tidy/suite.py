@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import bounded
+import inner_projects
 import outcomes
 from outcomes import Outcomes, gist
 from wording import first_line, last_line
@@ -75,7 +76,7 @@ class SuiteRun:
     words: str
 
 
-def choose(copy: Path, homes: Iterable[Path], limit: float) -> Iterator[tuple[Runner, SuiteRun]]:
+def choose(copy: Path, homes: Sequence[Path], limit: float) -> Iterator[tuple[Runner, SuiteRun]]:
     """Each way to run the tests, with what its run said; the caller stops where it is content.
 
     Args:
@@ -89,21 +90,36 @@ def choose(copy: Path, homes: Iterable[Path], limit: float) -> Iterator[tuple[Ru
         *(Runner("unittest", python) for python in pythons),
     ]:
         if _imports_the_copy(runner.python, copy):
-            yield from _attempts(copy, runner, limit)
+            yield from _attempts(copy, runner, limit, homes)
 
 
-def _attempts(copy: Path, runner: Runner, limit: float) -> Iterator[tuple[Runner, SuiteRun]]:
+def _attempts(
+    copy: Path, runner: Runner, limit: float, homes: Sequence[Path]
+) -> Iterator[tuple[Runner, SuiteRun]]:
     """A way as the project configures it, and without what may have kept it from running."""
-    ran = run(copy, runner, limit)
+    ran = run(copy, runner, limit, homes=homes)
     yield runner, ran
     if not ran.outcomes.passed and runner.kind == "pytest" and ran.status is not None:
         more = WIDER_NAMES if ran.status == NOTHING_COLLECTED else WITHOUT_OPTIONS
         runner = replace(runner, options=more)
-        yield runner, run(copy, runner, limit)
+        yield runner, run(copy, runner, limit, homes=homes)
 
 
-def run(copy: Path, runner: Runner, limit: float, only: Iterable[str] | None = None) -> SuiteRun:
+def run(
+    copy: Path,
+    runner: Runner,
+    limit: float,
+    only: Iterable[str] | None = None,
+    homes: Iterable[Path] = (),
+) -> SuiteRun:
     """Run the tests of a copy, all of them or only some.
+
+    Args:
+        copy: The copy.
+        runner: How to run them.
+        limit: Seconds until the run is killed.
+        only: The tests to run; None: all.
+        homes: The user's own folders of the project, from which nothing should be imported.
 
     Raises:
         OSError: the interpreter cannot be started.
@@ -111,7 +127,9 @@ def run(copy: Path, runner: Runner, limit: float, only: Iterable[str] | None = N
     notes = copy.parent / "outcomes.jsonl"
     notes.unlink(missing_ok=True)
     notes.touch()
-    environment = surroundings(copy, runner.python) | {"TIDY_OUTCOMES": str(notes), "TIDY_ROOT": str(copy)}
+    environment = surroundings(copy, runner.python)
+    environment |= {"TIDY_OUTCOMES": str(notes), "TIDY_ROOT": str(copy)}
+    environment["TIDY_HOMES"] = os.pathsep.join(map(str, homes))
     where: Sequence[str] = ()
     if only is not None:
         wanted = sorted(only)
@@ -163,14 +181,20 @@ def surroundings(copy: Path, python: str) -> dict[str, str]:
 
 
 def import_roots(copy: Path) -> list[Path]:
-    """The folders that imports of the project's code start from."""
-    return [
-        folder for folder in (copy / "src", copy / "lib", copy) if folder == copy or _holds_modules(folder)
-    ]
+    """The folders that imports of the project's code start from; last those of projects beneath it."""
+    inner = [root for project in inner_projects.of(copy) for root in _roots_of(project)]
+    return list(dict.fromkeys([*_roots_of(copy), *inner, copy]))
+
+
+def _roots_of(project: Path) -> Iterator[Path]:
+    for folder in (project / "src", project / "lib", project):
+        if _holds_modules(folder):
+            yield folder
 
 
 def _holds_modules(folder: Path) -> bool:
-    return any(folder.glob("*.py")) or any(folder.glob("*/__init__.py"))
+    # One level more: a namespace's folder has no `__init__.py`, the package in it has.
+    return any(any(folder.glob(modules)) for modules in ("*.py", "*/__init__.py", "*/*/__init__.py"))
 
 
 def _virtualenvs(homes: Iterable[Path]) -> list[str]:
@@ -215,6 +239,8 @@ def _asked(python: str, program: str, copy: Path, *arguments: str) -> str:
 
 def why_none(ran: SuiteRun) -> str:
     """Why no test of a run passed, in one line; empty if there simply are no tests."""
+    if ran.outcomes.elsewhere:
+        return f"the tests import your own {min(ran.outcomes.elsewhere)}, so they say nothing of a change"
     if ran.outcomes.failed:
         return gist(next(iter((ran.outcomes.unread or ran.outcomes.failed).values())))
     if ran.status in {0, NOTHING_COLLECTED}:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from findings import Finding
 from outcomes import is_of_tests
-from planning import IMPORTS
+from taken_names import IMPORTS
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import edits
 import linter
+import taken_names
 from compiling import broken
 from findings import Counts, Finding, Fix, Safety, by_path, counted, of
 from linter import Manner
 from repository import Repository
 from scratch import copied
 from subtasks import Subtask
+from taken_names import IMPORTS, UNUSED_IMPORT
 
 Contents = Mapping[str, bytes]
 """Files with the bytes that they shall have."""
@@ -57,17 +59,25 @@ class Workshop:
     def mended(self) -> Contents:
         """The files that ruff changes when it fixes the subtask's rules."""
         self._lay({})
-        linter.fix(self._copy, self._manner, self.files, self._subtask.rules, unsafe=self._subtask.unsafe)
+        for files, rules in self._rules_by_files():
+            if files and rules:
+                linter.fix(self._copy, self._manner, files, rules, unsafe=self._subtask.unsafe)
         return self._changed()
+
+    def _rules_by_files(self) -> Iterator[tuple[list[str], list[str]]]:
+        rules, keeping = list(self._subtask.rules), self._subtask.keep_imports
+        yield [path for path in self.files if path not in keeping], rules
+        yield [path for path in self.files if path in keeping], [r for r in rules if r not in IMPORTS]
 
     def single_fixes(self, paths: Iterable[str]) -> list[tuple[str, Fix]]:
         """Each fix of the subtask's rules in some files, for itself."""
         where, wanted = set(paths), {Safety.SAFE, Safety.UNSAFE} if self._subtask.unsafe else {Safety.SAFE}
+        rules = {path: some for paths, some in self._rules_by_files() for path in paths}
         found = {
             (finding.path, finding.fix): None
             for finding in self.findings({})
             if finding.path in where
-            and finding.code in self._subtask.rules
+            and finding.code in rules[finding.path]
             and finding.fix is not None
             and finding.fix.safety in wanted
         }
@@ -94,11 +104,19 @@ class Workshop:
 
     def _mend_consequences(self, paths: Sequence[str]) -> None:
         """A fix may leave an import unused or unsorted: that is its own to clear up, where there was none."""
+        fresh = [
+            finding
+            for finding in linter.findings(self._copy, self._manner, paths)
+            if not self._before[finding.path, finding.code]
+            and finding.fix is not None
+            and finding.fix.safety is Safety.SAFE
+        ]
+        everything = [path.relative_to(self._copy).as_posix() for path in self._copy.rglob("*.py")]
+        kept = {(path, UNUSED_IMPORT) for path in taken_names.files(self._copy, everything, fresh)}
         new: dict[tuple[str, ...], list[str]] = defaultdict(list)
         found: dict[str, set[str]] = defaultdict(set)
-        for finding in linter.findings(self._copy, self._manner, paths):
-            fresh = not self._before[finding.path, finding.code]
-            if fresh and finding.fix is not None and finding.fix.safety is Safety.SAFE:
+        for finding in fresh:
+            if (finding.path, finding.code) not in kept:
                 found[finding.path].add(finding.code)
         for path, codes in found.items():
             new[tuple(sorted(codes))].append(path)

@@ -5,7 +5,7 @@ Where git cannot do it just now, they raise, and are tried again later: neither 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.daemon.act.launch import Places, tree_of
 from orchestrator.model.actions import Commit, Merge
@@ -15,6 +15,9 @@ from orchestrator.model.facts import WorkCommitted, WorkMerged
 if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
     from orchestrator.ports.workspaces import Tree, Workspaces
+
+SUBJECT: Final = 72
+"""Characters of a commit's first line: what `git log --oneline` shows in a terminal."""
 
 
 def commit(workspaces: Workspaces, state: PMState, action: Commit, where: Places, at: float) -> WorkCommitted:
@@ -26,15 +29,21 @@ def commit(workspaces: Workspaces, state: PMState, action: Commit, where: Places
 
     """
     step = state.steps[action.step]
-    subject = f"{state.name}: {step.title}"[:72]
+    about = f"Subtask {step.subtask or step.id}, attempt {step.attempt}."
     try:
         made, files = workspaces.commit(
-            _tree(state, action.step, where),
-            f"{subject}\n\nSubtask {step.subtask or step.id}, attempt {step.attempt}.",
+            _tree(state, action.step, where), message(f"{state.name}: {step.title}", about)
         )
     except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
     return WorkCommitted(at, action.id, action.step, action.attempt, made, files)
+
+
+def message(title: str, about: str) -> str:
+    """Return a commit's message; a title too long for its first line stands whole beneath it."""
+    if len(title) <= SUBJECT:
+        return f"{title}\n\n{about}"
+    return f"{title[: SUBJECT - 1].rstrip()}…\n\n{title}\n\n{about}"
 
 
 def merge(workspaces: Workspaces, state: PMState, action: Merge, where: Places, at: float) -> WorkMerged:

@@ -38,11 +38,30 @@ def pytest_collection_modifyitems(config, items):
     items[:] = kept
 
 
-def imported():
-    """The project's files that are imported in this process."""
-    root = os.path.join(os.environ.get("TIDY_ROOT", ""), "")
+def places():
+    """The files that are imported in this process: the project's, and those of the user's own tree."""
     files = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
-    return sorted(file[len(root) :] for file in files if file.startswith(root))
+    homes = [home for home in os.environ.get("TIDY_HOMES", "").split(os.pathsep) if home]
+    inside = [beneath(home, file) for home in homes for file in files if not is_installed(file)]
+    return [
+        {
+            "imported": sorted(
+                filter(None, (beneath(os.environ.get("TIDY_ROOT", ""), file) for file in files))
+            )
+        },
+        {"elsewhere": sorted(set(filter(None, inside)))},
+    ]
+
+
+def beneath(folder, file):
+    """The file as seen from the folder; empty if it lies elsewhere."""
+    folder = os.path.join(folder, "")
+    return file[len(folder) :] if file.startswith(folder) else ""
+
+
+def is_installed(file):
+    """Whether a file belongs to a virtualenv, which may lie in the project."""
+    return bool(beneath(sys.prefix, file)) or "site-packages" in file.split(os.sep)
 
 
 class Worker:
@@ -53,7 +72,8 @@ class Worker:
 
     def pytest_unconfigure(self):
         """The end of the run."""
-        self.file.write(json.dumps({"imported": imported()}) + "\n")
+        for place in places():
+            self.file.write(json.dumps(place) + "\n")
         self.file.close()
 
 

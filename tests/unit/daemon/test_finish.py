@@ -57,3 +57,15 @@ def test_where_it_never_can_the_reason_is_the_outcome(state):
     assert isinstance(committed, WorkCommitted)
     assert isinstance(merged, WorkMerged)
     assert committed.reason == merged.reason == "it does not fit"
+
+
+def test_a_short_title_is_the_first_line():
+    assert finish.message("shop: Mend it", "Subtask a.") == "shop: Mend it\n\nSubtask a."
+
+
+def test_a_long_title_is_cut_visibly_and_stands_whole_beneath():
+    title = f"shop: Mend {'many ' * 20}things"
+    first, blank, whole, *_, about = finish.message(title, "Subtask a.").split("\n")
+    assert len(first) <= finish.SUBJECT
+    assert first.endswith("many…")
+    assert (blank, whole, about) == ("", title, "Subtask a.")

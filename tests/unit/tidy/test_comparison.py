@@ -8,6 +8,8 @@ from errors import ArtifactError
 from repository import Repository
 from scratch import copied
 
+from tests.unit.tidy.conftest import git
+
 FILES = {
     "shop/__init__.py": "",
     "shop/tags.py": "TAGS = {'a'}\n",
@@ -105,6 +107,23 @@ def test_what_a_build_put_beside_the_sources_is_there(project, tmp_path):
         ]
         (copy / "a").chmod(0o500)
     assert not copy.parent.exists()
+
+
+def test_submodules_are_there_as_the_commit_names_them(project, tmp_path):
+    folder = project(
+        {"test_a.py": "from words import words\ndef test_a(): assert words.WORD == 'committed'\n"}
+    )
+    git(tmp_path, "init", "--quiet", "words")
+    (tmp_path / "words" / "words.py").write_text("WORD = 'committed'\n", encoding="utf-8")
+    git(tmp_path / "words", "add", "--all")
+    git(tmp_path / "words", "commit", "--quiet", "--message=words")
+    git(folder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "words"))
+    git(folder, "commit", "--quiet", "--message=with a submodule")
+    (folder / "words" / "words.py").write_text("WORD = 'not yet'\n", encoding="utf-8")
+    git(folder, "worktree", "add", "--quiet", "--detach", str(tmp_path / "tree"))
+    found = baseline.take(Repository(tmp_path / "tree"), folder, 60)
+    assert found.outcomes.passed == {"test_a.py::test_a"}
+    assert (folder / "words" / "words.py").read_text(encoding="utf-8") == "WORD = 'not yet'\n"
 
 
 def test_how_a_failure_may_name_a_file():

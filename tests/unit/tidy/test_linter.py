@@ -43,6 +43,19 @@ def test_without_own_rules_nothing_above_the_project_is_followed(tmp_path):
     assert codes(found) == ["F401", "F541"]
 
 
+def test_the_oldest_python_of_a_repositorys_projects_counts(tmp_path):
+    write(
+        tmp_path,
+        pyproject_toml="[project]\nrequires-python = '>=3.10'\n",
+        packages__old__setup_py="setup(python_requires='>=3.8')\n",
+        packages__new__pyproject_toml="[project]\nrequires-python = '>=3.12'\n",
+        tests__case__setup_py="setup(python_requires='>=2.7')\n",
+    )
+    assert survey(tmp_path, ["packages/old/setup.py"])[0].target == "py38"
+    write(tmp_path, packages__older__setup_py="setup(python_requires='>=2.7')\n")
+    assert survey(tmp_path, ["packages/old/setup.py"])[0].without == ("UP", "SIM")
+
+
 @pytest.mark.parametrize(
     "extended", ["../ruff.toml", "/etc/ruff.toml", "~/ruff.toml", "$HOME/ruff.toml", "sub/x.toml"]
 )

@@ -1,6 +1,7 @@
 import json
 
 import outcomes
+import pytest
 from outcomes import Outcomes
 
 
@@ -90,3 +91,22 @@ def test_what_belongs_to_the_tests():
     assert outcomes.is_of_tests("pkg/test_a.py")
     assert outcomes.is_of_tests("conftest.py")
     assert not outcomes.is_of_tests("pkg/latest.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "may_be"),
+    [
+        ("test/normalizer_issue_files/E40.py", True),
+        ("pkg/tests/bad_encoding2.py", True),
+        ("testing/data/W29.py", True),
+        ("tests/fixtures/test_a.py", True),
+        ("testdata/conftest.py", True),
+        ("test/testOfflineSchema.py", False),
+        ("tests/unit/conftest.py", False),
+        ("tests/__init__.py", False),
+        ("src/shop/till.py", False),
+        ("test.py", False),
+    ],
+)
+def test_what_may_be_data_of_tests(path, may_be):
+    assert outcomes.may_be_data(path) is may_be

@@ -8,7 +8,7 @@ from findings import SYNTAX, Finding, Fix, Safety
 from hypothesis import given
 from hypothesis import strategies as st
 from planning import Why
-from subtasks import Plan
+from subtasks import Plan, Subtask
 from task_file import Settings
 
 SAFE, UNSAFE = Fix(Safety.SAFE, ()), Fix(Safety.UNSAFE, ())
@@ -89,6 +89,32 @@ def test_a_test_that_tests_by_importing_keeps_its_imports():
     made = planning.make_plan(findings, Settings(), tested=(), most=9, by_importing={"tests/test_a.py"})
     assert sum(subtask.findings for subtask in made.subtasks) == 2
     assert [(left.code, left.why) for left in made.left] == [("F401", Why.IMPORT)]
+
+
+def test_a_file_from_which_others_take_an_import_keeps_its_imports():
+    findings = [found("F401"), found("F401", "src/b.py"), found("F541")]
+    made = planning.make_plan(findings, Settings(), tested=(), most=9, taken_from={"src/b.py"})
+    assert sum(subtask.findings for subtask in made.subtasks) == 2
+    assert [(left.code, left.findings, left.why) for left in made.left] == [("F401", 1, Why.TAKEN)]
+
+
+def test_it_keeps_them_beside_another_rule_of_the_same_subtask():
+    findings = [found("F401"), found("F401", "src/b.py"), found("F541", "src/b.py")]
+    (subtask,) = planning.make_plan(findings, Settings(), tested=(), most=9, taken_from={"src/b.py"}).subtasks
+    assert subtask.rules == ("F401", "F541")
+    assert "src/b.py" in subtask.files
+    assert subtask.keep_imports == ("src/b.py",)
+    said = json.loads(json.dumps(subtask.to_json()))
+    assert Subtask.from_json(said) == subtask
+
+
+def test_what_is_to_stay_as_it_stands_is_left():
+    findings = [found("W291", "test/cases/E40.py"), found("W291", "test/helper.py")]
+    made = planning.make_plan(
+        findings, Settings(), tested=(), most=9, as_they_stand={"test/cases/E40.py": Why.DATA}
+    )
+    assert [subtask.files for subtask in made.subtasks] == [("test/helper.py",)]
+    assert [left.why for left in made.left] == [Why.DATA]
 
 
 def test_a_file_that_does_not_parse_is_left():

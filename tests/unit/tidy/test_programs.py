@@ -124,6 +124,7 @@ def test_what_an_earlier_step_should_have_left_is_missed_aloud(project, daemon):
     tree = made.tree("tree")
     assert made.check("compare", "test:x", tree) == 2
     assert "baseline.json is missing" in section(made.run("explore", "explore", tree), "Blockers")
+    assert "ended with exit status 2" in section(made.run("explore", "explore", tree, check=2), "Blockers")
     assert "findings.json is missing" in section(made.run("plan", "plan", tree), "Blockers")
     assert verdict(made.run("test", "test:x", tree, check=2)) == "REJECTED"
     assert "has not run check.py" in section(made.run("test", "test:x", tree), "Blockers")

@@ -144,6 +144,45 @@ def test_an_interpreter_that_imports_another_copy_is_not_asked(copy, tmp_path, m
     assert not suite._imports_the_copy(sys.executable, copy)
 
 
+def test_the_projects_of_a_repository_import_each_other(copy):
+    lay(
+        copy,
+        {
+            "packages/till/pyproject.toml": "",
+            "packages/till/src/till/__init__.py": "import store.shelf\n",
+            "packages/store/setup.py": "",
+            "packages/store/src/store/shelf/__init__.py": "",  # a namespace: `store` has none
+            "packages/till/tests/test_till.py": "import till\ndef test_till(): pass\n",
+            "books/__init__.py": "",
+            "books/random/setup.py": "",
+            "books/random/random.py": "raise SystemExit\n",
+            "docs/setup.py": "",
+            "docs/till.py": "raise SystemExit\n",
+        },
+    )
+    _, ran = chosen(copy)
+    assert ran.outcomes.passed == {"packages/till/tests/test_till.py::test_till"}
+    assert ran.outcomes.imported >= {
+        "packages/till/src/till/__init__.py",
+        "packages/store/src/store/shelf/__init__.py",
+    }
+    assert copy in suite.import_roots(copy)
+
+
+@pytest.mark.parametrize("runner", [PYTEST, UNITTEST])
+def test_tests_that_import_the_users_own_tree_tell_nothing(copy, tmp_path, runner):
+    home = lay(tmp_path / "home", {"odd/shop.py": "", ".venv/lib/site-packages/installed.py": ""})
+    reach = f"sys.path += [{str(home / 'odd')!r}, {str(home / '.venv/lib/site-packages')!r}]"
+    case = "class Case(unittest.TestCase):\n    def test(self): pass\n"
+    lay(copy, {"test_shop.py": f"import sys, unittest\n{reach}\nimport installed, shop\n{case}"})
+    ran = suite.run(copy, runner, 60, homes=[home])
+    assert len(ran.outcomes.passed) == 1
+    assert ran.outcomes.elsewhere == {"odd/shop.py"}
+    assert not ran.outcomes.tells
+    assert "your own odd/shop.py" in suite.why_none(ran)
+    assert suite.run(copy, runner, 60).outcomes.tells
+
+
 def test_the_virtualenv_of_the_project_comes_first(copy, tmp_path):
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)

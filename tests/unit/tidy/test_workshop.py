@@ -36,6 +36,25 @@ def test_what_a_fix_leaves_behind_is_its_own_to_clear_up(opened):
     assert done.contents == {"a.py": b"\nx: list[int] = []\n"}
 
 
+def test_what_a_fix_leaves_behind_stays_where_another_file_takes_it(opened):
+    source = "from typing import List\n\nx: List[int] = []\n"
+    with opened({"a.py": source, "b.py": "from a import List\n"}, "UP006", unsafe=True) as shop:
+        done = shop.polished(shop.mended())
+    assert done.contents == {"a.py": source.replace(": List", ": list").encode()}
+
+
+def test_a_file_that_is_to_keep_its_imports_loses_none_by_another_rule_of_the_subtask(project):
+    source = "import os\n\nprint(f'x')\n"
+    folder = project({"a.py": source, "b.py": source})
+    subtask = Subtask(
+        "x", "Mend it", ("F401", "F541"), ("a.py", "b.py"), 3, unsafe=False, keep_imports=("a.py",)
+    )
+    with workshop.opened(Repository(folder), MANNER, subtask, list(subtask.files)) as shop:
+        done = shop.polished(shop.mended())
+        singly = shop.with_fixes(shop.single_fixes(["a.py", "b.py"]))
+    assert done.contents == singly == {"a.py": b"import os\n\nprint('x')\n", "b.py": b"\nprint('x')\n"}
+
+
 def test_a_file_in_which_ruff_would_find_more_is_refused(opened):
     with opened({"a.py": "x = f'y'\n"}, "F541") as shop:
         done = shop.polished({"a.py": b"x = 'y'\nif x: pass\nif x: pass\n"})
