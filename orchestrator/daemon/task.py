@@ -62,9 +62,11 @@ class Task:
 
     def __post_init__(self) -> None:
         """Open the journal."""
-        limits = self.office.world.settings.limits
+        settings = self.office.world.settings
         self.doing = Doing(self.office, self.id, self.home)
-        self.engine = Engine(self.office.world.files, self.home, limits, self._act)
+        self.engine = Engine(
+            self.office.world.files, self.home, settings.limits, self._act, settings.logs.size
+        )
 
     @property
     def id(self) -> str:
