@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.chaos.sweep import (
+from tests.chaos.kills import (
     daemon_killed,
     daemon_killed_by_strace,
     everything_killed,
