@@ -221,6 +221,7 @@ def projections_garbled(world: World, junk: bytes) -> None:
     if not world.pid:
         beat.unlink()
         world.daemon()
+    world.until(lambda: not (world.home() / "state.json").read_bytes().endswith(junk or b"e"))
     world.until_works("dev:greet")
     world.until(lambda: b'"state"' in (folder / "pm_state.json").read_bytes())
     world.go("on")
