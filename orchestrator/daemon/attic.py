@@ -1,7 +1,8 @@
 """What is left of runs that are over: what their terminals showed is packed, and goes when there is too much of it.
 
 What steers is in the journal, and stays. Of a run's folder stay the order and what tells how it ended; its scripts go,
-and so does its terminal's log in the end. Nothing is touched of a run that lives, or whose step is still open.
+and so does its terminal's log in the end. Nothing is touched of a run that lives, or whose step is still open. Replies
+to requests go if nobody took them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
+from orchestrator.daemon.requests import REPLY
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.launcher import AGENT, PANE_LOG, SCRIPT
 from orchestrator.ports.files import Unreadable
@@ -83,8 +85,16 @@ class Attic:
         for run in spent:
             self.files.remove(runs / run / PACKED)
             del self.kept[run]
+        self._drop_replies(at - bounds.pack_after)
         if packed or spent:
             log.info("task %s: %d logs of runs packed, %d dropped", self.home.name, len(packed), len(spent))
+
+    def _drop_replies(self, before: float) -> None:
+        """Remove the replies that nobody took: whoever asked has long given up."""
+        folder = places.task_requests(self.home)
+        for entry in self.files.entries(folder):
+            if entry.name.endswith(REPLY) and entry.mtime_ns / 1e9 < before:
+                self.files.remove(folder / entry.name)
 
     def _put_away(self, run: str, known: Collection[str], bounds: LogSettings, at: float) -> bool:
         """Pack one run's log and remove its scripts, if it is over for long enough; return whether that was done."""

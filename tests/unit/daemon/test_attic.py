@@ -148,7 +148,18 @@ def test_a_second_time_costs_no_look_into_the_folders(attic: Attic, monkeypatch)
 
     monkeypatch.setattr(DiskFiles, "entries", noted)
     attic.tidy(state(r1=GONE), BOUNDS, NOW)
-    assert looked == [attic.home / "runs"]
+    assert looked
+    assert attic.home / "runs" / "r1" not in looked
+
+
+def test_a_reply_that_nobody_took_goes_and_what_waits_to_be_heard_stays(attic: Attic) -> None:
+    folder = attic.home / "requests"
+    folder.mkdir()
+    for name, age in (("1.reply.json", 61), ("2.reply.json", 59), ("3.json", 5000)):
+        (folder / name).write_bytes(b"{}")
+        os.utime(folder / name, (NOW - age, NOW - age))
+    attic.tidy(state(), BOUNDS, NOW)
+    assert names(folder) == {"2.reply.json", "3.json"}
 
 
 @pytest.mark.parametrize(
