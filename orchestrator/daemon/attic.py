@@ -59,12 +59,16 @@ def spent_logs(kept: Mapping[str, Kept], bounds: LogSettings, at: float) -> list
 
 @dataclass(slots=True)
 class Attic:
-    """The runs of one task that are over. `kept` are the packed logs, `done` the runs that need no more looks."""
+    """The runs of one task that are over. `kept` are the packed logs, `done` the runs that need no more looks.
+
+    `gathered` says that the work kept of its tries was put together since it is complete.
+    """
 
     files: Files
     home: Path
     kept: dict[str, Kept] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
+    gathered: bool = False
 
     def tidy(self, state: PMState, bounds: LogSettings, at: float) -> None:
         """Pack what is over, and remove what is too much. May be repeated, and cut off anywhere.

@@ -38,6 +38,7 @@ from orchestrator.hosts.processes import Process
 from orchestrator.hosts.sweep import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
 from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.model.task import TaskState
 from orchestrator.tellers.children import ChildTeller
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
@@ -213,7 +214,7 @@ class Service:
         self._hints.put(h.Stop())
 
     def _opened_office(self, settings: Settings, environ: Mapping[str, str]) -> Office:
-        workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
+        self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
         return Office(
             world=World(self._files, self._host, workspaces, settings, environ),
             clock=self._clock,
@@ -239,7 +240,7 @@ class Service:
             roll_output(places.daemon_log(self._state), self._settings.logs.size)
 
     def _pack(self) -> None:
-        """Have what runs have left behind packed, now and then."""
+        """Have what runs and tries have left behind packed, now and then."""
         now = self._clock.monotonic()
         if now - self._tidied_at < self._settings.logs.pack_after:
             return
@@ -247,13 +248,17 @@ class Service:
         for task in self._loop.tasks.values():
             if task.begun:
                 attic = self._attics.setdefault(task.id, Attic(self._files, task.home))
-                self._hands.do("attic", partial(self._tidy, attic, task.engine.state))
+                self._hands.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
 
-    def _tidy(self, attic: Attic, state: PMState) -> None:
+    def _tidy(self, attic: Attic, state: PMState, code: Path) -> None:
         try:
             attic.tidy(state, self._settings.logs, self._clock.now())
+            complete = state.state is TaskState.COMPLETE and not state.live_runs
+            if complete and state.base and not attic.gathered:
+                self._workspaces.gather(code, state.branch, self._settings.git.kept_refs)
+            attic.gathered = complete
         except (OrchestratorError, OSError) as error:
-            log.info("the logs of %s are packed later: %s", state.id, error)
+            log.info("what %s left behind is packed later: %s", state.id, error)
 
     def _watch_task(self, task: Task) -> None:
         requests = places.task_requests(task.home)

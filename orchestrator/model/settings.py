@@ -86,9 +86,13 @@ class TemplateSettings:
 
 @dataclass(frozen=True, slots=True)
 class GitSettings:
-    """`[git]`. `deadline` is how many seconds one git command may take."""
+    """`[git]`. `deadline` is how many seconds one git command may take.
+
+    When a task is complete and what was kept of its tries is on more than `kept_refs` refs, one ref holds it all.
+    """
 
     deadline: float = 60.0
+    kept_refs: int = 20
 
 
 @dataclass(frozen=True, slots=True)
