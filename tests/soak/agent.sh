@@ -1,6 +1,7 @@
 #!/bin/sh
-# An agent of every role for a soak: `agent.sh FOLDER PACE`. It mostly sleeps, for up to PACE seconds, and then does
-# its work as it should; of a hundred lives a few crash, say nothing, talk nonsense, reject or flood, by their run's id.
+# An agent of every role for a soak: `agent.sh FOLDER`. It mostly sleeps, for up to as many seconds as FOLDER/pace says,
+# and then does its work as it should; of a hundred lives a few crash, say nothing, talk nonsense, reject or flood, by
+# their run's id.
 set -u
 
 run=$ORCHESTRATOR_RUN step=$ORCHESTRATOR_STEP agent=$ORCHESTRATOR_AGENT task=$ORCHESTRATOR_TASK_DIR
@@ -8,7 +9,8 @@ echo "$run $step $ORCHESTRATOR_ATTEMPT $$" >>"$1/runs"
 dice=$((0x${run#r-}))
 chance=$((dice % 100))
 echo "$agent works on $step"
-sleep "$((dice / 100 % $2)).$((dice / 7 % 10))"
+read -r pace <"$1/pace"
+sleep "$((dice / 100 % pace)).$((dice / 7 % 10))"
 
 artifact="$ORCHESTRATOR_ARTIFACTS/$(echo "$step" | tr ':' '-').md"
 echo "by $run" >"$artifact"

@@ -36,10 +36,21 @@ class Crowd:
     def begin(self) -> None:
         """Lay all tasks down and ask for them."""
         shutil.copy(AGENT, self.world.root / "agent.sh")
+        self._set_pace(self.pace)
         for name in self.names:
             self._ask_for_more(name)
         with (self.world.project / ".git" / "info" / "exclude").open("a") as exclude:
             exclude.write("/tasks/\n")
+
+    def rest(self) -> None:
+        """Want nothing more, and let the agents that begin from now on hurry."""
+        self.resting = True
+        self._set_pace(1)
+
+    def _set_pace(self, pace: int) -> None:
+        part = self.world.root / "pace.part"
+        part.write_text(f"{pace}\n")
+        part.rename(self.world.root / "pace")
 
     def tend(self) -> None:
         """Look at each task once: start it again, answer it, ask for more agents."""
@@ -92,7 +103,7 @@ class Crowd:
         folder = self.world.project / "tasks" / name
         for each in ("handoffs", "scratchpad", "artifacts"):
             (folder / each).mkdir(parents=True, exist_ok=True)
-        command = f"sh {self.world.root}/agent.sh {self.world.root} {self.pace}"
+        command = f"sh {self.world.root}/agent.sh {self.world.root}"
         lines = [f"# Task: {name}", "## Goal", f"Round {number}.", "## Success Criteria", "- It is there."]
         lines += ["## Agent Config", *(f"{agent}.command: {command}" for agent in AGENTS)]
         part = self.world.root / "brief"

@@ -42,8 +42,8 @@ JUDGED = 240.0
 
 SAMPLES = 240
 TURN = 0.5
-PATIENCE = 240.0
-"""Seconds for all tasks to come to their ends once nobody wants more and nothing goes wrong."""
+PATIENCE = 120.0
+"""Seconds without a handoff after which a task that has not ended is stuck, once nothing goes wrong any more."""
 
 
 @dataclass
@@ -116,10 +116,12 @@ def _work(
 
 def _end(world: World, crowd: Crowd, result: Result) -> None:
     """Let everything come to its end, and hold what came of it against the laws."""
-    crowd.resting = True
-    deadline = time.monotonic() + PATIENCE
+    crowd.rest()
+    seen, deadline = 0, time.monotonic() + PATIENCE
     while (left := crowd.unsettled()) and time.monotonic() < deadline:
         crowd.tend()
+        if (handoffs := sum(1 for _ in world.project.glob("tasks/*/handoffs/*"))) > seen:
+            seen, deadline = handoffs, time.monotonic() + PATIENCE
         time.sleep(TURN)
     result.bad += [f"stuck: {name} is {crowd.told(name).get('state')}" for name in left]
     try:
