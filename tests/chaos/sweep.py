@@ -14,10 +14,12 @@ from collections.abc import Iterator, Sequence
 from tests.chaos.catalogue import FAULTS, Fault
 from tests.chaos.kills import kills
 from tests.chaos.trial import HEADING, Way, tried
+from tests.integration.daemon import world
 
 
 def main(words: Sequence[str] | None = None) -> int:
     options = _options(words)
+    world.PATIENCE = options.patience or world.PATIENCE
     began, bad, tries = time.monotonic(), 0, 0
     say(HEADING)
     reasons: list[str] = []
@@ -43,6 +45,9 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/chaos", description=__doc__)
     parser.add_argument("--stride", type=int, default=1, help="take each Nth moment only (default: all)")
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="how many runs at once")
+    parser.add_argument(
+        "--patience", type=float, help="seconds until a try is stuck (25; a busy machine needs more)"
+    )
     parser.add_argument("--stories", action="store_true", help="tell the whole story of each bad try")
     parser.add_argument("--list", action="store_true", help="name the faults and end")
     which = parser.add_mutually_exclusive_group()

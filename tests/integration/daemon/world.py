@@ -314,10 +314,10 @@ class World:
         """Return how many lives a step's agents had."""
         return [each for _, each in self.lives].count(step)
 
-    def until(self, holds: Callable[[], T], *, within: float = PATIENCE) -> T:
+    def until(self, holds: Callable[[], T], *, within: float | None = None) -> T:
         """Wait until something holds, and tell the whole story if it never does."""
         try:
-            return wait_until(holds, within=within, every=0.01)
+            return wait_until(holds, within=within or PATIENCE, every=0.01)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.account()}") from None
 
