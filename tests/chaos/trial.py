@@ -90,9 +90,10 @@ def _missing(world: World, name: str) -> str:
     lying = [path.name for path in folder.glob("*.md") if path.is_file() and not path.is_symlink()]
     if unread := [each for each in lying if _REPORT.fullmatch(each) and each not in known]:
         return f"nobody read {unread}"
-    made = {fact["commit"] for fact in story.facts("work_committed") if fact["commit"]}
-    kept = [commit for commit in sorted(made) if not _held(world, commit)]
-    return f"no ref holds {kept}" if kept else ""
+    # The same work may be committed anew on what the task's branch gained meanwhile: the last one counts.
+    last = {(fact["step"], fact["attempt"]): fact["commit"] for fact in story.facts("work_committed")}
+    lost = {step: commit for step, commit in last.items() if commit and not _held(world, commit)}
+    return f"no ref holds {lost}" if lost else ""
 
 
 def _held(world: World, commit: str) -> bool:

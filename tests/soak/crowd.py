@@ -63,7 +63,7 @@ class Crowd:
                 continue
             if told.get("state") == "complete":
                 self._ask_for_more(name)
-            elif told.get("state") in {"running", "waiting"} and self.alive(told) < self._share:
+            elif self._goes_on(told) and self.alive(told) < self._share:
                 self._ask("spawn", name, agent=self.chance.choice(LOOSE), instructions="Look around.")
 
     @property
@@ -76,6 +76,14 @@ class Crowd:
             return self.world.told(name)
         except (OSError, ValueError):
             return {}
+
+    @staticmethod
+    def _goes_on(told: dict[str, Any]) -> bool:
+        """Tell whether the plan itself is not done yet: what is asked for then still holds up the end of the task."""
+        steps = [
+            step for step in told.get("steps", ()) if step["subtask"] or step["id"] in {"explore", "plan"}
+        ]
+        return any(step["status"] not in {"passed", "set_aside"} for step in steps)
 
     @staticmethod
     def alive(told: dict[str, Any]) -> int:
