@@ -10,8 +10,9 @@ from typing import Final
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
-from orchestrator.cli.tail import Tail, last_lines, readable
+from orchestrator.cli.tail import Tail, last_lines, last_packed_lines, readable
 from orchestrator.cli.tasks import Task, about_task, chosen
+from orchestrator.daemon.rolling import old_one
 from orchestrator.formats.redact import LineMask, redacted_lines
 
 EXAMPLE = "task logs tidy dev -f"
@@ -32,11 +33,12 @@ def run(options: Namespace) -> int:
     """Show the end of a log."""
     task = chosen(options)
     path = _run_log(task, options.agent) if options.agent else Path(places.task_log(task.home))
-    if not path.exists() and not options.follow:
-        raise CommandError(Exit.FAILED, f"there is no log yet ({path})")
+    found = path.exists() or _packed(path).exists() or old_one(path).exists()
+    if not found and not options.follow:
+        raise CommandError(Exit.FAILED, _missing(path))
     growing = Tail(path, from_end=True)
     masking = LineMask()
-    there = last_lines(path, max(options.count, 0)) if path.exists() else []
+    there = _end_of(path, max(options.count, 0))
     for line in redacted_lines([readable(line) for line in there], masking):
         print(line)
     while options.follow:
@@ -44,6 +46,26 @@ def run(options: Namespace) -> int:
             print(masking.line(readable(line)), flush=True)
         time.sleep(_PAUSE)
     return Exit.DONE
+
+
+def _end_of(path: Path, count: int) -> list[str]:
+    """Return the last lines of a log, which may be packed, or go on from an older one."""
+    if not path.exists() and _packed(path).exists():
+        return last_packed_lines(_packed(path), count)
+    lines = last_lines(path, count) if path.exists() else []
+    if len(lines) < count and old_one(path).exists():
+        lines = last_lines(old_one(path), count - len(lines)) + lines
+    return lines
+
+
+def _packed(path: Path) -> Path:
+    return path.with_name(f"{path.name}.gz")
+
+
+def _missing(path: Path) -> str:
+    if (path.parent / "exit").exists():
+        return f"its log is not kept any more (`[logs]` in the settings says for how long; {path})"
+    return f"there is no log yet ({path})"
 
 
 def _run_log(task: Task, agent: str) -> Path:

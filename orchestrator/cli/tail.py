@@ -37,6 +37,16 @@ def last_lines(path: Path, count: int) -> list[str]:
     return data.decode(errors="replace").split("\n")[:-1][-count:] if count else []
 
 
+def last_packed_lines(path: Path, count: int) -> list[str]:
+    """Return the last lines of a file that was packed when it had stopped growing."""
+    import gzip
+    from collections import deque
+
+    with gzip.open(path) as file:
+        lines = deque(file, maxlen=count)
+    return [line.decode(errors="replace").removesuffix("\n") for line in lines]
+
+
 class Tail:
     """What is added to a file, as whole lines. A missing file has none yet; a shorter one began anew."""
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.journal import Journal
+from orchestrator.daemon.rolling import RollingLog
 from orchestrator.formats.handoff import neutral
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut
 from orchestrator.model.facts import JournalDamaged
+from orchestrator.model.settings import LogSettings
 from orchestrator.pm.decide import decide
 from orchestrator.pm.explain import explain
 
@@ -32,6 +34,8 @@ log = logging.getLogger(__name__)
 LINE_LENGTH: Final = 4000
 """The most characters of a line of the PM's log: it is followed in a pane."""
 
+LOG_SIZE: Final = LogSettings().size
+
 
 class Engine:
     """One task: its state, its journal, and the way from a fact to both.
@@ -41,9 +45,17 @@ class Engine:
     """
 
     def __init__(
-        self, files: Files, home: Path, limits: Limits, act: Callable[[Engine, Action], None]
+        self,
+        files: Files,
+        home: Path,
+        limits: Limits,
+        act: Callable[[Engine, Action], None],
+        log_size: int = LOG_SIZE,
     ) -> None:
-        """Open the task whose own folder is `home`; `act` is handed every action once it is journaled."""
+        """Open the task whose own folder is `home`; `act` is handed every action once it is journaled.
+
+        The PM's log begins anew at `log_size` bytes.
+        """
         self.home = home
         self.id = home.name
         self.dirty = True
@@ -52,7 +64,7 @@ class Engine:
         self._limits = limits
         self._act = act
         self._journal = Journal(files, places.task_journal(home))
-        self._log = files.open_log(places.task_log(home))
+        self._log = RollingLog(files, places.task_log(home), log_size)
 
     @property
     def state(self) -> PMState:

@@ -6,6 +6,7 @@ cache that saves reading (design, section 5).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +20,7 @@ from orchestrator.model.handoff import ReportStatus
 from orchestrator.ports.files import Entry, Files, Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from orchestrator.model.handoff import Report
     from orchestrator.model.limits import Limits
@@ -32,12 +33,19 @@ SOON: Final = 0.5
 LATER: Final = 10.0
 """Seconds until what may still be in the making is looked at again: soon, and later the longer it takes."""
 
+DOUBT: Final = 0.5
+"""Seconds until it is known that a writer did not end in the midst of it: the end of a process is told at once."""
+
+CUT_OFF: Final = "it may be cut off: its writer was ended before it was seen whole"
 Stamp = tuple[int, int, int]
 
 
 @dataclass(slots=True)
 class Intake:
-    """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` takes each read report, with its hash."""
+    """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` takes each read report, with its hash.
+
+    `_doubted` tells since when a file reads well that may be half of one: never yet, while it is seen with a writer.
+    """
 
     files: Files
     folder: Path
@@ -47,18 +55,22 @@ class Intake:
     _known: dict[str, Stamp] = field(default_factory=dict)
     _unsettled: dict[str, float] = field(default_factory=dict)
     _looked_at: float = 0.0
+    _doubted: dict[str, float] = field(default_factory=dict)
 
-    def scan(self, state: PMState, at: float, *, final: Iterable[str] = ()) -> list[Fact]:
+    def scan(
+        self, state: PMState, at: float, *, final: Iterable[str] = (), killed: Iterable[str] = ()
+    ) -> list[Fact]:
         """Return a fact for every handoff that is new or changed and whole.
 
-        `final` are instances whose writer is gone: what they left is as whole as it will get.
+        `final` are instances whose writer is gone: what they left is as whole as it will get. Of `killed` ones the
+        writer did not end by itself: it may have been in the midst of it.
         """
         there = self.files.entries(places.handoffs(self.folder))
         if self._unsettled:
             self._forget(set(self._unsettled).difference(entry.name for entry in there))
         names = [entry for entry in there if self._is_news(entry)]
         names.sort(key=lambda entry: (entry.mtime_ns, entry.name))
-        return self._looked(names, state, at, set(final))
+        return self._looked(names, state, at, set(final), set(killed))
 
     def look(self, name: str, state: PMState, at: float) -> list[Fact]:
         """Like `scan`, for one name that a hint gave; the cost does not grow with the folder."""
@@ -66,7 +78,7 @@ class Intake:
         if entry is None:
             self._forget({name})
             return []
-        return self._looked([entry], state, at, set()) if self._is_news(entry) else []
+        return self._looked([entry], state, at) if self._is_news(entry) else []
 
     @property
     def unsettled(self) -> list[str]:
@@ -87,18 +99,26 @@ class Intake:
     def _forget(self, names: set[str]) -> None:
         for name in names:
             self._unsettled.pop(name, None)
+            self._doubted.pop(name, None)
 
     def _is_news(self, entry: Entry) -> bool:
         return self._known.get(entry.name) != _stamp(entry)
 
-    def _looked(self, entries: list[Entry], state: PMState, at: float, final: set[str]) -> list[Fact]:
+    def _looked(
+        self,
+        entries: list[Entry],
+        state: PMState,
+        at: float,
+        final: Collection[str] = (),
+        killed: Collection[str] = (),
+    ) -> list[Fact]:
         facts: list[Fact] = []
         for entry in entries:
             if state.runs.with_order(entry.name) is not None or self._was_dealt_with(entry, state):
                 self._known[entry.name] = _stamp(entry)
                 self._forget({entry.name})
                 continue
-            fact = self._fact(entry, state, at, final)
+            fact = self._fact(entry, state, at, final, killed)
             if fact is None:
                 self._unsettled.setdefault(entry.name, at)
                 self._looked_at = at
@@ -122,7 +142,7 @@ class Intake:
         return sha256(data).hexdigest() == digest
 
     def _fact(
-        self, entry: Entry, state: PMState, at: float, final: set[str]
+        self, entry: Entry, state: PMState, at: float, final: Collection[str], killed: Collection[str]
     ) -> ReportLanded | Intruded | None:
         """Return what a file says, or None while it may still be written."""
         path, name = places.handoffs(self.folder) / entry.name, _written(entry.name)
@@ -131,6 +151,7 @@ class Intake:
         quiet = instance in final or at - entry.mtime_ns / 1e9 >= self.limits.settle
         try:
             if entry.is_file and self.files.being_written(path) and instance not in final:
+                self._doubted[entry.name] = math.inf
                 return None
             data = self.files.read(path, self.limits.handoff_bytes)
         except Unreadable as error:
@@ -148,6 +169,15 @@ class Intake:
             faults = error.faults
             return ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
         self.keep(digest, data)
+        if entry.name in self._doubted or not data.endswith(b"\n"):
+            # It reads well and may be half of what was meant, if its writer did not live to go on. That is known soon.
+            if instance in killed:
+                return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
+            since = min(self._doubted.get(entry.name, at), at)
+            self._doubted[entry.name] = since
+            if instance not in final and at - since < min(DOUBT, self.limits.settle):
+                self._unsettled[entry.name] = since  # looked at again soon, however long it took to write
+                return None
         missing = self._missing(report)
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
 

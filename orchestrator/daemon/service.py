@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import secrets
 import signal
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import __version__, places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon.act.launch import World
+from orchestrator.daemon.attic import Attic
 from orchestrator.daemon.comeback import ended_well, unforeseen_return
 from orchestrator.daemon.doing import leases
 from orchestrator.daemon.hands import Pool
@@ -22,6 +24,7 @@ from orchestrator.daemon.lock import DaemonLock, beat
 from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.notify import Notify
 from orchestrator.daemon.office import Office
+from orchestrator.daemon.rolling import roll_output
 from orchestrator.daemon.schedule import Schedule, heard
 from orchestrator.daemon.task import Task
 from orchestrator.daemon.upgrade import PACKAGE, Upgrade, give_way, trial
@@ -34,7 +37,8 @@ from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.processes import Process
 from orchestrator.hosts.sweep import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
-from orchestrator.model.errors import Unavailable
+from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.model.task import TaskState
 from orchestrator.tellers.children import ChildTeller
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.model.settings import Settings
+    from orchestrator.pm.state import PMState
 
 log = logging.getLogger("orchestrator.daemon")
 
@@ -93,6 +98,8 @@ class Service:
         self._loop = Loop(
             office, self._watch_task, self._beat, self._hints, self._rescanned, self._schedule.wake
         )
+        self._attics: dict[str, Attic] = {}
+        self._tidied_at = -math.inf
         self._swept_at = -SWEEP_EVERY
         self._stopped_by_hand = self._ends_well = False
         self._return = None if inherited is not None else unforeseen_return(self._state, self._started_at)
@@ -207,7 +214,7 @@ class Service:
         self._hints.put(h.Stop())
 
     def _opened_office(self, settings: Settings, environ: Mapping[str, str]) -> Office:
-        workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
+        self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
         return Office(
             world=World(self._files, self._host, workspaces, settings, environ),
             clock=self._clock,
@@ -229,6 +236,29 @@ class Service:
         self._lock.check()
         beat(self._files, self._state, self._started_at, self._clock, self._settings.daemon.beat)
         self._notify.beat(self._status)
+        with suppress(OSError):  # it goes on where it went, and is tried again at the next beat
+            roll_output(places.daemon_log(self._state), self._settings.logs.size)
+
+    def _pack(self) -> None:
+        """Have what runs and tries have left behind packed, now and then."""
+        now = self._clock.monotonic()
+        if now - self._tidied_at < self._settings.logs.pack_after:
+            return
+        self._tidied_at = now
+        for task in self._loop.tasks.values():
+            if task.begun:
+                attic = self._attics.setdefault(task.id, Attic(self._files, task.home))
+                self._hands.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
+
+    def _tidy(self, attic: Attic, state: PMState, code: Path) -> None:
+        try:
+            attic.tidy(state, self._settings.logs, self._clock.now())
+            complete = state.state is TaskState.COMPLETE and not state.live_runs
+            if complete and state.base and not attic.gathered:
+                self._workspaces.gather(code, state.branch, self._settings.git.kept_refs)
+            attic.gathered = complete
+        except (OrchestratorError, OSError) as error:
+            log.info("what %s left behind is packed later: %s", state.id, error)
 
     def _watch_task(self, task: Task) -> None:
         requests = places.task_requests(task.home)
@@ -244,6 +274,7 @@ class Service:
     def _rescanned(self) -> None:
         self._upgrade.look()
         self._sweep()
+        self._pack()
 
     def _sweep(self) -> None:
         """Have removed, now and then, what writes that were cut off have left behind."""

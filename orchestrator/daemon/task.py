@@ -62,9 +62,11 @@ class Task:
 
     def __post_init__(self) -> None:
         """Open the journal."""
-        limits = self.office.world.settings.limits
+        settings = self.office.world.settings
         self.doing = Doing(self.office, self.id, self.home)
-        self.engine = Engine(self.office.world.files, self.home, limits, self._act)
+        self.engine = Engine(
+            self.office.world.files, self.home, settings.limits, self._act, settings.logs.size
+        )
 
     @property
     def id(self) -> str:
@@ -132,7 +134,8 @@ class Task:
     def recover(self) -> None:
         """Find out by looking what became of everything while nobody watched (law 3).
 
-        Reports first, then lives, then the open actions of the outbox: each is observed before it is repeated.
+        Lives first, and with each its last reports; then the open actions of the outbox: each is observed before it is
+        repeated.
         """
         self.engine.own_damage(self.office.clock.now(), self.office.nonce())
         if not self.begun:
@@ -168,17 +171,22 @@ class Task:
                 world.host.end(folder, kill=True)
 
     def see_everything(self) -> None:
-        """Look at all that may have changed: reports, runs, task.md."""
-        self.see_reports()
+        """Look at all that may have changed: runs, reports, task.md.
+
+        Runs first: whether a report may be half of one depends on how its writer ended.
+        """
         for run in self.engine.state.live_runs:
             self.see_run(run.id)
+        self.see_reports()
         self.see_brief()
 
-    def see_reports(self, name: str = "", *, final: tuple[str, ...] = ()) -> None:
-        """Take what has landed in `handoffs/`: one name, or everything that is new."""
+    def see_reports(
+        self, name: str = "", *, final: tuple[str, ...] = (), killed: tuple[str, ...] = ()
+    ) -> None:
+        """Take what has landed in `handoffs/`: one name, or everything that is new. The rest as `Intake.scan`."""
         at, state = self.office.clock.now(), self.engine.state
         intake = self.intake
-        facts = intake.look(name, state, at) if name else intake.scan(state, at, final=final)
+        facts = intake.look(name, state, at) if name else intake.scan(state, at, final=final, killed=killed)
         for fact in facts:
             try:
                 self.feed(fact)
@@ -194,7 +202,8 @@ class Task:
         for fact in facts_of(world.files, world.host, self.home, known, at, world.settings.limits):
             if isinstance(fact, RunGone):
                 self.doing.gone(run)
-                self.see_reports(final=(known.instance,))
+                gone = (known.instance,)
+                self.see_reports(final=gone, killed=gone if fact.exit.code is None else ())
             self.feed(fact)
 
     def see_brief(self) -> None:

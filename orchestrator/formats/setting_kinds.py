@@ -29,6 +29,8 @@ _COUNTS: Final = {
     "per_hour": (1, 1000),
     "tries": (1, 1000),
     "kept": (1, 10_000),
+    "size": (65_536, 1_073_741_824),
+    "task_size": (0, 1_099_511_627_776),
 }
 _ANY_COUNT: Final = (0, 1_000_000)
 _SOCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")

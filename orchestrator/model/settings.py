@@ -56,6 +56,21 @@ class DaemonSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LogSettings:
+    """`[logs]`. Sizes are bytes, `pack_after` and `keep` seconds.
+
+    The daemon's log and the PM's log of a task begin anew at `size`; one old one of each stays. What the terminal of
+    a run showed is packed `pack_after` its end, once its step is settled; packed, it is kept for `keep`, and of all
+    runs of one task together no more than `task_size`: the oldest go first.
+    """
+
+    size: int = 10_485_760
+    pack_after: float = 3600.0
+    keep: float = 30 * 86400.0
+    task_size: int = 268_435_456
+
+
+@dataclass(frozen=True, slots=True)
 class EnvironmentSettings:
     """`[environment]`. `passed` (in the file: `pass`) are names; a `*` at the end stands for any rest."""
 
@@ -71,9 +86,13 @@ class TemplateSettings:
 
 @dataclass(frozen=True, slots=True)
 class GitSettings:
-    """`[git]`. `deadline` is how many seconds one git command may take."""
+    """`[git]`. `deadline` is how many seconds one git command may take.
+
+    When a task is complete and what was kept of its tries is on more than `kept_refs` refs, one ref holds it all.
+    """
 
     deadline: float = 60.0
+    kept_refs: int = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +128,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     tmux: TmuxSettings = field(default_factory=TmuxSettings)
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
+    logs: LogSettings = field(default_factory=LogSettings)
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     templates: TemplateSettings = field(default_factory=TemplateSettings)
     git: GitSettings = field(default_factory=GitSettings)

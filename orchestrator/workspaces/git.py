@@ -17,6 +17,7 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import Tree, checked_tree
 from orchestrator.workspaces.beside import base_file, index_file
 from orchestrator.workspaces.checkout import Checkout
+from orchestrator.workspaces.gathering import gather
 from orchestrator.workspaces.joining import base_of, joined
 from orchestrator.workspaces.keeping import keep
 from orchestrator.workspaces.process import GitFailed
@@ -124,6 +125,10 @@ class GitWorkspaces:
             repository.drop(f"refs/heads/{branch}", own)
         for leftover in (base_file(tree), index_file(tree)):
             leftover.unlink(missing_ok=True)
+
+    def gather(self, project: Path, branch: str, few: int) -> int:
+        """Put the kept work of a task on one ref, if it is on more than `few`. Raises Refused, Unavailable."""
+        return gather(self._repository(project), branch, few)
 
     # The task's branch and the tree's own ----------------------------------------------------------
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -135,8 +135,10 @@ class Repository:
                 raise
         return git.ask(*arguments, stdin=stdin)
 
-    def record(self, tree: str, parent: str, message: str) -> str:
+    def record(self, tree: str, parent: str, message: str, others: Sequence[str] = ()) -> str:
         """Make a commit, on no branch yet, and return it. The user is its author if git knows them.
+
+        `others` are further parents.
 
         Raises:
             Unavailable: git cannot do it now.
@@ -151,7 +153,10 @@ class Repository:
             variables |= _NOBODY
         text = "".join(sign for sign in message.strip() if sign != "\0") or "Work of an agent"
         return replace(self.git, variables=variables).ask(
-            "commit-tree", tree, "-p", parent, stdin=text.encode(errors="replace") + b"\n"
+            "commit-tree",
+            tree,
+            *(word for each in (parent, *others) for word in ("-p", each)),
+            stdin=text.encode(errors="replace") + b"\n",
         )
 
     def _unlocked(self, lock: Path) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 
 ENV = {name.removeprefix("ORCHESTRATOR_"): value for name, value in os.environ.items()}
 LONGEST = 60.0  # seconds: nothing that a test forgot lives longer
+MOST_EATEN = 268_435_456  # bytes: where nobody bounds it, it ends by itself
 FOLDERS = {"explore": "analysis", "plan": "design", "dev": "code", "test": "tests", "review": "reviews"}
 
 
@@ -26,7 +27,7 @@ class Turn:
     """What one life does; every key has a default.
 
     hold: wait until the file `go/HOLD` is there. hang: never end. ignore_term: leave TERM unheard.
-    exit: the status to end with, instead of reporting if `report` is false.
+    eat: take memory until it is killed for it. exit: the status to end with, instead of reporting if `report` is false.
     write: files in the workspace, path to text. screen: what is shown. flood: so many bytes on the screen.
     leave: a child that stays. listen: read a line from the terminal, and note it in the file `typed` beside SCRIPT.
     spin: show the same again and again, for ever. compute: use the processor and show nothing, for ever. early: lay
@@ -66,6 +67,8 @@ def main() -> int:
         last(turn)
     if turn.flood:
         show(("y" * 79 + "\n") * (turn.flood // 80))
+    if turn.eat:
+        eat()
     if turn.leave:
         subprocess.Popen(["sleep", str(LONGEST)], start_new_session=True)
     work(turn)
@@ -85,6 +88,14 @@ def last(turn: Turn) -> None:
             show(f"\rWorking ({second} s)")
         if not turn.compute:
             time.sleep(0.02)
+
+
+def eat() -> None:
+    """Take memory until there is no more."""
+    taken = bytearray()
+    while len(taken) < MOST_EATEN:
+        taken += b"x" * 1_048_576
+    sys.exit(9)
 
 
 def show(text: str) -> None:

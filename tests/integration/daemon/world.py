@@ -23,6 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from orchestrator.daemon.segments import segments, unpacked
 from tests.polling import wait_until
 from tests.tmux_server import TmuxSocket
 
@@ -183,9 +184,9 @@ class World:
         request = f"20260101000000-{os.urandom(4).hex()}"
         (home / "requests").mkdir(parents=True, exist_ok=True, mode=0o700)
         said = {"id": request, "verb": verb, "at": time.time(), "arguments": arguments}
-        part = self.root / request
+        part = home / "requests" / f".{request}"  # on the same disk
         part.write_text(json.dumps(said))
-        return part.rename(home / "requests" / f"{request}.json")
+        return part.rename(part.with_name(f"{request}.json"))
 
     # The daemon --------------------------------------------------------------------------------------
 
@@ -295,8 +296,9 @@ class World:
     def story(self, name: str = "t1") -> Story:
         """Return what was journaled. A line that is just being written does not count."""
         lines = []
-        for segment in sorted((self.home(name) / "journal").glob("*.jsonl")):
-            for line in segment.read_bytes().split(b"\n"):
+        folder = self.home(name) / "journal"
+        for segment in segments(path.name for path in folder.iterdir()):
+            for line in unpacked(segment, (folder / segment).read_bytes()).split(b"\n"):
                 with suppress(ValueError):
                     lines.append(json.loads(line))
         return Story([line for line in lines if "fact" in line])
@@ -312,10 +314,10 @@ class World:
         """Return how many lives a step's agents had."""
         return [each for _, each in self.lives].count(step)
 
-    def until(self, holds: Callable[[], T], *, within: float = PATIENCE) -> T:
+    def until(self, holds: Callable[[], T], *, within: float | None = None) -> T:
         """Wait until something holds, and tell the whole story if it never does."""
         try:
-            return wait_until(holds, within=within, every=0.01)
+            return wait_until(holds, within=within or PATIENCE, every=0.01)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.account()}") from None
 

@@ -1,3 +1,4 @@
+import gzip
 import os
 import subprocess
 import sys
@@ -112,3 +113,26 @@ def test_no_secret_is_shown(house, task):
     for words in (["logs", "tidy"], ["logs", "tidy", "dev"]):
         assert task(*words).out == "begin\ntoken=[redacted]\n[redacted]\n[redacted]\n[redacted]\nend\n"
     assert task("logs", "tidy", "-n", "3").out == "[redacted]\n[redacted]\nend\n"
+
+
+def test_a_packed_log_is_shown_like_any_other(house, task):
+    home = house.task(agents=[house.agent(run="old-run", since=1.0)])
+    folder = home / "runs" / "old-run"
+    _write(folder / "pane.log.gz", gzip.compress(b"one\ntwo\r\n\x1b[31mthree\n"))
+    assert task("logs", "tidy", "dev", "-n", "2").out == "two\nthree\n"
+
+
+def test_of_a_log_that_is_not_kept_any_more_it_is_said(house, task):
+    home = house.task(agents=[house.agent(run="old-run", since=1.0)])
+    _write(home / "runs" / "old-run" / "exit", b"code 0\n")
+    said = task("logs", "tidy", "dev")
+    assert said.code == 1
+    assert "not kept any more" in said.err
+
+
+def test_a_log_that_began_anew_is_shown_with_the_end_of_the_old_one(house, task):
+    home = house.task()
+    _write(home / "pm.log.1", b"one\ntwo\n")
+    _write(home / "pm.log", b"three\n")
+    assert task("logs", "tidy", "-n", "2").out == "two\nthree\n"
+    assert task("logs", "tidy", "-n", "1").out == "three\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.intake import Intake
+from orchestrator.daemon.intake import DOUBT, Intake
 from orchestrator.model.facts import Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
@@ -80,8 +80,42 @@ def test_a_file_that_is_still_open_for_writing_waits(desk):
     assert desk.scan() == []
     assert desk.intake.unsettled
     desk.files.writing.clear()
+    assert desk.scan() == []
+    desk.now += DOUBT
     assert len(desk.scan()) == 1
     assert not desk.intake.unsettled
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_report_whose_writer_was_killed_at_it_is_refused_though_it_reads_well(desk, end):
+    desk.put(NAME, GOOD.rstrip() + end)
+    if end:
+        desk.files.writing.add(HANDOFFS / NAME)
+        assert desk.scan() == []
+        desk.files.writing.clear()
+        desk.now += 10
+    assert desk.scan() == []
+    (fact,) = desk.scan(final=("explore",), killed=("explore",))
+    assert fact.report is None
+    assert "cut off" in fact.faults[0].reason
+    assert desk.scan() == []
+
+
+def test_what_an_agent_had_laid_down_whole_before_it_was_killed_counts(desk):
+    desk.put(NAME, GOOD)
+    (fact,) = desk.scan(final=("explore",), killed=("explore",))
+    assert fact.report is not None
+
+
+def test_a_report_without_a_last_line_break_counts_once_its_writer_is_known_to_live_on_or_to_have_ended(desk):
+    desk.put(NAME, GOOD.rstrip())
+    assert desk.scan() == []
+    assert desk.intake.unsettled
+    desk.now += DOUBT
+    assert desk.scan()[0].report is not None
+
+    desk.put("explore-20251127-153002.md", GOOD.rstrip())
+    assert desk.scan(final=("explore",))[0].report is not None
 
 
 def test_half_a_report_waits_until_it_is_quiet_and_is_then_refused_with_lines(desk):
@@ -223,6 +257,9 @@ def test_what_is_held_open_is_looked_at_less_and_less_often(desk):
         looks += 1
     assert looks < 250
     desk.files.writing.clear()
+    assert desk.intake.look(NAME, desk.state, desk.now) == []
+    assert desk.intake.look_again(desk.now) == desk.now + DOUBT
+    desk.now += DOUBT
     assert len(desk.intake.look(NAME, desk.state, desk.now)) == 1
     assert desk.intake.look_again(desk.now) is None
 

@@ -1,0 +1,46 @@
+"""A sample of `scripts/chaos --faults`: of what no test of `tests/integration` brings about."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.chaos.catalogue import FAULTS
+from tests.chaos.trial import Skipped, Way
+
+SAMPLE = {
+    "fsync-fails": (3,),
+    "no-inodes": (1,),
+    "read-only": (0,),
+    "journal-cut": (4,),
+    "journal-garbled": (4,),
+    "state-garbled": (1,),
+    "two-daemons": (2,),
+    "term-twice": (2,),
+    "one-task-raises": (0,),
+    "watch": (0,),
+    "no-processes": (1,),
+    "agent-ends": (0, 1),
+    "tmux-frozen": (1,),
+    "pane": (0, 3),
+    "half-a-handoff": (1,),
+    "scribe-killed": (4,),
+    "duplicates": (1,),
+}
+
+
+def sampled() -> list[tuple[str, Way]]:
+    known = {fault.name: fault.ways for fault in FAULTS}
+    return [(f"{name}-{which}", known[name][which]) for name, chosen in SAMPLE.items() for which in chosen]
+
+
+@pytest.mark.parametrize("way", [pytest.param(way, id=name) for name, way in sampled()])
+def test_a_fault_costs_nothing(way: Way) -> None:
+    try:
+        way()
+    except Skipped as reason:
+        pytest.skip(str(reason))
+
+
+def test_every_row_is_brought_about_or_says_where_else_it_is() -> None:
+    assert [fault.name for fault in FAULTS if bool(fault.ways) == bool(fault.elsewhere)] == []
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS)

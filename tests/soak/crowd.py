@@ -1,0 +1,147 @@
+"""The users of a soak: they start many tasks, want more whenever one is complete, and answer what is asked."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.integration.daemon.world import AGENTS, World
+
+AGENT = Path(__file__).with_name("agent.sh")
+LOOSE = ("explore", "explore", "review", "dev")
+"""Who is asked for beside the plan: most only look; each dev has a tree of its own."""
+
+
+@dataclass
+class Crowd:
+    """Keeps `tasks` tasks at work with `agents` agents at once, each of which sleeps for up to `pace` seconds."""
+
+    world: World
+    tasks: int
+    agents: int
+    pace: int
+    chance: random.Random
+    rounds: dict[str, int] = field(default_factory=dict)
+    answered: set[tuple[str, str]] = field(default_factory=set)
+    resting: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all tasks."""
+        return [f"task-{number:02}" for number in range(1, self.tasks + 1)]
+
+    def begin(self) -> None:
+        """Lay all tasks down and ask for them."""
+        shutil.copy(AGENT, self.world.root / "agent.sh")
+        self._set_pace(self.pace)
+        for name in self.names:
+            self._ask_for_more(name)
+        with (self.world.project / ".git" / "info" / "exclude").open("a") as exclude:
+            exclude.write("/tasks/\n")
+
+    def rest(self) -> None:
+        """Want nothing more, and let the agents that begin from now on hurry."""
+        self.resting = True
+        self._set_pace(1)
+
+    def _set_pace(self, pace: int) -> None:
+        part = self.world.root / "pace.part"
+        part.write_text(f"{pace}\n")
+        part.rename(self.world.root / "pace")
+
+    def tend(self) -> None:
+        """Look at each task once: start it again, answer it, ask for more agents."""
+        for name in self.names:
+            told = self.told(name)
+            for question in told.get("questions", ()):
+                self._answer(name, question)
+            self._take_replies(name)
+            if self.resting or self._waits(name):
+                continue
+            if told.get("state") == "complete":
+                self._ask_for_more(name)
+            elif self._goes_on(told) and self.alive(told) < self._share:
+                self._ask("spawn", name, agent=self.chance.choice(LOOSE), instructions="Look around.")
+
+    @property
+    def _share(self) -> int:
+        return max(1, self.agents // self.tasks)
+
+    def told(self, name: str) -> dict[str, Any]:
+        """Return what the daemon tells of a task; nothing where it could not be read just now."""
+        try:
+            return self.world.told(name)
+        except (OSError, ValueError):
+            return {}
+
+    @staticmethod
+    def _goes_on(told: dict[str, Any]) -> bool:
+        """Tell whether the plan itself is not done yet: what is asked for then still holds up the end of the task."""
+        steps = [
+            step for step in told.get("steps", ()) if step["subtask"] or step["id"] in {"explore", "plan"}
+        ]
+        return any(step["status"] not in {"passed", "set_aside"} for step in steps)
+
+    @staticmethod
+    def alive(told: dict[str, Any]) -> int:
+        """Return how many agents of a task are at work or about to be."""
+        loose = {f"{agent}-" for agent in LOOSE}
+        asked: int = sum(
+            step["status"] == "pending" and not step["subtask"] and step["id"].rstrip("0123456789") in loose
+            for step in told.get("steps", ())
+        )
+        alive = sum(bool(each["state"] != "gone") for each in told.get("agents", ()))
+        return asked + alive
+
+    def unsettled(self) -> list[str]:
+        """Return the tasks that neither have ended nor wait on a question that they name."""
+        left = []
+        for name in self.names:
+            told = self.told(name)
+            ended = told.get("state") in {"complete", "failed", "stopped"} and not self.alive(told)
+            if not ended and not (told.get("state") == "waiting" and told.get("questions")):
+                left.append(name)
+        return left
+
+    def _ask_for_more(self, name: str) -> None:
+        number = self.rounds[name] = self.rounds.get(name, 0) + 1
+        folder = self.world.project / "tasks" / name
+        for each in ("handoffs", "scratchpad", "artifacts"):
+            (folder / each).mkdir(parents=True, exist_ok=True)
+        command = f"sh {self.world.root}/agent.sh {self.world.root}"
+        lines = [f"# Task: {name}", "## Goal", f"Round {number}.", "## Success Criteria", "- It is there."]
+        lines += ["## Agent Config", *(f"{agent}.command: {command}" for agent in AGENTS)]
+        part = self.world.root / "brief"
+        part.write_text("\n".join(lines) + "\n")
+        part.rename(folder / "task.md")
+        self._ask("start", name, project=str(self.world.project), name=name)
+
+    def _answer(self, name: str, question: dict[str, Any]) -> None:
+        if (name, question["id"]) in self.answered:
+            return
+        text = "retry" if "retry" in question["options"] else "Go on."
+        if self._ask("answer", name, question=question["id"], text=text):
+            self.answered.add((name, question["id"]))
+
+    def _ask(self, verb: str, task: str, /, **arguments: str) -> bool:
+        """Leave a request; False where there was no room for it."""
+        try:
+            self.world.ask(verb, task, **arguments)
+        except OSError:
+            return False
+        return True
+
+    def _waits(self, name: str) -> bool:
+        """Tell whether something that was asked was not heard yet."""
+        home = next(self.world.homes(name), None)
+        waiting = (home / "requests").glob("*.json") if home else iter(())
+        return any(not path.name.endswith(".reply.json") for path in waiting)
+
+    def _take_replies(self, name: str) -> None:
+        """Take the replies to what was asked, as `task` does."""
+        home = next(self.world.homes(name), None)
+        for reply in (home / "requests").glob("*.reply.json") if home else ():
+            reply.unlink(missing_ok=True)
