@@ -109,6 +109,16 @@ class DiskFiles:
             raise Unreadable(f"{folder} is not a folder: move it away") from error
         return found
 
+    def names(self, folder: Path) -> list[str]:
+        """Return what `folder` holds by name; a missing one is empty. Raises Unreadable if it is no folder."""
+        try:
+            names = os.listdir(folder)  # noqa: PTH208 (names, not paths)
+        except FileNotFoundError:
+            return []
+        except NotADirectoryError as error:
+            raise Unreadable(f"{folder} is not a folder: move it away") from error
+        return [name for name in names if not name.startswith(TEMPORARY)]
+
     def entry(self, path: Path) -> Entry | None:
         """Return one name's entry, or None if it is not there."""
         try:

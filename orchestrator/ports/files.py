@@ -79,6 +79,10 @@ class Files(Protocol):
         """
         ...
 
+    def names(self, folder: Path) -> list[str]:
+        """Return the names that `entries` would tell of, without a look at each: a tenth of the time."""
+        ...
+
     def entry(self, path: Path) -> Entry | None:
         """Return one name's entry, or None if it is not there."""
         ...

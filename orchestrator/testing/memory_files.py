@@ -101,6 +101,10 @@ class MemoryFiles:
             raise Unreadable(f"{folder} is not a folder: move it away")
         return list(node.entries())
 
+    def names(self, folder: Path) -> list[str]:
+        """Return what `entries` tells of, by name. Raises Unreadable."""
+        return [entry.name for entry in self.entries(folder)]
+
     def entry(self, path: Path) -> Entry | None:
         """Return one name's entry, or None if it is not there."""
         node = self._tree.find(path)

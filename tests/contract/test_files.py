@@ -199,6 +199,7 @@ def test_entries_tell_kinds_and_sizes_and_follow_nothing(tree: Tree) -> None:
         "link": (False, False),
         "pipe": (False, False),
     }
+    assert sorted(tree.files.names(tree.root)) == sorted(seen)
     assert seen["file"].size == 4
     assert seen["file"].mtime_ns > 0
     assert len({entry.inode for entry in seen.values()}) == 4
@@ -208,9 +209,11 @@ def test_entries_tell_kinds_and_sizes_and_follow_nothing(tree: Tree) -> None:
 def test_temporary_names_are_not_told(tree: Tree) -> None:
     tree.file(tree.root / f"{TEMPORARY}0123", b"a stray of a killed writer")
     assert names(tree) == set()
+    assert tree.files.names(tree.root) == []
 
 
 def test_what_is_missing_is_empty(tree: Tree) -> None:
+    assert tree.files.names(tree.root / "missing") == []
     assert tree.files.entries(tree.root / "missing") == []
     assert tree.files.entry(tree.root / "missing") is None
     assert tree.files.entry(tree.root / "missing" / "too") is None
@@ -220,6 +223,8 @@ def test_a_file_where_a_folder_should_be_is_told(tree: Tree) -> None:
     tree.files.write(tree.root / "handoffs", b"")
     with pytest.raises(Unreadable, match="not a folder"):
         tree.files.entries(tree.root / "handoffs")
+    with pytest.raises(Unreadable, match="not a folder"):
+        tree.files.names(tree.root / "handoffs")
 
 
 # Names --------------------------------------------------------------------------------------------

@@ -39,6 +39,9 @@ class Desk:
     def scan(self, **more):
         return self.intake.scan(self.state, self.now, **more)
 
+    def last_words(self, instance="explore"):
+        return self.scan(final=(instance,))
+
 
 @pytest.fixture
 def desk():
@@ -130,8 +133,40 @@ def test_half_a_report_waits_until_it_is_quiet_and_is_then_refused_with_lines(de
 def test_half_a_report_of_a_writer_that_is_gone_is_as_whole_as_it_gets(desk):
     desk.put(NAME, "# Handoff: explore\n")
     desk.files.writing.add(HANDOFFS / NAME)
-    (fact,) = desk.scan(final=("explore",))
+    (fact,) = desk.last_words()
     assert fact.faults
+
+
+def test_last_words_are_what_is_new_what_was_in_the_making_and_what_was_changed_at_last(desk):
+    desk.put(NAME, GOOD)
+    desk.put("explore-20251127-153000.md", GOOD)
+    assert len(desk.scan()) == 2
+    desk.put("explore-20251127-153002.md", "# Handoff: explore\n")
+    assert desk.scan() == []
+    desk.now += 1
+    desk.put(NAME, GOOD.replace("Done", "Done well"))
+    desk.put("dev-20251127-153003.md", GOOD)
+    told = {fact.name for fact in desk.last_words()}
+    assert told == {"dev-20251127-153003.md", "explore-20251127-153002.md", NAME}
+    assert desk.last_words() == []
+    assert not desk.intake.unsettled
+
+
+def test_for_last_words_nothing_of_others_is_looked_at_again(desk, monkeypatch):
+    for number in range(50):
+        desk.put(f"dev-20251127-1530{number:02}.md", GOOD)
+    assert len(desk.scan()) == 50
+    desk.put(NAME, GOOD)
+    looked = []
+    entry = desk.files.entry
+
+    def watched(path):
+        looked.append(path.name)
+        return entry(path)
+
+    monkeypatch.setattr(desk.files, "entry", watched)
+    assert len(desk.last_words()) == 1
+    assert looked == [NAME]
 
 
 def test_changed_content_under_an_old_name_is_news(desk):
