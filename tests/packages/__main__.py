@@ -26,6 +26,7 @@ from tests.packages.package import Package, state_of
 
 ROOT = Path(__file__).parents[2]
 EVERY = 2.0
+COMMAND_SECONDS = 120
 ENDED = {"complete", "failed", "waiting", "stopped"}
 SOONEST, LATEST = 4, 16
 HEAD = (
@@ -135,18 +136,20 @@ def seen_through(world: World, names: Sequence[str], drawn: random.Random | None
 
 
 def said(world: World, *words: str) -> str:
-    """What a `task` command of this checkout prints; what it complains of goes to standard error."""
-    command = [str(ROOT / "scripts" / "task"), *words]
-    done = subprocess.run(
-        command,
-        cwd=world.root,
-        env=world.environ,
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return done.stdout
+    """What a `task` command of this checkout prints, nothing if it takes too long; complaints go to standard error."""
+    try:
+        return subprocess.run(
+            [str(ROOT / "scripts" / "task"), *words],
+            cwd=world.root,
+            env=world.environ,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        ).stdout
+    except subprocess.TimeoutExpired:
+        print(f"task {' '.join(words)}: no answer in {COMMAND_SECONDS} s", file=sys.stderr, flush=True)
+        return ""
 
 
 def row(package: Package, looked: Looked | str, killed: str) -> str:
