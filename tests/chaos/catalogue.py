@@ -192,7 +192,12 @@ FAULTS = (
         "agent-dies-again",
         "an agent dies at once, again and again",
         [
-            *(staged(agents.ends_at_once, code) for code in (1, 127)),
+            *(
+                staged(
+                    agents.ends_at_once, code, 0.25, limits__first_pause="300 ms", limits__longest_pause="5 s"
+                )
+                for code in (1, 127)
+            ),
             staged(test_whole_task.test_an_agent_that_crashes_is_started_again_up_to_its_bound),
         ],
     ),

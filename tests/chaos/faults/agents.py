@@ -49,16 +49,16 @@ def _told(how: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in how.items() if value is not None and value is not False}
 
 
-def ends_at_once(world: World, code: int) -> None:
-    """An agent dies at once again and again: growing pauses, then a question; the answer lets it go on."""
+def ends_at_once(world: World, code: int, first: float) -> None:
+    """An agent dies at once again and again: pauses that double, then a question; the answer lets it go on."""
     crash = {"report": False, "exit": code}
     world.begin({"dev:greet": [crash] * 4})
     world.until_is("waiting")
     (question,) = world.told()["questions"]
-    opened = [run["opened_at"] for run in world.story().runs.values() if run["step"] == "dev:greet"]
-    pauses = [later - earlier for earlier, later in pairwise(opened)]
-    assert len(pauses) == 3
-    assert pauses[0] < pauses[-1]
+    runs = {run["id"]: run["opened_at"] for run in world.story().runs.values() if run["step"] == "dev:greet"}
+    gone = {fact["run"]: fact["at"] for fact in world.story().facts("run_gone")}
+    pauses = [runs[after] - gone[before] for before, after in pairwise(runs)]
+    assert [pause > first * 2**n for n, pause in enumerate(pauses)] == [True] * 3, pauses
     assert world.task("answer", "t1", question["id"], "retry").code == 0
     world.until_is("complete")
     assert world.lives_of("dev:greet") == 5
