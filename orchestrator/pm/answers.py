@@ -31,7 +31,7 @@ from orchestrator.pm.changes import (
     TaskMoved,
 )
 from orchestrator.pm.gates import accepted_by_user
-from orchestrator.pm.going_back import feed, reopen, replan, set_aside
+from orchestrator.pm.going_back import feed, may_replan, reopen, replan, set_aside
 from orchestrator.pm.passing import approve, go_through, pass_step, review_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,12 @@ def take_default(draft: Draft, question: Question) -> None:
     since = time.strftime("%H:%M", time.localtime(question.asked_at))
     draft.notice(f"nobody answered {question.id} since {since}: {question.default}, as task.md says")
     draft.change(QuestionAnswered(question.id, question.default, draft.at, by=POLICY))
-    _carry_out(draft, question, question.default)
+    if question.default != REPLAN:
+        _carry_out(draft, question, question.default)
+    elif may_replan(draft, question.step):
+        replan(draft, question.step, f"to be planned anew, as nobody answered {question.id}")
+    else:  # another question has taken the last of it since this one was asked
+        _set_aside(draft, question.step, "it may not be planned anew once more (limits.replans)")
 
 
 def _carry_out(draft: Draft, question: Question, text: str) -> None:
@@ -79,7 +84,7 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
         draft.change(CriteriaMarked(accepted_by_user(draft.state, question.id)))
         pass_step(draft, step)
     elif word == REPLAN and offered:
-        replan(draft, step, f"to be planned anew in answer to {question.id}")
+        replan(draft, step, f"to be planned anew in answer to {question.id}", counts=False)
     elif word == APPROVE and offered:
         approve(draft, step)
     elif word == CONTINUE and offered:

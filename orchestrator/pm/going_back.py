@@ -53,11 +53,15 @@ def may_replan(draft: Draft, step: str) -> bool:
     return bool(draft.step(step).subtask) and plan is not None and plan.tally.replans < draft.limits.replans
 
 
-def replan(draft: Draft, step: str, why: str) -> None:
-    """Give a step's subtask up and have what is left planned anew (HUB 7.1 row 6). What was begun stays."""
+def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
+    """Give a step's subtask up and have what is left planned anew (HUB 7.1 row 6). What was begun stays.
+
+    `counts`: against the bound. What a person asks for does not.
+    """
     here, plan = draft.step(step), draft.step(PLAN)
     set_aside(draft, step, why)
-    draft.change(StepTallied(PLAN, replace(plan.tally, replans=plan.tally.replans + 1)))
+    if counts:
+        draft.change(StepTallied(PLAN, replace(plan.tally, replans=plan.tally.replans + 1)))
     learned = "".join(f"\n- {each}" for each in here.feedback[-3:])
     feed(
         draft,

@@ -228,6 +228,8 @@ class Faults:
 
     def _garble(self, random: Random) -> None:
         """Spoil what others read of a task. The journal is the truth: it is to be put right."""
+        if not self.world.wishes:  # what is left of a failure may be nothing at all
+            return
         wish = random.choice(self.world.wishes)
         for path in (wish.shown, places.pm_state(wish.folder), places.task_progress(wish.folder)):
             if self.world.files.entry(path) is not None:

@@ -188,6 +188,26 @@ def test_a_person_may_have_it_planned_anew() -> None:
     assert story.phase() in {Phase.PLANNING, Phase.ITERATE}
 
 
+def test_what_a_person_wants_planned_anew_is_not_counted_and_a_default_is() -> None:
+    limits = Limits(rejections=1, replans=1, runs_at_once=4)
+    story = Story(limits=limits, unanswered=Unanswered("replan", 3600.0)).planned("a", "b")
+    for subtask in ("a", "b"):
+        story.does(f"dev:{subtask}")
+        story.rejects(f"test:{subtask}")
+    assert [question.default for question in story.state.open_questions] == ["replan", "replan"]
+    story.passes(3600)
+    story.does("plan", subtasks=plan_of("a2"))
+    assert story.step("plan").tally.replans == 1
+    assert {story.step(f"dev:{each}").state for each in ("a", "b")} == {StepState.SET_ASIDE}
+    story.does("dev:a2")
+    story.rejects("test:a2")
+    assert story.question().options == ("retry", "set-aside", "abandon")
+
+    other = rejected_for_good()
+    other.answers(other.question().id, "replan")
+    assert other.step("plan").tally.replans == 0
+
+
 # Approval ---------------------------------------------------------------------------------------------
 
 
