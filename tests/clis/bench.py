@@ -1,0 +1,171 @@
+"""Real agent CLIs in real panes, against the scripted model server, in a network of their own.
+
+with a_bench("claude", always(say("Hello."))) as bench:
+    pane = bench.start("Say hello.")
+    wait_until(lambda: bench.server.turns)
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from tests.clis.drivers import DRIVERS, Driver
+from tests.clis.model_server import ModelServer, Script
+from tests.clis.network import Network, a_network
+from tests.clis.pinned import default_cache
+from tests.clis.place import Place
+from tests.polling import wait_until
+from tests.tmux_server import TmuxSocket
+
+SEEN: Final = 180.0  # seconds within which a CLI has to do what it is waited for
+WIDTH, HEIGHT = 120, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """A CLI in a pane."""
+
+    socket: TmuxSocket
+    pane_id: str
+
+    def screen(self) -> str:
+        """Return what a user would see."""
+        return self.socket.tmux("capture-pane", "-p", "-t", self.pane_id)
+
+    def shows(self, text: str) -> bool:
+        return text in self.screen()
+
+    def keys(self, *keys: str) -> None:
+        """Press keys, by tmux's names."""
+        self.socket.tmux("send-keys", "-t", self.pane_id, *keys)
+
+    def type(self, text: str) -> None:
+        """Type a text as it is, without Enter."""
+        self.socket.tmux("send-keys", "-t", self.pane_id, "-l", "--", text)
+
+    def pid(self) -> int:
+        return int(self.socket.tmux("display-message", "-p", "-t", self.pane_id, "#{pane_pid}"))
+
+    def is_dead(self) -> bool:
+        return self.socket.tmux("display-message", "-p", "-t", self.pane_id, "#{pane_dead}") == "1"
+
+
+@dataclass(slots=True)
+class Bench:
+    """One CLI, one model server, one tmux server, one place."""
+
+    driver: Driver
+    place: Place
+    server: ModelServer
+    network: Network
+    socket: TmuxSocket
+    panes: list[Pane] = field(default_factory=list)
+
+    def start(self, order: str = "", *, resume: str = "", extra: tuple[str, ...] = ()) -> Pane:
+        """Start the CLI in a pane of its own with an order as launch argument; `resume` is a session's id."""
+        argv = [*self.driver.argv(self.place, order, resume), *extra]
+        script = self.place.run / f"launch-{len(self.panes) + 1}.sh"
+        environ = self.place.environ() | self.driver.environ(self.place)
+        words = [f"{name}={value}" for name, value in environ.items()]
+        # By way of a file: tmux takes no command of more than 16 KB.
+        script.write_text(
+            f"cd {shlex.quote(os.fspath(self.place.work))}\nexec {shlex.join(['env', '-i', *words, *argv])}\n"
+        )
+        made = self.socket.tmux(
+            "new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "bench:", "sh", os.fspath(script)
+        )
+        self.panes.append(Pane(self.socket, made))
+        return self.panes[-1]
+
+    def events(self, kind: str = "") -> list[dict[str, Any]]:
+        """Return what the CLI told of itself so far, perhaps of one kind only."""
+        told = self.driver.events(self.place)
+        return [each for each in told if not kind or self.driver.kind(each) == kind]
+
+    def wait_for(self, kind: str, count: int = 1, *, within: float = SEEN) -> dict[str, Any]:
+        """Wait for an event, the `count`th of its kind, and return it."""
+        try:
+            return wait_until(lambda: self.events(kind)[count - 1 : count], within=within, every=0.05)[0]
+        except AssertionError as late:
+            raise AssertionError(f"no {kind} within {within} s; {self.seen()}") from late
+
+    def seen(self) -> str:
+        """Return all that there is to look at when a test fails."""
+        kinds = [self.driver.kind(each) for each in self.events()]
+        asked = [
+            f"{each.number} {each.method} {each.path} {each.prompt[:60]!r}" for each in self.server.requests
+        ]
+        screens = "\n---\n".join(pane.screen() for pane in self.panes)
+        return f"events {kinds}; requests {asked}; faults {self.server.faults}; screens:\n{screens}"
+
+
+@contextmanager
+def a_bench(
+    name: str, script: Script, *, cache: Path | None = None, laid_down: bool = True
+) -> Iterator[Bench]:
+    """Make a bench for a CLI by its pin's name, with its configuration laid down; everything ends with it."""
+    driver = DRIVERS[name.partition("-")[0]]
+    # A short path: a socket's must be shorter than 104 bytes.
+    root = Path(tempfile.mkdtemp(prefix="clis-", dir="/tmp"))
+    with (
+        a_network() as network,
+        ModelServer(script, is_main=driver.is_main, listener=network.listener()) as server,
+    ):
+        place = Place(root, cache or default_cache(), name, server.url)
+        place.make()
+        if laid_down:
+            driver.lay_down(place)
+        socket = TmuxSocket(root, environ=place.environ() | {"TMUX_TMPDIR": os.fspath(root)})
+        try:
+            _start_tmux(socket, network)
+            yield Bench(driver, place, server, network, socket)
+        finally:
+            _end(socket, root)
+
+
+def _start_tmux(socket: TmuxSocket, network: Network) -> None:
+    session = ["new-session", "-d", "-s", "bench", "-x", str(WIDTH), "-y", str(HEIGHT), "cat"]
+    command = [
+        "tmux",
+        "-L",
+        socket.name,
+        "-f",
+        "/dev/null",
+        *session,
+        ";",
+        "set-option",
+        "-g",
+        "remain-on-exit",
+        "on",
+    ]
+    subprocess.run(network.inside(command), env=socket.environ, check=True, timeout=10)
+
+
+def _end(socket: TmuxSocket, root: Path) -> None:
+    """End the tmux server, and every process that still has this place as its home: some ignore a hang-up."""
+    socket.kill()
+    for pid in at_home(root):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(root, ignore_errors=True)
+
+
+def at_home(root: Path) -> list[int]:
+    """Return the pids of the processes whose home is below this root (where there is a /proc)."""
+    home = f"HOME={root}/".encode()
+    found = []
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if any(each.startswith(home) for each in environ.read_bytes().split(b"\0")):
+                found.append(int(environ.parent.name))
+    return found

@@ -1,0 +1,73 @@
+"""opencode: told by a plugin, which hears of every event."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from tests.clis.model_request import ModelRequest
+from tests.clis.place import Place
+
+_PLUGIN: Final = """\
+import { appendFileSync } from "node:fs"
+
+export const Bench = async () => ({
+  event: async ({ event }) => appendFileSync("%s", JSON.stringify(event) + "\\n"),
+})
+"""
+_NOISE: Final = ("message.part.delta", "message.part.updated", "plugin.added", "catalog.updated")
+
+
+class Opencode:
+    """Its provider is told by address, so that it speaks Chat Completions."""
+
+    def lay_down(self, place: Place) -> None:
+        place.write(place.run / "plugin.js", _PLUGIN % (place.run / "events.jsonl"))
+        # Plugins wait until npm has installed this; without a network that is longer than a minute.
+        configuration = place.home / ".config" / "opencode"
+        (configuration / "node_modules").mkdir(parents=True)
+        there = {"dependencies": {"@opencode-ai/plugin": "*"}}
+        place.write(configuration / "package.json", there)
+        place.write(configuration / "package-lock.json", {"lockfileVersion": 3, "packages": {"": there}})
+        models = {name: {"name": name} for name in ("model", "small")}
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "bench",
+            "options": {"baseURL": f"{place.url}/v1", "apiKey": "dummy"},
+            "models": models,
+        }
+        place.write(
+            place.run / "opencode.json",
+            {
+                "$schema": "https://opencode.ai/config.json",
+                "autoupdate": False,
+                "share": "disabled",
+                "model": "bench/model",
+                "small_model": "bench/small",
+                "provider": {"bench": provider},
+                "plugin": [f"file://{place.run}/plugin.js"],
+                "permission": {"edit": "allow", "bash": "ask"},
+            },
+        )
+
+    def environ(self, place: Place) -> dict[str, str]:
+        return {
+            "OPENCODE_CONFIG": os.fspath(place.run / "opencode.json"),
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        }
+
+    def argv(self, place: Place, order: str, resume: str) -> list[str]:
+        argv = [place.program]
+        argv += ["--session", resume] if resume else []
+        return [*argv, f"--prompt={order}"] if order else argv
+
+    def is_main(self, request: ModelRequest) -> bool:
+        return request.offers_tools
+
+    def events(self, place: Place) -> list[dict[str, Any]]:
+        return [each for each in place.recorded("events") if each["type"] not in _NOISE]
+
+    def kind(self, event: dict[str, Any]) -> str:
+        return str(event["type"])
