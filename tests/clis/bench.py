@@ -45,6 +45,14 @@ class Pane:
     def shows(self, text: str) -> bool:
         return text in self.screen()
 
+    def until(self, *texts: str, within: float = SEEN) -> str:
+        """Wait until the screen shows one of these texts, and return the screen."""
+        try:
+            wait_until(lambda: any(self.shows(text) for text in texts), within=within, every=0.1)
+        except AssertionError as late:
+            raise AssertionError(f"none of {texts} within {within} s on\n{self.screen()}") from late
+        return self.screen()
+
     def keys(self, *keys: str) -> None:
         """Press keys, by tmux's names."""
         self.socket.tmux("send-keys", "-t", self.pane_id, *keys)
@@ -71,12 +79,22 @@ class Bench:
     socket: TmuxSocket
     panes: list[Pane] = field(default_factory=list)
 
-    def start(self, order: str = "", *, resume: str = "", extra: tuple[str, ...] = ()) -> Pane:
+    def start(
+        self,
+        order: str = "",
+        *,
+        resume: str = "",
+        extra: tuple[str, ...] = (),
+        environ: dict[str, str] | None = None,
+    ) -> Pane:
         """Start the CLI in a pane of its own with an order as launch argument; `resume` is a session's id."""
-        argv = [*self.driver.argv(self.place, order, resume), *extra]
+        return self.run([*self.driver.argv(self.place, order, resume), *extra], environ)
+
+    def run(self, argv: list[str], environ: dict[str, str] | None = None) -> Pane:
+        """Start a command line of the CLI in a pane of its own."""
         script = self.place.run / f"launch-{len(self.panes) + 1}.sh"
-        environ = self.place.environ() | self.driver.environ(self.place)
-        words = [f"{name}={value}" for name, value in environ.items()]
+        whole = self.place.environ() | self.driver.environ(self.place) | (environ or {})
+        words = [f"{name}={value}" for name, value in whole.items()]
         # By way of a file: tmux takes no command of more than 16 KB.
         script.write_text(
             f"cd {shlex.quote(os.fspath(self.place.work))}\nexec {shlex.join(['env', '-i', *words, *argv])}\n"
@@ -86,6 +104,15 @@ class Bench:
         )
         self.panes.append(Pane(self.socket, made))
         return self.panes[-1]
+
+    def end(self, pane: Pane) -> None:
+        """End a CLI by TERM, and if that is not enough by KILL."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            os.kill(pane.pid(), number)
+            with suppress(AssertionError):
+                wait_until(pane.is_dead, within=15)
+                return
+        raise AssertionError(f"outlived a KILL: {pane.screen()}")
 
     def events(self, kind: str = "") -> list[dict[str, Any]]:
         """Return what the CLI told of itself so far, perhaps of one kind only."""

@@ -20,6 +20,9 @@ _SURROUNDINGS: Final = re.compile(
 )
 """Texts in the user's name that the user did not write: what CLIs tell the model about the place it works in."""
 
+_FROM_A_HOOK: Final = re.compile(r"\A\s*(?:Stop hook|<hook_prompt\b)")
+"""How CLIs tell the model why a hook did not let it stop."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
@@ -40,7 +43,11 @@ class Message:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The texts without those about the surroundings."""
+        """What the user wrote, and what a hook said in the user's stead; without what tells of the surroundings."""
+        if self.role in {"system", "developer"}:
+            return tuple(text for text in self.texts if _FROM_A_HOOK.match(text))
+        if self.role != "user":
+            return ()
         return tuple(text for text in self.texts if text.strip() and not _SURROUNDINGS.match(text))
 
 
@@ -89,7 +96,7 @@ class ModelRequest:
     @property
     def prompts(self) -> tuple[str, ...]:
         """All that the user wrote, message by message, in order."""
-        return tuple("\n".join(each.said) for each in self.messages if each.role == "user" and each.said)
+        return tuple("\n".join(each.said) for each in self.messages if each.said)
 
     @property
     def prompt(self) -> str:
@@ -100,7 +107,7 @@ class ModelRequest:
     def since_prompt(self) -> tuple[Message, ...]:
         """The messages after the one that holds `prompt`: this turn so far."""
         last = max(
-            (place for place, each in enumerate(self.messages) if each.role == "user" and each.said),
+            (place for place, each in enumerate(self.messages) if each.said),
             default=-1,
         )
         return self.messages[last + 1 :]

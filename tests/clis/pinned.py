@@ -51,9 +51,15 @@ def default_cache() -> Path:
     return Path(caches) / "agent-orchestrator" / "clis"
 
 
-def why_missing(name: str, cache: Path) -> str:
-    """Return why a CLI cannot be driven here, or nothing if it can."""
+def why_missing(name: str) -> str:
+    """Return why the tests cannot drive a CLI here, or nothing if they can.
+
+    They are asked to by $ORCHESTRATOR_CLIS: an installed CLI alone does not change what a plain test run is.
+    """
+    if not os.environ.get("ORCHESTRATOR_CLIS"):
+        return f"{name}: not asked for (ORCHESTRATOR_CLIS names no folder of CLIs; see scripts/clis)"
     for each in (NODE, name):
-        if not pins()[each].is_installed(cache):
-            return f"{each} {pins()[each].version} is not installed: scripts/clis {name}"
+        pin = pins()[each]
+        if not pin.is_installed(default_cache()):
+            return f"{name}: {each} {pin.version} is not installed in {default_cache()} (scripts/clis {name})"
     return ""

@@ -60,7 +60,7 @@ class Place:
             "USER": "bench",
         }
 
-    def write(self, path: Path, content: Any) -> Path:  # noqa: ANN401 - any JSON, or a text as it is
+    def write(self, path: Path, content: Any) -> Path:
         """Write a configuration file, with the folders above it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content, indent=2), "utf-8")

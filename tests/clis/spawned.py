@@ -47,14 +47,17 @@ class Spawned:
 def spawned(prompt: str) -> Spawned:
     """Read the prompt that an agent is spawned with (`orchestrator.formats.preamble`). Raises NotAnOrder."""
     folders = re.findall(r"^- (/.*)/$", prompt, re.MULTILINE)
-    if len(folders) < 3:  # noqa: PLR2004 - handoffs, artifacts, scratchpad
+    if len(folders) != len(("handoffs", "artifacts", "scratchpad")):
         raise NotAnOrder(f"no file structure in {prompt[:200]!r}")
+    handoffs, artifacts, scratchpad = folders
     return Spawned(
         _field(prompt, r"^# Agent: (.+)$"),
         _field(prompt, r"^\*\*Task:\*\* (.+)$"),
         _field(prompt, r"^\*\*Run:\*\* (.+)$"),
         _field(prompt, r"^\*\*In reply to:\*\* (.+)$"),
-        *folders[:3],
+        handoffs,
+        artifacts,
+        scratchpad,
         prompt.partition("## Your Instructions\n")[2],
     )
 

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.formats.preamble import preamble
 from orchestrator.formats.report import read_report
 from orchestrator.model.agents import Role
-from orchestrator.model.handoff import Status
+from orchestrator.model.handoff import ReportStatus
 from tests.clis.answers import Reply, Text, ToolCall
 from tests.clis.hands import NoSuchHand, publish, run, write
 from tests.clis.model_request import Conversation, ModelRequest
@@ -110,7 +110,7 @@ def test_its_report_is_one_that_the_pm_reads(tmp_path: Path) -> None:
     text = spawned(a_prompt(tmp_path)).report("## Completed Work\nGreeted.", "## Artifacts Generated\nNone")
     read = read_report(text.encode(), NAME)
     assert (read.status, read.run, read.in_reply_to) == (
-        Status.COMPLETE,
+        ReportStatus.COMPLETE,
         "r-12345678",
         "pm-20261120-115900.md",
     )

@@ -12,6 +12,8 @@ from tests.clis.place import Place
 class Aider:
     """The model edits by what it says; `--message` is one turn, after which it exits."""
 
+    ends = "waiting"
+
     def lay_down(self, place: Place) -> None:
         told = 'printf "{\\"event\\": \\"waiting\\"}\\n" >> ' + f"{place.run}/events.jsonl"
         place.write(place.run / "notify.sh", f"#!/bin/sh\n{told}\n").chmod(0o755)
@@ -33,6 +35,9 @@ class Aider:
 
     def is_main(self, request: ModelRequest) -> bool:
         return True
+
+    def session(self, place: Place) -> str:
+        return "the chat history in the folder that it works in"
 
     def events(self, place: Place) -> list[dict[str, Any]]:
         return place.recorded("events")

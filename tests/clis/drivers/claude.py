@@ -28,6 +28,7 @@ SESSION: Final = "11111111-2222-4333-8444-555555555555"
 class Claude:
     """Both pinned versions take the same configuration."""
 
+    ends = "Stop"
     mode = "acceptEdits"
 
     def lay_down(self, place: Place) -> None:
@@ -63,6 +64,9 @@ class Claude:
 
     def is_main(self, request: ModelRequest) -> bool:
         return request.offers_tools
+
+    def session(self, place: Place) -> str:
+        return SESSION
 
     def events(self, place: Place) -> list[dict[str, Any]]:
         return place.recorded("hooks")

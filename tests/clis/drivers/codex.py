@@ -52,6 +52,8 @@ show_tooltips = false
 class Codex:
     """One process per pane: without `--no-daemon` it would start a server that outlives the pane."""
 
+    ends = "Stop"
+
     def lay_down(self, place: Place) -> None:
         told = f'printf "%s\\n" "$1" >> {place.run}/notify.jsonl'
         config = _CONFIG.format(url=place.url, work=place.work, notify=json.dumps(told))
@@ -72,6 +74,9 @@ class Codex:
 
     def is_main(self, request: ModelRequest) -> bool:
         return request.offers_tools
+
+    def session(self, place: Place) -> str:
+        return str(self.events(place)[0]["session_id"])
 
     def events(self, place: Place) -> list[dict[str, Any]]:
         return place.recorded("hooks")

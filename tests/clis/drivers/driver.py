@@ -11,6 +11,10 @@ from tests.clis.place import Place
 class Driver(Protocol):
     """One CLI: its configuration, its command line, its own account of what it does."""
 
+    @property
+    def ends(self) -> str:
+        """The kind of event that says that a turn is over."""
+
     def lay_down(self, place: Place) -> None:
         """Write the files that pre-empt every start-up dialog and make the CLI tell of itself."""
 
@@ -22,6 +26,9 @@ class Driver(Protocol):
 
     def is_main(self, request: ModelRequest) -> bool:
         """Say whether a request to the model is part of an agent's turn."""
+
+    def session(self, place: Place) -> str:
+        """Return the id by which the first session is resumed."""
 
     def events(self, place: Place) -> list[dict[str, Any]]:
         """Return what the CLI told of itself so far, in order."""

@@ -23,6 +23,8 @@ SESSION: Final = "11111111-2222-4333-8444-555555555555"
 class Gemini:
     """Its folder for the user is `$GEMINI_CLI_HOME/.gemini`; here that is the home."""
 
+    ends = "AfterAgent"
+
     def lay_down(self, place: Place) -> None:
         hook = {"hooks": [{"type": "command", "name": "bench", "command": place.recording("hooks")}]}
         place.write(
@@ -50,6 +52,9 @@ class Gemini:
 
     def is_main(self, request: ModelRequest) -> bool:
         return request.offers_tools
+
+    def session(self, place: Place) -> str:
+        return SESSION
 
     def events(self, place: Place) -> list[dict[str, Any]]:
         return place.recorded("hooks")

@@ -21,6 +21,8 @@ _NOISE: Final = ("message.part.delta", "message.part.updated", "plugin.added", "
 class Opencode:
     """Its provider is told by address, so that it speaks Chat Completions."""
 
+    ends = "session.idle"
+
     def lay_down(self, place: Place) -> None:
         place.write(place.run / "plugin.js", _PLUGIN % (place.run / "events.jsonl"))
         # Plugins wait until npm has installed this; without a network that is longer than a minute.
@@ -65,6 +67,10 @@ class Opencode:
 
     def is_main(self, request: ModelRequest) -> bool:
         return request.offers_tools
+
+    def session(self, place: Place) -> str:
+        created = next(each for each in self.events(place) if self.kind(each) == "session.created")
+        return str(created["properties"]["info"]["id"])
 
     def events(self, place: Place) -> list[dict[str, Any]]:
         return [each for each in place.recorded("events") if each["type"] not in _NOISE]
