@@ -14,6 +14,22 @@ from tests.clis.bench import Bench, Pane
 FIXTURES: Final = Path(__file__).parent.parent / "fixtures" / "clis"
 
 
+LONG: Final = 600  # characters
+
+
+def shortened(value: Any) -> Any:
+    """Return JSON without its long texts: prompts of a CLI's own, which are its vendor's and no event."""
+    match value:
+        case str() if len(value) > LONG:
+            return f"{value[:80]}… ({len(value)} characters)"
+        case dict():
+            return {name: shortened(each) for name, each in value.items()}
+        case list():
+            return [shortened(each) for each in value]
+        case _:
+            return value
+
+
 @dataclass(frozen=True, slots=True)
 class Album:
     """The captures of one CLI. The place that a bench happened to have is called `/bench` in them."""
@@ -28,7 +44,7 @@ class Album:
 
     def event(self, name: str, event: Any, bench: Bench) -> None:
         """Keep one event, or a list of them."""
-        self._keep(f"{name}.json", json.dumps(event, indent=1, ensure_ascii=False) + "\n", bench)
+        self._keep(f"{name}.json", json.dumps(shortened(event), indent=1, ensure_ascii=False) + "\n", bench)
 
     def measured(self, name: str, bench: Bench) -> None:
         """Keep how often the model was asked, with what pauses (s), and what the CLI told of itself meanwhile."""

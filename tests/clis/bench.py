@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +60,17 @@ class Pane:
     def type(self, text: str) -> None:
         """Type a text as it is, without Enter."""
         self.socket.tmux("send-keys", "-t", self.pane_id, "-l", "--", text)
+
+    def submit(self, text: str, is_taken: Callable[[], object]) -> None:
+        """Type a text and press Enter, until `is_taken` is true: a CLI may swallow the first one."""
+        self.type(text)
+        self.until(text)
+        for within in (3.0, 5.0, 20.0):
+            self.keys("Enter")
+            with suppress(AssertionError):
+                wait_until(is_taken, within=within, every=0.1)
+                return
+        raise AssertionError(f"{text!r} was not taken:\n{self.screen()}")
 
     def pid(self) -> int:
         return int(self.socket.tmux("display-message", "-p", "-t", self.pane_id, "#{pane_pid}"))

@@ -7,12 +7,17 @@ from functools import partial
 
 from tests.clis.album import Album
 from tests.clis.answers import Answer, Fault, Hang, Trouble, say
-from tests.clis.bench import SEEN, a_bench
+from tests.clis.bench import SEEN, Pane, a_bench
 from tests.clis.hands import write
 from tests.clis.playing import always, in_turn
 from tests.polling import wait_until
 
 ORDER = "Read `this` $HOME:\n!ls\n/clear\n@file\n#note\n-x ünïcödé 🦉 ;"
+
+
+def rests(pane: Pane) -> bool:
+    """Say whether the last line is a prompt and nothing else."""
+    return pane.screen().rstrip().endswith("\n>")
 
 
 def turn(pin: str, album: Album) -> None:
@@ -26,7 +31,7 @@ def turn(pin: str, album: Album) -> None:
         wait_until(pane.is_dead, within=SEEN)
         album.screen("ended", pane, bench)
         second = bench.start()
-        second.until("\n> ", "\n>\n")
+        wait_until(lambda: rests(second), within=SEEN, every=0.1)
         album.screen("resting", second, bench)
         second.type("Say yes.")
         second.keys("Enter")
@@ -39,7 +44,7 @@ def busy(pin: str, album: Album) -> None:
     """Silence before the headers, C-c."""
     with a_bench(pin, in_turn(Hang(), then=always(say("Yes.")))) as bench:
         pane = bench.start()
-        pane.until("\n> ", "\n>\n")
+        wait_until(lambda: rests(pane), within=SEEN, every=0.1)
         pane.type("Wait.")
         pane.keys("Enter")
         wait_until(lambda: bench.server.turns, within=SEEN)

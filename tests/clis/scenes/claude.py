@@ -19,6 +19,9 @@ from tests.polling import wait_until
 
 ORDER = "Read `this` $HOME:\n!ls\n/clear\n@file\n#note\n-x ünïcödé 🦉 ;"
 
+TOLD = ("user", "assistant", "system", "mode", "permission-mode", "last-prompt", "cost-state")
+"""The lines of a transcript that are of use; the others repeat what was sent to the model."""
+
 
 def turn(pin: str, album: Album) -> None:
     """One turn with a tool, rest, the same session resumed, a word typed, the end by TERM."""
@@ -47,7 +50,8 @@ def turn(pin: str, album: Album) -> None:
         bench.wait_for("Stop", 3)
         album.screen("resumed", second, bench)
         lines = next(bench.place.home.glob(".claude/projects/*/*.jsonl")).read_text().splitlines()
-        album.event("transcript", [json.loads(line) for line in lines], bench)
+        told = [json.loads(line) for line in lines]
+        album.event("transcript", [each for each in told if each["type"] in TOLD], bench)
 
 
 def _status(bench: Bench, wanted: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def turn(pin: str, album: Album) -> None:
             album.event(kind, bench.wait_for(kind), bench)
         until_told(bench, "task_complete")
         album.screen("resting", pane, bench)
-        album.event("rollout", rollout(bench), bench)
+        album.event("rollout", [each for each in rollout(bench) if each["type"] != "world_state"], bench)
         wait_until(lambda: len(bench.place.recorded("notify")) > 1, within=SEEN)
         album.event("notify", bench.place.recorded("notify"), bench)
         pane.type("And now?")
@@ -99,13 +99,10 @@ def busy(pin: str, album: Album) -> None:
         pane.until("interrupted", "Interrupted", within=30)
         album.screen("interrupted", pane, bench)
         album.event("events_of_an_interruption", bench.events(), bench)
-        pane.type("Again.")
-        pane.keys("Enter")
+        pane.submit("Again.", lambda: len(bench.server.turns) > 1)
         pane.until("One, two")
         album.screen("streaming", pane, bench)
-        pane.type("Queued.")
-        pane.keys("Enter")
-        pane.until("Queued.")
+        pane.submit("Queued.", lambda: pane.shows("Queued.") and pane.shows("↳"))
         album.screen("queued", pane, bench)
 
 
@@ -172,6 +169,7 @@ def unknown_hooks(pin: str, album: Album) -> None:
 def no_login(pin: str, album: Album) -> None:
     """The vendor's own provider, and nobody logged in."""
     with a_bench(pin, always(say("Hello.")), laid_down=False) as bench:
+        (bench.place.home / ".codex").mkdir()
         pane = bench.start("Hello.", environ={"OPENAI_API_KEY": ""})
         pane.until("Sign in", "log in")
         album.screen("dialog_login", pane, bench)
