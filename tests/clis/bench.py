@@ -61,10 +61,15 @@ class Pane:
         """Type a text as it is, without Enter."""
         self.socket.tmux("send-keys", "-t", self.pane_id, "-l", "--", text)
 
+    def paste(self, text: str) -> None:
+        """Paste a text in brackets, as a terminal does."""
+        self.socket.tmux("set-buffer", "-b", "bench", "--", text)
+        self.socket.tmux("paste-buffer", "-p", "-d", "-b", "bench", "-t", self.pane_id)
+
     def submit(self, text: str, is_taken: Callable[[], object]) -> None:
         """Type a text and press Enter, until `is_taken` is true: a CLI may swallow the first one."""
         self.type(text)
-        self.until(text)
+        self.until(text[-10:])
         for within in (3.0, 5.0, 20.0):
             self.keys("Enter")
             with suppress(AssertionError):
@@ -86,7 +91,6 @@ class Bench:
     driver: Driver
     place: Place
     server: ModelServer
-    network: Network
     socket: TmuxSocket
     panes: list[Pane] = field(default_factory=list)
 
@@ -99,7 +103,10 @@ class Bench:
         environ: dict[str, str] | None = None,
     ) -> Pane:
         """Start the CLI in a pane of its own with an order as launch argument; `resume` is a session's id."""
-        return self.run([*self.driver.argv(self.place, order, resume), *extra], environ)
+        pane = self.run([*self.driver.argv(self.place, order, resume), *extra], environ)
+        if resume and order:
+            self.driver.go_on(self.place, order, resume)
+        return pane
 
     def run(self, argv: list[str], environ: dict[str, str] | None = None) -> Pane:
         """Start a command line of the CLI in a pane of its own."""
@@ -117,13 +124,24 @@ class Bench:
         return self.panes[-1]
 
     def end(self, pane: Pane) -> None:
-        """End a CLI by TERM, and if that is not enough by KILL."""
+        """End a CLI and what it started in its pane by TERM, and if that is not enough by KILL."""
         for number in (signal.SIGTERM, signal.SIGKILL):
-            os.kill(pane.pid(), number)
+            os.killpg(pane.pid(), number)
             with suppress(AssertionError):
                 wait_until(pane.is_dead, within=15)
                 return
         raise AssertionError(f"outlived a KILL: {pane.screen()}")
+
+    def left(self) -> list[str]:
+        """Return the command lines of the processes that live in this place, but for the tmux server's own."""
+        own = {"tmux", "cat", "sh"}
+        found = []
+        for pid in at_home(self.place.root):
+            with suppress(OSError):
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+                if words[0].decode().rpartition("/")[2] not in own:
+                    found.append(" ".join(word.decode(errors="replace") for word in words)[:200])
+        return found
 
     def events(self, kind: str = "") -> list[dict[str, Any]]:
         """Return what the CLI told of itself so far, perhaps of one kind only."""
@@ -159,14 +177,16 @@ def a_bench(
         a_network() as network,
         ModelServer(script, is_main=driver.is_main, listener=network.listener()) as server,
     ):
-        place = Place(root, cache or default_cache(), name, server.url)
+        with network.listener() as free:
+            port = free.getsockname()[1]
+        place = Place(root, cache or default_cache(), name, server.url, network, port)
         place.make()
         if laid_down:
             driver.lay_down(place)
         socket = TmuxSocket(root, environ=place.environ() | {"TMUX_TMPDIR": os.fspath(root)})
         try:
             _start_tmux(socket, network)
-            yield Bench(driver, place, server, network, socket)
+            yield Bench(driver, place, server, socket)
         finally:
             _end(socket, root)
 

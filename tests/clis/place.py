@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.clis.network import Network
 from tests.clis.pinned import NODE, pins
 
 KEY = "sk-ant-api03-dummy-key-of-the-bench-0123456789"
@@ -17,12 +18,17 @@ KEY = "sk-ant-api03-dummy-key-of-the-bench-0123456789"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One clean environment. `url` is the model server's, `name` the CLI's pin, `cache` where the CLIs are."""
+    """One clean environment. `url` is the model server's, `name` the CLI's pin, `cache` where the CLIs are.
+
+    `port` is free in `network`, for a CLI that serves an API of its own.
+    """
 
     root: Path
     cache: Path
     name: str
     url: str
+    network: Network
+    port: int
 
     @property
     def home(self) -> Path:

@@ -33,6 +33,9 @@ class Aider:
         argv += ["--restore-chat-history"] if resume else []
         return [*argv, "--yes-always", f"--message={order}"] if order else argv
 
+    def go_on(self, place: Place, order: str, session: str) -> None:
+        """Nothing: it was an argument."""
+
     def is_main(self, request: ModelRequest) -> bool:
         return True
 

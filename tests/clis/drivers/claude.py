@@ -62,6 +62,9 @@ class Claude:
         argv += ["--resume", resume] if resume else ["--session-id", SESSION]
         return [*argv, order] if order else argv
 
+    def go_on(self, place: Place, order: str, session: str) -> None:
+        """Nothing: it was an argument."""
+
     def is_main(self, request: ModelRequest) -> bool:
         return request.offers_tools
 

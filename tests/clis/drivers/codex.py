@@ -72,6 +72,9 @@ class Codex:
         argv += [resume] * bool(resume)
         return [*argv, "--", order] if order else argv
 
+    def go_on(self, place: Place, order: str, session: str) -> None:
+        """Nothing: it was an argument."""
+
     def is_main(self, request: ModelRequest) -> bool:
         return request.offers_tools
 

@@ -24,6 +24,9 @@ class Driver(Protocol):
     def argv(self, place: Place, order: str, resume: str) -> list[str]:
         """Return the command line; `order` and the session to `resume` may be empty."""
 
+    def go_on(self, place: Place, order: str, session: str) -> None:
+        """Give a resumed session its order, where the command line could not."""
+
     def is_main(self, request: ModelRequest) -> bool:
         """Say whether a request to the model is part of an agent's turn."""
 

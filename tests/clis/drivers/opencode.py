@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+from contextlib import suppress
 from typing import Any, Final
 
-from tests.clis.model_request import ModelRequest
+from tests.clis.model_request import Json, ModelRequest
 from tests.clis.place import Place
+from tests.polling import wait_until
 
 _PLUGIN: Final = """\
 import { appendFileSync } from "node:fs"
@@ -16,6 +21,28 @@ export const Bench = async () => ({
 })
 """
 _NOISE: Final = ("message.part.delta", "message.part.updated", "plugin.added", "catalog.updated")
+_ASK: Final = """\
+import sys, urllib.request
+method, url, body = sys.argv[1:]
+request = urllib.request.Request(url, body.encode() or None, {"Content-Type": "application/json"}, method=method)
+print(urllib.request.urlopen(request, timeout=10).read().decode())
+"""
+
+
+def api(place: Place, method: str, path: str, body: Json | None = None) -> Any:
+    """Ask the CLI's own HTTP API, in its network. Raises CalledProcessError."""
+    words = [method, f"http://127.0.0.1:{place.port}{path}", json.dumps(body) if body else ""]
+    command = place.network.inside([sys.executable, "-c", _ASK, *words])
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    return json.loads(done.stdout) if done.stdout.strip() else None
+
+
+def serves(place: Place) -> bool:
+    """Say whether the API answers."""
+    with suppress(subprocess.CalledProcessError):
+        api(place, "GET", "/session/status")
+        return True
+    return False
 
 
 class Opencode:
@@ -61,9 +88,16 @@ class Opencode:
         }
 
     def argv(self, place: Place, order: str, resume: str) -> list[str]:
-        argv = [place.program]
-        argv += ["--session", resume] if resume else []
+        argv = [place.program, "--port", str(place.port)]
+        if resume:
+            return [*argv, "--session", resume]
         return [*argv, f"--prompt={order}"] if order else argv
+
+    def go_on(self, place: Place, order: str, session: str) -> None:
+        """By HTTP: `--prompt` is left out of account when there is a `--session`."""
+        wait_until(lambda: serves(place), within=60, every=0.2)
+        told = {"parts": [{"type": "text", "text": order}]}
+        api(place, "POST", f"/session/{session}/prompt_async", told)
 
     def is_main(self, request: ModelRequest) -> bool:
         return request.offers_tools

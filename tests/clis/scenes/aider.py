@@ -35,8 +35,8 @@ def turn(pin: str, album: Album) -> None:
         album.screen("resting", second, bench)
         second.type("Say yes.")
         second.keys("Enter")
-        second.until("Create new file", "Applied")
-        album.screen("dialog_create", second, bench)
+        second.until("(Y)es/(N)o")
+        album.screen("dialog_add_file", second, bench)
         album.measured("turns", bench)
 
 

@@ -45,6 +45,7 @@ def turn(pin: str, album: Album) -> None:
         os.kill(pane.pid(), signal.SIGTERM)
         album.event("SessionEnd", bench.wait_for("SessionEnd"), bench)
         wait_until(pane.is_dead, within=30)
+        album.measured("TERM", bench)
         second = bench.start("Go on.", resume=SESSION)
         album.event("SessionStart_resume", bench.wait_for("SessionStart", 2), bench)
         bench.wait_for("Stop", 3)
@@ -84,6 +85,39 @@ def permission(pin: str, album: Album) -> None:
         pane.keys("Escape")
         wait_until(lambda: not pane.shows("Do you want"), within=20)
         album.screen("permission_refused", pane, bench)
+
+
+def decided(behaviour: str, pin: str, album: Album) -> None:
+    """A PermissionRequest hook answers in the user's stead: no dialog, no key."""
+    decision = {"behavior": behaviour} | ({"message": "Not here."} if behaviour == "deny" else {})
+    told = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+    script = in_turn(call("Bash", command="python3 -c 'print(1)' > asked.txt"), then=always(say("I asked.")))
+    with a_bench(pin, script) as bench:
+        path = bench.place.run / "settings.json"
+        hooks = json.loads(path.read_text())
+        hooks["hooks"]["PermissionRequest"].append(
+            {"hooks": [{"type": "command", "command": f"echo '{json.dumps(told)}'"}]}
+        )
+        path.write_text(json.dumps(hooks))
+        pane = bench.start("Do it.")
+        bench.wait_for("Stop")
+        album.screen(f"permission_{behaviour}", pane, bench)
+        album.measured(f"permission_{behaviour}", bench)
+
+
+def pasted(pin: str, album: Album) -> None:
+    """Five lines as a bracketed paste, then one long typed line: how they reach the model."""
+    with a_bench(pin, always(say("Read."))) as bench:
+        pane = bench.start("Hello.")
+        bench.wait_for("Stop")
+        pane.paste("one\ntwo\nthree\nfour\nfive")
+        pane.until("five", "Pasted", "pasted")
+        album.screen("pasted", pane, bench)
+        pane.keys("Enter")
+        bench.wait_for("Stop", 2)
+        album.measured("paste", bench)
+        pane.submit("A line. " * 90 + "The end.", lambda: bench.events("Stop")[2:])
+        album.measured("typed_line", bench)
 
 
 def asking(pin: str, album: Album) -> None:
@@ -218,6 +252,9 @@ def _no_bypass(_: dict[str, Any], bench: Bench) -> None:
 SCENES = {
     "turn": turn,
     "permission": permission,
+    "allowed": partial(decided, "allow"),
+    "denied": partial(decided, "deny"),
+    "pasted": pasted,
     "asking": asking,
     "busy": busy,
     "retrying": retrying,

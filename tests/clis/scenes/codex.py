@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,8 @@ from tests.clis.playing import always, in_turn, played
 from tests.polling import wait_until
 
 ORDER = "Read `this` $HOME:\n!ls\n/clear\n@file\n#note\n-x ünïcödé 🦉 ;"
+
+ESCALATED = {"cmd": "git push", "sandbox_permissions": "require_escalated", "justification": "May I push?"}
 
 
 def rollout(bench: Bench) -> list[dict[str, Any]]:
@@ -63,6 +66,7 @@ def turn(pin: str, album: Album) -> None:
         session = bench.wait_for("SessionStart")["session_id"]
         os.kill(pane.pid(), signal.SIGTERM)
         wait_until(pane.is_dead, within=30)
+        album.measured("TERM", bench)
         second = bench.start("Go on.", resume=session)
         album.event("SessionStart_resume", bench.wait_for("SessionStart", 2), bench)
         bench.wait_for("Stop", 2)
@@ -71,8 +75,7 @@ def turn(pin: str, album: Album) -> None:
 
 def permission(pin: str, album: Album) -> None:
     """A command that is to run outside the sandbox: asked for, and refused with Esc."""
-    wish = {"cmd": "git push", "sandbox_permissions": "require_escalated", "justification": "May I push?"}
-    script = in_turn(Reply((ToolCall("exec_command", wish),)), then=always(say("I asked.")))
+    script = in_turn(Reply((ToolCall("exec_command", ESCALATED),)), then=always(say("I asked.")))
     with a_bench(pin, script) as bench:
         pane = bench.start("Push it.")
         album.event("PermissionRequest", bench.wait_for("PermissionRequest"), bench)
@@ -82,6 +85,24 @@ def permission(pin: str, album: Album) -> None:
         until_told(bench, "turn_aborted", "task_complete")
         album.screen("permission_refused", pane, bench)
         album.event("rollout_permission_refused", rollout(bench)[-3:], bench)
+
+
+def decided(behaviour: str, pin: str, album: Album) -> None:
+    """A PermissionRequest hook answers in the user's stead: no dialog, no key."""
+    decision = {"behavior": behaviour} | ({"message": "Not here."} if behaviour == "deny" else {})
+    told = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+    script = in_turn(Reply((ToolCall("exec_command", ESCALATED),)), then=always(say("I asked.")))
+    with a_bench(pin, script) as bench:
+        path = bench.place.home / ".codex" / "hooks.json"
+        hooks = json.loads(path.read_text())
+        hooks["hooks"]["PermissionRequest"].append(
+            {"hooks": [{"type": "command", "command": f"echo '{json.dumps(told)}'"}]}
+        )
+        path.write_text(json.dumps(hooks))
+        pane = bench.start("Do it.")
+        bench.wait_for("Stop")
+        album.screen(f"permission_{behaviour}", pane, bench)
+        album.measured(f"permission_{behaviour}", bench)
 
 
 def busy(pin: str, album: Album) -> None:
@@ -102,8 +123,11 @@ def busy(pin: str, album: Album) -> None:
         pane.submit("Again.", lambda: len(bench.server.turns) > 1)
         pane.until("One, two")
         album.screen("streaming", pane, bench)
-        pane.submit("Queued.", lambda: pane.shows("Queued.") and pane.shows("↳"))
+        pane.type("Queued.")
+        pane.until("Queued.")
+        pane.keys("Enter")
         album.screen("queued", pane, bench)
+        album.measured("queued", bench)
 
 
 def failure(trouble: str, answer: Answer, pin: str, album: Album) -> None:
@@ -114,6 +138,17 @@ def failure(trouble: str, answer: Answer, pin: str, album: Album) -> None:
         album.event(f"rollout_{trouble}", [*told(bench, "error", "stream_error"), *ended], bench)
         album.screen(f"failed_{trouble}", pane, bench)
         album.measured(trouble, bench)
+
+
+def limited(pin: str, album: Album) -> None:
+    """A limit that lasts an hour: it waits for all of it, and says nothing of that."""
+    with a_bench(pin, always(Fault(Trouble.RATE_LIMITED, retry_after=3600))) as bench:
+        pane = bench.start("Try.")
+        pane.until("reconnecting")
+        with suppress(AssertionError):
+            until_told(bench, "task_complete", "turn_aborted", within=60)
+        album.screen("waiting_rate_limit_hour", pane, bench)
+        album.measured("rate_limit_hour", bench)
 
 
 def cut(pin: str, album: Album) -> None:
@@ -178,13 +213,15 @@ def no_login(pin: str, album: Album) -> None:
 SCENES = {
     "turn": turn,
     "permission": permission,
+    "allowed": partial(decided, "allow"),
+    "denied": partial(decided, "deny"),
     "busy": busy,
     "cut": cut,
     "blocked": blocked,
     "trust": untrusted,
     "hooks": unknown_hooks,
     "login": no_login,
-    "limited": partial(failure, "rate_limit_hour", Fault(Trouble.RATE_LIMITED, retry_after=3600)),
+    "limited": limited,
     "limited_short": partial(failure, "rate_limit_short", Fault(Trouble.RATE_LIMITED, retry_after=2)),
     "overloaded": partial(failure, "overloaded", Fault(Trouble.OVERLOADED)),
     "credit": partial(failure, "credit_gone", Fault(Trouble.CREDIT_GONE)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from contextlib import suppress
 from functools import partial
 
 from tests.clis.album import Album
@@ -32,12 +33,16 @@ def turn(pin: str, album: Album) -> None:
             album.event(kind, bench.wait_for(kind), bench)
         pane.until(READY)
         album.screen("resting", pane, bench)
-        pane.type("And now?")
-        pane.until("And now?")
+        pane.type("And now.")
+        pane.until("And now.")
         album.screen("typed", pane, bench)
+        pane.type("?")
+        album.screen("typed_question_mark", pane, bench)
         os.kill(pane.pid(), signal.SIGTERM)
-        wait_until(pane.is_dead, within=30)
+        with suppress(AssertionError):  # its launcher does not pass it on
+            wait_until(pane.is_dead, within=10)
         album.measured("TERM", bench)
+        bench.end(pane)
         second = bench.start("Go on.", resume=SESSION)
         album.event("SessionStart_resume", bench.wait_for("SessionStart", 2), bench)
         bench.wait_for("AfterAgent", 2)
@@ -64,6 +69,25 @@ def permission(pin: str, album: Album) -> None:
         pane.until(READY)
         album.screen("permission_refused", pane, bench)
         album.event("events_of_a_refusal", bench.events(), bench)
+
+
+def allowed(pin: str, album: Album) -> None:
+    """A policy file answers in the user's stead: one command is allowed, one refused."""
+
+    def working(request):
+        (first,) = yield run(request, "python3 -c 'print(1)'")
+        (second,) = yield run(request, "git push")
+        yield say(f"{first.text} and {second.text}")
+
+    with a_bench(pin, played(working)) as bench:
+        rule = '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "{}"\ndecision = "{}"\npriority = 900\n'
+        policy = bench.place.write(
+            bench.place.run / "policy.toml", rule.format("python3", "allow") + rule.format("git push", "deny")
+        )
+        pane = bench.start("Run it.", extra=(f"--policy={policy}",))
+        bench.wait_for("AfterAgent")
+        album.screen("permission_by_policy", pane, bench)
+        album.measured("permission_by_policy", bench)
 
 
 def busy(pin: str, album: Album) -> None:
@@ -161,6 +185,7 @@ def no_login(pin: str, album: Album) -> None:
 SCENES = {
     "turn": turn,
     "permission": permission,
+    "allowed": allowed,
     "busy": busy,
     "cut": cut,
     "blocked": blocked,

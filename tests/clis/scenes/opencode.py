@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from tests.clis.album import Album
 from tests.clis.answers import Answer, Fault, Hang, Reply, Text, Then, Trouble, say
-from tests.clis.bench import SEEN, Bench, a_bench
+from tests.clis.bench import SEEN, a_bench
+from tests.clis.drivers.opencode import api
 from tests.clis.hands import run, write
 from tests.clis.playing import always, in_turn, played
 from tests.polling import wait_until
 
 ORDER = "Read `this` $HOME:\n!ls\n/clear\n@file\n#note\n-x ünïcödé 🦉 ;"
-PORT = "4096"
-
-
-def api(bench: Bench, method: str, path: str, body: str = "") -> Any:
-    """Ask the CLI's own HTTP API, in its network."""
-    command = ["curl", "-sS", "-X", method, f"http://127.0.0.1:{PORT}{path}"]
-    command += ["-H", "content-type: application/json", "-d", body] if body else []
-    done = subprocess.run(
-        bench.network.inside(command), capture_output=True, text=True, timeout=20, check=True
-    )
-    return json.loads(done.stdout) if done.stdout.strip() else None
 
 
 def turn(pin: str, album: Album) -> None:
@@ -39,7 +26,7 @@ def turn(pin: str, album: Album) -> None:
         yield say("I made it.")
 
     with a_bench(pin, played(working)) as bench:
-        pane = bench.start(ORDER, extra=("--port", PORT))
+        pane = bench.start(ORDER)
         bench.wait_for("session.idle")
         for kind in ("session.created", "message.updated", "session.status", "session.idle"):
             album.event(kind.replace(".", "_"), bench.wait_for(kind), bench)
@@ -47,14 +34,15 @@ def turn(pin: str, album: Album) -> None:
         pane.until("I made it.")
         album.screen("resting", pane, bench)
         session = bench.wait_for("session.created")["properties"]["info"]["id"]
-        album.event("api_status", api(bench, "GET", "/session/status"), bench)
-        body = json.dumps({"parts": [{"type": "text", "text": "And\n!now?"}]})
-        api(bench, "POST", f"/session/{session}/prompt_async", body)
+        album.event("api_status", api(bench.place, "GET", "/session/status"), bench)
+        body = {"parts": [{"type": "text", "text": "And\n!now?"}]}
+        api(bench.place, "POST", f"/session/{session}/prompt_async", body)
         bench.wait_for("session.idle", 2)
         assert bench.server.turns[-1].prompt == "And\n!now?", bench.server.turns[-1].prompts
-        album.event("api_messages", api(bench, "GET", f"/session/{session}/message"), bench)
+        album.event("api_messages", api(bench.place, "GET", f"/session/{session}/message"), bench)
         os.kill(pane.pid(), signal.SIGTERM)
         wait_until(pane.is_dead, within=30)
+        album.measured("TERM", bench)
         second = bench.start("Go on.", resume=session)
         bench.wait_for("session.idle", 3)
         assert len(bench.server.turns[-1].prompts) > 2, bench.server.turns[-1].prompts
@@ -69,14 +57,14 @@ def permission(pin: str, album: Album) -> None:
         yield say("I asked.")
 
     with a_bench(pin, played(working)) as bench:
-        pane = bench.start("Run it.", extra=("--port", PORT))
+        pane = bench.start("Run it.")
         asked = bench.wait_for("permission.asked")
         album.event("permission_asked", asked, bench)
         pane.until("Allow", "Permission")
         album.screen("permission", pane, bench)
-        waiting = api(bench, "GET", "/permission")
+        waiting = api(bench.place, "GET", "/permission")
         album.event("api_permission", waiting, bench)
-        api(bench, "POST", f"/permission/{waiting[0]['id']}/reply", json.dumps({"reply": "once"}))
+        api(bench.place, "POST", f"/permission/{waiting[0]['id']}/reply", {"reply": "once"})
         album.event("permission_replied", bench.wait_for("permission.replied"), bench)
         bench.wait_for("session.idle")
         assert (bench.place.work / "asked.txt").read_text() == "1\n"
@@ -88,11 +76,11 @@ def busy(pin: str, album: Album) -> None:
         Hang(), Reply((Text("One, two, three, four. " * 20),), then=Then.HANG), then=always(say("Yes."))
     )
     with a_bench(pin, script) as bench:
-        pane = bench.start("Wait.", extra=("--port", PORT))
+        pane = bench.start("Wait.")
         wait_until(lambda: bench.server.turns, within=SEEN)
         pane.until("esc interrupt", "interrupt")
         album.screen("busy", pane, bench)
-        album.event("api_status_busy", api(bench, "GET", "/session/status"), bench)
+        album.event("api_status_busy", api(bench.place, "GET", "/session/status"), bench)
         pane.keys("Escape")
         pane.until("again", within=10)
         album.screen("interrupt_asked", pane, bench)
