@@ -215,6 +215,7 @@ def _end(socket: TmuxSocket, root: Path) -> None:
     for pid in at_home(root):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not at_home(root), every=0.05)
     shutil.rmtree(root, ignore_errors=True)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,15 @@ from tests.clis.hands import write
 from tests.clis.model_request import ModelRequest, ToolResult
 from tests.clis.pinned import NODE, pins, why_missing
 from tests.clis.playing import played
+from tests.polling import wait_until
 
 CLIS = [name for name in pins() if name != NODE]
 RESUMING = [name for name in CLIS if name != "aider"]
 ORDER = "\n".join(
     [
+        "# Agent: dev",
+        "**Task:** greet",
+        "",
         "Read `this` and $HOME, \"quoted\" and 'quoted', 100 % and \\n:",
         "!ls",
         "/clear",
@@ -62,8 +65,7 @@ def test_an_order_arrives_whole_a_tool_is_used_and_the_turn_ends(installed: str)
         assert not bench.server.faults
         assert ORDER in bench.server.turns[0].prompt
         assert (bench.place.work / "made.txt").read_text() == MADE
-        left = at_home(bench.place.root)
-    assert not [pid for pid in left if Path(f"/proc/{pid}").exists()]
+    wait_until(lambda: not at_home(bench.place.root))
 
 
 @pytest.mark.parametrize("installed", RESUMING, indirect=True)
