@@ -29,6 +29,8 @@ from tests.tmux_server import TmuxSocket
 
 SEEN: Final = 180.0  # seconds within which a CLI has to do what it is waited for
 WIDTH, HEIGHT = 120, 40
+OPEN: Final[set[Path]] = set()
+"""The places of benches that have not ended: for whoever is ended in the middle of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,7 @@ def a_bench(
     driver = DRIVERS[name.partition("-")[0]]
     # A short path: a socket's must be shorter than 104 bytes.
     root = Path(tempfile.mkdtemp(prefix="clis-", dir="/tmp"))
+    OPEN.add(root)
     with (
         a_network() as network,
         ModelServer(script, is_main=driver.is_main, listener=network.listener()) as server,
@@ -212,11 +215,17 @@ def _start_tmux(socket: TmuxSocket, network: Network) -> None:
 def _end(socket: TmuxSocket, root: Path) -> None:
     """End the tmux server, and every process that still has this place as its home: some ignore a hang-up."""
     socket.kill()
+    leave(root)
+
+
+def leave(root: Path) -> None:
+    """Kill all that lives in a place, and remove it."""
     for pid in at_home(root):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not at_home(root), every=0.05)
     shutil.rmtree(root, ignore_errors=True)
+    OPEN.discard(root)
 
 
 def at_home(root: Path) -> list[int]:

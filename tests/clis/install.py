@@ -29,9 +29,12 @@ class NotHad(Exception):
 
 def main(words: Sequence[str] | None = None) -> int:
     """Install what is asked for. Returns 0; with `--strict` 1 if something could not be had."""
-    asked = _parser().parse_args(words)
+    parser = _parser()
+    asked = parser.parse_args(words)
     cache: Path = asked.into
     known = pins()
+    if unknown := [name for name in asked.clis if name not in known]:
+        parser.error(f"no such CLI: {', '.join(unknown)}; there are {', '.join(known)}")
     wanted = list(known) if not asked.clis else [NODE, *(name for name in asked.clis if name != NODE)]
     if asked.list:
         for name in wanted:

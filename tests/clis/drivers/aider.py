@@ -1,18 +1,23 @@
-"""aider: has no tools and no hooks; a command of its own is run when a turn is over."""
+"""aider: has no tools and no hooks; a command of its own is run when it wants something, and when it is done."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Final
 
 from tests.clis.model_request import ModelRequest
 from tests.clis.place import Place
 
+_TELL_THE_END: Final = """status=0; "$@" || status=$?; printf '{"event": "exit"}\\n' >> "$0"; exit $status"""
+
 
 class Aider:
-    """The model edits by what it says; `--message` is one turn, after which it exits."""
+    """The model edits by what it says; `--message` is one turn, after which it exits.
 
-    ends = "waiting"
+    Its notification comes at each question too, also where `--yes-always` answers it: ahead of the edits.
+    """
+
+    ends = "exit"
 
     def lay_down(self, place: Place) -> None:
         told = 'printf "{\\"event\\": \\"waiting\\"}\\n" >> ' + f"{place.run}/events.jsonl"
@@ -26,7 +31,8 @@ class Aider:
         }
 
     def argv(self, place: Place, order: str, resume: str) -> list[str]:
-        argv = [place.program, "--model", "openai/bench", "--edit-format", "whole", "--no-check-update"]
+        argv = ["sh", "-c", _TELL_THE_END, os.fspath(place.run / "events.jsonl")]
+        argv += [place.program, "--model", "openai/bench", "--edit-format", "whole", "--no-check-update"]
         argv += ["--no-show-release-notes", "--no-show-model-warnings", "--analytics-disable", "--no-pretty"]
         argv += ["--no-gitignore", "--no-detect-urls", "--map-tokens", "0", "--disable-playwright"]
         argv += ["--notifications", "--notifications-command", os.fspath(place.run / "notify.sh")]
