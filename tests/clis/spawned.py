@@ -1,0 +1,69 @@
+"""What a played agent reads in the order that it was spawned with, and the handoff that it answers with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tests.clis.answers import Reply
+from tests.clis.hands import publish
+from tests.clis.model_request import ModelRequest
+
+
+class NotAnOrder(AssertionError):
+    """A prompt is not the one that an agent is spawned with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spawned:
+    """One spawn: who it is, where it works, what it answers."""
+
+    agent: str
+    task: str
+    run: str
+    in_reply_to: str
+    handoffs: str
+    artifacts: str
+    scratchpad: str
+    instructions: str
+
+    @property
+    def role(self) -> str:
+        """The agent without the number of a second one."""
+        return re.sub(r"-\d+$", "", self.agent)
+
+    def report(self, *sections: str, status: str = "COMPLETE", verdict: str = "") -> str:
+        """Return a handoff; each of `sections` is a heading with what stands under it."""
+        head = [f"# Handoff: {self.agent}", "**Timestamp:** 2026-11-20 12:00:00", f"**Status:** {status}"]
+        head += [f"**Verdict:** {verdict}"] if verdict else []
+        head += [f"**Run:** {self.run}", f"**In reply to:** {self.in_reply_to}"]
+        return "\n".join(head) + "\n\n" + "\n\n".join(sections) + "\n"
+
+    def hand_in(self, request: ModelRequest, report: str) -> Reply:
+        """Return a reply that wants a report put into the handoffs' folder under the name that it must have."""
+        return publish(request, self.handoffs, f"{self.agent}-$(date +%Y%m%d-%H%M%S).md", report)
+
+
+def spawned(prompt: str) -> Spawned:
+    """Read the prompt that an agent is spawned with (`orchestrator.formats.preamble`). Raises NotAnOrder."""
+    folders = re.findall(r"^- (/.*)/$", prompt, re.MULTILINE)
+    if len(folders) != len(("handoffs", "artifacts", "scratchpad")):
+        raise NotAnOrder(f"no file structure in {prompt[:200]!r}")
+    handoffs, artifacts, scratchpad = folders
+    return Spawned(
+        _field(prompt, r"^# Agent: (.+)$"),
+        _field(prompt, r"^\*\*Task:\*\* (.+)$"),
+        _field(prompt, r"^\*\*Run:\*\* (.+)$"),
+        _field(prompt, r"^\*\*In reply to:\*\* (.+)$"),
+        handoffs,
+        artifacts,
+        scratchpad,
+        prompt.partition("## Your Instructions\n")[2],
+    )
+
+
+def _field(prompt: str, pattern: str) -> str:
+    found = re.search(pattern, prompt, re.MULTILINE)
+    if not found:
+        raise NotAnOrder(f"nothing matches {pattern} in {prompt[:200]!r}")
+    return found[1]
