@@ -94,7 +94,8 @@ def test_an_unknown_key_is_told_with_the_nearest_one(write):
         "/config.toml, line 3: [limits] has no key 'check-in': did you mean check_in?"
     )
     assert (
-        faults(write("[git]\nqqq = 1")) == "/config.toml, line 2: [git] has no key 'qqq': there are deadline"
+        faults(write("[git]\nqqq = 1"))
+        == "/config.toml, line 2: [git] has no key 'qqq': there are deadline, kept_refs"
     )
 
 
