@@ -40,6 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     said = logging.StreamHandler(sys.stderr)
     said.setFormatter(PlainLines("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[said])
+    logging.raiseExceptions = False  # a log that takes nothing takes no word of that either
     os.umask(0o077)
     # A folder made while its parent is being looked through is told of twice, and watched once.
     warnings.filterwarnings("ignore", module="watchdog")

@@ -49,7 +49,8 @@ class Skipped(Exception):
 def check(world: World) -> None:
     """See every task of a world to its end, or to its question, and hold what came of it against the laws."""
     if not world.pid:
-        world.daemon()
+        world.launched()  # one that is just starting may be quicker
+        world.until(lambda: world.pid)
     segments = (world.state / "tasks").glob("*-????????/journal/*.jsonl*")
     homes = sorted({segment.parents[1] for segment in segments})
     try:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from tests.chaos.machine import small_disk
 from tests.chaos.trial import Doubled, Lost, Skipped, Stuck, check
+from tests.integration.daemon import world as worlds
 from tests.integration.daemon.world import World, a_world
 from tests.soak.crowd import Crowd
 from tests.soak.samples import Samples
@@ -132,6 +133,7 @@ def _end(world: World, crowd: Crowd, result: Result) -> None:
 
 def main(words: Sequence[str] | None = None) -> int:
     options = _options(words)
+    worlds.PATIENCE = max(worlds.PATIENCE, PATIENCE)  # many agents make a machine slow
     say(f"seed {options.seed}: {options.tasks} tasks, {options.agents} agents, {options.span:.0f} s")
     result = soak(options, say)
     for line in (*result.table, "", f"{result.lives} lives of agents", *result.said):
