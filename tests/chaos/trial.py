@@ -116,8 +116,16 @@ def _is_of(told: dict[str, Any], step: str, runs: set[str]) -> bool:
 
 
 def _held(world: World, commit: str) -> bool:
+    """Tell whether a ref holds a commit, or at least each file as it made it.
+
+    A commit that is asked for again, as its outcome was late, is made anew if the task's branch has moved meanwhile.
+    """
     with suppress(subprocess.CalledProcessError):
-        return bool(world.git("for-each-ref", "--contains", commit, "refs/heads", "refs/tasks"))
+        if world.git("for-each-ref", "--contains", commit, "refs/heads", "refs/tasks"):
+            return True
+        made = {line.split()[3] for line in world.git("diff-tree", "-r", f"{commit}^", commit).splitlines()}
+        there = world.git("rev-list", "--objects", "--glob=refs/heads", "--glob=refs/tasks").splitlines()
+        return made <= {line.partition(" ")[0] for line in there}
     return False
 
 
