@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.daemon.world import World, a_world, read_json
+from tests.integration.daemon.world import Story, World, a_world, read_json
 
 ENDED = frozenset({"complete", "stopped", "failed"})
 _REPORT = re.compile(r"(?!pm-)[a-z0-9][a-z0-9_-]*-[0-9]{8}-[0-9]{6}\.md")
@@ -94,12 +94,38 @@ def _missing(world: World, name: str) -> str:
     # The same work may be committed anew on what the task's branch gained meanwhile: the last one counts.
     last = {(fact["step"], fact["attempt"]): fact["commit"] for fact in story.facts("work_committed")}
     lost = {step: commit for step, commit in last.items() if commit and not _held(world, commit)}
-    return f"no ref holds {lost}" if lost else ""
+    return "".join(
+        f"no ref holds {commit}, of {step}\n{_told_of(story, step[0])}" for step, commit in lost.items()
+    )
+
+
+def _told_of(story: Story, step: str) -> str:
+    """Return what the journal tells of a step, a line each."""
+    runs = {run["id"] for run in story.runs.values() if run["step"] == step}
+    told = []
+    for line in story.lines:
+        about = [
+            each for each in (line["fact"], *line["changes"], *line["actions"]) if _is_of(each, step, runs)
+        ]
+        told += [f"{line['n']} {str(each)[:240]}" for each in about]
+    return "\n".join(told)
+
+
+def _is_of(told: dict[str, Any], step: str, runs: set[str]) -> bool:
+    return told.get("step") == step or told.get("run") in runs or step in str(told.get("reason", ""))
 
 
 def _held(world: World, commit: str) -> bool:
+    """Tell whether a ref holds a commit, or at least each file as it made it.
+
+    A commit that is asked for again, as its outcome was late, is made anew if the task's branch has moved meanwhile.
+    """
     with suppress(subprocess.CalledProcessError):
-        return bool(world.git("for-each-ref", "--contains", commit, "refs/heads", "refs/tasks"))
+        if world.git("for-each-ref", "--contains", commit, "refs/heads", "refs/tasks"):
+            return True
+        made = {line.split()[3] for line in world.git("diff-tree", "-r", f"{commit}^", commit).splitlines()}
+        there = world.git("rev-list", "--objects", "--glob=refs/heads", "--glob=refs/tasks").splitlines()
+        return made <= {line.partition(" ")[0] for line in there}
     return False
 
 

@@ -128,7 +128,7 @@ def _end(world: World, crowd: Crowd, result: Result) -> None:
     try:
         check(world)
     except (Lost, Doubled, Stuck) as error:
-        result.bad.append(f"{type(error).__name__.lower()}: {error}"[:3000])
+        result.bad.append(f"{type(error).__name__.lower()}: {error}"[:12000])
 
 
 def main(words: Sequence[str] | None = None) -> int:
