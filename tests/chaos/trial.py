@@ -112,7 +112,8 @@ def _told_of(story: Story, step: str) -> str:
 
 
 def _is_of(told: dict[str, Any], step: str, runs: set[str]) -> bool:
-    return told.get("step") == step or told.get("run") in runs or step in str(told.get("reason", ""))
+    run = told.get("run")
+    return told.get("step") == step or (isinstance(run, str) and run in runs)
 
 
 def _held(world: World, commit: str) -> bool:
