@@ -39,8 +39,9 @@ class Doing:
     Its moments are of the clock that nobody sets.
 
     `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease;
-    `_hindered` the commits and merges that git could not do, and since when; `_left` the settled steps whose trees
-    were seen to, `_put_off` those where that failed.
+    `_hindered` the commits and merges that git could not do, and since when; `_at_hand` those that are being done or
+    whose outcome is on its way, for done again on what the branch gained meanwhile it would be another commit;
+    `_left` the settled steps whose trees were seen to, `_put_off` those where that failed.
     """
 
     office: Office
@@ -49,6 +50,7 @@ class Doing:
     _told: dict[str, float] = field(default_factory=dict)
     _waits: dict[str, tuple[Launch, float]] = field(default_factory=dict)
     _hindered: dict[str, float] = field(default_factory=dict)
+    _at_hand: set[str] = field(default_factory=set)
     _left: Marks = 0
     _put_off: list[Marks] = field(default_factory=list)
     _swept: int = 0
@@ -72,6 +74,14 @@ class Doing:
                 self._finish(action, lambda at: finish.merge(workspaces, state, action, where, at))
             case Tell():
                 self._tell(action)
+
+    def heard(self, fact: Fact) -> None:
+        """The outcome of an action was taken: should it still be open, it may be done again."""
+        self._at_hand.discard(getattr(fact, "nonce", ""))
+
+    def forget(self) -> None:
+        """Wait for no outcome any more: what comes meanwhile is not heard."""
+        self._at_hand.clear()
 
     def gone(self, run: str) -> None:
         """Nothing more is to be done about a run."""
@@ -162,8 +172,20 @@ class Doing:
 
     def _finish(self, action: Commit | Merge, work: Callable[[float], Fact]) -> None:
         """Commit or merge. Where git cannot just now, it is tried again at each rescan, for `limits.silence`."""
+        if action.id in self._at_hand:
+            return
+        self._at_hand.add(action.id)
 
         def tried(at: float) -> Fact | None:
+            outcome: Fact | None = None
+            try:
+                outcome = attempted(at)
+            finally:
+                if outcome is None:
+                    self._at_hand.discard(action.id)
+            return outcome
+
+        def attempted(at: float) -> Fact | None:
             try:
                 outcome = work(at)
             except (Unavailable, OSError) as error:

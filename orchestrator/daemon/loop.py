@@ -171,7 +171,10 @@ class Loop:
                 task.see_run(run)
             case h.OutcomeHint(fact=fact):
                 if fact is not None:
-                    task.feed(fact)
+                    try:
+                        task.feed(fact)
+                    finally:
+                        task.doing.heard(fact)
             case h.BriefHint():
                 task.see_brief()
             case h.ArtifactHint(path=path):

@@ -121,6 +121,7 @@ class Task:
         self._rests_until = self.office.clock.monotonic() + REST
         self._intake = None
         self._brief_stamp = None
+        self.doing.forget()
 
     # Facts in ----------------------------------------------------------------------------------------
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act.launch import Places
+from orchestrator.daemon.doing import Doing
 from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import WorkCommitted, WorkMerged
+from orchestrator.model.settings import Settings
+from orchestrator.testing.fake_clock import FakeClock
 from tests.unit.pm.story import Story
 
 WHERE = Places(Path("/p"), Path("/pm/tasks/t-1"), Path("/p/tasks/t"), Path("/pm/worktrees/t-1"))
@@ -57,6 +61,79 @@ def test_where_it_never_can_the_reason_is_the_outcome(state):
     assert isinstance(committed, WorkCommitted)
     assert isinstance(merged, WorkMerged)
     assert committed.reason == merged.reason == "it does not fit"
+
+
+class Later:
+    """Hands that keep what they are given until they are let."""
+
+    def __init__(self) -> None:
+        self.given: list[Any] = []
+
+    def do(self, key, work):
+        self.given.append(work)
+
+    def work(self):
+        given, self.given = self.given, []
+        for each in given:
+            each()
+
+
+class Counting:
+    """Workspaces that commit, or cannot just now."""
+
+    def __init__(self) -> None:
+        self.commits = 0
+        self.busy = False
+
+    def commit(self, tree, message):
+        if self.busy:
+            raise Unavailable("git is busy")
+        self.commits += 1
+        return f"{self.commits:040}", 1
+
+
+@pytest.fixture
+def desk(tmp_path):
+    hands, git, posted = Later(), Counting(), list[Any]()
+    office = SimpleNamespace(
+        world=SimpleNamespace(workspaces=git, settings=Settings()),
+        clock=FakeClock(),
+        hands=hands,
+        post=posted.append,
+    )
+    return SimpleNamespace(
+        doing=Doing(cast("Any", office), "t-1", tmp_path), hands=hands, git=git, posted=posted
+    )
+
+
+def test_a_commit_is_not_done_again_while_its_outcome_is_on_the_way(desk, state):
+    desk.doing.act(state, WHERE, COMMIT)
+    desk.doing.act(state, WHERE, COMMIT)
+    desk.hands.work()
+    desk.doing.act(state, WHERE, COMMIT)
+    desk.hands.work()
+    assert (desk.git.commits, len(desk.posted)) == (1, 1)
+
+
+def test_a_commit_whose_outcome_was_not_heard_or_not_taken_is_done_again(desk, state):
+    desk.doing.act(state, WHERE, COMMIT)
+    desk.hands.work()
+    desk.doing.heard(desk.posted[0].fact)
+    desk.doing.act(state, WHERE, COMMIT)
+    desk.doing.forget()
+    desk.doing.act(state, WHERE, COMMIT)
+    desk.hands.work()
+    assert desk.git.commits == 3
+
+
+def test_a_commit_that_was_put_off_is_tried_again(desk, state):
+    desk.git.busy = True
+    desk.doing.act(state, WHERE, COMMIT)
+    desk.hands.work()
+    desk.git.busy = False
+    desk.doing.act(state, WHERE, COMMIT)
+    desk.hands.work()
+    assert desk.git.commits == 1
 
 
 def test_a_short_title_is_the_first_line():
