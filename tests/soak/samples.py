@@ -85,7 +85,10 @@ class Samples:
             "processes": len(self.world.processes()),
             "panes": len(_lines(lambda: self.world.tmux.tmux("list-panes", "-a", "-F", "#{pane_id}"))),
             "worktrees": sum(1 for path in (self.world.state / "worktrees").glob("*/*") if path.is_dir()),
-            "temporary files": sum(1 for _ in self.world.state.rglob(".tmp-*")),
+            # By os.walk: folders go while it looks.
+            "temporary files": sum(
+                name.startswith(".tmp-") for _, _, files in os.walk(self.world.state) for name in files
+            ),
             "requests and replies": sum(1 for _ in tasks.glob("*/requests/*")),
             "daemon.log": _size(self.world.state.glob("daemon.log*")) / 1000,
             "PM's logs": _size(logs) / 1000,

@@ -32,9 +32,11 @@ def umask(mask: int) -> Iterator[None]:
 def open_to_others(state: Path) -> dict[str, str]:
     """Return what in the PM's own folder is not its user's alone. Trees hold the project's files, behind 0700."""
     found = {}
-    for path in [state, *state.rglob("*")]:
+    # By os.walk, which passes over a folder that goes while it looks: the daemon goes on writing, and tidies up.
+    there = [Path(top, name) for top, folders, files in os.walk(state) for name in (*folders, *files)]
+    for path in [state, *there]:
         name = path.relative_to(state)
-        with suppress(FileNotFoundError):  # the daemon goes on writing
+        with suppress(FileNotFoundError):
             mode = path.lstat().st_mode
             wanted = 0o700 if stat.S_ISDIR(mode) else 0o600
             if name.parts[:1] != ("worktrees",) and mode & 0o777 != wanted:
