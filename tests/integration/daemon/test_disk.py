@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.daemon.world import World, altered
+from tests.polling import wait_until
 
 HOLD = {"hold": "on"}
 IMPATIENT = altered("from orchestrator.daemon import task; task.REST = 0.2")
@@ -27,7 +28,9 @@ def small_disk(world: World) -> Iterator[Path]:
         pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
     yield world.state
     world.end_processes()
-    subprocess.run(["umount", str(world.state)], check=True)
+    # What was killed lets go of its files a moment later.
+    umount = ["umount", str(world.state)]
+    wait_until(lambda: not subprocess.run(umount, capture_output=True, check=False).returncode)
 
 
 def fill(disk: Path) -> Path:
