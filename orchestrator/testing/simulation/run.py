@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from orchestrator.testing.local_zone import local_zone
 from orchestrator.testing.simulation.climate import ZONE, Climate, drawn_climate, drawn_world
 from orchestrator.testing.simulation.desk import GOOD
 from orchestrator.testing.simulation.fate import Fate
@@ -16,9 +14,6 @@ from orchestrator.testing.simulation.faults import DAY, HOUR, Faults
 from orchestrator.testing.simulation.invariants import Broken, Invariants
 from orchestrator.testing.simulation.user import User
 from orchestrator.testing.simulation.world import World, listening
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LAST_DAYS: Final = 3.0
 """How long a world may take to come to its end once nothing goes wrong any more."""
@@ -66,7 +61,7 @@ def live(
     """
     fate = Fate(seed, only)
     climate = climate or drawn_climate(fate)
-    with _zone(ZONE):
+    with local_zone(ZONE):
         return _lived(fate, climate, climate.days if days is None else days)
 
 
@@ -145,19 +140,3 @@ def _counts(world: World, faults: Faults, invariants: Invariants) -> Counter[str
         for kind, times in audit.ledger.facts.items():
             counts[f"fact: {kind}"] += times
     return counts
-
-
-@contextmanager
-def _zone(name: str) -> Iterator[None]:
-    """Live in a zone with summer time: the names of handoffs are local."""
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = name
-    time.tzset()
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["TZ"]
-        else:
-            os.environ["TZ"] = before
-        time.tzset()

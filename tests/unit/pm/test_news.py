@@ -15,7 +15,7 @@ from orchestrator.pm.changes import QuestionAsked, RunBelieved
 from orchestrator.pm.decide import decide
 from orchestrator.pm.draft import Draft
 from orchestrator.pm.news import tell_news
-from tests.local_zone import local_zone
+from orchestrator.testing.local_zone import local_zone
 from tests.unit.pm.story import AT, MET, Story
 
 

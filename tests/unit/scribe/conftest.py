@@ -1,6 +1,6 @@
 import pytest
 
-from tests.local_zone import local_zone
+from orchestrator.testing.local_zone import local_zone
 
 
 @pytest.fixture(autouse=True)

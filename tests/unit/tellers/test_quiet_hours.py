@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.tellers.policy import quiet_end
-from tests.local_zone import local_zone
+from orchestrator.testing.local_zone import local_zone
 
 BERLIN = "Europe/Berlin"
 

@@ -13,7 +13,7 @@ from orchestrator.tellers.policy import HOUR
 from orchestrator.tellers.spool import FAILED, NEW, TOLD
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_teller import FakeTeller
-from tests.local_zone import local_zone
+from orchestrator.testing.local_zone import local_zone
 from tests.unit.tellers.newsroom import DESK, FOLDER, PHONE, Killed, Newsroom
 
 TOLD_IT, REFUSED, UNKNOWN = (Outcome(answer, "" if answer is Answer.TOLD else "no") for answer in Answer)

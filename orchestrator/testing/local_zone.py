@@ -1,4 +1,6 @@
-"""The local time zone, as a test wants it."""
+"""The local time zone, as a test or a simulated world wants it."""
+
+from __future__ import annotations
 
 import os
 import time
@@ -8,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def local_zone(name: str) -> Iterator[None]:
-    """Let local times be those of a zone, by its name in the zone database."""
+    """Let local times be those of a zone, by its name in the zone database or by its rules (`TZ`)."""
     before = os.environ.get("TZ")
     os.environ["TZ"] = name
     time.tzset()
