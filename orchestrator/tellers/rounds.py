@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.news import News
 from orchestrator.tellers import policy
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from orchestrator.ports.teller import Outcome, Teller
 
 log = logging.getLogger(__name__)
+
+APART: Final = 1e-6
+"""Seconds between two messages of one channel, at the least."""
 
 
 def _always(_: News) -> bool:
@@ -67,10 +70,12 @@ class Rounds:
     def _send(self, batches: tuple[policy.Batch, ...], at: float) -> None:
         current: dict[str, Letter] = {}
         for batch in batches:
+            # A moment of its own for each message: after a restart that tells how many there were.
+            moment = max([at, *(last + APART for last in self._remembered().get(batch.channel.name, ()))])
             for letter in batch.letters:
-                claimed = policy.claimed(current.get(letter.news.id, letter), batch.channel.name, at)
+                claimed = policy.claimed(current.get(letter.news.id, letter), batch.channel.name, moment)
                 current[letter.news.id] = claimed
-            self._note(batch.channel.name, at)
+            self._note(batch.channel.name, moment)
         for letter in current.values():
             self.spool.keep(letter)
         messages = [message(batch.channel, [letter.news for letter in batch.letters]) for batch in batches]
