@@ -71,7 +71,8 @@ class Rounds:
         current: dict[str, Letter] = {}
         for batch in batches:
             # A moment of its own for each message: after a restart that tells how many there were.
-            moment = max([at, *(last + APART for last in self._remembered().get(batch.channel.name, ()))])
+            lately = self._remembered().get(batch.channel.name, ())
+            moment = max([at, *(last + APART for last in lately if abs(last - at) < 1.0)])
             for letter in batch.letters:
                 claimed = policy.claimed(current.get(letter.news.id, letter), batch.channel.name, moment)
                 current[letter.news.id] = claimed
