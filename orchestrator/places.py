@@ -274,6 +274,14 @@ def task_requests(home: P) -> P:
     return _under(home, "requests")
 
 
+EVENTS_NAME = "events"
+
+
+def task_events(home: P) -> P:
+    """Return the folder in which runs leave what they tell of themselves: it is watched with `requests/`."""
+    return _under(home, "requests", EVENTS_NAME)
+
+
 def task_reports(home: P) -> P:
     """Return the folder of accepted reports, each named by the hash of its bytes."""
     return _under(home, "reports")
@@ -292,6 +300,11 @@ def task_runs(home: P) -> P:
 def run_home(home: P, run: str) -> P:
     """Return the folder of one run: its launcher, claim files, events and pane log."""
     return _under(home, "runs", _name(run))
+
+
+def run_answers(folder: P) -> P:
+    """Return the folder of what a run was answered, by the event's name."""
+    return _under(folder, "answers")
 
 
 def run_order(folder: P) -> P:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from orchestrator import places
 from orchestrator.daemon.act import finish
+from orchestrator.daemon.act.answer import answer
 from orchestrator.daemon.act.end import end
 from orchestrator.daemon.act.launch import Places, code_of, launch
 from orchestrator.daemon.act.look import look
@@ -19,7 +20,7 @@ from orchestrator.daemon.housekeeping import settled, spent_panes, spent_trees
 from orchestrator.daemon.lives import claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
-from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
 from orchestrator.model.run import Run
@@ -68,6 +69,8 @@ class Doing:
                 self._see(state, where, action)
             case Nudge():
                 self._nudge(action)
+            case Answer():
+                self._answer(state, action)
             case Commit():
                 self._finish(action, lambda at: finish.commit(workspaces, state, action, where, at))
             case Merge():
@@ -219,6 +222,19 @@ class Doing:
                 return None
 
         self._do(f"{action.run}/nudge", work)
+
+    def _answer(self, state: PMState, action: Answer) -> None:
+        """Lay an answer where its program looks; what the disk does not take is tried again at each rescan."""
+        run, files = state.runs[action.run], self.office.world.files
+
+        def work(at: float) -> Fact | None:
+            try:
+                return answer(files, self.home, state.agents[run.agent], action, at)
+            except OSError as error:
+                log.warning("the answer to run %s is put off: %s", action.run, error)
+                return None
+
+        self._do(f"{action.run}/answer", work)
 
     def _tell(self, action: Tell) -> None:
         """Put news into the spool. What the disk does not take is tried again at each rescan."""

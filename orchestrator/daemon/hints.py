@@ -40,6 +40,13 @@ class RequestHint:
 
 
 @dataclass(frozen=True, slots=True)
+class EventHint:
+    """A run's program may have told something."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunHint:
     """A run may have come alive or ended."""
 
@@ -80,5 +87,5 @@ class Stop:
     """End the daemon at the next quiet moment. The runs live on."""
 
 
-TaskHint: TypeAlias = HandoffHint | ArtifactHint | BriefHint | RequestHint | RunHint | OutcomeHint
+TaskHint: TypeAlias = HandoffHint | ArtifactHint | BriefHint | RequestHint | EventHint | RunHint | OutcomeHint
 Hint: TypeAlias = TaskHint | NewsHint | Rescan | CheckIn | Beat | Stop

@@ -175,6 +175,8 @@ class Loop:
                         task.feed(fact)
                     finally:
                         task.doing.heard(fact)
+            case h.EventHint():
+                task.see_events()
             case h.BriefHint():
                 task.see_brief()
             case h.ArtifactHint(path=path):

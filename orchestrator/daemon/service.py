@@ -263,6 +263,7 @@ class Service:
     def _watch_task(self, task: Task) -> None:
         requests = places.task_requests(task.home)
         self._files.make_folder(requests)
+        self._files.make_folder(places.task_events(task.home))
         self._watch.requests(task.id, requests)
         if not task.begun:
             return

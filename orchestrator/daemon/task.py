@@ -11,7 +11,9 @@ from orchestrator import places
 from orchestrator.daemon.act.launch import Places, code_of
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
+from orchestrator.daemon.events import Events
 from orchestrator.daemon.intake import Intake
+from orchestrator.daemon.last_words import last_words
 from orchestrator.daemon.lives import facts_of
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.project import write_lost
@@ -20,7 +22,9 @@ from orchestrator.daemon.signs import signs_of_work
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
+from orchestrator.model.event import EventKind
 from orchestrator.model.facts import BriefChanged, CheckedIn, RunGone, TimePassed
+from orchestrator.model.permission import Policy
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.transitions import IllegalMove
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.model.facts import Fact
+    from orchestrator.model.run import Run
     from orchestrator.pm.draft import Decision
     from orchestrator.pm.state import PMState
 
@@ -51,6 +56,7 @@ class Task:
     home: Path
     engine: Engine = field(init=False)
     doing: Doing = field(init=False)
+    _events: Events = field(init=False)
     _intake: Intake | None = field(default=None, init=False)
     _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
     template: Path | None = field(default=None, init=False)
@@ -62,7 +68,8 @@ class Task:
 
     def __post_init__(self) -> None:
         """Open the journal."""
-        settings = self.office.world.settings
+        settings, world = self.office.world.settings, self.office.world
+        self._events = Events(world.files, self.home, lambda: dict(world.environ), self._policy)
         self.doing = Doing(self.office, self.id, self.home)
         self.engine = Engine(
             self.office.world.files, self.home, settings.limits, self._act, settings.logs.size
@@ -172,10 +179,11 @@ class Task:
                 world.host.end(folder, kill=True)
 
     def see_everything(self) -> None:
-        """Look at all that may have changed: runs, reports, task.md.
+        """Look at all that may have changed: events, runs, reports, task.md.
 
-        Runs first: whether a report may be half of one depends on how its writer ended.
+        Runs before reports: whether a report may be half of one depends on how its writer ended.
         """
+        self.see_events()
         for run in self.engine.state.live_runs:
             self.see_run(run.id)
         self.see_reports()
@@ -194,6 +202,27 @@ class Task:
             except IllegalMove:  # of one report, which must not hold up the others
                 log.exception("task %s: a rule erred on %s; nothing was changed", self.id, fact)
 
+    def see_events(self) -> None:
+        """Take what agent programs told of themselves. A file is taken away once its fact is journaled."""
+        at = self.office.clock.now()
+        for entry in self._events.waiting():
+            fact, said = self._events.fact(entry, self.engine.state, self.where, at)
+            if fact is not None:
+                if fact.event.kind is EventKind.ENDED:
+                    self.see_reports()
+                    self._hand_in(fact.run, said)
+                self.feed(fact)
+            self._events.take_away(entry.name)
+
+    def _hand_in(self, run: str, said: str) -> None:
+        """Put the last words of a run into `handoffs/` where they are its report: it may not write files (H8)."""
+        known, folder = self.engine.state.runs[run], places.handoffs(self.where.task)
+        if known.order not in self.engine.state.orders:
+            return
+        name = last_words(self.office.world.files, folder, known, said, self.office.clock.now())
+        if name:
+            self.see_reports(name)
+
     def see_run(self, run: str) -> None:
         """Look at one run. If it is gone, its last words are read before that is said (law 5)."""
         known = self.engine.state.runs.get(run)
@@ -202,6 +231,7 @@ class Task:
         world, at = self.office.world, self.office.clock.now()
         for fact in facts_of(world.files, world.host, self.home, known, at, world.settings.limits):
             if isinstance(fact, RunGone):
+                self.see_events()
                 self.doing.gone(run)
                 gone = (known.instance,)
                 self.see_reports(final=gone, killed=gone if fact.exit.code is None else ())
@@ -314,6 +344,10 @@ class Task:
             scribe = Scribe(files, folder, handoff_bytes=office.world.settings.limits.handoff_bytes)
             self._showing = Showing(files, office.clock, office.scribe_hands, scribe, self.home, folder)
         return self._showing
+
+    def _policy(self, state: PMState, run: Run) -> Policy:
+        """Return the rules that hold for an agent: a person's answers, task.md's, the settings'."""
+        return Policy(state.rules)
 
     @property
     def intake(self) -> Intake:

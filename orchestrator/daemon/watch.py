@@ -21,6 +21,7 @@ from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGroupe
 from orchestrator import places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon.requests import REPLY
+from orchestrator.places import EVENTS_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,7 @@ class Watch:
 
     def requests(self, name: str, folder: Path) -> None:
         """Watch a task's requests. Again is fine; a folder that is gone is not watched."""
-        self._schedule(folder, lambda path: request_hint(name, path), recursive=False)
+        self._schedule(folder, lambda path: request_hint(name, folder, path), recursive=True)
 
     def task(self, name: str, folder: Path) -> None:
         """Watch a task's folder in its project, and all that is in it."""
@@ -115,9 +116,14 @@ class _Handler(FileSystemEventHandler):
             log.exception("the event on %r was dropped", told)
 
 
-def request_hint(task: str, path: Path) -> h.Hint | None:
-    """Return what an event in a task's `requests/` hints at: a request, but not the daemon's own reply."""
-    return None if path.name.endswith(REPLY) else h.RequestHint(task)
+def request_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
+    """Return what an event in a task's `requests/` hints at: a request, but not the daemon's own reply; or an event.
+
+    What is still being written there has a name that begins with a dot.
+    """
+    if path.parent != folder:
+        return None if path.name.startswith(".") else h.EventHint(task)
+    return None if path.name.endswith(REPLY) or path.name == EVENTS_NAME else h.RequestHint(task)
 
 
 def task_hint(task: str, folder: Path, path: Path) -> h.Hint | None:

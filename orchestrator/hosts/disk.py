@@ -128,6 +128,10 @@ class DiskFiles:
                 return None
             raise
 
+    def real(self, path: Path) -> Path:
+        """Return where an absolute path leads: links followed as far as there are any, `..` resolved."""
+        return Path(os.path.realpath(path))
+
     def being_written(self, path: Path) -> bool:
         """Tell whether some process has the file open for writing; False where the system cannot tell.
 

@@ -1,5 +1,7 @@
 """What stands in a run's folder before it is opened: `launch.sh`, and `agent.sh`, which is made for this run.
 
+Where its agent program wants files of its own they lie there too, with `relay.sh`, by which it tells of itself.
+
 `agent.sh` is nothing but assignments and one command, every word of which is in single quotes: no byte of an
 argument vector, an environment or a path is ever read as shell.
 """
@@ -12,6 +14,7 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Final
 
+from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.processes import MARK
 from orchestrator.hosts.tmux_words import checked_run
 from orchestrator.model.errors import Refused
@@ -19,6 +22,7 @@ from orchestrator.ports.files import Files
 from orchestrator.ports.host import LaunchSpec
 
 SCRIPT: Final = "launch.sh"
+RELAY: Final = "relay.sh"
 AGENT: Final = "agent.sh"
 PANE_LOG: Final = "pane.log"
 
@@ -26,14 +30,17 @@ TERMINAL: Final = "screen-256color"
 """What `TERM` says in our panes: known on every system, unlike tmux-256color. `tmux.conf` sets the same."""
 
 _LAUNCH_SCRIPT: Final = package_files("orchestrator.hosts").joinpath(SCRIPT).read_bytes()
-"""Read at the start: a daemon whose package is replaced goes on with the one that it was tested with."""
+_RELAY: Final = package_files("orchestrator.hosts").joinpath(RELAY).read_bytes()
+"""Read at the start: a daemon whose package is replaced goes on with the ones that it was tested with."""
 
+_OURS: Final = frozenset({SCRIPT, AGENT, PANE_LOG, CLAIMED, PID, EXIT, "launched", "order.md", "answers"})
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FILE: Final = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9]+)*")
 _BLOCK: Final = 512  # bytes: the unit of POSIX `ulimit -f`
 
 
 def lay_down(files: Files, spec: LaunchSpec) -> Path:
-    """Write the two scripts into the run's folder, which is made if missing; return the path of `launch.sh`.
+    """Write the run's files into its folder, which is made if missing; return the path of `launch.sh`.
 
     Raises:
         Refused: a run id, variable name or word that cannot be launched.
@@ -41,9 +48,18 @@ def lay_down(files: Files, spec: LaunchSpec) -> Path:
     """
     agent = agent_script(spec)
     files.make_folder(spec.folder)
+    for name, content in ({RELAY: _RELAY} | spec.files if spec.files else {}).items():
+        files.write(spec.folder / checked_file(name), content, durable=False)
     files.write(spec.folder / AGENT, agent, durable=False)
     files.write(spec.folder / SCRIPT, _LAUNCH_SCRIPT, durable=False)
     return spec.folder / SCRIPT
+
+
+def checked_file(name: str) -> str:
+    """Return a name that a file of a runtime may have in a run's folder. Raises Refused."""
+    if not _FILE.fullmatch(name) or name in _OURS or name.endswith(".new"):
+        raise Refused(f"{name[:40]!a} is no name for a file of a runtime")
+    return name
 
 
 def agent_script(spec: LaunchSpec) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from orchestrator.model.event import Reply
 from orchestrator.model.news import Rule
 
 
@@ -53,6 +54,17 @@ class Nudge:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """Answer the event `name` of a run, whose program waits for it. Outcome: `AnswerGiven`."""
+
+    id: str
+    run: str
+    name: str
+    reply: Reply
+    kind: Literal["answer"] = "answer"
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """Put the work of a step on its workspace's branch as one commit. Outcome: `WorkCommitted`."""
 
@@ -89,4 +101,4 @@ class Tell:
     kind: Literal["tell"] = "tell"
 
 
-Action: TypeAlias = Launch | End | Look | Nudge | Commit | Merge | Tell
+Action: TypeAlias = Launch | End | Look | Nudge | Answer | Commit | Merge | Tell

@@ -40,7 +40,8 @@ class Agent:
 
     `command` and `check` are argument vectors and never pass through a shell. They are honoured only
     from a template, the settings or task.md: a definition found in a repository cannot name a program (U4).
-    `listens` says that its program takes a line typed into its pane for a message.
+    `listens` says that its program takes a line typed into its pane for a message, `receipts` that its program tells
+    when it has taken an order.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Agent:
     check: tuple[str, ...] = ()
     source: str = ""
     listens: bool = False
+    receipts: bool = False
 
     @property
     def artifact_folder(self) -> str:

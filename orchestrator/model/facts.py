@@ -11,7 +11,9 @@ from typing import Literal, TypeAlias
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Fault
+from orchestrator.model.event import Event
 from orchestrator.model.handoff import Report
+from orchestrator.model.permission import Judgement
 from orchestrator.model.run import Delivery, Exit, Sight
 from orchestrator.model.task import Brief
 
@@ -154,6 +156,34 @@ class Nudged:
 
 
 @dataclass(frozen=True, slots=True)
+class EventLanded:
+    """A run's program told something of itself, in the file `name`; with `waits` it waits for an answer.
+
+    `whole` says of what it took (TAKEN) whether that is its order, to the byte. `judgement` is what the rules say of
+    what it wishes (ASKED).
+    """
+
+    at: float
+    nonce: str
+    run: str
+    name: str
+    event: Event
+    waits: bool = False
+    whole: bool | None = None
+    judgement: Judgement | None = None
+    kind: Literal["event_landed"] = "event_landed"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGiven:
+    """The answer that a program waits for lies where it looks."""
+
+    at: float
+    action: str
+    kind: Literal["answer_given"] = "answer_given"
+
+
+@dataclass(frozen=True, slots=True)
 class TimePassed:
     """A moment came that the state had named (`pm.deadlines.wake_at`)."""
 
@@ -257,6 +287,8 @@ Fact: TypeAlias = (
     | CheckedIn
     | Looked
     | Nudged
+    | EventLanded
+    | AnswerGiven
     | TimePassed
     | ClockMoved
     | BriefChanged

@@ -13,6 +13,10 @@ class Limits:
     without progress a run is looked at, then again each `look_again`; one that only computes, or cannot be looked
     at, is taken for hung after `looks`. `nudges` lines are typed to one that listens before it is ended. After
     `defaults` answers in a row that task.md gave, the next is a person's.
+
+    Of programs that tell of themselves: an order that is not taken after `receipt` is looked for. A turn that failed
+    for a limit of use is tried again when that ends, or after `limit_pause` and longer, `limits` times in a row; for an
+    overload after `overload_pause` and longer, `overloads` times; with a full context `contexts` times.
     """
 
     check_in: float = 600.0
@@ -29,6 +33,13 @@ class Limits:
     crashes: int = 3
     losses: int = 20
     asks: int = 1
+    receipt: float = 120.0
+    limits: int = 40
+    limit_pause: float = 300.0
+    overloads: int = 12
+    overload_pause: float = 15.0
+    contexts: int = 5
+    longest_wait: float = 3600.0
     first_pause: float = 1.0
     longest_pause: float = 300.0
     linger: float = 20.0

@@ -37,7 +37,8 @@ class Gate(StrEnum):
 class Tally:
     """What has gone wrong with a step, counted against the bounds of `Limits`.
 
-    `rejections`, `blocks` and `replans` span attempts; the others start again with each attempt.
+    `rejections`, `blocks` and `replans` span attempts; the others start again with each attempt. `limits` and
+    `overloads` are of the model's service, and are counted in a row.
     """
 
     rejections: int = 0
@@ -47,6 +48,9 @@ class Tally:
     asks: int = 0
     silences: int = 0
     replans: int = 0
+    limits: int = 0
+    overloads: int = 0
+    contexts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

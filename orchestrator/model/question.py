@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from orchestrator.model.permission import Rule
+
 
 class QuestionKind(StrEnum):
     """Why somebody is asked."""
@@ -14,6 +16,8 @@ class QuestionKind(StrEnum):
     CRITERIA = "criteria"  # success criteria are not met
     DIALOG = "dialog"  # an agent waits at a dialog on its screen
     APPROVAL = "approval"  # something was to be approved before it is done
+    PERMISSION = "permission"  # an agent wishes to do what no rule says it may
+    ACCOUNT = "account"  # a program's login or credit is gone
     DAMAGE = "damage"  # the journal was damaged
 
 
@@ -22,7 +26,8 @@ class Question:
     """Something that a person must say. It holds up `step` and what needs that step, and nothing else.
 
     `run` is the live run that it is about, where it is about one. At `deadline` (seconds since the epoch), where
-    policy gives one, nobody having answered, `default` is taken for the answer. `by` is who answered.
+    policy gives one, nobody having answered, `default` is taken for the answer. `by` is who answered. `leave` is the
+    rule that an answer of `always` gives.
     """
 
     id: str
@@ -37,6 +42,7 @@ class Question:
     default: str = ""
     deadline: float | None = None
     by: str = ""
+    leave: Rule | None = None
 
     @property
     def open(self) -> bool:

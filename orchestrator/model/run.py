@@ -23,6 +23,7 @@ class Ending(StrEnum):
     OVERDUE = "overdue"  # longer than a run may last
     UNREPORTED = "unreported"  # its work lies there, and it wrote no handoff
     OVERTAKEN = "overtaken"  # its step was reopened, set aside or abandoned
+    FAILED = "failed"  # its turn failed, and its step goes on with another run
 
 
 class Life(StrEnum):
@@ -114,8 +115,11 @@ class Exit:
 class Run:
     """One run as the PM knows it. `instance` is the agent's name, or `dev-2` for a second one at once.
 
-    `resumes` is the run whose work it goes on with. `looked_at`, `looks` and `quiet` are of the looks since its
-    last progress, `nudges` counts what was typed to it, `cpu` and `printed` are those of the last look.
+    `resumes` is the run whose work it goes on with. `session` is by what its program resumes the conversation, which
+    is `spent` when it grew too long, `delivery` what became of its order where the program tells, `heard` are the
+    newest events that were taken, by name, and `waits_for` the one that waits for an answer. `looked_at`, `looks` and
+    `quiet` are of the looks since its last progress, `nudges` counts what was typed to it, `cpu` and `printed` are
+    those of the last look.
     """
 
     id: str
@@ -144,6 +148,14 @@ class Run:
     nudges: int = 0
     cpu: float | None = None
     printed: int = 0
+    receipts: bool = False
+    session: str = ""
+    transcript: str = ""
+    spent: bool = False
+    delivery: Delivery | None = None
+    heard: tuple[str, ...] = ()
+    waits_for: str = ""
+    turn_since: float = 0.0
 
     @property
     def live(self) -> bool:

@@ -104,11 +104,17 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
         since=draft.at,
         progress_at=draft.at,
         order=order,
+        receipts=_receipts(draft.state, step.agent, purpose),
         resumes=_resumed(draft.state, step) if purpose is Purpose.WORK and step.keep_tree else "",
     )
     draft.change(RunOpened(run))
     draft.act(Launch(id=draft.new_id("a"), run=run.id))
     return run
+
+
+def _receipts(state: PMState, agent: str, purpose: Purpose) -> bool:
+    """Tell whether a run's program will tell when it has taken its order."""
+    return purpose is Purpose.WORK and agent in state.agents and state.agents[agent].receipts
 
 
 def _resumed(state: PMState, step: Step) -> str:

@@ -33,6 +33,7 @@ from orchestrator.pm.changes import (
 from orchestrator.pm.gates import accepted_by_user
 from orchestrator.pm.going_back import feed, may_replan, reopen, replan, set_aside
 from orchestrator.pm.passing import approve, go_through, pass_step, review_of
+from orchestrator.pm.turns import permitted
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import Answered
@@ -73,7 +74,9 @@ def take_default(draft: Draft, question: Question) -> None:
 def _carry_out(draft: Draft, question: Question, text: str) -> None:
     word = text.strip().lower()
     step, offered = question.step, word in question.options
-    if word == ABANDON:
+    if question.kind is QuestionKind.PERMISSION:
+        permitted(draft, question, text)
+    elif word == ABANDON:
         _abandon(draft)
     elif not step:
         if word != CONTINUE:

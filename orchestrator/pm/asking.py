@@ -8,6 +8,8 @@ from orchestrator.model.question import Question, QuestionKind
 from orchestrator.pm.changes import QuestionAnswered, QuestionAsked
 
 if TYPE_CHECKING:
+    from orchestrator.model.permission import Rule
+    from orchestrator.model.task import Unanswered
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
 
@@ -19,6 +21,9 @@ ACCEPT: Final = "accept"
 APPROVE: Final = "approve"
 REJECT: Final = "reject"
 CONTINUE: Final = "continue"
+ALLOW: Final = "allow"
+ALWAYS: Final = "always"
+DENY: Final = "deny"
 WITHDRAWN: Final = "(withdrawn)"
 
 USER: Final = "the user"
@@ -30,25 +35,29 @@ STUCK: Final = (RETRY, SET_ASIDE, ABANDON)
 """What may be said of a step that reached a bound; any other text is passed on to its agent."""
 
 
-def ask(
+def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     draft: Draft,
     step: str,
     text: str,
     options: tuple[str, ...] = STUCK,
     kind: QuestionKind = QuestionKind.STUCK,
     run: str = "",
-) -> None:
+    otherwise: Unanswered | None = None,
+    leave: Rule | None = None,
+) -> bool:
     """Ask the user about a step, or about the whole task where `step` is empty.
 
     Asked once: while a question about the same step is open, nothing more is asked. Where task.md says what is to
     be taken for the answer if nobody gives one, and that is one of the options, it is the default; but after
-    `limits.defaults` of them in a row about the same step, a person must say something (law 8).
+    `limits.defaults` of them in a row about the same step, a person must say something (law 8). `otherwise` is taken
+    if nobody answers, whatever task.md says, and without that bound; `leave` is what an answer of `always` allows.
+    Returns whether it was asked.
     """
     if any(question.step == step for question in draft.state.open_questions):
-        return
-    policy = draft.state.brief.config.unanswered
+        return False
+    policy = otherwise or draft.state.brief.config.unanswered
     default, deadline = "", None
-    bounded = _defaults_in_a_row(draft.state, step) < draft.limits.defaults
+    bounded = otherwise is not None or _defaults_in_a_row(draft.state, step) < draft.limits.defaults
     if policy is not None and policy.answer in options and bounded:
         default, deadline = policy.answer, draft.at + policy.after
     question = Question(
@@ -61,8 +70,10 @@ def ask(
         run=run,
         default=default,
         deadline=deadline,
+        leave=leave,
     )
     draft.change(QuestionAsked(question))
+    return True
 
 
 def _defaults_in_a_row(state: PMState, step: str) -> int:
@@ -72,8 +83,8 @@ def _defaults_in_a_row(state: PMState, step: str) -> int:
     return next((count for count, who in enumerate(by) if who == USER), len(by))
 
 
-def withdraw(draft: Draft, step: str, run: str = "") -> None:
-    """Close what is asked about a step, or about one run of it: it goes on another way."""
+def withdraw(draft: Draft, step: str, run: str = "", kind: QuestionKind | None = None) -> None:
+    """Close what is asked about a step, or about one run of it, or of a kind: it goes on another way."""
     for question in draft.state.open_questions:
-        if question.step == step and run in {"", question.run}:
+        if question.step == step and run in {"", question.run} and kind in {None, question.kind}:
             draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))

@@ -7,9 +7,10 @@ from typing import Literal, TypeAlias
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.handoff import CriterionMark, Order
+from orchestrator.model.permission import Rule
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.question import Question
-from orchestrator.model.run import Ending, Exit, Life, Quiet, Run, Turn
+from orchestrator.model.run import Delivery, Ending, Exit, Life, Quiet, Run, Turn
 from orchestrator.model.task import Brief, Phase, TaskState
 
 
@@ -248,6 +249,54 @@ class RunNudged:
 
 
 @dataclass(frozen=True, slots=True)
+class RunTold:
+    """A run's program told something: what is believed of its turn now, by which event, and how it is resumed."""
+
+    run: str
+    name: str
+    turn: Turn
+    evidence: str
+    at: float
+    session: str = ""
+    transcript: str = ""
+    waits: bool = False
+    kind: Literal["run_told"] = "run_told"
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnswered:
+    """A run no longer waits for an answer."""
+
+    run: str
+    kind: Literal["run_answered"] = "run_answered"
+
+
+@dataclass(frozen=True, slots=True)
+class RunDelivered:
+    """What became of a run's order."""
+
+    run: str
+    delivery: Delivery
+    kind: Literal["run_delivered"] = "run_delivered"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpent:
+    """A run's conversation is not to be gone on with."""
+
+    run: str
+    kind: Literal["run_spent"] = "run_spent"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGiven:
+    """A person gave leave for more than one wish."""
+
+    rule: Rule
+    kind: Literal["rule_given"] = "rule_given"
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnding:
     """The PM is ending a run."""
 
@@ -350,6 +399,11 @@ Change: TypeAlias = (
     | RunWatched
     | RunLooked
     | RunNudged
+    | RunTold
+    | RunAnswered
+    | RunDelivered
+    | RunSpent
+    | RuleGiven
     | RunEnding
     | QuestionAsked
     | QuestionAnswered

@@ -88,7 +88,9 @@ def _due(run: Run, limits: Limits) -> tuple[float, Ending] | None:
         # It may wait for somebody else's lease, which has that bound of its own; it is not silent meanwhile.
         return run.opened_at + 2 * limits.run_time, Ending.OVERDUE
     overdue = run.since + limits.run_time
-    silent = run.looked_at + limits.look_again if run.looks else run.progress_at + limits.silence
-    if run.purpose is Purpose.CHECK or overdue <= silent:
+    unheard = run.receipts and run.delivery is None
+    patience = min(limits.receipt, limits.silence) if unheard else limits.silence
+    silent = run.looked_at + limits.look_again if run.looks else run.progress_at + patience
+    if run.purpose is Purpose.CHECK or run.waits_for or overdue <= silent:
         return overdue, Ending.OVERDUE
     return silent, Ending.SILENT

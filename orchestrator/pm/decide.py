@@ -19,6 +19,7 @@ from orchestrator.pm.news import tell_news
 from orchestrator.pm.passing import work_committed, work_merged
 from orchestrator.pm.reports import report_landed
 from orchestrator.pm.silence import looked, nudged
+from orchestrator.pm.turns import answer_given, event_landed
 
 if TYPE_CHECKING:
     from orchestrator.model.limits import Limits
@@ -62,6 +63,10 @@ def _apply(draft: Draft, fact: f.Fact) -> None:  # noqa: C901, PLR0912 (one line
             looked(draft, fact)
         case f.Nudged():
             nudged(draft, fact)
+        case f.EventLanded():
+            event_landed(draft, fact)
+        case f.AnswerGiven():
+            answer_given(draft, fact)
         case f.TimePassed():
             see_what_is_due(draft)
         case f.ClockMoved():

@@ -14,6 +14,7 @@ QUIET: Final = frozenset(
         "handoff_seen",
         "order_closed",
         "request_heard",
+        "run_answered",
         "run_believed",
         "run_nudged",
         "run_progressed",
@@ -75,6 +76,10 @@ def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sente
         case "nudged":
             why = f" ({get('reason')})" if get("reason") else ""
             return f"a line typed to run {get('run')} is {str(get('delivery')).replace('_', ' ')}{why}"
+        case "event_landed":
+            return f"run {get('run')} told: {_event(fact)}"
+        case "answer_given":
+            return f"the answer {get('action')} lies where its program looks"
         case "time_passed":
             return "a deadline came"
         case "clock_moved":
@@ -95,6 +100,29 @@ def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sente
             return f"the journal was damaged after line {get('kept')}; the rest is kept as {get('where')}"
         case kind:
             return f"{kind}"
+
+
+def _event(fact: dict[str, Any]) -> str:
+    event, judged = fact.get("event") or {}, fact.get("judgement") or {}
+    text = f": {event['text']}" if event.get("text") else ""
+    match event.get("kind"):
+        case "started":
+            return "its program is up"
+        case "taken":
+            return "it took its order, to the byte" if fact.get("whole") else "it took a prompt"
+        case "asked":
+            wish = event.get("wish") or {}
+            what = wish.get("command") or ", ".join(wish.get("paths") or ()) or wish.get("tool")
+            return f"it wants to {wish.get('act')} {what}; {judged.get('ruling')}: {judged.get('why')}"
+        case "ended":
+            going = (
+                f", {event['background']} tasks go on in the background" if event.get("background") else ""
+            )
+            return f"its turn is over{going}{text}"
+        case "failed":
+            return f"its turn failed ({event.get('failure')}){text}"
+        case kind:
+            return f"{kind}{text}"
 
 
 def _report(fact: dict[str, Any]) -> str:
@@ -160,6 +188,15 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
             return f"run {run.get('id')} is opened: {run.get('instance')} on {run.get('step')}"
         case "run_looked":
             return f"run {get('run')} {get('evidence')}"
+        case "run_told":
+            return f"run {get('run')} {get('evidence')}"
+        case "run_delivered":
+            return f"the order of run {get('run')}: {str(get('delivery')).replace('_', ' ')}"
+        case "run_spent":
+            return f"the conversation of run {get('run')} is not gone on with"
+        case "rule_given":
+            rule = get("rule") or {}
+            return f"from now on: {rule.get('ruling')} {rule.get('act') or 'tool'} {rule.get('pattern')}"
         case "run_ending":
             return f"run {get('run')} is being ended ({get('ending')})"
         case "question_asked":

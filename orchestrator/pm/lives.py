@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import End, Launch, Look, Nudge
+from orchestrator.model.actions import Answer, End, Launch, Look, Nudge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.advance import ACTIVE, close_order, open_work
 from orchestrator.pm.asking import withdraw
-from orchestrator.pm.changes import RunBelieved, RunProgressed, StepChecked, StepMoved
+from orchestrator.pm.changes import RunBelieved, RunProgressed, RunSpent, StepChecked, StepMoved
 from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
 
 if TYPE_CHECKING:
@@ -67,7 +67,11 @@ def run_gone(draft: Draft, fact: RunGone) -> None:
 
 def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:
     close_order(draft, run)
-    draft.close_actions(Look, Nudge, run=run.id)
+    draft.close_actions(Look, Nudge, Answer, run=run.id)
+    if run.resumes and run.receipts and run.delivery is None:
+        draft.change(
+            RunSpent(run.id)
+        )  # it never took its order: its conversation may be what keeps it from that
     withdraw(draft, run.step, run.id)
     draft.change(RunBelieved(run.id, Life.GONE, Turn.UNKNOWN, evidence, draft.at, exit=how))
 
@@ -106,11 +110,16 @@ def _ended_without_report(draft: Draft, run: Run, how: Exit, was_quiet: str) -> 
     if _wanted_gone(draft, run):
         _ended_by_us(draft, run, was_quiet)
     elif _lost(how):
-        lost(draft, run.step, str(how))
+        lost(draft, run.step, str(how), keep_tree=_resumable(draft, run))
     elif how.clean and draft.step(run.step).tally.asks < draft.limits.asks:
         ask_again(draft, run.step, "the run ended and left no handoff")
     else:
-        crashed(draft, run.step, str(how))
+        crashed(draft, run.step, str(how), keep_tree=_resumable(draft, run))
+
+
+def _resumable(draft: Draft, run: Run) -> bool:
+    """Tell whether another run can go on with this one's conversation, and so wants its work."""
+    return bool(run.session) and not draft.state.runs[run.id].spent
 
 
 def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:

@@ -15,7 +15,7 @@ from orchestrator.model.news import Rule
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Turn
 from orchestrator.model.task import TaskState
-from orchestrator.pm.changes import QuestionAsked, RunBelieved, StepMoved, TaskMoved
+from orchestrator.pm.changes import QuestionAsked, RunTold, StepMoved, TaskMoved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
     if draft.state.state is TaskState.WAITING and not asked:
         _tell_waiting(draft, before)
     for rule, title, text in (
-        *_limited(draft, before),
+        *_limited(draft),
         *_held_up(draft, fact, {question.step for question in asked}),
         *_ended(draft),
     ):
@@ -104,11 +104,11 @@ def _tell_waiting(draft: Draft, before: PMState) -> None:
         draft.act(told)
 
 
-def _limited(draft: Draft, before: PMState) -> Iterator[tuple[Rule, str, str]]:
+def _limited(draft: Draft) -> Iterator[tuple[Rule, str, str]]:
     for change in draft.changes:
-        if isinstance(change, RunBelieved) and change.turn is Turn.LIMITED:
+        if isinstance(change, RunTold) and change.turn is Turn.LIMITED:
             run = draft.state.runs[change.run]
-            if run.id not in before.runs or before.runs[run.id].turn is not Turn.LIMITED:
+            if draft.state.steps[run.step].tally.limits == 1:  # the first of a row
                 yield Rule.LIMITED, f"{draft.state.name}: {run.instance} is limited", change.evidence
 
 

@@ -108,8 +108,11 @@ def reject(draft: Draft, judge: str, feedback: str) -> None:
         block(draft, step, f"'{here.title}' was {why}", _with_replan(draft, step))
 
 
-def crashed(draft: Draft, step: str, how: str) -> None:
-    """A run ended without a report: run it again after a growing pause, then ask (W7)."""
+def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
+    """A run ended without a report: run it again after a growing pause, then ask (W7).
+
+    `keep_tree`: the next one goes on with the conversation, and so with the work.
+    """
     here = draft.step(step)
     crashes = here.tally.crashes + 1
     _count(draft, step, replace(here.tally, crashes=crashes))
@@ -117,11 +120,14 @@ def crashed(draft: Draft, step: str, how: str) -> None:
         draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
         ask(draft, step, f"{here.agent} failed {crashes} times on '{here.title}'; the last time it {how}")
         return
-    _again(draft, step, how, crashes)
+    _again(draft, step, how, crashes, keep_tree=keep_tree)
 
 
-def lost(draft: Draft, step: str, how: str) -> None:
-    """A run went down with its terminal: that is not the agent's doing, and has a bound of its own."""
+def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
+    """A run went down with its terminal: that is not the agent's doing, and has a bound of its own.
+
+    `keep_tree` as in `crashed`.
+    """
     here = draft.step(step)
     losses = here.tally.losses + 1
     _count(draft, step, replace(here.tally, losses=losses))
@@ -129,7 +135,7 @@ def lost(draft: Draft, step: str, how: str) -> None:
         draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
         ask(draft, step, f"the terminal of {here.agent} was lost {losses} times on '{here.title}'")
         return
-    _again(draft, step, how, losses)
+    _again(draft, step, how, losses, keep_tree=keep_tree)
 
 
 def silent(draft: Draft, step: str, how: str) -> None:

@@ -57,7 +57,7 @@ def progressed(draft: Draft, run: Run, at: float) -> None:
         told = Quiet.MOVING, Turn.BUSY, "gave a sign of progress"
         draft.change(RunLooked(run.id, *told, draft.at, run.cpu, run.printed))
     draft.change(RunProgressed(run.id, at))
-    withdraw(draft, run.step, run.id)
+    withdraw(draft, run.step, run.id, QuestionKind.DIALOG)
 
 
 def watch(draft: Draft, run: Run) -> None:
@@ -143,7 +143,7 @@ def _still_matters(draft: Draft, run: Run) -> bool:
 
 def _act_on(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
     if quiet is not Quiet.DIALOG:
-        withdraw(draft, run.step, run.id)
+        withdraw(draft, run.step, run.id, QuestionKind.DIALOG)
     match quiet:
         case Quiet.MOVING:
             draft.change(RunProgressed(run.id, min(sight.changed_at, draft.at)))

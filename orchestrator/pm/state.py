@@ -9,12 +9,14 @@ from typing import Any, Final, TypeVar
 from orchestrator.model.actions import Action
 from orchestrator.model.agents import Agent
 from orchestrator.model.handoff import CriterionMark, Order
+from orchestrator.model.permission import Rule
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.question import Question
-from orchestrator.model.run import Life, Run
+from orchestrator.model.run import Run
 from orchestrator.model.task import Brief, Phase, TaskState
 from orchestrator.pm import changes as c
 from orchestrator.pm.questions import Questions
+from orchestrator.pm.run_changes import run_after
 from orchestrator.pm.runs import Runs
 from orchestrator.pm.steps import Steps
 from orchestrator.pm.tables import Table
@@ -53,6 +55,7 @@ class PMState:
     seen: Table[str, str] = field(default_factory=Table)
     requests: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
     started_at: float = 0.0
     order_second: int = 0
 
@@ -100,6 +103,7 @@ def fold(state: PMState, change: c.Change) -> PMState:
             | c.RequestHeard()
             | c.Noticed()
             | c.ActionClosed()
+            | c.RuleGiven()
         ):
             return _fold_task(state, change)
         case c.TimesShifted():
@@ -115,9 +119,13 @@ def fold(state: PMState, change: c.Change) -> PMState:
             | c.RunWatched()
             | c.RunLooked()
             | c.RunNudged()
+            | c.RunTold()
+            | c.RunAnswered()
+            | c.RunDelivered()
+            | c.RunSpent()
             | c.RunEnding()
         ):
-            return _fold_run(state, change)
+            return replace(state, runs=state.runs.with_run(run_after(state.runs[change.run], change)))
         case _:
             return _fold_step(state, change)
 
@@ -127,7 +135,7 @@ def with_action(state: PMState, action: Action) -> PMState:
     return replace(state, outbox=with_entry(state.outbox, action.id, action))
 
 
-def _fold_task(
+def _fold_task(  # noqa: C901 (a case per change)
     state: PMState,
     change: c.TaskBegun
     | c.TaskMoved
@@ -137,7 +145,8 @@ def _fold_task(
     | c.HandoffSeen
     | c.RequestHeard
     | c.Noticed
-    | c.ActionClosed,
+    | c.ActionClosed
+    | c.RuleGiven,
 ) -> PMState:
     match change:
         case c.TaskBegun():
@@ -173,6 +182,8 @@ def _fold_task(
             return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:])
         case c.ActionClosed():
             return replace(state, outbox=without(state.outbox, change.action))
+        case c.RuleGiven():
+            return replace(state, rules=(*state.rules, change.rule))
 
 
 def _shifted(state: PMState, by: float, put: float) -> PMState:
@@ -184,6 +195,7 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
             since=run.since + by,
             progress_at=run.progress_at + by,
             looked_at=run.looked_at + by if run.looked_at else 0.0,
+            turn_since=run.turn_since + by if run.turn_since else 0.0,
             reported_at=None if run.reported_at is None else run.reported_at + by,
         )
         for run in state.live_runs
@@ -220,54 +232,6 @@ def _fold_words(
             was = state.questions[change.question]
             answered = replace(was, answer=change.text, answered_at=change.at, by=change.by)
             return replace(state, questions=state.questions.with_question(answered))
-
-
-def _fold_run(
-    state: PMState,
-    change: c.RunBelieved
-    | c.RunReported
-    | c.RunProgressed
-    | c.RunWatched
-    | c.RunLooked
-    | c.RunNudged
-    | c.RunEnding,
-) -> PMState:
-    was = state.runs[change.run]
-    match change:
-        case c.RunBelieved():
-            if was.life is Life.GONE:
-                raise IllegalMove(f"run {was.id}: gone to {change.life}")
-            run = replace(
-                was,
-                life=change.life,
-                turn=change.turn,
-                evidence=change.evidence,
-                since=change.at,
-                pid=change.pid or was.pid,
-                pane=change.pane or was.pane,
-                exit=change.exit,
-            )
-        case c.RunReported():
-            run = replace(was, reported_at=change.at, progress_at=change.at)
-        case c.RunProgressed():
-            run = replace(was, progress_at=change.at, looks=0, quiet=None)
-        case c.RunWatched():
-            run = replace(was, looked_at=change.at, looks=was.looks + 1)
-        case c.RunLooked():
-            run = replace(
-                was,
-                quiet=change.quiet,
-                turn=change.turn,
-                evidence=change.evidence,
-                cpu=change.cpu,
-                printed=change.printed,
-                looked_at=change.at,
-            )
-        case c.RunNudged():
-            run = replace(was, nudges=was.nudges + 1)
-        case c.RunEnding():
-            run = replace(was, ending=change.ending)
-    return replace(state, runs=state.runs.with_run(run))
 
 
 def _fold_step(  # noqa: C901 (a case per change)

@@ -91,6 +91,10 @@ class Files(Protocol):
         """Tell whether some process has the file open for writing; False where the system cannot tell."""
         ...
 
+    def real(self, path: Path) -> Path:
+        """Return where an absolute path leads: links followed as far as there are any, `..` resolved."""
+        ...
+
     def make_folder(self, folder: Path, mode: int = 0o700) -> None:
         """Make a folder and what is missing above it; no error if it is there."""
         ...

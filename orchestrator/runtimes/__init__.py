@@ -1,15 +1,68 @@
-"""How agent programs are launched: one file per program, one contract (design, section 8).
+"""How agent programs are launched, read and answered: one file per program, one contract (design, section 8).
 
-A runtime turns an agent's definition and its order into an argument vector and an environment. It starts
-nothing itself: the host does, through the run's own launcher.
+A runtime turns an agent's definition and its order into an argument vector, an environment and the files that
+pre-empt every dialog; what the program tells of itself into events; and answers into what its hooks print. It starts
+and reads nothing itself: the host launches through the run's own launcher, events come as files through `relay.sh`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.model.agents import Agent
+from orchestrator.model.event import Event, Reply
+
+if TYPE_CHECKING:
+    from orchestrator.runtimes.screens import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """All that a runtime is told of one run. Paths are absolute, as the run sees them.
+
+    `folder` is the run's own, in the PM's state; the files of `Launching` come to lie there. `granted` are the folders
+    that it must write besides `workspace`. `prompt` is the order with its preamble, `order` the file that holds it.
+    `resumes` is the session that it goes on with, or empty; `session` what a new one is to be called, where the
+    program lets us choose (a UUID). `environ` is what reaches every run from outside: HOME and the like.
+    """
+
+    agent: Agent
+    folder: Path
+    workspace: Path
+    granted: tuple[Path, ...]
+    order: Path
+    prompt: str
+    session: str = ""
+    resumes: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+    def relay(self, *, waits: bool = False, fallback: str = "") -> str:
+        """Return the shell command for a hook: it hands what it reads on stdin to the PM as an event.
+
+        Args:
+            waits: it prints the PM's answer; the program waits for it.
+            fallback: what it prints where the event cannot be handed over.
+
+        """
+        from shlex import join
+
+        words = ["sh", str(self.folder / RELAY)]
+        return join([*words, "waits", fallback] if waits else words)
+
+
+RELAY = "relay.sh"
+
+
+@dataclass(frozen=True, slots=True)
+class Launching:
+    """How a run is launched. `files` are laid down in the run's own folder first, by name."""
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Runtime(Protocol):
@@ -20,22 +73,27 @@ class Runtime(Protocol):
         """The name by which a definition or task.md asks for it."""
         ...
 
-    def listens(self, agent: Agent) -> bool:
-        """Tell whether a line typed into its pane reaches it as a message."""
+    @property
+    def receipts(self) -> bool:
+        """Whether it tells when it has taken its order, and when its turn is over."""
         ...
 
     @property
-    def stays_at_prompt(self) -> bool:
-        """Whether it waits for more when its turn is over, instead of exiting."""
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the user that this program and no other gets: its login, its address; `*` as in settings."""
         ...
 
-    def argv(self, agent: Agent, order: Path, prompt: str) -> tuple[str, ...]:
-        """Return the argument vector, the program first.
+    @property
+    def screens(self) -> tuple[Rule, ...]:
+        """The rules by which its screen is read, where nothing better tells."""
+        ...
 
-        Args:
-            agent: the definition.
-            order: the run's order.md, for a program that reads it.
-            prompt: its text, for a program that takes it as a launch argument.
+    def listens(self, agent: Agent) -> bool:
+        """Tell whether a line typed into its pane is wanted: it reaches the agent, and nothing better does."""
+        ...
+
+    def launching(self, spawn: Spawn) -> Launching:
+        """Return how a run of it is launched.
 
         Raises:
             Refused: the definition lacks what this program needs.
@@ -43,6 +101,18 @@ class Runtime(Protocol):
         """
         ...
 
-    def environment(self, agent: Agent) -> dict[str, str]:
-        """Return what this program needs beside the variables that every run gets."""
+    def event(self, told: Mapping[str, Any]) -> Event | None:
+        """Return what a hook's JSON means, or None if it says nothing of a turn. Never raises on any JSON object."""
+        ...
+
+    def answer(self, reply: Reply) -> str:
+        """Return what a hook that waits prints for a reply."""
+        ...
+
+    def transcripts(self, environ: Mapping[str, str]) -> tuple[Path, ...]:
+        """Return the folders beneath which its transcripts lie; a path elsewhere is not believed."""
+        ...
+
+    def appended(self, lines: Sequence[bytes]) -> list[Event]:
+        """Return what new whole lines of its transcript mean, where that tells what no hook does."""
         ...

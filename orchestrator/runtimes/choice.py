@@ -7,9 +7,10 @@ from typing import Final
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.runtimes import Runtime
+from orchestrator.runtimes.claude import Claude
 from orchestrator.runtimes.command import Command
 
-RUNTIMES: Final[dict[str, Runtime]] = {runtime.name: runtime for runtime in (Command(),)}
+RUNTIMES: Final[dict[str, Runtime]] = {runtime.name: runtime for runtime in (Command(), Claude())}
 
 
 def runtime_of(agent: Agent) -> Runtime:

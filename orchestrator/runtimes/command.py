@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
+from orchestrator.model.event import Event, Reply
+from orchestrator.runtimes import Launching, Spawn
+from orchestrator.runtimes.screens import Rule
 
 
 class Command:
     """Runs the definition's own `command` as it stands: no shell, nothing appended, nothing replaced."""
 
     name: Final = "command"
-    stays_at_prompt: Final = False
+    receipts: Final = False
+    variables: Final[tuple[str, ...]] = ()
+    screens: Final[tuple[Rule, ...]] = ()
 
     def listens(self, agent: Agent) -> bool:
         """Tell whether the program reads lines from its terminal: only whoever named it knows."""
         return agent.listens
 
-    def argv(self, agent: Agent, order: Path, prompt: str) -> tuple[str, ...]:
-        """Return the agent's `command`.
+    def launching(self, spawn: Spawn) -> Launching:
+        """Return the agent's `command`; the variables of every run are enough for it.
 
         Raises:
             Refused: the definition has none.
 
         """
+        agent = spawn.agent
         if not agent.command:
             raise Refused(
                 f"agent {agent.name} has no command to run: write `{agent.name}.command: …` under Agent Config"
             )
-        return agent.command
+        return Launching(agent.command)
 
-    def environment(self, agent: Agent) -> dict[str, str]:
-        """Return nothing: the variables of every run are enough."""
-        return {}
+    def event(self, told: Mapping[str, Any]) -> Event | None:
+        """Return nothing: it tells of itself by its handoff and its exit."""
+        return None
+
+    def answer(self, reply: Reply) -> str:
+        """Return nothing: it asks nothing."""
+        return ""
+
+    def transcripts(self, environ: Mapping[str, str]) -> tuple[Path, ...]:
+        """Return nothing: it keeps none that we know of."""
+        return ()
+
+    def appended(self, lines: Sequence[bytes]) -> list[Event]:
+        """Return nothing."""
+        return []

@@ -15,6 +15,7 @@ from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.names import checked_name
 from orchestrator.model.task import AgentWish, Config
 from orchestrator.ports.files import Files
+from orchestrator.runtimes.choice import RUNTIMES
 
 CLAUDE_FOLDER: Final = Path(".claude", "agents")
 KIRO_FOLDER: Final = Path(".kiro", "agents")
@@ -123,9 +124,11 @@ def _ready(agent: Agent, runtime: str, python: str, template: str) -> Agent:
         raise Refused(
             f"{agent.name} asks for {{template}}, but task.md names no template: write `template: …`"
         )
+    chosen = runtime if runtime and agent.runtime == "auto" else agent.runtime
     return replace(
         agent,
-        runtime=runtime if runtime and agent.runtime == "auto" else agent.runtime,
+        runtime=chosen,
+        receipts=chosen in RUNTIMES and RUNTIMES[chosen].receipts,
         command=filled(agent.command, python=python, template=template),
         check=filled(agent.check, python=python, template=template),
     )

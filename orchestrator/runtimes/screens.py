@@ -1,6 +1,6 @@
 """What a screen says, by rules that are data (`screen_rules/*.toml`). The last source of all (law 12).
 
-A screen that no rule knows is no dialog that is known: it says nothing.
+A screen that no rule knows is *unknown*: it says nothing.
 """
 
 from __future__ import annotations
@@ -8,32 +8,54 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 SHOWN: Final = 12
 """How many lines of the end of a screen are looked at, and shown to whoever is asked."""
 
+_FOLDER: Final = Path(__file__).parent / "screen_rules"
+
+
+class Shows(StrEnum):
+    """What a screen can show, in the order in which rules are tried: what must not be typed into comes first."""
+
+    DIALOG = "dialog"
+    FAILED = "failed"
+    BUSY = "busy"
+    RESTING = "resting"
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One dialog, and how it is known."""
+    """One thing that a screen shows, and how it is known: a pattern in one of its last `within` lines."""
 
     name: str
     pattern: re.Pattern[str]
     within: int
+    shows: Shows = Shows.DIALOG
 
 
 def rules_of(text: str) -> tuple[Rule, ...]:
     """Return the rules of one file. Raises ValueError, KeyError or re.error: such a file must not ship."""
+    tables = tomllib.loads(text)
+    if unknown := tables.keys() - {"version", *Shows}:
+        raise ValueError(f"no rule is of the kind {', '.join(sorted(unknown))}")
     return tuple(
-        Rule(each["name"], re.compile(each["pattern"], re.IGNORECASE), int(each["within"]))
-        for each in tomllib.loads(text)["dialog"]
+        Rule(each["name"], re.compile(each["pattern"], re.IGNORECASE), int(each["within"]), shows)
+        for shows in Shows
+        for each in tables.get(shows, ())
     )
 
 
-TERMINAL: Final = rules_of((Path(__file__).parent / "screen_rules" / "terminal.toml").read_text("utf-8"))
-"""Read when this is imported: the package may be replaced under a running daemon."""
+def shipped_rules(name: str) -> tuple[Rule, ...]:
+    """Return the rules that ship for a program. Read when its runtime is imported: the package may be replaced."""
+    return rules_of((_FOLDER / f"{name}.toml").read_text("utf-8"))
+
+
+TERMINAL: Final = shipped_rules("terminal")
+"""Dialogs that programs of every kind put up. They are tried after a program's own."""
 
 
 def end_of(screen: str) -> tuple[str, ...]:
@@ -41,10 +63,18 @@ def end_of(screen: str) -> tuple[str, ...]:
     return tuple([line.rstrip() for line in screen.splitlines() if line.strip()][-SHOWN:])
 
 
-def dialog_on(screen: str, rules: tuple[Rule, ...] = TERMINAL) -> str:
-    """Return the name of the dialog that a screen shows, or an empty string if no rule knows one."""
+def shown_on(screen: str, rules: tuple[Rule, ...] = ()) -> tuple[Rule, str] | None:
+    """Return the first rule that knows a screen, with the line that it knows it by; None for an unknown one."""
     lines = end_of(screen)
-    for rule in rules:
-        if any(rule.pattern.search(line) for line in lines[-rule.within :]):
-            return rule.name
-    return ""
+    ordered = [rule for shows in Shows for rule in (*rules, *TERMINAL) if rule.shows is shows]
+    for rule in ordered:
+        for line in lines[-rule.within :]:
+            if rule.pattern.search(line):
+                return rule, line.strip()
+    return None
+
+
+def dialog_on(screen: str, rules: tuple[Rule, ...] = ()) -> str:
+    """Return the name of the dialog that a screen shows, or an empty string if no rule knows one."""
+    found = shown_on(screen, rules)
+    return found[0].name if found and found[0].shows is Shows.DIALOG else ""

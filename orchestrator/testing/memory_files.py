@@ -114,6 +114,10 @@ class MemoryFiles:
         """Tell whether a test has said so by `writing`."""
         return path in self.writing
 
+    def real(self, path: Path) -> Path:
+        """Return the path without `..`: there are no links to folders here."""
+        return Path(os.path.normpath(path))
+
     def make_folder(self, folder: Path, mode: int = 0o700) -> None:
         """Make a folder and what is missing above it. Steps, for each: mkdir, fsync."""
         there = self._tree.find(folder)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from uuid import UUID, uuid5
 
 from orchestrator import places
 from orchestrator.daemon.lives import LAUNCHED
@@ -21,8 +22,9 @@ from orchestrator.model.run import Purpose, Run
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.ports.host import Host, LaunchSpec, Standing
 from orchestrator.ports.workspaces import Tree, Workspaces
+from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.choice import runtime_of
-from orchestrator.runtimes.environment import Assignment, run_environment
+from orchestrator.runtimes.environment import Assignment, passed, run_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from orchestrator.ports.clock import Clock
     from orchestrator.ports.files import Files
 
+
+_SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
 
 CLAIM_PATIENCE: Final = 0.5
 CLAIM_LOOK: Final = 0.001
@@ -161,21 +165,56 @@ def _spec(
         check_exit=step.check_exit,
         resumes=run.resumes,
     )
-    argv, extra = agent.check, {}
+    launching, variables = Launching(agent.check), tuple[str, ...]()
     if run.purpose is Purpose.WORK:
         runtime = runtime_of(agent)
+        variables = runtime.variables
         text = _publish_order(world, state, run, agent, where, workspace)
-        argv, extra = runtime.argv(agent, order_file, text), runtime.environment(agent)
+        launching = runtime.launching(
+            Spawn(
+                agent=agent,
+                folder=folder,
+                workspace=workspace,
+                granted=granted(where.task, agent, run),
+                order=order_file,
+                prompt=text,
+                session=session_of(run),
+                resumes=_session_to_resume(state, run),
+                environ=passed(world.environ, (*world.settings.environment.passed, *variables)),
+            )
+        )
+    names = (*world.settings.environment.passed, *variables)
     return LaunchSpec(
         run=run.id,
         folder=folder,
-        argv=argv,
+        argv=launching.argv,
         cwd=workspace,
         session=state.id,
         window=run.instance,
         environment=_way_back(world.environ)
-        | run_environment(world.environ, world.settings.environment.passed, assignment, extra),
+        | run_environment(world.environ, names, assignment, launching.environment),
+        files=dict(launching.files),
     )
+
+
+def granted(task: Path, agent: Agent, run: Run) -> tuple[Path, ...]:
+    """Return the folders that a run must write besides its workspace, and no others (H8)."""
+    return (
+        places.handoffs(task),
+        places.artifacts(task, agent.artifact_folder),
+        places.scratchpad(task, run.instance),
+    )
+
+
+def session_of(run: Run) -> str:
+    """Return what a new conversation of a run is called, where its program lets us choose: always the same."""
+    return str(uuid5(_SESSIONS, run.id))
+
+
+def _session_to_resume(state: PMState, run: Run) -> str:
+    """Return the conversation that a run goes on with; none where that is used up, or another program's."""
+    before = state.runs.get(run.resumes) if run.resumes else None
+    return "" if before is None or before.spent else before.session
 
 
 def _way_back(environ: Mapping[str, str]) -> dict[str, str]:

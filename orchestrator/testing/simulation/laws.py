@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from orchestrator.model.actions import Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose
@@ -76,6 +76,9 @@ def _runs(state: PMState, limits: Limits) -> Iterator[str]:
         idle = step.attempt != run.attempt or step.state is not StepState.WORKING
         if idle and run.reported_at is None and run.ending is Ending.NOT:
             yield f"run {run.id} works on {step.id}, which is {step.state}"
+        asked = {each.run for each in state.open_questions if each.kind is QuestionKind.PERMISSION}
+        if run.waits_for and run.id not in asked:
+            yield f"run {run.id} waits for an answer, and nobody is asked"
 
 
 def _steps(state: PMState, limits: Limits) -> Iterator[str]:
@@ -94,11 +97,12 @@ def _steps(state: PMState, limits: Limits) -> Iterator[str]:
 
 
 def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
-    """Tell whether a step may be asked about while it goes on: at a dialog, or for approval."""
+    """Tell whether a step may be asked about while it goes on: at a dialog, for leave, or for approval."""
     match question.kind:
-        case QuestionKind.DIALOG:
+        case QuestionKind.DIALOG | QuestionKind.PERMISSION:
             run = state.runs[question.run]
-            return step.state is StepState.WORKING and run.live and run.step == step.id
+            waits = bool(run.waits_for) or question.kind is QuestionKind.DIALOG
+            return step.state is StepState.WORKING and run.live and run.step == step.id and waits
         case QuestionKind.APPROVAL:
             return step.state is StepState.CHECKING
         case _:
@@ -115,6 +119,9 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("asked again", tally.asks, limits.asks),
         ("silent", tally.silences, limits.silences),
         ("planned anew", tally.replans, limits.replans),
+        ("limited", tally.limits, limits.limits + 1),
+        ("overloaded", tally.overloads, limits.overloads + 1),
+        ("full", tally.contexts, limits.contexts + 1),
     ):
         if count > most:
             yield f"{step.id} was {what} {count} times, and {most} is the bound"
@@ -141,7 +148,7 @@ def _is_checked(state: PMState, step: Step) -> bool:
 def _outbox(state: PMState) -> Iterator[str]:
     for action in state.outbox.values():
         match action:
-            case Launch(run=name) | End(run=name) | Look(run=name) | Nudge(run=name):
+            case Launch(run=name) | End(run=name) | Look(run=name) | Nudge(run=name) | Answer(run=name):
                 if not state.runs[name].live:
                     yield f"run {name} is gone, and its {action.kind} is still to be done"
             case Commit() | Merge() | Tell():

@@ -27,5 +27,9 @@ def test_events_in_a_tasks_folder(path, hint):
 
 
 def test_a_reply_is_no_request():
-    assert request_hint("t-1", Path("/s/tasks/t-1/requests/1.json")) == h.RequestHint("t-1")
-    assert request_hint("t-1", Path("/s/tasks/t-1/requests/1.reply.json")) is None
+    folder = Path("/s/tasks/t-1/requests")
+    assert request_hint("t-1", folder, folder / "1.json") == h.RequestHint("t-1")
+    assert request_hint("t-1", folder, folder / "1.reply.json") is None
+    assert request_hint("t-1", folder, folder / "events") is None
+    assert request_hint("t-1", folder, folder / "events" / "r-1.1.2.json") == h.EventHint("t-1")
+    assert request_hint("t-1", folder, folder / "events" / ".r-1.1.2") is None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import Fault
+from orchestrator.model.event import Event, Reply
 from orchestrator.model.handoff import CriterionMark, Order, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Step, StepState
@@ -49,6 +51,7 @@ class Story:
         self.commit_refused = ""
         self.commit = "c"
         self.told = 0
+        self.replies: dict[str, Reply] = {}
 
     # What happens ---------------------------------------------------------------------------------
 
@@ -77,6 +80,9 @@ class Story:
                 self.feed(f.Nudged(self.at, self.nonce(), run, told, Delivery.UNKNOWN))
             case Tell(id=told):
                 self.feed(f.Told(self.at, told))
+            case Answer(id=told, name=name, reply=reply):
+                self.replies[name] = reply
+                self.feed(f.AnswerGiven(self.at, told))
             case Launch() | End():
                 return
 
@@ -100,6 +106,13 @@ class Story:
         run = self.run_of(step)
         self.feed(f.RunStarted(self.at, run.id, 4711, "%1"))
         return self.state.runs[run.id]
+
+    def tells(self, step: str, event: Event, *, waits: bool = False, **more: Any) -> str:
+        """The program of a step's run tells something of itself; return the event's name."""
+        run = self.run_of(step)
+        name = f"{run.id}.{self.nonce()}"
+        self.feed(f.EventLanded(self.at, name, run.id, name, event, waits, **more))
+        return name
 
     def reports(
         self,

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import Fault
+from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
+from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Delivery, Exit, Run, Sight
 from orchestrator.model.task import AfterRejections, Approval, Brief, Config, Unanswered, WorkspaceKind
@@ -23,7 +25,10 @@ from orchestrator.pm.state import PMState
 from orchestrator.testing.simulation.evidence import Evidence
 from tests.unit.pm.deciding import decided
 
-AGENTS = {role.value: Agent(role.value, role, command=("agent",)) for role in Role}
+AGENTS = {
+    role.value: Agent(role.value, role, command=("agent",), receipts=role in {Role.DEV, Role.TEST})
+    for role in Role
+}
 CRITERIA = ("It works", "It is documented")
 SUBTASKS = ("a", "b", "c", "look", "dev-1")
 
@@ -98,8 +103,29 @@ sights = st.builds(
     screen=st.just(("Go on? [y/N]",)),
     listens=st.booleans(),
 )
+wishes = st.builds(
+    Wish,
+    tool=st.just("Bash"),
+    act=st.sampled_from(Act),
+    paths=st.sampled_from([(), ("/project/x",)]),
+    command=st.sampled_from(["", "make"]),
+)
+events = st.builds(
+    Event,
+    kind=st.sampled_from(EventKind),
+    session=st.sampled_from(["", "s-1"]),
+    text=st.sampled_from(["", "it says so"]),
+    wish=st.none() | wishes,
+    failure=st.none() | st.sampled_from(Failure),
+    again_at=st.sampled_from([None, 0.0, 1_764_260_000.0]),
+    background=st.sampled_from([0, 0, 2]),
+)
+judgements = st.none() | st.builds(Judgement, st.sampled_from(Ruling), st.just("a rule"), st.just(600.0))
 words = st.sampled_from(
     [
+        "allow",
+        "always",
+        "deny",
         "retry",
         "set-aside",
         "abandon",
@@ -195,6 +221,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, made))
             case Tell(id=told):
                 self.feed(f.Told(self.at, told))
+            case Answer(id=told):
+                self.feed(f.AnswerGiven(self.at, told))
 
     def report_well(self, run: Run, planned: tuple[Subtask, ...]) -> None:
         gates = self.state.steps[run.step].gates
@@ -218,7 +246,7 @@ class Mind(RuleBasedStateMachine):
         match self.pending(data):
             case None:
                 return
-            case Tell() as action:
+            case Tell() | Answer() as action:
                 self.done(action, "")
             case Launch() | End() | Look() | Nudge() | Commit() | Merge() as action if works:
                 self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
@@ -324,6 +352,28 @@ class Mind(RuleBasedStateMachine):
             self.feed(f.WorkCommitted(self.at, f"{self.nonce()}", step, attempt, commit, reason=reason))
         else:
             self.feed(f.WorkMerged(self.at, f"{self.nonce()}", step, attempt, commit, reason))
+
+    @rule(
+        data=st.data(),
+        event=events,
+        waits=st.booleans(),
+        whole=st.none() | st.booleans(),
+        judgement=judgements,
+        again=st.booleans(),
+    )
+    def any_event(self, data: st.DataObject, event: Event, *, again: bool, **told: Any) -> None:
+        run = self.run(data)
+        name = run.heard[-1] if again and run is not None and run.heard else f"e.{self.nonce()}"
+        landed = f.EventLanded(self.at, name, run.id if run else "r-0", name, event, **told)
+        answered = {each.name for each in self.state.outbox.values() if isinstance(each, Answer)}
+        was = run is not None and run.live and name not in run.heard
+        self.feed(landed)
+        if run is not None and was and landed.waits and run.live:
+            # Whoever waits is answered, or a person is asked on its behalf.
+            now = {each.name for each in self.state.outbox.values() if isinstance(each, Answer)} - answered
+            assert (
+                name in now or self.state.runs[run.id].waits_for == name or not self.state.runs[run.id].live
+            )
 
     @rule(question=nonsense, word=words, request=st.sampled_from(["again", "once"]))
     def any_answer(self, question: str, word: str, request: str) -> None:

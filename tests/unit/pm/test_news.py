@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Tell
+from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.news import Rule
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import Question
-from orchestrator.model.run import Life, Turn
 from orchestrator.model.task import AfterRejections, TaskState
-from orchestrator.pm.changes import QuestionAsked, RunBelieved
+from orchestrator.pm.changes import QuestionAsked
 from orchestrator.pm.decide import decide
 from orchestrator.pm.draft import Draft
 from orchestrator.pm.news import tell_news
@@ -50,7 +50,7 @@ def asks(story, step="dev:a"):
 def test_a_task_that_goes_well_is_told_once_at_its_end():
     story = told("a")
     story.finishes("a")
-    assert story.news == []
+    assert len(story.news) == 1
     story.does("accept", verdict=Verdict.APPROVED, criteria=MET)
     assert story.task() is TaskState.COMPLETE
     (news,) = story.news
@@ -160,19 +160,18 @@ def test_a_damaged_journal_is_told_as_the_question_that_it_leads_to():
 
 
 def test_a_run_that_becomes_limited_is_told_once():
-    story = Story().planned("a")
-    run = story.comes_alive("dev:a")
-    limited = RunBelieved(run.id, Life.ALIVE, Turn.LIMITED, "until 14:00", story.at)
-    draft = Draft(story.state, story.at, "n", Limits())
-    draft.change(limited)
-    tell_news(draft, story.state, f.TimePassed(story.at, "n"))
-    (news,) = draft.actions
-    assert isinstance(news, Tell)
-    assert (news.rule, news.title, news.text) == (Rule.LIMITED, "demo: dev is limited", "until 14:00")
-    again = Draft(draft.state, story.at, "m", Limits())
-    again.change(limited)
-    tell_news(again, draft.state, f.TimePassed(story.at, "m"))
-    assert again.actions == []
+    story = told("a")
+    story.comes_alive("dev:a")
+    limited = Event(EventKind.FAILED, text="until 14:00", failure=Failure.LIMIT, again_at=story.at + 600)
+    story.tells("dev:a", limited)
+    (news,) = story.news
+    assert (news.rule, news.title) == (Rule.LIMITED, "demo: dev is limited")
+    assert "until 14:00" in news.text
+    story.ends("dev:a")
+    story.passes(3600)
+    story.comes_alive("dev:a")
+    story.tells("dev:a", limited)
+    assert len(story.news) == 1
 
 
 def test_news_that_is_not_yet_in_the_spool_keeps_no_task_from_waiting():

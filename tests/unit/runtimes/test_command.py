@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from orchestrator.model.agents import Agent
@@ -7,22 +5,24 @@ from orchestrator.model.errors import Refused
 from orchestrator.runtimes import Runtime
 from orchestrator.runtimes.choice import RUNTIMES, runtime_of
 from orchestrator.runtimes.command import Command
+from tests.unit.runtimes.spawns import a_spawn
 
 
 def test_the_command_is_run_as_it_stands():
     command = ("/bin/sh", "-c", "echo $HOME; {x}", "-n", "")
-    assert Command().argv(Agent("dev", command=command), Path("/order.md"), "text") == command
+    launching = Command().launching(a_spawn(agent=Agent("dev", command=command)))
+    assert (launching.argv, launching.environment, launching.files) == (command, {}, {})
 
 
 def test_without_a_command_it_says_what_to_write():
     with pytest.raises(Refused, match=r"agent dev has no command to run: write `dev.command: …`"):
-        Command().argv(Agent("dev"), Path("/order.md"), "text")
+        Command().launching(a_spawn())
 
 
-def test_it_exits_and_is_not_typed_into():
+def test_it_tells_nothing_of_itself_but_what_it_hands_in():
     runtime: Runtime = Command()
-    assert (runtime.name, runtime.stays_at_prompt) == ("command", False)
-    assert runtime.environment(Agent("dev")) == {}
+    assert (runtime.name, runtime.receipts, runtime.variables) == ("command", False, ())
+    assert runtime.event({"hook_event_name": "Stop"}) is None
 
 
 @pytest.mark.parametrize("runtime", ["auto", "command"])
@@ -36,5 +36,5 @@ def test_auto_without_a_command_says_what_to_write():
 
 
 def test_an_unknown_runtime_is_told_with_those_there_are():
-    with pytest.raises(Refused, match="agent dev asks for the runtime 'foo': there is command"):
+    with pytest.raises(Refused, match="agent dev asks for the runtime 'foo': there is command, "):
         runtime_of(Agent("dev", runtime="foo", command=("x",)))

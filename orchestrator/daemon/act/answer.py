@@ -1,0 +1,29 @@
+"""Answer an event: a file in the run's folder, in the words of its program's hooks. Again is the same file (law 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator import places
+from orchestrator.model.facts import AnswerGiven
+from orchestrator.runtimes.choice import runtime_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.model.actions import Answer
+    from orchestrator.model.agents import Agent
+    from orchestrator.ports.files import Files
+
+
+def answer(files: Files, home: Path, agent: Agent, action: Answer, at: float) -> AnswerGiven:
+    """Lay an answer down. Raises OSError."""
+    put(files, home, action.run, action.name, runtime_of(agent).answer(action.reply))
+    return AnswerGiven(at, action.id)
+
+
+def put(files: Files, home: Path, run: str, name: str, text: str) -> None:
+    """Write what an event's hook prints where its relay looks; it looks no longer when the run is gone."""
+    folder = places.run_answers(places.run_home(home, run))
+    files.make_folder(folder)
+    files.write(folder / name, text.encode("utf-8", "replace"), durable=False)

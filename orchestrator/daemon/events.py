@@ -1,0 +1,148 @@
+"""The way in for what agent programs tell of themselves: files of `relay.sh` become facts, once each (U2).
+
+What lies there was written by agents' processes: it is read with suspicion, and speaks only for a run that lives. A
+program that waits gets an answer to whatever it asked, and be it that it does not read.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.daemon.act.answer import put
+from orchestrator.daemon.act.launch import granted, tree_of
+from orchestrator.formats.redact import redacted
+from orchestrator.formats.reset_time import reset_time
+from orchestrator.formats.strict_json import load_json
+from orchestrator.formats.text import cut, neutral
+from orchestrator.model.errors import BadFile
+from orchestrator.model.event import Event, EventKind, Failure
+from orchestrator.model.facts import EventLanded
+from orchestrator.pm.permissions import judge
+from orchestrator.ports.files import Unreadable
+from orchestrator.runtimes.choice import runtime_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.daemon.act.launch import Places
+    from orchestrator.model.permission import Judgement, Policy, Wish
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state import PMState
+    from orchestrator.ports.files import Entry, Files
+    from orchestrator.runtimes import Runtime
+
+log = logging.getLogger(__name__)
+
+EVENT_BYTES: Final = 4_194_304
+TEXT: Final = 400
+"""Characters of what an agent said that are journaled."""
+
+_NAME: Final = re.compile(r"(r-[0-9a-f]{1,32}\.[0-9]{1,20}\.[0-9]{1,10})(\.waits)?\.json")
+
+
+@dataclass(slots=True)
+class Events:
+    """Watches one task's `requests/events`. `policy` tells the rules that hold for an agent."""
+
+    files: Files
+    home: Path
+    environ: Callable[[], dict[str, str]]
+    policy: Callable[[PMState, Run], Policy]
+
+    def waiting(self) -> list[Entry]:
+        """Return what lies there, in the order in which it came; what is no event is taken away."""
+        folder = places.task_events(self.home)
+        found = [entry for entry in self.files.entries(folder) if not entry.name.startswith(".")]
+        for entry in found:
+            if not (entry.is_file and _NAME.fullmatch(entry.name)):
+                log.warning("%s is no event, and is taken away", folder / entry.name)
+                self.take_away(entry.name)
+        events = [entry for entry in found if entry.is_file and _NAME.fullmatch(entry.name)]
+        return sorted(events, key=lambda entry: (entry.mtime_ns, entry.name))
+
+    def take_away(self, name: str) -> None:
+        """Remove a file that was dealt with."""
+        self.files.remove(places.task_events(self.home) / name)
+
+    def fact(self, entry: Entry, state: PMState, where: Places, at: float) -> tuple[EventLanded | None, str]:
+        """Return what a file tells, and all that its agent said with it; no fact if that says nothing of a turn."""
+        parts = _NAME.fullmatch(entry.name)
+        if parts is None:
+            return None, ""
+        name, waits = parts[1], parts[2] is not None
+        run = state.runs.get(name.partition(".")[0])
+        agent = state.agents.get(run.agent) if run is not None else None
+        if run is None or agent is None or not run.live:
+            return None, ""
+        runtime = runtime_of(agent)
+        event = self._event(entry.name, runtime)
+        if event is None:
+            if waits:
+                put(self.files, self.home, run.id, name, "")
+            return None, ""
+        return self._landed(name, event, run, state, where, at, waits=waits), event.text
+
+    def _event(self, name: str, runtime: Runtime) -> Event | None:
+        try:
+            told = load_json(
+                self.files.read(places.task_events(self.home) / name, EVENT_BYTES), name, EVENT_BYTES
+            )
+        except (BadFile, Unreadable) as error:
+            log.warning("an event does not read: %s", error)
+            return None
+        if not isinstance(told, dict):
+            return None
+        return runtime.event(told)
+
+    def _landed(
+        self, name: str, event: Event, run: Run, state: PMState, where: Places, at: float, *, waits: bool
+    ) -> EventLanded:
+        whole, judgement = None, None
+        if event.kind is EventKind.TAKEN:
+            whole = event.text == self._order(run)
+        if event.wish is not None:
+            wish = self._resolved(event.wish, run, state, where)
+            event = replace(event, wish=wish)
+            judgement = self._judged(wish, run, state, where)
+        if event.failure is Failure.LIMIT and event.again_at is None:
+            event = replace(event, again_at=reset_time(event.text, at))
+        roots = runtime_of(state.agents[run.agent]).transcripts(self.environ())
+        kept = event.transcript if any(Path(event.transcript).is_relative_to(root) for root in roots) else ""
+        said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
+        event = replace(event, text=said, transcript=kept)
+        return EventLanded(at, f"{run.id}:{name}", run.id, name, event, waits, whole, judgement)
+
+    def _order(self, run: Run) -> str:
+        try:
+            return self.files.read(places.run_order(places.run_home(self.home, run.id))).decode(
+                "utf-8", "replace"
+            )
+        except Unreadable:
+            return ""
+
+    def _resolved(self, wish: Wish, run: Run, state: PMState, where: Places) -> Wish:
+        """Return a wish with its paths as they really are, and whether they lie where the run may write."""
+        folders = [self.files.real(folder) for folder in may_write(run, state, where)]
+        at = Path(wish.cwd) if wish.cwd.startswith("/") else folders[0]
+        try:
+            paths = [self.files.real(at / path) for path in wish.paths]
+        except (OSError, ValueError):  # too long, or with a NUL in it
+            return replace(wish, cwd=str(at))
+        inside = bool(paths) and all(any(path.is_relative_to(folder) for folder in folders) for path in paths)
+        return replace(wish, paths=tuple(map(str, paths)), inside=inside, cwd=str(at))
+
+    def _judged(self, wish: Wish, run: Run, state: PMState, where: Places) -> Judgement:
+        grants = tuple(str(self.files.real(folder)) for folder in may_write(run, state, where))
+        return judge(self.policy(state, run), wish, grants)
+
+
+def may_write(run: Run, state: PMState, where: Places) -> tuple[Path, ...]:
+    """Return the folders that a run may write, where it works first."""
+    tree = tree_of(state, state.steps[run.step], where)
+    workspace = where.code if tree is None else tree.path
+    return workspace, *granted(where.task, state.agents[run.agent], run)

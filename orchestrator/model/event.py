@@ -1,0 +1,68 @@
+"""What an agent program tells of itself, in words that are the same for all of them (U2; facts, section 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from orchestrator.model.permission import Wish
+
+
+class EventKind(StrEnum):
+    """What happened to a turn."""
+
+    STARTED = "started"  # the program is up
+    TAKEN = "taken"  # it took a prompt: the receipt of an order
+    ASKED = "asked"  # it wants leave for a tool call
+    WAITING = "waiting"  # it shows a dialog, and nothing was asked by way of a hook
+    RETRYING = "retrying"  # the model's service fails, and it tries again by itself
+    ENDED = "ended"  # its turn is over
+    FAILED = "failed"  # its turn is over because the model's service failed
+    ABORTED = "aborted"  # somebody interrupted its turn
+
+
+class Failure(StrEnum):
+    """Why a turn failed."""
+
+    LIMIT = "limit"  # a limit of use, which ends at some time
+    OVERLOAD = "overload"  # the service cannot just now
+    LOGIN = "login"
+    CREDIT = "credit"
+    CONTEXT = "context"  # the conversation is too long
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that a program told. Everything in it is data from outside.
+
+    `session` is by what the conversation is resumed, `transcript` the file that it is kept in. `text` is what was
+    taken (TAKEN), said last (ENDED), or what went wrong (FAILED, RETRYING). `background` counts tasks that go on
+    after the turn. `again_at` is when a limit ends, in seconds since the epoch.
+    """
+
+    kind: EventKind
+    session: str = ""
+    transcript: str = ""
+    text: str = ""
+    wish: Wish | None = None
+    failure: Failure | None = None
+    again_at: float | None = None
+    background: int = 0
+
+
+class Say(StrEnum):
+    """What a program that waits for an answer is told."""
+
+    PASS = "pass"  # noqa: S105 - no password: nothing is said, it goes its way
+    ALLOW = "allow"
+    DENY = "deny"
+    GO_ON = "go_on"  # its turn is not over yet
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, with the reason that the agent reads."""
+
+    say: Say
+    reason: str = ""

@@ -1,0 +1,168 @@
+"""Runtime `claude`: Claude Code, told and answered by its hooks (facts, section 1; `tests/clis/README.md`).
+
+Its settings for one run lie in the run's folder and come on top of the user's own, which are left alone. Trust in the
+folder, a key in the environment and new MCP servers would each raise a dialog: they are pre-empted by the environment,
+by a helper that prints the key, and by an empty list of servers. In mode `default` it asks leave for all that changes
+something, so that the policy of the task decides; `acceptEdits` runs more than edits unasked (measured).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from orchestrator.formats.told import listed, text_of
+from orchestrator.model.agents import Agent
+from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
+from orchestrator.model.permission import Act, Wish
+from orchestrator.runtimes import Launching, Spawn
+from orchestrator.runtimes.screens import Rule, shipped_rules
+
+SETTINGS: Final = "claude-settings.json"
+KEY: Final = "ANTHROPIC_API_KEY"
+KEPT_KEY: Final = "AGENT_ANTHROPIC_API_KEY"
+"""Under this name the key reaches the helper: under its own it would have to be approved in a dialog first."""
+
+FOREVER: Final = 86_400 * 7
+"""Seconds that a hook may take: the answer may be a person's."""
+
+_TOLD: Final = ("SessionStart", "UserPromptSubmit", "StopFailure", "Notification")
+_ASKED: Final = ("PermissionRequest", "Stop")
+_FAILURES: Final = {
+    "rate_limit": Failure.LIMIT,
+    "overloaded": Failure.OVERLOAD,
+    "server_error": Failure.OVERLOAD,
+    "authentication_failed": Failure.LOGIN,
+    "oauth_org_not_allowed": Failure.LOGIN,
+    "billing_error": Failure.CREDIT,
+}
+_TOO_LONG: Final = ("prompt is too long", "context limit", "context_length")
+_ACTS: Final = {
+    "Read": Act.READ,
+    "Glob": Act.READ,
+    "Grep": Act.READ,
+    "LS": Act.READ,
+    "Write": Act.WRITE,
+    "Edit": Act.WRITE,
+    "MultiEdit": Act.WRITE,
+    "NotebookEdit": Act.WRITE,
+    "Bash": Act.RUN,
+    "WebFetch": Act.FETCH,
+    "WebSearch": Act.FETCH,
+    "AskUserQuestion": Act.ASK,
+    "ExitPlanMode": Act.ASK,
+}
+_PATHS: Final = ("file_path", "notebook_path", "path")
+
+
+class Claude:
+    """One process per run. It stays at its prompt when a turn is over; the PM ends it then."""
+
+    name: Final = "claude"
+    receipts: Final = True
+    variables: Final = (
+        KEY,
+        "ANTHROPIC_*",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CONFIG_DIR",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+    )
+    screens: Final[tuple[Rule, ...]] = shipped_rules("claude")
+
+    def listens(self, agent: Agent) -> bool:
+        """Return False: a message of more than a line is demoted, and its hooks take all that there is to say."""
+        return False
+
+    def launching(self, spawn: Spawn) -> Launching:
+        """Return how it is launched with its order as argument, or goes on with a session."""
+        agent, settings = spawn.agent, spawn.folder / SETTINGS
+        argv = ["claude"]
+        if spawn.granted:
+            argv += ["--add-dir", *map(str, spawn.granted)]
+        argv += ["--settings", str(settings), "--strict-mcp-config", "--permission-mode", "default"]
+        argv += ["--model", agent.model] if agent.model else []
+        argv += ["--tools", ",".join(agent.tools)] if agent.tools else []
+        argv += ["--resume", spawn.resumes] if spawn.resumes else ["--session-id", spawn.session]
+        environment = {
+            "CLAUDE_CODE_SANDBOXED": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+        wanted: dict[str, Any] = {"hooks": self._hooks(spawn)}
+        if key := spawn.environ.get(KEY):
+            environment |= {KEY: "", KEPT_KEY: key}
+            wanted["apiKeyHelper"] = f"printenv {KEPT_KEY}"
+        laid = {SETTINGS: json.dumps(wanted, indent=1).encode()}
+        return Launching((*argv, spawn.prompt), environment, laid)
+
+    def _hooks(self, spawn: Spawn) -> dict[str, Any]:
+        def hook(*, waits: bool) -> list[dict[str, Any]]:
+            command = {"type": "command", "command": spawn.relay(waits=waits)}
+            return [{"hooks": [command | {"timeout": FOREVER} if waits else command]}]
+
+        return {name: hook(waits=False) for name in _TOLD} | {name: hook(waits=True) for name in _ASKED}
+
+    def event(self, told: Mapping[str, Any]) -> Event | None:
+        """Return what one of its hooks means."""
+        session, transcript = text_of(told, "session_id"), text_of(told, "transcript_path")
+
+        def event(kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)
+            return Event(kind, session, transcript, **more)
+
+        match text_of(told, "hook_event_name"):
+            case "SessionStart":
+                return event(EventKind.STARTED)
+            case "UserPromptSubmit":
+                return event(EventKind.TAKEN, text=text_of(told, "prompt"))
+            case "PermissionRequest":
+                return event(EventKind.ASKED, wish=_wish(told))
+            case "Notification" if text_of(told, "notification_type") == "permission_prompt":
+                return event(EventKind.WAITING, text=text_of(told, "message"))
+            case "Stop":
+                said, going = text_of(told, "last_assistant_message"), listed(told, "background_tasks")
+                return event(EventKind.ENDED, text=said, background=len(going))
+            case "StopFailure":
+                said = text_of(told, "last_assistant_message")
+                return event(EventKind.FAILED, text=said, failure=_failure(text_of(told, "error"), said))
+            case _:
+                return None
+
+    def answer(self, reply: Reply) -> str:
+        """Return what the hook prints. An empty text lets Claude go its own way."""
+        match reply.say:
+            case Say.ALLOW | Say.DENY:
+                decision = {"behavior": reply.say.value}
+                if reply.say is Say.DENY:
+                    decision["message"] = reply.reason
+                named = {"hookEventName": "PermissionRequest", "decision": decision}
+                return json.dumps({"hookSpecificOutput": named})
+            case Say.GO_ON:
+                return json.dumps({"decision": "block", "reason": reply.reason})
+            case Say.PASS:
+                return ""
+
+    def transcripts(self, environ: Mapping[str, str]) -> tuple[Path, ...]:
+        """Return the folder of its conversations."""
+        own = environ.get("CLAUDE_CONFIG_DIR") or f"{environ.get('HOME', '/nonexistent')}/.claude"
+        return (Path(own) / "projects",)
+
+    def appended(self, lines: Sequence[bytes]) -> list[Event]:
+        """Return nothing: its hooks tell all that there is to know of a turn."""
+        return []
+
+
+def _wish(told: Mapping[str, Any]) -> Wish:
+    tool = text_of(told, "tool_name")
+    given = told.get("tool_input")
+    given = given if isinstance(given, dict) else {}
+    paths = tuple(path for key in _PATHS if (path := text_of(given, key)))
+    return Wish(tool, _ACTS.get(tool, Act.OTHER), paths, text_of(given, "command"), cwd=text_of(told, "cwd"))
+
+
+def _failure(error: str, said: str) -> Failure:
+    if any(phrase in said.lower() for phrase in _TOO_LONG):
+        return Failure.CONTEXT
+    return _FAILURES.get(error, Failure.OTHER)

@@ -1,0 +1,260 @@
+"""What programs tell of themselves, told as stories."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.model.event import Event, EventKind, Failure, Say
+from orchestrator.model.limits import Limits
+from orchestrator.model.permission import Act, Judgement, Ruling, Wish
+from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
+from tests.unit.pm.story import ROLES, Story
+
+TAKEN = Event(EventKind.TAKEN, session="s-1")
+ENDED = Event(EventKind.ENDED, session="s-1", text="I did it.")
+MAKE = Wish("Bash", Act.RUN, command="make all")
+ASKS = Event(EventKind.ASKED, wish=MAKE)
+IN_DOUBT = Judgement(Ruling.ASK, "no rule says anything of it", 600.0)
+
+
+@pytest.fixture
+def story(monkeypatch: pytest.MonkeyPatch) -> Story:
+    """A task whose developer's program tells of itself, and has begun."""
+    from dataclasses import replace
+
+    monkeypatch.setitem(ROLES, "dev", replace(ROLES["dev"], receipts=True))
+    told = Story().planned("a")
+    told.comes_alive("dev:a")
+    return told
+
+
+def failed(failure: Failure, text: str = "it says so", again_at: float | None = None) -> Event:
+    return Event(EventKind.FAILED, "s-1", text=text, failure=failure, again_at=again_at)
+
+
+def test_an_order_that_was_taken_is_delivered_and_one_that_was_altered_is_told(story):
+    run = story.run_of("dev:a")
+    assert (run.receipts, run.delivery) == (True, None)
+    story.tells("dev:a", TAKEN, whole=True)
+    run = story.run_of("dev:a")
+    assert (run.delivery, run.turn, run.session) == (Delivery.DELIVERED, Turn.BUSY, "s-1")
+    story.tells("dev:a", TAKEN, whole=False)
+    assert story.run_of("dev:a").delivery is Delivery.DELIVERED
+
+
+def test_an_altered_order_is_unknown_and_noticed(story):
+    story.tells("dev:a", TAKEN, whole=False)
+    assert story.run_of("dev:a").delivery is Delivery.UNKNOWN
+    assert "not its order, to the byte" in story.state.notices[-1]
+
+
+def test_an_order_that_nobody_took_is_looked_for_long_before_silence(story):
+    story.sees = Sight(dialog="trust in the folder", screen=("Do you trust?",))
+    story.passes(story.limits.receipt + 1)
+    assert story.question().kind is QuestionKind.DIALOG
+
+
+def test_an_order_that_was_taken_has_the_whole_time_of_silence(story):
+    story.tells("dev:a", TAKEN, whole=True)
+    story.sees = Sight(dialog="a choice")
+    story.passes(story.limits.silence - 1)
+    assert not story.state.open_questions
+
+
+@pytest.mark.parametrize(("ruling", "say"), [(Ruling.ALLOW, Say.ALLOW), (Ruling.DENY, Say.DENY)])
+def test_what_the_rules_say_is_said_at_once(story, ruling, say):
+    name = story.tells("dev:a", ASKS, waits=True, judgement=Judgement(ruling, "a rule"))
+    assert story.replies[name].say is say
+    assert "make all" in story.run_of("dev:a").evidence
+    assert not story.state.open_questions
+
+
+def test_what_no_rule_says_is_asked_and_the_answer_reaches_the_program(story):
+    name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    question = story.question()
+    assert (question.kind, question.options) == (QuestionKind.PERMISSION, ("allow", "always", "deny"))
+    assert "make all" in question.text
+    assert story.run_of("dev:a").turn is Turn.WAITING
+    assert name not in story.replies
+    story.answers(question.id, "allow")
+    assert story.replies[name].say is Say.ALLOW
+    assert story.run_of("dev:a").waits_for == ""
+    assert story.state.rules == ()
+
+
+def test_always_is_a_rule_from_now_on(story):
+    story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    story.answers(story.question().id, "always")
+    (rule,) = story.state.rules
+    assert (rule.ruling, rule.act, rule.pattern) == (Ruling.ALLOW, Act.RUN, "make all")
+
+
+def test_any_other_answer_is_a_denial_that_the_agent_reads(story):
+    name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    story.answers(story.question().id, "use ninja instead")
+    assert story.replies[name].say is Say.DENY
+    assert "use ninja instead" in story.replies[name].reason
+    assert story.step("dev:a").state is StepState.WORKING
+
+
+def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
+    name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    story.passes(599)
+    assert name not in story.replies
+    story.passes(2)
+    assert story.replies[name].say is Say.DENY
+    assert not story.state.open_questions
+
+
+def test_a_run_that_waits_for_leave_is_not_silent(story):
+    patient = Judgement(Ruling.ASK, "no rule", 3 * story.limits.silence)
+    story.tells("dev:a", ASKS, waits=True, judgement=patient)
+    story.passes(2 * story.limits.silence)
+    assert story.question().kind is QuestionKind.PERMISSION
+    assert story.run_of("dev:a").looks == 0
+
+
+def test_a_sign_of_progress_does_not_withdraw_what_a_program_waits_for(story):
+    story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    story.at += 60
+    story.checks_in(**{"dev:a": story.at})
+    assert story.question().kind is QuestionKind.PERMISSION
+
+
+def test_a_second_wish_while_one_is_asked_is_denied_for_now(story):
+    story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    second = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    assert story.replies[second].say is Say.DENY
+    assert len(story.state.open_questions) == 1
+
+
+def test_a_question_about_leave_ends_with_its_run(story):
+    story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    story.ends("dev:a", Exit(code=1))
+    assert not story.state.open_questions
+
+
+def test_a_turn_without_a_handoff_is_told_to_write_it_once_and_then_ended(story):
+    first = story.tells("dev:a", ENDED, waits=True)
+    assert story.replies[first].say is Say.GO_ON
+    assert story.run_of("dev:a").ending is Ending.NOT
+    second = story.tells("dev:a", ENDED, waits=True)
+    assert story.replies[second].say is Say.PASS
+    assert story.run_of("dev:a").ending is Ending.UNREPORTED
+
+
+def test_a_turn_with_a_handoff_is_let_go_and_its_run_ended_at_once(story):
+    story.reports("dev:a")
+    run = next(run for run in story.state.live_runs if run.step == "dev:a")
+    name = story.tells("dev:a", ENDED, waits=True)
+    assert story.replies[name].say is Say.PASS
+    assert story.state.runs[run.id].ending is Ending.DONE
+
+
+def test_tasks_in_the_background_are_no_end_of_a_turn(story):
+    name = story.tells("dev:a", Event(EventKind.ENDED, background=2), waits=True)
+    assert story.replies[name].say is Say.PASS
+    run = story.run_of("dev:a")
+    assert (run.turn, run.ending) == (Turn.BUSY, Ending.NOT)
+    assert "2 tasks in the background" in run.evidence
+
+
+def test_a_limit_parks_the_step_until_it_ends_and_the_next_run_goes_on(story):
+    first = story.run_of("dev:a")
+    story.tells("dev:a", TAKEN, whole=True)
+    story.tells("dev:a", failed(Failure.LIMIT, again_at=story.at + 7200))
+    assert story.state.runs[first.id].ending is Ending.FAILED
+    story.ends("dev:a", Exit(signal=15))
+    assert "dev:a" not in story.works_on()
+    story.passes(7199)
+    assert "dev:a" not in story.works_on()
+    story.passes(30)
+    second = story.run_of("dev:a")
+    assert second.resumes == first.id
+    assert story.step("dev:a").tally.crashes == 0
+    story.comes_alive("dev:a")
+    story.tells("dev:a", TAKEN, whole=True)
+    assert story.step("dev:a").tally.limits == 1
+    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
+    assert story.step("dev:a").tally.limits == 0
+    assert "runs again" in story.state.notices[-1]
+
+
+def test_a_limit_without_a_time_is_tried_again_after_growing_pauses_up_to_a_bound(story):
+    story.limits = Limits(limits=3, limit_pause=60, longest_wait=200)
+    pauses = []
+    for _ in range(3):
+        story.tells("dev:a", failed(Failure.LIMIT))
+        story.ends("dev:a", Exit(signal=15))
+        began = story.at
+        while "dev:a" not in story.works_on():
+            story.passes(1)
+        pauses.append(story.at - began)
+        story.comes_alive("dev:a")
+    assert pauses == [60, 120, 200]
+    story.tells("dev:a", failed(Failure.LIMIT))
+    assert story.question().kind is QuestionKind.ACCOUNT
+
+
+def test_an_overload_grows_its_pauses(story):
+    for pause in (15, 30):
+        story.tells("dev:a", failed(Failure.OVERLOAD))
+        story.ends("dev:a", Exit(signal=15))
+        story.passes(pause - 1)
+        assert "dev:a" not in story.works_on()
+        story.passes(2)
+        story.comes_alive("dev:a")
+    assert not story.state.open_questions
+
+
+@pytest.mark.parametrize("failure", [Failure.LOGIN, Failure.CREDIT])
+def test_a_login_or_credit_that_is_gone_is_asked_at_once(story, failure):
+    story.tells("dev:a", failed(failure, "Please run /login"))
+    question = story.question()
+    assert question.kind is QuestionKind.ACCOUNT
+    assert "Please run /login" in question.text
+    story.ends("dev:a", Exit(signal=15))
+    story.answers(question.id, "retry")
+    assert "dev:a" in story.works_on()
+
+
+def test_a_full_context_is_handed_over_to_an_empty_one(story):
+    first = story.run_of("dev:a")
+    story.tells("dev:a", TAKEN, whole=True)
+    story.tells("dev:a", failed(Failure.CONTEXT))
+    story.ends("dev:a", Exit(signal=15))
+    story.passes(1)
+    second = story.run_of("dev:a")
+    assert second.resumes == first.id
+    assert story.state.runs[first.id].spent
+    assert "grew too long" in story.order_of("dev:a").context + story.order_of("dev:a").instructions
+
+
+def test_a_crash_goes_on_with_the_conversation_and_is_counted(story):
+    first = story.run_of("dev:a")
+    story.tells("dev:a", TAKEN, whole=True)
+    story.ends("dev:a", Exit(signal=9))
+    story.passes(2)
+    assert story.run_of("dev:a").resumes == first.id
+    assert story.step("dev:a").tally.crashes == 1
+
+
+def test_a_conversation_that_took_no_order_is_not_gone_on_with_again(story):
+    story.tells("dev:a", TAKEN, whole=True)
+    story.ends("dev:a", Exit(signal=9))
+    story.passes(2)
+    second = story.comes_alive("dev:a")
+    story.tells("dev:a", Event(EventKind.STARTED, session="s-1"))
+    story.ends("dev:a", Exit(code=1))
+    assert story.state.runs[second.id].spent
+
+
+def test_the_same_event_twice_is_one(story):
+    name = story.tells("dev:a", TAKEN, whole=True)
+    run = story.run_of("dev:a")
+    from orchestrator.model import facts as f
+
+    again = story.feed(f.EventLanded(story.at, name, run.id, name, ENDED, waits=True))
+    assert again.empty
