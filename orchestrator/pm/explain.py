@@ -19,6 +19,7 @@ QUIET: Final = frozenset(
         "run_nudged",
         "run_progressed",
         "run_reported",
+        "run_told",
         "run_watched",
         "step_approved",
         "step_fed",
@@ -41,6 +42,7 @@ def explain(line: dict[str, Any]) -> list[str]:
         return []
     clock = time.strftime("%H:%M:%S", time.localtime(line.get("at", 0)))
     told = [text for change in line.get("changes", ()) if (text := _change(change))]
+    told += [_answer(each) for each in line.get("actions", ()) if each.get("kind") == "answer"]
     told += [
         f"to be told: {each.get('title')}" for each in line.get("actions", ()) if each.get("kind") == "tell"
     ]
@@ -100,6 +102,12 @@ def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sente
             return f"the journal was damaged after line {get('kept')}; the rest is kept as {get('where')}"
         case kind:
             return f"{kind}"
+
+
+def _answer(action: dict[str, Any]) -> str:
+    reply = action.get("reply") or {}
+    reason = f": {reply['reason']}" if reply.get("reason") else ""
+    return f"run {action.get('run')} is answered {str(reply.get('say')).replace('_', ' ')}{reason}"
 
 
 def _event(fact: dict[str, Any]) -> str:
@@ -187,8 +195,6 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
             run = get("run") or {}
             return f"run {run.get('id')} is opened: {run.get('instance')} on {run.get('step')}"
         case "run_looked":
-            return f"run {get('run')} {get('evidence')}"
-        case "run_told":
             return f"run {get('run')} {get('evidence')}"
         case "run_delivered":
             return f"the order of run {get('run')}: {str(get('delivery')).replace('_', ' ')}"

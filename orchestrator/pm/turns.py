@@ -72,9 +72,7 @@ def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
         case EventKind.ASKED:
             _asked(draft, run, fact)
         case EventKind.WAITING:
-            _told(draft, run, fact, Turn.WAITING, f"says that it waits: {fact.event.text}")
-            if not run.waits_for:
-                watch(draft, run)
+            _waits(draft, run, fact)
         case EventKind.RETRYING:
             _told(draft, run, fact, Turn.UNKNOWN, f"its service fails, it tries again: {fact.event.text}")
         case EventKind.ABORTED:
@@ -87,10 +85,11 @@ def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
 
 def _see_off(draft: Draft, run: Run, fact: EventLanded) -> None:
     """Take what a run told of which the work no longer counts, or is in already: it may go."""
-    _told(draft, run, fact, run.turn, run.evidence)
+    over = fact.event.kind in {EventKind.ENDED, EventKind.FAILED}
+    _told(draft, run, fact, Turn.RESTING if over else run.turn, "its turn is over" if over else run.evidence)
     if fact.waits and fact.event.kind is EventKind.ASKED:
         answer(draft, run, fact.name, _LEAVING)
-    if fact.event.kind in {EventKind.ENDED, EventKind.FAILED} and run.reported_at is not None:
+    if over and run.reported_at is not None:
         end_run(draft, draft.state.runs[run.id], Ending.DONE)
 
 
@@ -143,6 +142,15 @@ def _taken(draft: Draft, run: Run, fact: EventLanded) -> None:
             draft.notice(f"what {run.instance} took is not its order, to the byte: look at run {run.id}")
     _told(draft, run, fact, Turn.BUSY, "took its order" if fact.whole else "took a prompt")
     progressed(draft, run, fact.at)
+
+
+def _waits(draft: Draft, run: Run, fact: EventLanded) -> None:
+    """A dialog is up. Where that is what a person is asked about already, there is nothing new in it."""
+    if run.waits_for:
+        _told(draft, run, fact, run.turn, run.evidence)
+        return
+    _told(draft, run, fact, Turn.WAITING, f"says that it waits: {fact.event.text}")
+    watch(draft, run)
 
 
 def _asked(draft: Draft, run: Run, fact: EventLanded) -> None:

@@ -88,6 +88,7 @@ class Claude:
         argv += ["--resume", spawn.resumes] if spawn.resumes else ["--session-id", spawn.session]
         environment = {
             "CLAUDE_CODE_SANDBOXED": "1",
+            "IS_DEMO": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
         }

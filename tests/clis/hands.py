@@ -44,6 +44,12 @@ def write(request: ModelRequest, path: str, content: str) -> Reply:
     return run(request, f"printf %s {shlex.quote(content)} > {shlex.quote(path)}")
 
 
+def may_write(request: ModelRequest) -> bool:
+    """Tell whether files can be written: by a tool for that, or by a shell that is the only tool there ever is."""
+    offered = set(request.conversation.tools)
+    return bool(offered & (_WRITE.keys() | {"exec_command", "shell_command"}))
+
+
 def publish(request: ModelRequest, folder: str, name: str, content: str) -> Reply:
     """Return a reply that wants a file put into a folder whole; the shell expands `name`, as in `$(date +%s).md`."""
     staged = f"{folder}/.being-written"

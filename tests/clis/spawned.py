@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 
-from tests.clis.answers import Reply
-from tests.clis.hands import publish
+from tests.clis.answers import Reply, say
+from tests.clis.hands import may_write, write
 from tests.clis.model_request import ModelRequest
 
 
@@ -40,8 +41,14 @@ class Spawned:
         return "\n".join(head) + "\n\n" + "\n\n".join(sections) + "\n"
 
     def hand_in(self, request: ModelRequest, report: str) -> Reply:
-        """Return a reply that wants a report put into the handoffs' folder under the name that it must have."""
-        return publish(request, self.handoffs, f"{self.agent}-$(date +%Y%m%d-%H%M%S).md", report)
+        """Return a reply that wants a report put into the handoffs' folder under the name that it must have.
+
+        One that may not write files says its report.
+        """
+        if not may_write(request):
+            return say(report)
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        return write(request, f"{self.handoffs}/{self.agent}-{stamp}.md", report)
 
 
 def spawned(prompt: str) -> Spawned:

@@ -250,6 +250,7 @@ def _publish_order(
         order=rendered,
         gates=state.steps[run.step].gates,
         criteria=state.brief.criteria,
+        definition=agent.prompt,
     )
     world.files.write(places.run_order(places.run_home(where.home, run.id)), text.encode(), durable=False)
     return text

@@ -66,7 +66,7 @@ def _sight(world: World, state: PMState, run: Run, where: Places) -> Sight:
         fresh=says_anything_new(printed, run.printed),
         changed_at=max(changed, default=0) / 1e9,
         artifacts=tuple(sorted(neutral(name) for name in fresh)[:20]),
-        dialog=dialog_on(screen),
+        dialog=dialog_on(screen, runtime_of(agent).screens if agent else ()),
         screen=tuple(line[:LINE_LENGTH] for line in end_of(screen)),
         listens=agent is not None and runtime_of(agent).listens(agent),
     )
