@@ -15,6 +15,7 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.workspaces.process import Git, GitFailed, shown
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_IN_THE_MAKING: Final = re.compile(r"failed to read .+/worktrees/[^/]+/commondir")
 _LOCK: Final = re.compile(r"Unable to create '(.+\.lock)': File exists")
 _OURS: Final = ("refs/heads/task/", "refs/heads/task-work/", "refs/tasks/")
 
@@ -122,6 +123,8 @@ class Repository:
     def alter(self, *arguments: str, stdin: bytes = b"", git: Git | None = None) -> str:
         """Run a command that takes locks on our own refs, and clear away one that a killed git left behind.
 
+        One that came upon a worktree which another git is just making is run again (measured: one of six at once).
+
         Raises:
             Unavailable: git cannot do it now.
 
@@ -131,7 +134,7 @@ class Repository:
             return git.ask(*arguments, stdin=stdin)
         except GitFailed as error:
             found = _LOCK.search(error.said)
-            if not (found and self._unlocked(Path(found[1]))):
+            if not (_IN_THE_MAKING.search(error.said) or (found and self._unlocked(Path(found[1])))):
                 raise
         return git.ask(*arguments, stdin=stdin)
 

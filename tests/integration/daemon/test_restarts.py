@@ -47,7 +47,7 @@ def test_what_is_reported_while_it_is_down_is_taken_at_the_next_start(world: Wor
     world.go("on")
     world.until(lambda: list((folder / "handoffs").glob("dev-*.md")) and ended(agent))
     assert world.task("stop", "t1").code == 6
-    requests = list((world.home() / "requests").iterdir())
+    requests = list((world.home() / "requests").glob("*.json"))
     assert len(requests) == 1
     requests[0].unlink()
     world.daemon()

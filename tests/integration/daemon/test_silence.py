@@ -49,7 +49,8 @@ def test_one_that_listens_is_nudged_once_and_by_one_line(world: World) -> None:
     world.until_is("complete")
     (line,) = typed(world).splitlines()
     assert line.startswith("The PM has seen no progress for a while.")
-    assert [fact["delivery"] for fact in world.story().facts("nudged")] == ["unknown"]
+    # What became of it is told, unless the agent that it woke was gone before that.
+    assert [fact["delivery"] for fact in world.story().facts("nudged")] in (["unknown"], [])
     assert world.lives_of("explore") == 1
 
 

@@ -169,3 +169,18 @@ def test_git_killed_in_the_middle_of_making_a_tree(repo, tree, tmp_path, git_con
     assert repo.git("status", "--porcelain", "--ignored", cwd=tree.path) == ""
     assert repo.refs("refs/tasks/") == {}
     assert len(list(tree.path.glob("dir*/*"))) == 400
+
+
+def test_a_worktree_that_another_git_is_just_making_does_not_stop_this_one(repo, tree, tmp_path, git_config):
+    shim = tmp_path / "bin"
+    shim.mkdir()
+    (shim / "git").write_text(
+        f'#!/bin/sh\ncase " $* " in *" worktree add "*) if [ ! -e {tmp_path}/done ]; then touch {tmp_path}/done\n'
+        "echo 'fatal: failed to read /x/.git/worktrees/t2/commondir: Success' >&2; exit 128; fi;; esac\n"
+        'PATH="$REAL" exec git "$@"\n'
+    )
+    (shim / "git").chmod(0o755)
+    path = os.environ["PATH"]
+    environ = {"PATH": f"{shim}:{path}", "REAL": path, "GIT_CONFIG_GLOBAL": str(git_config)}
+    assert (GitWorkspaces(environ=environ).prepare(tree, 1) / "readme.txt").exists()
+    assert (tmp_path / "done").exists()
