@@ -7,8 +7,10 @@ program that waits gets an answer to whatever it asked, and be it that it does n
 from __future__ import annotations
 
 import logging
+import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +29,7 @@ from orchestrator.ports.files import Unreadable
 from orchestrator.runtimes.choice import runtime_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from orchestrator.daemon.act.launch import Places
     from orchestrator.model.permission import Judgement, Policy, Wish
@@ -39,9 +41,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EVENT_BYTES: Final = 4_194_304
+CLOCKS: Final = 1.0
+"""Seconds by which a transcript's clock may be behind ours: of a conversation gone on with, older lines are known."""
+
 TEXT: Final = 400
 """Characters of what an agent said that are journaled."""
 
+_STAMP: Final = re.compile(rb'"timestamp": ?"([0-9T:.+-]{19,32}Z?)"')
 _NAME: Final = re.compile(r"(r-[0-9a-f]{1,32}\.[0-9]{1,20}\.[0-9]{1,10})(\.waits)?\.json")
 
 
@@ -53,6 +59,7 @@ class Events:
     home: Path
     environ: Callable[[], dict[str, str]]
     policy: Callable[[PMState, Run], Policy]
+    _read: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def waiting(self) -> list[Entry]:
         """Return what lies there, in the order in which it came; what is no event is taken away."""
@@ -87,6 +94,36 @@ class Events:
             return None, ""
         return self._landed(name, event, run, state, where, at, waits=waits), event.text
 
+    def from_transcripts(self, state: PMState, where: Places, at: float) -> list[EventLanded]:
+        """Return what transcripts of live runs tell that no hook does; a file that has not grown costs one look."""
+        facts = []
+        for run in state.live_runs:
+            agent = state.agents.get(run.agent)
+            if not run.transcript or agent is None:
+                continue
+            for place, event in self._grown(run, runtime_of(agent)):
+                facts.append(self._landed(f"{run.id}.t{place}", event, run, state, where, at, waits=False))
+        return facts
+
+    def _grown(self, run: Run, runtime: Runtime) -> Iterator[tuple[int, Event]]:
+        """Yield the events of whole new lines, with the place where each line ends."""
+        path = Path(run.transcript)
+        entry, (known, place) = self.files.entry(path), self._read.get(run.id, ("", 0))
+        place = place if known == run.transcript else 0
+        if entry is None or not entry.is_file or entry.size <= place:
+            return
+        try:
+            data = self.files.read(path)
+        except Unreadable as error:
+            log.warning("a transcript does not read: %s", error)
+            return
+        for line in data[place : data.rfind(b"\n") + 1].splitlines(keepends=True):
+            place += len(line)
+            if _told_at(line) >= run.opened_at - CLOCKS:
+                for event in runtime.appended([line]):
+                    yield place, event
+        self._read[run.id] = run.transcript, place
+
     def _event(self, name: str, runtime: Runtime) -> Event | None:
         try:
             told = load_json(
@@ -111,11 +148,21 @@ class Events:
             judgement = self._judged(wish, run, state, where)
         if event.failure is Failure.LIMIT and event.again_at is None:
             event = replace(event, again_at=reset_time(event.text, at))
-        roots = runtime_of(state.agents[run.agent]).transcripts(self.environ())
-        kept = event.transcript if any(Path(event.transcript).is_relative_to(root) for root in roots) else ""
+        kept = self._believed(event.transcript, runtime_of(state.agents[run.agent]))
         said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
         event = replace(event, text=said, transcript=kept)
         return EventLanded(at, f"{run.id}:{name}", run.id, name, event, waits, whole, judgement)
+
+    def _believed(self, transcript: str, runtime: Runtime) -> str:
+        """Return where a transcript really lies, if that is where its program keeps them; else nothing."""
+        if not transcript.startswith("/"):
+            return ""
+        try:
+            path = self.files.real(Path(transcript))
+            roots = [self.files.real(root) for root in runtime.transcripts(self.environ())]
+        except (OSError, ValueError):
+            return ""
+        return str(path) if any(path.is_relative_to(root) for root in roots) else ""
 
     def _order(self, run: Run) -> str:
         try:
@@ -139,6 +186,15 @@ class Events:
     def _judged(self, wish: Wish, run: Run, state: PMState, where: Places) -> Judgement:
         grants = tuple(str(self.files.real(folder)) for folder in may_write(run, state, where))
         return judge(self.policy(state, run), wish, grants)
+
+
+def _told_at(line: bytes) -> float:
+    """Return when a line of a transcript says that it was written; for ever, where it does not say."""
+    found = _STAMP.search(line)
+    try:
+        return datetime.fromisoformat(found[1].decode()).timestamp() if found else math.inf
+    except ValueError:
+        return math.inf
 
 
 def may_write(run: Run, state: PMState, where: Places) -> tuple[Path, ...]:

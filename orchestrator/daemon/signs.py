@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import places
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from orchestrator.pm.state import PMState
     from orchestrator.ports.files import Files
 
@@ -27,6 +26,8 @@ def signs_of_work(files: Files, task: Path, state: PMState) -> dict[str, float]:
         sign = newest(_scratchpad(task, run.instance))
         if (agent := state.agents.get(run.agent)) is not None:
             sign = max(sign, newest(_artifacts(task, agent.artifact_folder)))
+        if run.transcript and (kept := files.entry(Path(run.transcript))) is not None:
+            sign = max(sign, kept.mtime_ns)
         if sign:
             signs[run.id] = sign / 1e9
     return signs

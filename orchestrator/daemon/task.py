@@ -213,6 +213,8 @@ class Task:
                     self._hand_in(fact.run, said)
                 self.feed(fact)
             self._events.take_away(entry.name)
+        for fact in self._events.from_transcripts(self.engine.state, self.where, at):
+            self.feed(fact)
 
     def _hand_in(self, run: str, said: str) -> None:
         """Put the last words of a run into `handoffs/` where they are its report: it may not write files (H8)."""

@@ -26,7 +26,9 @@ def _explore(request: ModelRequest, me: Spawned) -> Steps:
 
 def _plan(request: ModelRequest, me: Spawned) -> Steps:
     subtasks = "## Subtasks\n- [one] Greet (agent: dev)\n- [two] Part (agent: dev; needs: one)"
-    yield me.hand_in(request, me.report("## Completed Work\nPlanned.", "## Artifacts Generated\nNone", subtasks))
+    yield me.hand_in(
+        request, me.report("## Completed Work\nPlanned.", "## Artifacts Generated\nNone", subtasks)
+    )
 
 
 def _dev(request: ModelRequest, me: Spawned) -> Steps:
@@ -37,7 +39,9 @@ def _dev(request: ModelRequest, me: Spawned) -> Steps:
         return
     text = f"def {name}():\n    return '{name}'\n"
     yield write(request, f"{name}.py", text)
-    yield me.hand_in(request, me.report(f"## Completed Work\nWrote {name}.py.", "## Artifacts Generated\nNone"))
+    yield me.hand_in(
+        request, me.report(f"## Completed Work\nWrote {name}.py.", "## Artifacts Generated\nNone")
+    )
 
 
 def _judge(request: ModelRequest, me: Spawned) -> Steps:

@@ -1,0 +1,170 @@
+"""Events of agent programs, as they come in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator import places
+from orchestrator.daemon.act.launch import Places
+from orchestrator.daemon.events import Events
+from orchestrator.model.event import EventKind, Failure
+from orchestrator.model.permission import Policy, Ruling
+from orchestrator.model.run import Run
+from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.unit.pm.story import AT, ROLES, Story
+
+HOME = Path("/state/tasks/demo-1")
+PROJECT = Path("/project")
+WHERE = Places(PROJECT, HOME, PROJECT / "tasks/demo", Path("/state/worktrees/demo-1"))
+TRANSCRIPT = "/home/user/.claude/projects/p/s.jsonl"
+
+
+class Bench:
+    """A developer's run that lives, of Claude, and what it tells."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(ROLES, "dev", replace(ROLES["dev"], runtime="claude", receipts=True))
+        self.clock = FakeClock(AT)
+        self.files = MemoryFiles(now=self.clock.now)
+        self.story = Story().planned("a")
+        self.run: Run = self.story.comes_alive("dev:a")
+        self.policy = Policy()
+        self.events = Events(self.files, HOME, lambda: {"HOME": "/home/user"}, lambda *_: self.policy)
+        folder = places.run_home(HOME, self.run.id)
+        self.files.make_folder(folder)
+        self.files.write(places.run_order(folder), b"# Agent: dev\nDo it;\n")
+        self.files.make_folder(places.task_events(HOME))
+        self.told = 0
+
+    def tell(self, told: object, *, waits: bool = False, run: str = "", raw: bytes = b"") -> str:
+        """A hook leaves a file; return the event's name."""
+        self.told += 1
+        name = f"{run or self.run.id}.{int(AT)}.{self.told}"
+        path = places.task_events(HOME) / f"{name}{'.waits' if waits else ''}.json"
+        self.files.write(path, raw or json.dumps(told).encode())
+        return name
+
+    def facts(self):
+        found = [self.events.fact(entry, self.story.state, WHERE, AT)[0] for entry in self.events.waiting()]
+        return [fact for fact in found if fact is not None]
+
+    def answer(self, name: str) -> bytes | None:
+        path = places.run_answers(places.run_home(HOME, self.run.id)) / name
+        return self.files.read(path) if self.files.entry(path) else None
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(monkeypatch)
+
+
+def taken(prompt: str) -> dict[str, str]:
+    return {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "prompt": prompt}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "whole"), [("# Agent: dev\nDo it;\n", True), ("# Agent: dev\nDo it\n", False)]
+)
+def test_a_receipt_says_whether_it_is_the_order_to_the_byte_and_journals_none_of_it(bench, prompt, whole):
+    name = bench.tell(taken(prompt))
+    (fact,) = bench.facts()
+    assert (fact.name, fact.run, fact.whole) == (name, bench.run.id, whole)
+    assert (fact.event.kind, fact.event.session, fact.event.text) == (EventKind.TAKEN, "s-1", "")
+
+
+def test_events_come_in_the_order_in_which_they_came(bench):
+    bench.tell({"hook_event_name": "SessionStart"})
+    bench.clock.sleep(0.01)
+    bench.tell(taken("x"))
+    assert [fact.event.kind for fact in bench.facts()] == [EventKind.STARTED, EventKind.TAKEN]
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"{", b"[1]", b'"x"', b"\xff\xfe", b'{"a":' * 100 + b"1" + b"}" * 100, b'{"a":NaN}']
+)
+def test_what_does_not_read_is_no_event_and_whoever_waits_goes_its_own_way(bench, raw):
+    name = bench.tell(None, waits=True, raw=raw or b" ")
+    assert bench.facts() == []
+    assert bench.answer(name) == b""
+
+
+def test_an_event_that_says_nothing_of_a_turn_holds_nobody_up(bench):
+    name = bench.tell({"hook_event_name": "Whatever"}, waits=True)
+    assert bench.facts() == []
+    assert bench.answer(name) == b""
+
+
+@pytest.mark.parametrize("run", ["r-00000000", "r-../../x"])
+def test_what_speaks_for_no_run_that_lives_is_no_fact(bench, run):
+    places.task_events(HOME)
+    if "/" not in run:
+        bench.tell(taken("x"), run=run)
+    assert bench.facts() == []
+
+
+def test_a_name_that_is_none_is_taken_away_and_one_in_the_making_is_left(bench):
+    folder = places.task_events(HOME)
+    bench.files.write(folder / "nonsense", b"{}")
+    bench.files.write(folder / ".r-1.2.3", b"{}")
+    assert bench.events.waiting() == []
+    assert {entry.name for entry in bench.files.entries(folder)} == {".r-1.2.3"}
+
+
+def asks(tool: str, **given: str) -> dict[str, object]:
+    told = {"hook_event_name": "PermissionRequest", "cwd": "/state/worktrees/demo-1/a"}
+    return {**told, "tool_name": tool, "tool_input": given}
+
+
+def test_a_wish_is_judged_with_its_paths_as_they_really_are(bench):
+    bench.tell(asks("Write", file_path="src/../x.py"), waits=True)
+    (fact,) = bench.facts()
+    assert fact.waits
+    assert fact.event.wish.paths == ("/state/worktrees/demo-1/a/x.py",)
+    assert fact.event.wish.inside
+    assert fact.judgement.ruling is Ruling.ALLOW
+
+
+@pytest.mark.parametrize(
+    "path", ["../../../../etc/passwd", "/etc/passwd", "/state/worktrees/demo-1/other/x.py"]
+)
+def test_a_way_out_of_its_folders_is_not_inside(bench, path):
+    bench.tell(asks("Write", file_path=path), waits=True)
+    (fact,) = bench.facts()
+    assert not fact.event.wish.inside
+    assert fact.judgement.ruling is not Ruling.ALLOW
+
+
+def test_it_may_write_its_handoff_and_its_artifacts_and_not_those_of_others(bench):
+    for where in ("handoffs/dev-1.md", "artifacts/code/x.md", "scratchpad/dev/x"):
+        bench.tell(asks("Write", file_path=f"/project/tasks/demo/{where}"), waits=True)
+    bench.tell(asks("Write", file_path="/project/tasks/demo/artifacts/reviews/x.md"), waits=True)
+    assert [fact.event.wish.inside for fact in bench.facts()] == [True, True, True, False]
+
+
+def test_a_transcript_is_believed_only_where_its_program_keeps_them(bench):
+    bench.tell(taken("x") | {"transcript_path": TRANSCRIPT})
+    bench.tell(taken("x") | {"transcript_path": "/etc/shadow"})
+    bench.tell(taken("x") | {"transcript_path": "/home/user/.claude/projects/../../../../etc/shadow"})
+    kept, *others = [fact.event.transcript for fact in bench.facts()]
+    assert kept == TRANSCRIPT
+    assert others == ["", ""]
+
+
+def test_what_a_failed_turn_said_is_cut_and_redacted(bench):
+    key = "sk-ant-api03-" + "a" * 40
+    bench.tell(
+        {
+            "hook_event_name": "StopFailure",
+            "error": "rate_limit",
+            "last_assistant_message": f"{key} " + "x" * 999,
+        }
+    )
+    (fact,) = bench.facts()
+    assert fact.event.failure is Failure.LIMIT
+    assert key not in fact.event.text
+    assert len(fact.event.text) <= 401
