@@ -1,0 +1,43 @@
+"""One task from `task start` to COMPLETE with each real CLI: two subtasks, a blocker, a rejection, a daemon killed twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.clis.house import a_house
+from tests.clis.pinned import NODE, pins, why_missing
+from tests.clis.players import Cast
+from tests.clis.playing import played
+
+CLIS = [name for name in pins() if name != NODE]
+
+
+@pytest.fixture
+def installed(request: pytest.FixtureRequest) -> str:
+    """The name of a CLI that is there; otherwise the test is skipped by that name."""
+    name: str = request.param
+    if why := why_missing(name):
+        pytest.skip(why)
+    return name
+
+
+@pytest.mark.parametrize("installed", CLIS, indirect=True)
+def test_a_task_is_complete_with_real_agents_whatever_becomes_of_the_daemon(installed: str) -> None:
+    with a_house(installed, played(Cast().turn), limits__end_grace="5 s") as house:
+        world = house.world
+        house.daemon()
+        house.begin("t1", installed.partition("-")[0])
+        for step in ("dev:one", "review:one"):
+            world.until(lambda step=step: world.agent(step, "t1"), within=240)
+            world.kill_daemon()
+            house.daemon()
+        world.until(lambda: world.stands("t1") in {"complete", "failed", "waiting"}, within=240)
+        assert world.stands("t1") == "complete", house.screens()
+        story = world.story("t1")
+        opened = [run for run in story.runs.values() if run["step"] == "dev:one"]
+        assert len(opened) == 3, opened  # blocked, rejected, accepted
+        assert {change["delivery"] for change in story.changes("run_delivered")} <= {"delivered"}
+        assert world.git("show", "task/t1:greet.py") == "def greet():\n    return 'greet'"
+        assert world.git("show", "task/t1:part.py") == "def part():\n    return 'part'"
+        assert not house.server.faults
+        world.check_nobody_is_left()

@@ -1,0 +1,111 @@
+"""`relay.sh`, in every shell that there is: what a hook is told reaches the PM whole, and the answer the hook."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon.events import _NAME
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.launcher import RELAY, checked_file, lay_down
+from orchestrator.model.errors import Refused
+from orchestrator.ports.host import LaunchSpec
+from tests.polling import wait_until
+
+SHELLS = [shell for shell in ("sh", "dash", "bash", "busybox") if shutil.which(shell)]
+RUN = "r-0123abcd"
+
+
+@dataclass
+class Hooked:
+    """A run's folder, and hooks in it."""
+
+    home: Path
+    shell: list[str]
+
+    @property
+    def run(self) -> Path:
+        return self.home / "runs" / RUN
+
+    @property
+    def inbox(self) -> Path:
+        return self.home / "requests" / "events"
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [*self.shell, str(self.run / RELAY), *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd="/",
+            env={"PATH": os.environ["PATH"]},
+        )
+
+    def tell(self, said: bytes, *words: str) -> bytes:
+        """Let a hook tell something and return what it printed."""
+        return self.start(*words).communicate(said, timeout=20)[0]
+
+    def events(self) -> list[Path]:
+        return sorted(self.inbox.iterdir())
+
+
+@pytest.fixture(params=SHELLS)
+def hooked(request: pytest.FixtureRequest, tmp_path: Path) -> Hooked:
+    home = tmp_path / "it's a #{home} $(x)"
+    made = Hooked(home, [request.param, *(["sh"] if request.param == "busybox" else [])])
+    spec = LaunchSpec(RUN, made.run, ("true",), tmp_path, "s", "w", files={"settings.json": b"{}"})
+    made.run.mkdir(parents=True)
+    lay_down(DiskFiles(), spec)
+    made.inbox.mkdir(parents=True)
+    return made
+
+
+@pytest.mark.parametrize("said", [b"", b'{"a": "\\u00fc `$HOME` %s \\n"}', b"x" * 3_000_000])
+def test_what_is_told_is_there_whole_under_a_name_that_is_read(hooked: Hooked, said: bytes) -> None:
+    assert hooked.tell(said) == b""
+    (event,) = hooked.events()
+    assert event.read_bytes() == said
+    assert _NAME.fullmatch(event.name)
+    assert event.name.startswith(f"{RUN}.")
+    assert event.stat().st_mode & 0o077 == 0
+
+
+def test_one_that_waits_prints_the_answer_and_nothing_else(hooked: Hooked) -> None:
+    hook = hooked.start("waits", "no")
+    assert hook.stdin is not None
+    hook.stdin.write(b"{}")
+    hook.stdin.close()
+    (event,) = wait_until(lambda: [each for each in hooked.events() if not each.name.startswith(".")])
+    assert event.name.endswith(".waits.json")
+    assert hook.poll() is None
+    answers = hooked.run / "answers"
+    answers.mkdir()
+    DiskFiles().write(answers / event.name.removesuffix(".waits.json"), b'{"decision": "allow"}')
+    assert hook.wait(timeout=20) == 0
+    assert hook.stdout is not None
+    assert hook.stdout.read() == b'{"decision": "allow"}'
+    hook.stdout.close()
+
+
+def test_what_cannot_be_handed_over_is_answered_by_the_fallback_at_once(hooked: Hooked) -> None:
+    shutil.rmtree(hooked.inbox)
+    assert hooked.tell(b"{}", "waits", '{"decision": "deny"}') == b'{"decision": "deny"}'
+    assert hooked.tell(b"{}", "waits", "") == b""
+    assert hooked.tell(b"{}") == b""
+
+
+def test_many_at_once_are_each_an_event(hooked: Hooked) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: hooked.tell(str(number).encode()), range(24)))
+    assert sorted(int(event.read_bytes()) for event in hooked.events()) == list(range(24))
+
+
+@pytest.mark.parametrize("name", ["../x", "launch.sh", "exit", "exit.new", "", "a/b", "A", ".x", "answers"])
+def test_a_runtime_cannot_lay_a_file_over_ours(name: str) -> None:
+    with pytest.raises(Refused):
+        checked_file(name)
