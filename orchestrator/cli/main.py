@@ -30,13 +30,26 @@ VERBS = {
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
     "config": "show each setting, its value and where that comes from",
+    "doctor": "tell what is here, what a task would miss, and how to mend it",
     "daemon": "start, stop, install or look at the daemon",
     "help": "explain a verb, `json` documents, or `exit-codes`",
 }
 _ABOUT_ITSELF = frozenset({"daemon", "help"})
 """Verbs that mind the daemon in their own way, or not at all."""
 _LOOKING = frozenset(
-    {"status", "list", "logs", "why", "questions", "templates", "config", "help", "daemon", "notify"}
+    {
+        "status",
+        "list",
+        "logs",
+        "why",
+        "questions",
+        "templates",
+        "config",
+        "doctor",
+        "help",
+        "daemon",
+        "notify",
+    }
 )
 """Verbs that an agent may use too, as they change nothing; `daemon` and `notify` tell their own actions apart."""
 

@@ -31,6 +31,7 @@ LOOKING = [
     ["questions"],
     ["templates"],
     ["config"],
+    ["doctor"],
     ["notify", "list"],
     ["daemon", "status"],
     ["daemon", "alarm"],
