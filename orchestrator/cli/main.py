@@ -31,6 +31,7 @@ VERBS = {
     "setup-agents": "write the default agents into a project",
     "config": "show each setting, its value and where that comes from",
     "doctor": "tell what is here, what a task would miss, and how to mend it",
+    "completion": "print a script by which bash, zsh or fish complete `task`",
     "daemon": "start, stop, install or look at the daemon",
     "help": "explain a verb, `json` documents, or `exit-codes`",
 }
@@ -46,6 +47,7 @@ _LOOKING = frozenset(
         "templates",
         "config",
         "doctor",
+        "completion",
         "help",
         "daemon",
         "notify",
@@ -83,6 +85,10 @@ def _run(words: list[str]) -> int:
 
         print(f"agent-orchestrator {__version__}")
         return Exit.DONE
+    if (
+        verb == "complete"
+    ):  # for the scripts of `task completion`: at each press of a key, and never a word of trouble
+        return _complete(rest)
     if verb in {"-h", "--help"}:
         verb = "help"
     if verb not in VERBS:
@@ -102,6 +108,19 @@ def _run(words: list[str]) -> int:
         mind_daemon()
     code: int = module.run(options)
     return code
+
+
+def _complete(words: list[str]) -> int:
+    try:
+        from orchestrator.cli.complete import complete
+
+        complete(words)
+    except BrokenPipeError:
+        raise
+    except Exception:
+        if os.environ.get("ORCHESTRATOR_DEBUG"):
+            raise
+    return Exit.DONE
 
 
 def mind_daemon() -> None:

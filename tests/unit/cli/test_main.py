@@ -32,6 +32,7 @@ LOOKING = [
     ["templates"],
     ["config"],
     ["doctor"],
+    ["completion", "bash"],
     ["notify", "list"],
     ["daemon", "status"],
     ["daemon", "alarm"],
