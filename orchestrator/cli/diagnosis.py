@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from orchestrator.model.settings import PASSED
-from orchestrator.runtimes.inventory import AgentCli
+from orchestrator.cli.seen import Asked, CliSeen, Seen
 
 SCARCE: Final = 1_000_000_000
 TOO_LITTLE: Final = 20_000_000
@@ -22,8 +20,6 @@ FEW_INSTANCES: Final = 64
 
 OLDEST_TMUX: Final = (3, 0)
 SOUND_TMUX: Final = (3, 6)
-
-_NUMBERS: Final = re.compile(r"(\d+(?:\.\d+)+)")
 
 
 class Severity(StrEnum):
@@ -43,70 +39,6 @@ class Finding:
     severity: Severity
     text: str
     mend: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A program that was looked for on the agents' `PATH` and asked its version: what it said, or why it did not."""
-
-    name: str
-    path: str = ""
-    said: str = ""
-    fault: str = ""
-
-    @property
-    def version(self) -> str:
-        """The version's numbers as it said them, or an empty string."""
-        found = _NUMBERS.search(self.said)
-        return found[1] if found else ""
-
-
-@dataclass(frozen=True, slots=True)
-class CliSeen:
-    """An agent CLI as an agent would find it.
-
-    `held_back` are variables that would log it in, and that the settings do not let through; `unheard` those that
-    pass, but that the running daemon was started without.
-    """
-
-    cli: AgentCli
-    asked: Asked
-    logins: tuple[str, ...] = ()
-    held_back: tuple[str, ...] = ()
-    unheard: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """A folder that a task needs; `fault` says why it cannot be used, `room` and `inodes` what is free there."""
-
-    what: str
-    path: str
-    fault: str = ""
-    room: int | None = None
-    inodes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """All that was seen. What could not be found out is None, or empty."""
-
-    clis: tuple[CliSeen, ...] = ()
-    programs: dict[str, Asked] = field(default_factory=dict)
-    folders: tuple[Folder, ...] = ()
-    repository: bool = True
-    settings_fault: str = ""
-    settings_file: str = ""
-    passed: tuple[str, ...] = PASSED
-    late_clock: float = 0.0
-    synchronised: bool | None = None
-    limits: dict[str, int] = field(default_factory=dict)
-    daemon_up: bool = False
-    daemon_silent: float | None = None
-    daemon_version: str | None = None
-    version: str = ""
-    manager: str = ""
-    survives_logout: bool | None = None
 
 
 def findings(seen: Seen) -> list[Finding]:
@@ -187,7 +119,9 @@ def _of_cli(seen: CliSeen) -> Iterator[Finding]:
             f"({'.'.join(map(str, cli.tried))})",
             cli.install,
         )
-    if not seen.logins and not seen.held_back and not seen.unheard:
+    if not seen.driven:
+        yield Finding(cli.name, Severity.NOTE, "is here, but this version has no runtime for it")
+    elif not seen.logins and not seen.held_back and not seen.unheard:
         yield Finding(
             cli.name, Severity.WARN, "no login is seen in files or variables that an agent gets", cli.login
         )

@@ -9,10 +9,11 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from orchestrator.cli.diagnosis import CliSeen, Finding, Seen, Severity, can_run, findings, login_of
+from orchestrator.cli.diagnosis import Finding, Severity, can_run, findings, login_of
 from orchestrator.cli.examination import examine
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import coloured, columns, harmless, paint, wrapped
+from orchestrator.cli.seen import CliSeen, Seen
 from orchestrator.cli.table import table
 from orchestrator.formats.text import neutral_json
 from orchestrator.runtimes.logins import shortened
@@ -77,7 +78,7 @@ def _screen(seen: Seen, found: list[Finding]) -> list[str]:
 def _row(seen: CliSeen, home: str) -> tuple[str, ...]:
     asked = seen.asked
     version = asked.version or ("?" if asked.path else "-")
-    signals = seen.cli.signals if asked.path else ""
+    signals = "" if not asked.path else seen.cli.signals if seen.driven else "no runtime yet"
     return seen.cli.name, version, signals, login_of(seen), shortened(asked.path, home) if asked.path else ""
 
 
@@ -102,7 +103,7 @@ def _shape(seen: Seen, found: list[Finding]) -> dict[str, Any]:
                 "version": each.asked.version or None,
                 "logins": list(each.logins),
                 "held_back": list(each.held_back),
-                "signals": each.cli.signals,
+                "signals": each.cli.signals if each.driven else None,
                 "install": each.cli.install,
             }
             for each in seen.clis

@@ -12,18 +12,20 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import orchestrator
 from orchestrator import places
 from orchestrator.cli.beat import LATE, Beat
-from orchestrator.cli.diagnosis import Asked, CliSeen, Folder, Seen
 from orchestrator.cli.exits import CommandError
+from orchestrator.cli.seen import Asked, CliSeen, Folder, Seen
 from orchestrator.cli.service import service_of
 from orchestrator.formats.settings import load_settings
 from orchestrator.model.errors import Refused
 from orchestrator.model.settings import PASSED
+from orchestrator.runtimes.choice import RUNTIMES
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.logins import login_files, login_variables, shortened
@@ -36,6 +38,24 @@ _GIT_DEADLINE: Final = 5.0
 _PROGRAMS: Final = {"tmux": ("-V",), "git": ("--version",), "ssh": ("-V",), "rsync": ("--version",)}
 _SKEW: Final = 60.0
 _INOTIFY: Final = Path("/proc/sys/fs/inotify")
+
+
+@dataclass(frozen=True, slots=True)
+class _House:
+    """This process's environment, the daemon's, and the names of the settings' `environment.pass`."""
+
+    environ: Mapping[str, str]
+    daemons: Mapping[str, str]
+    names: tuple[str, ...]
+
+    def names_for(self, cli: AgentCli) -> tuple[str, ...]:
+        """Return the variables that pass to an agent of this CLI: its runtime lets its own through."""
+        runtime = RUNTIMES.get(cli.name)
+        return (*self.names, *(runtime.variables if runtime else ()))
+
+    def of_agent(self, cli: AgentCli) -> dict[str, str]:
+        """Return the environment of an agent of this CLI."""
+        return passed(self.daemons, self.names_for(cli))
 
 
 def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]], None]) -> Seen:
@@ -58,12 +78,12 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
     state = places.state_folder(environ)
     beat, state_fault = _beat(state)
     theirs = _environment_of(beat.pid) if beat is not None and beat.up else None
-    reaching = passed(environ if theirs is None else theirs, names)
-    clis, programs = _ask_all(environ, reaching, tell)
+    house = _House(environ, environ if theirs is None else theirs, names)
+    clis, programs = _ask_all(house, tell)
     service = service_of(state)
     home = environ.get("HOME", "")
     return Seen(
-        clis=tuple(_cli(each, asked, environ, reaching, names) for each, asked in clis),
+        clis=tuple(_cli(each, asked, house) for each, asked in clis),
         programs=programs,
         folders=(_state(state, state_fault), _project(project)),
         repository=_is_repository(project),
@@ -86,11 +106,11 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
 
 
 def _ask_all(
-    environ: Mapping[str, str], reaching: Mapping[str, str], tell: Callable[[list[str]], None]
+    house: _House, tell: Callable[[list[str]], None]
 ) -> tuple[list[tuple[AgentCli, Asked]], dict[str, Asked]]:
     """Ask every program its version, all at once: an agent's as an agent would find it, the others as we do."""
-    wanted = [(each.name, each.program, each.asked, reaching) for each in AGENT_CLIS]
-    wanted += [(name, name, asked, environ) for name, asked in _PROGRAMS.items()]
+    wanted = [(each.name, each.program, each.asked, house.of_agent(each)) for each in AGENT_CLIS]
+    wanted += [(name, name, asked, dict(house.environ)) for name, asked in _PROGRAMS.items()]
     answers: dict[str, Asked] = {}
     with ThreadPoolExecutor(len(wanted)) as threads:
         futures = {
@@ -137,25 +157,19 @@ def _first_line(said: bytes) -> str:
     return next(iter(said[:_VERSION_BYTES].decode("utf-8", "replace").strip().splitlines()), "")
 
 
-def _cli(
-    cli: AgentCli,
-    asked: Asked,
-    environ: Mapping[str, str],
-    reaching: Mapping[str, str],
-    names: tuple[str, ...],
-) -> CliSeen:
+def _cli(cli: AgentCli, asked: Asked, house: _House) -> CliSeen:
     """Return what is known of one CLI: by what it is logged in, and what would, if an agent got it."""
-    home = reaching.get("HOME", "")
-    files = [shortened(path, home) for path in login_files(cli, reaching)]
-    logins = (*files, *login_variables(cli, reaching))
-    missed = [name for name in login_variables(cli, environ) if name not in reaching]
-    heard = passed(environ, names)
+    reaching = house.of_agent(cli)
+    files = [shortened(path, reaching.get("HOME", "")) for path in login_files(cli, reaching)]
+    missed = [name for name in login_variables(cli, house.environ) if name not in reaching]
+    heard = passed(house.environ, house.names_for(cli))
     return CliSeen(
         cli,
         asked,
-        logins,
+        (*files, *login_variables(cli, reaching)),
         held_back=tuple(name for name in missed if name not in heard),
         unheard=tuple(name for name in missed if name in heard),
+        driven=cli.name in RUNTIMES,
     )
 
 

@@ -2,16 +2,8 @@ import tomllib
 
 import pytest
 
-from orchestrator.cli.diagnosis import (
-    Asked,
-    CliSeen,
-    Folder,
-    Seen,
-    Severity,
-    can_run,
-    findings,
-    login_of,
-)
+from orchestrator.cli.diagnosis import Severity, can_run, findings, login_of
+from orchestrator.cli.seen import Asked, CliSeen, Folder, Seen
 from orchestrator.model.settings import PASSED
 from orchestrator.runtimes.inventory import AGENT_CLIS
 
@@ -178,3 +170,9 @@ def test_the_daemon():
     assert "version 0; 1 is installed" in of("daemon", daemon_up=True, daemon_version="0")[0].text
     left = of("daemon", manager="systemd", survives_logout=False)
     assert left[-1].mend == "loginctl enable-linger"
+
+
+def test_a_cli_that_this_version_has_no_runtime_for_is_a_note():
+    (told,) = of("claude", clis=(claude(driven=False),))
+    assert told.severity is Severity.NOTE
+    assert "no runtime for it" in told.text

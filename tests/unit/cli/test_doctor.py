@@ -6,11 +6,14 @@ import subprocess
 import pytest
 
 from orchestrator.cli import examination
+from orchestrator.runtimes.choice import RUNTIMES
+from orchestrator.runtimes.inventory import AGENT_CLIS
 
 
 @pytest.fixture
 def programs(house, monkeypatch):
-    """A PATH of our own, with tmux and git; what is put there says what it is told to."""
+    """A PATH of our own, with tmux and git; what is put there says what it is told to. All CLIs have a bare runtime."""
+    monkeypatch.setattr(examination, "RUNTIMES", {cli.name: None for cli in AGENT_CLIS})
     folder = house.root / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -74,6 +77,20 @@ def test_a_key_counts_only_if_the_settings_let_it_through(house, task, programs,
     assert _cli(after, "claude")["logins"] == ["ANTHROPIC_API_KEY"]
     assert _of(after, "agents") == []
     assert "sk-secret" not in before.out + after.out
+
+
+def test_what_its_runtime_lets_through_reaches_an_agent_without_any_setting(
+    house, task, programs, monkeypatch
+):
+    programs("claude", "echo 2.1.328")
+    programs("codex", "echo 0.169.0")
+    monkeypatch.setattr(examination, "RUNTIMES", {"claude": RUNTIMES["claude"]})
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    said = task("doctor", "--json", "--project", str(house.project))
+    assert _cli(said, "claude")["logins"] == ["ANTHROPIC_API_KEY"]
+    assert _of(said, "agents") == _of(said, "claude") == []
+    assert _cli(said, "codex")["signals"] is None
+    assert "no runtime for it" in _of(said, "codex")[0]["text"]
 
 
 def test_a_program_is_asked_in_the_environment_of_an_agent(house, task, programs, monkeypatch):
