@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ def where_they_lie(state: PMState, names: Iterable[str]) -> list[str]:
 
 
 def _best(skills: Sequence[Skill], text: str, enough: int) -> tuple[str, ...]:
+    if not skills:
+        return ()
     words, whole = _words(text), f"-{'-'.join(_WORD.findall(text.lower()))}-"
     weighed = [(_weight(skill, words, whole), skill.name) for skill in skills if skill.name != OWN]
     fitting = sorted((-weight, name) for weight, name in weighed if weight >= enough)
@@ -84,6 +87,7 @@ def _weight(skill: Skill, words: frozenset[str], whole: str) -> int:
     )
 
 
+@lru_cache(maxsize=512)
 def _words(text: str) -> frozenset[str]:
     """Return the words of a text that tell something, in one number: `tests` is `test`."""
     found = frozenset(_WORD.findall(text.lower())) - _COMMON
