@@ -2,6 +2,7 @@ import os
 import shutil
 import stat
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -186,3 +187,18 @@ def test_a_box_is_refused_for_now(task, programs):
     said = task("doctor", "me@box")
     assert said.code == 2
     assert "remote boxes are not there yet" in said.err
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="only Linux shows a process's environment"
+)
+def test_a_key_that_the_daemon_was_started_without_is_told(house, task, programs, daemon, monkeypatch):
+    programs("claude", "echo 2.1.328")
+    # The daemon here is this process: what was set since it began is not in its environment.
+    monkeypatch.setenv("ORCHESTRATOR_ENVIRONMENT__PASS", "HOME,PATH,ANTHROPIC_AUTH_TOKEN")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "sk-secret")
+    monkeypatch.setattr(examination, "program_on", lambda _path, name: str(house.root / "bin" / name))
+    said = task("doctor", "--json", "--project", str(house.project))
+    (told,) = _of(said, "agents")
+    assert told["text"].endswith("the daemon was started without it: ANTHROPIC_AUTH_TOKEN")
+    assert told["mend"] == "task daemon stop && task daemon start"
