@@ -85,13 +85,13 @@ def _of_clis(seen: Seen) -> Iterator[Finding]:
             "no agent CLI is installed: only tasks run whose agents are programs of your own",
             f"for example: {seen.clis[0].cli.install}; or begin with `task start NAME --template tidy`",
         )
-    here = [each for each in seen.clis if each.asked.path]
+    here = [each for each in seen.clis if each.asked.path and each.driven]
     if held := sorted({name for each in here for name in each.held_back}):
         wanted = any(each.held_back and not each.logins for each in here)
         yield Finding(
             "agents",
             Severity.WARN if wanted else Severity.NOTE,
-            f"set here, but no agent gets it: {', '.join(held)}",
+            f"set here, but reaches no agent of {_named(each for each in here if each.held_back)}: {', '.join(held)}",
             f"to let it through write under [environment] of {seen.settings_file}:\n{pass_line(seen.passed, held)}",
         )
     if unheard := sorted({name for each in here for name in each.unheard}):
@@ -101,6 +101,10 @@ def _of_clis(seen: Seen) -> Iterator[Finding]:
             f"set here, but the daemon was started without it: {', '.join(unheard)}",
             "task daemon stop && task daemon start",
         )
+
+
+def _named(clis: Iterable[CliSeen]) -> str:
+    return ", ".join(each.cli.name for each in clis)
 
 
 def _of_cli(seen: CliSeen) -> Iterator[Finding]:

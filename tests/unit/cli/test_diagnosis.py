@@ -89,10 +89,19 @@ def test_a_key_that_no_agent_gets_is_told_with_the_line_that_lets_it_through():
     assert of("claude", **seen) == []
     (told,) = of("agents", **seen)
     assert told.severity is Severity.WARN
-    assert told.text == "set here, but no agent gets it: ANTHROPIC_API_KEY"
+    assert told.text == "set here, but reaches no agent of claude: ANTHROPIC_API_KEY"
     where, line = told.mend.split("\n")
     assert "[environment] of ~/config.toml" in where
     assert tomllib.loads(line)["pass"] == [*PASSED, "ANTHROPIC_API_KEY"]
+
+
+def test_a_key_that_reaches_one_is_told_only_for_the_others_that_have_a_runtime():
+    others = [
+        CliSeen(cli, Asked(cli.name, "/bin/x", "9.9"), held_back=("K",), driven=cli is CODEX)
+        for cli in AGENT_CLIS[1:]
+    ]
+    (told,) = of("agents", clis=(claude(logins=("K",)), *others))
+    assert told.text == "set here, but reaches no agent of codex: K"
 
 
 def test_a_key_that_nobody_needs_is_a_note():
