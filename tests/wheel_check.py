@@ -125,10 +125,15 @@ def answers_help(installed: Installed) -> None:
 
 
 def sets_up_agents(installed: Installed, project: Path) -> None:
-    """Raise Failed unless the default agents, which ship as files, land in a project."""
+    """Raise Failed unless what ships as files is there: agents and a skill land in a project, scripts are printed."""
     printed = installed.run("task", "setup-agents", "--project", project)
     if not list((project / ".claude" / "agents").glob("*.md")):
         raise Failed(f"task setup-agents wrote no agent, but printed\n{printed}")
+    if not (project / ".claude" / "skills" / "multi-agent" / "SKILL.md").is_file():
+        raise Failed(f"task setup-agents wrote no skill, but printed\n{printed}")
+    for shell in ("bash", "zsh", "fish"):
+        if "_agent_orchestrator" not in installed.run("task", "completion", shell):
+            raise Failed(f"task completion {shell} prints no script")
 
 
 def carries_a_task(installed: Installed, project: Path) -> None:
@@ -173,7 +178,10 @@ def main() -> None:
         project = root / "project"
         project.mkdir()
         sets_up_agents(installed, project)
-        print("task setup-agents lays down the agents", flush=True)
+        print(
+            "task setup-agents lays down the agents and the skill, task completion prints its scripts",
+            flush=True,
+        )
         carries_a_task(installed, project)
         print("task start carries a task to its end", flush=True)
 

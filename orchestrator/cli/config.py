@@ -30,8 +30,12 @@ def run(options: Namespace) -> int:
         shape = [{"key": each.key, "value": each.value, "source": each.where} for each in settings]
         print(json.dumps({"settings": shape}))
         return Exit.DONE
-    rows = [(each.key, each.value, each.where) for each in settings]
-    print("\n".join(table(("SETTING", "VALUE", "FROM"), rows, columns(), colour=coloured(sys.stdout))))
+    # The file is named whole below; here its line must not be what is cut.
+    rows = [(each.key, each.value, each.where.replace(f"{path}:", f"{path.name}:", 1)) for each in settings]
+    lines = table(("SETTING", "VALUE", "FROM"), rows, columns(), colour=coloured(sys.stdout))
+    print("\n".join(lines))
+    if any("…" in line for line in lines):
+        print("\nwhat is cut (…) stands whole in `task config --json`")
     print(f"\nsettings file: {path}{'' if path.exists() else ' (there is none)'}")
     print("environment: ORCHESTRATOR_SECTION__KEY, as in ORCHESTRATOR_LIMITS__CHECK_IN=5m")
     return Exit.DONE

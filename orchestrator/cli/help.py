@@ -49,6 +49,13 @@ task templates --json
 task config --json
   settings[]   key value source
 
+task doctor --json
+  can_run                                        whether a task could run; then the exit code is 0, else 1
+  clis[]       name path version logins[] held_back[] signals install
+               logins: files and variables that an agent would find; held_back: variables that reach none
+               signals: null where this version has no runtime for it
+  findings[]   topic severity text mend          severity: ok note warn missing
+
 task notify test --json
   channels[]   name scheme answer reason         answer: told refused unknown
 

@@ -30,13 +30,28 @@ VERBS = {
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
     "config": "show each setting, its value and where that comes from",
+    "doctor": "tell what is here, what a task would miss, and how to mend it",
+    "completion": "print a script by which bash, zsh or fish complete `task`",
     "daemon": "start, stop, install or look at the daemon",
     "help": "explain a verb, `json` documents, or `exit-codes`",
 }
 _ABOUT_ITSELF = frozenset({"daemon", "help"})
 """Verbs that mind the daemon in their own way, or not at all."""
 _LOOKING = frozenset(
-    {"status", "list", "logs", "why", "questions", "templates", "config", "help", "daemon", "notify"}
+    {
+        "status",
+        "list",
+        "logs",
+        "why",
+        "questions",
+        "templates",
+        "config",
+        "doctor",
+        "completion",
+        "help",
+        "daemon",
+        "notify",
+    }
 )
 """Verbs that an agent may use too, as they change nothing; `daemon` and `notify` tell their own actions apart."""
 
@@ -70,6 +85,10 @@ def _run(words: list[str]) -> int:
 
         print(f"agent-orchestrator {__version__}")
         return Exit.DONE
+    if (
+        verb == "complete"
+    ):  # for the scripts of `task completion`: at each press of a key, and never a word of trouble
+        return _complete(rest)
     if verb in {"-h", "--help"}:
         verb = "help"
     if verb not in VERBS:
@@ -89,6 +108,19 @@ def _run(words: list[str]) -> int:
         mind_daemon()
     code: int = module.run(options)
     return code
+
+
+def _complete(words: list[str]) -> int:
+    try:
+        from orchestrator.cli.complete import complete
+
+        complete(words)
+    except BrokenPipeError:
+        raise
+    except Exception:
+        if os.environ.get("ORCHESTRATOR_DEBUG"):
+            raise
+    return Exit.DONE
 
 
 def mind_daemon() -> None:

@@ -4,22 +4,52 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.formats.agent_file import read_agent, render_claude_agent, render_kiro_agent
+from orchestrator.formats.agent_forms import (
+    render_codex_agent,
+    render_gemini_agent,
+    render_opencode_agent,
+)
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.agents import Agent
 from orchestrator.shipped import shipped
 
 EXAMPLE = "task setup-agents --project ~/src/shop"
 
-FORMS: Final[dict[str, tuple[str, str, Callable[[Agent], str]]]] = {
-    "claude": (".claude/agents", ".md", render_claude_agent),
-    "kiro": (".kiro/agents", ".json", render_kiro_agent),
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Where one CLI looks for agents and skills in a project, and how it wants an agent written.
+
+    `note` is what a user should know beforehand.
+    """
+
+    agents: str
+    suffix: str
+    render: Callable[[Agent], str]
+    skills: str
+    note: str = ""
+
+
+FORMS: Final = {
+    "claude": Form(".claude/agents", ".md", render_claude_agent, ".claude/skills"),
+    "codex": Form(".codex/agents", ".toml", render_codex_agent, ".agents/skills"),
+    "gemini": Form(".gemini/agents", ".md", render_gemini_agent, ".agents/skills"),
+    "opencode": Form(
+        ".opencode/agent",
+        ".md",
+        render_opencode_agent,
+        ".agents/skills",
+        "opencode has agents named explore and plan of its own: in this project those here take their place",
+    ),
+    "kiro": Form(".kiro/agents", ".json", render_kiro_agent, ".kiro/skills"),
 }
-"""Where an agent is defined for each CLI that has definitions, and how (HUB 3.4)."""
+"""By CLI (HUB 3.4). aider knows neither agents nor skills. Codex, Gemini CLI and opencode share a folder of skills."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -33,18 +63,22 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write each default agent in each form that is not there yet, and say so file by file."""
+    """Write each default agent and skill in each form that is not there yet, and say so file by file."""
     project = Path(options.project).expanduser().resolve()
     if not project.is_dir():
         raise CommandError(Exit.USAGE, f"{project} is no folder: give the project's by --project PATH")
-    for path, outcome in setup_agents(project, list(FORMS) if options.form == "all" else [options.form]):
+    forms = list(FORMS) if options.form == "all" else [options.form]
+    for path, outcome in setup_agents(project, forms):
         print(f"{outcome} {path}")
+    for note in (FORMS[form].note for form in forms):
+        if note:
+            print(note)
     print("change them as you like, or add your own beside them: nothing is ever overwritten")
     return Exit.DONE
 
 
 def setup_agents(project: Path, forms: Sequence[str]) -> list[tuple[str, str]]:
-    """Write the agents that ship into a project, each in each of `forms`, where none is yet.
+    """Write the agents and skills that ship into a project, in each of `forms`, where none is yet.
 
     Returns:
         For each file its path in the project, and `added`, or `kept` where there was one.
@@ -54,17 +88,22 @@ def setup_agents(project: Path, forms: Sequence[str]) -> list[tuple[str, str]]:
 
     """
     disk = DiskFiles()
-    done = []
-    for agent in _defaults():
-        for form in forms:
-            folder, suffix, render = FORMS[form]
-            path = project / folder / f"{agent.name}{suffix}"
-            disk.make_folder(path.parent, 0o755)
-            added = disk.create(path, render(agent).encode(), 0o644)
-            done.append((str(path.relative_to(project)), "added" if added else "kept"))
-    return done
+    done: dict[str, str] = {}
+    for path, data, mode in _wanted([FORMS[form] for form in forms]):
+        if path not in done:
+            disk.make_folder((project / path).parent, 0o755)
+            done[path] = "added" if disk.create(project / path, data, mode) else "kept"
+    return list(done.items())
 
 
-def _defaults() -> Iterator[Agent]:
+def _wanted(forms: Sequence[Form]) -> Iterator[tuple[str, bytes, int]]:
+    """Yield path in the project, content and mode of everything that there should be."""
     for path in sorted(shipped("agents").glob("*.md")):
-        yield read_agent(path.read_bytes(), str(path), trusted=True)
+        agent = read_agent(path.read_bytes(), str(path), trusted=True)
+        for form in forms:
+            yield f"{form.agents}/{agent.name}{form.suffix}", form.render(agent).encode(), 0o644
+    skills = shipped("agents") / "skills"
+    for path in sorted(each for each in skills.rglob("*") if each.is_file()):
+        mode = 0o755 if path.parent.name == "scripts" else 0o644
+        for form in forms:
+            yield f"{form.skills}/{path.relative_to(skills)}", path.read_bytes(), mode

@@ -13,7 +13,8 @@ from orchestrator.cli.screen import columns
 from orchestrator.cli.table import table
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.task_file import read_brief
-from orchestrator.model.errors import BadFile
+from orchestrator.model.errors import BadFile, BadName
+from orchestrator.model.names import checked_name
 from orchestrator.runtimes.templates import template_roots
 
 EXAMPLE = "task templates"
@@ -33,7 +34,7 @@ def run(options: Namespace) -> int:
         for folder in (sorted(root.iterdir()) if root.is_dir() else ())
         if (folder / "task.md").is_file()
     }
-    rows = [(name, _description(found[name] / "task.md"), found[name]) for name in sorted(found)]
+    rows = [(name, _description(name, found[name] / "task.md"), found[name]) for name in sorted(found)]
     if options.json:
         shape = [{"name": name, "description": text, "folder": str(folder)} for name, text, folder in rows]
         print(json.dumps({"templates": shape}))
@@ -44,9 +45,12 @@ def run(options: Namespace) -> int:
     return Exit.DONE
 
 
-def _description(path: Path) -> str:
+def _description(name: str, path: Path) -> str:
     try:
+        checked_name(name, "template name")
         brief = read_brief(path.read_bytes(), str(path))
+    except BadName as error:
+        return f"(rename its folder: {error})"
     except (BadFile, OSError) as error:
         return f"(does not read: {error})"
     return next((line.strip() for line in brief.goal.splitlines() if line.strip()), brief.title)

@@ -257,7 +257,9 @@ class Loop:
                 fact = StopAsked(at, request.id)
             case "answer":
                 text = arguments.get("text", "")
-                fact = Answered(at, self.office.nonce(), request.id, arguments.get("question", ""), text)
+                question = arguments.get("question", "")
+                skills = start.skills_of(self.office, Path(task.engine.state.project)).found
+                fact = Answered(at, self.office.nonce(), request.id, question, text, skills)
             case "spawn":
                 agent = self._agent(task, arguments.get("agent", ""))
                 told = arguments.get("instructions", "")

@@ -16,10 +16,13 @@ from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.families import family_of
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.roster import Roster, find_agents
+from orchestrator.runtimes.skills import Skills, find_skills
 from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from orchestrator.daemon.office import Office
     from orchestrator.daemon.task import Task
     from orchestrator.model.task import Brief
@@ -51,6 +54,9 @@ def started(office: Office, task: Task, request: str, project: str, name: str) -
             why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
             raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")
         runtime_of(found.agents[agent])
+    skills = skills_of(office, root)
+    for warning in _of_skills(skills, brief):
+        task.engine.say(warning)
     base = (
         office.world.workspaces.head(code_of(project, brief))
         if brief.config.workspace is WorkspaceKind.WORKTREE
@@ -66,8 +72,25 @@ def started(office: Office, task: Task, request: str, project: str, name: str) -
         brief=brief,
         agents=found.agents,
         base=base,
+        skills=skills.found,
         history={} if task.begun else history(files, folder, office.world.settings.limits),
     )
+
+
+def skills_of(office: Office, project: Path) -> Skills:
+    """Return the skills that an agent of a project could load."""
+    home = office.world.environ.get("HOME", "")
+    return find_skills(project, Path(home) if home.startswith("/") else None, office.world.files)
+
+
+def _of_skills(skills: Skills, brief: Brief) -> Iterator[str]:
+    """Yield what a user should know: what was passed over, and what task.md asks for and is nowhere."""
+    yield from skills.warnings
+    known = {skill.name for skill in skills.found}
+    asked = [*brief.config.skills, *(name for wish in brief.config.agents.values() for name in wish.skills)]
+    for name in dict.fromkeys(asked):
+        if name not in known:
+            yield f"task.md asks for the skill {name}, which was not found: orders name it all the same"
 
 
 def roster(office: Office, project: Path, brief: Brief) -> Roster:

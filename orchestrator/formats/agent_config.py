@@ -28,6 +28,7 @@ from orchestrator.model.task import (
 )
 
 LINES: Final = 2000
+SKILLS: Final = 20
 
 DEFAULTS: Final = ("retry", "replan", "set-aside", "abandon", "approve", "continue")
 """What may be taken for the answer to a question that nobody answers; never `accept`: criteria are a person's."""
@@ -164,6 +165,13 @@ def _approvals(text: str) -> tuple[Approval, ...]:
     return tuple(Approval(str(_word(Approval, word))) for word in dict.fromkeys(words))
 
 
+def _skills(text: str) -> tuple[str, ...]:
+    names = [word.strip() for word in text.split(",")]
+    if len(names) > SKILLS:
+        raise Refused(f"names {len(names)} skills: name {SKILLS} at most")
+    return tuple(dict.fromkeys(checked_name(name, "skill name") for name in names))
+
+
 def _unanswered(text: str) -> Unanswered:
     answer, after, span = text.partition(" after ")
     if not after or answer.strip() not in DEFAULTS:
@@ -189,6 +197,7 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "rejections": ("after_rejections", partial(_word, AfterRejections)),
     "unanswered": ("unanswered", _unanswered),
     "approve": ("approve", _approvals),
+    "skills": ("skills", _skills),
 }
 _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "command": ("command", argv),
@@ -197,4 +206,5 @@ _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "model": ("model", model_name),
     "cwd": ("cwd", _place),
     "listens": ("listens", _yes),
+    "skills": ("skills", _skills),
 }

@@ -15,6 +15,7 @@ from orchestrator.model.event import Event
 from orchestrator.model.handoff import Report
 from orchestrator.model.permission import Judgement
 from orchestrator.model.run import Delivery, Exit, Sight
+from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief
 
 
@@ -23,6 +24,7 @@ class TaskStarted:
     """The user said `task start`: for the first time, or again after the task ended or was stopped.
 
     `history` are the reports already in the folder at a first start: name and hash. They are never acted on.
+    `skills` are those that an agent could load.
     """
 
     at: float
@@ -35,6 +37,7 @@ class TaskStarted:
     agents: dict[str, Agent] = field(default_factory=dict)
     base: str = ""
     history: dict[str, str] = field(default_factory=dict)
+    skills: tuple[Skill, ...] = ()
     kind: Literal["task_started"] = "task_started"
 
 
@@ -223,13 +226,14 @@ class StopAsked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The user answered a question."""
+    """The user answered a question. `skills` are those that there are now: one may have been added for it."""
 
     at: float
     nonce: str
     request: str
     question: str
     text: str
+    skills: tuple[Skill, ...] | None = None
     kind: Literal["answered"] = "answered"
 
 

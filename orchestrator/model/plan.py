@@ -60,7 +60,7 @@ class Step:
     `needs` must have passed; `after` must only be settled (passed or set aside) and gives the order.
     A rejection by this step reopens `judges`. `workspace` names a tree of `kind`; steps of one name share it.
     The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise. `blockers`
-    are all that its agents were blocked by, whatever the attempt.
+    are all that its agents were blocked by, whatever the attempt; `gap` is what they said to lack of skills.
     """
 
     id: str
@@ -90,6 +90,7 @@ class Step:
     commit: str = ""
     report: str = ""
     artifacts: tuple[str, ...] = ()
+    gap: str = ""
 
     @property
     def settled(self) -> bool:

@@ -71,7 +71,7 @@ class Approval(StrEnum):
 class AgentWish:
     """What task.md says of one agent (`dev.command: …`); empty fields leave the definition as it is.
 
-    `listens` says that a line typed into its pane reaches it.
+    `listens` says that a line typed into its pane reaches it. `skills` are named in each of its orders.
     """
 
     runtime: str = ""
@@ -80,11 +80,12 @@ class AgentWish:
     model: str = ""
     cwd: Place | None = None
     listens: bool | None = None
+    skills: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The section `## Agent Config` of task.md."""
+    """The section `## Agent Config` of task.md. `skills` are named in each order."""
 
     cwd: Place | None = None
     template: str = ""
@@ -95,6 +96,7 @@ class Config:
     unanswered: Unanswered | None = None
     approve: tuple[Approval, ...] = ()
     agents: dict[str, AgentWish] = field(default_factory=dict)
+    skills: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from orchestrator.pm.changes import (
 )
 from orchestrator.pm.orders import context_for, criteria_for, instructions_for, order_name
 from orchestrator.pm.readiness import floor_of, held, next_start
+from orchestrator.pm.skills import skills_for
 from orchestrator.pm.transitions import phase_path
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def open_work(draft: Draft, step: str) -> None:
     here = draft.step(step)
     second = draft.new_order_second()
     run = _open(draft, here, Purpose.WORK, here.agent, order_name(second))
+    skills = skills_for(draft.state, here)
     order = Order(
         name=run.order,
         run=run.id,
@@ -86,7 +88,8 @@ def open_work(draft: Draft, step: str) -> None:
         target=run.instance,
         at=float(second),
         instructions=instructions_for(here),
-        context=context_for(draft.state, here),
+        context=context_for(draft.state, here, skills),
+        skills=skills,
         criteria=criteria_for(draft.state, here),
     )
     draft.change(OrderGiven(order))

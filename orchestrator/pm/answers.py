@@ -27,6 +27,7 @@ from orchestrator.pm.changes import (
     QuestionAnswered,
     RequestHeard,
     RunProgressed,
+    SkillsFound,
     StepTallied,
     TaskMoved,
 )
@@ -53,6 +54,8 @@ def answered(draft: Draft, fact: Answered) -> None:
             else f"{draft.state.name} has no question {fact.question}"
         )
         return
+    if fact.skills is not None and fact.skills != draft.state.skills:
+        draft.change(SkillsFound(fact.skills))
     draft.change(QuestionAnswered(question.id, fact.text, fact.at, by=USER))
     draft.reply = f"{question.id} is answered"
     _carry_out(draft, question, fact.text)

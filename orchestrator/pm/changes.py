@@ -11,6 +11,7 @@ from orchestrator.model.permission import Rule
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.question import Question
 from orchestrator.model.run import Delivery, Ending, Exit, Life, Quiet, Run, Turn
+from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
 
 
@@ -54,6 +55,14 @@ class BriefTaken:
     agents: dict[str, Agent] | None = None
     base: str = ""
     kind: Literal["brief_taken"] = "brief_taken"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsFound:
+    """The skills that there are now."""
+
+    skills: tuple[Skill, ...]
+    kind: Literal["skills_found"] = "skills_found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +120,15 @@ class StepRemembered:
     step: str
     blockers: tuple[str, ...]
     kind: Literal["step_remembered"] = "step_remembered"
+
+
+@dataclass(frozen=True, slots=True)
+class StepLacked:
+    """What skill or context the agents of a step said was missing, so far."""
+
+    step: str
+    gap: str
+    kind: Literal["step_lacked"] = "step_lacked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,12 +397,14 @@ Change: TypeAlias = (
     | TaskMoved
     | PhaseMoved
     | BriefTaken
+    | SkillsFound
     | StepAdded
     | StepRewired
     | StepMoved
     | StepTallied
     | StepFed
     | StepRemembered
+    | StepLacked
     | StepReopened
     | StepReported
     | StepChecked

@@ -166,6 +166,9 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
             return f"phase {get('to')}"
         case "brief_taken":
             return "task.md counts as it now stands"
+        case "skills_found":
+            names = ", ".join(str(skill.get("name")) for skill in get("skills") or ())
+            return f"skills that an order may name: {names or 'none'}"
         case "step_added":
             step = get("step") or {}
             if step.get("judges"):
@@ -176,6 +179,8 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
             return f"{get('step')} is {get('to')}{why}"
         case "step_reopened":
             return f"{get('step')} is opened again, attempt {get('attempt')}{why}"
+        case "step_lacked":
+            return f"{get('step')} lacks: {get('gap')}"
         case "step_checked":
             return f"the check before {get('step')} exited {get('exit')}"
         case "step_committed":
@@ -190,7 +195,8 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
             )
         case "order_given":
             order = get("order") or {}
-            return f"order {order.get('name')} to {order.get('target')} for {order.get('step')}"
+            skills = f", with the skills {', '.join(order['skills'])}" if order.get("skills") else ""
+            return f"order {order.get('name')} to {order.get('target')} for {order.get('step')}{skills}"
         case "run_opened":
             run = get("run") or {}
             return f"run {run.get('id')} is opened: {run.get('instance')} on {run.get('step')}"

@@ -6,8 +6,11 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate
+from orchestrator.pm.skills import where_they_lie
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.model.plan import Step
     from orchestrator.pm.state import PMState
 
@@ -28,8 +31,8 @@ def instructions_for(step: Step) -> str:
     return f"{step.instructions}\n\nThis is attempt {step.attempt}. What was said of earlier ones:\n\n{told}"
 
 
-def context_for(state: PMState, step: Step) -> str:
-    """Return what an agent should know: the goal, and the reports and artifacts that its step stands on."""
+def context_for(state: PMState, step: Step, skills: Sequence[str] = ()) -> str:
+    """Return what an agent should know: the goal, what its step stands on, and where its skills lie."""
     lines = [f"Task: {state.brief.title}", f"Goal: {state.brief.goal}"]
     for need in (*step.needs, *step.after)[-REPORTS_NAMED:]:
         earlier = state.steps[need]
@@ -38,7 +41,7 @@ def context_for(state: PMState, step: Step) -> str:
             lines += [f"  - {artifact}" for artifact in earlier.artifacts]
     if Gate.CHECK in step.gates and step.check_exit is not None:
         lines.append(f"The check that the PM ran on this work exited {step.check_exit}.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *where_they_lie(state, skills)])
 
 
 def criteria_for(state: PMState, step: Step) -> str:

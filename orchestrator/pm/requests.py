@@ -13,6 +13,7 @@ from orchestrator.pm.asking import withdraw
 from orchestrator.pm.changes import (
     BriefTaken,
     RequestHeard,
+    SkillsFound,
     StepAdded,
     StepReopened,
     StepRewired,
@@ -42,6 +43,8 @@ def task_started(draft: Draft, fact: TaskStarted) -> None:
         )
     else:
         _go_on(draft, fact)
+    if draft.state.skills != fact.skills and draft.state.state in ACTIVE:
+        draft.change(SkillsFound(fact.skills))
     draft.change(RequestHeard(fact.request))
 
 

@@ -9,9 +9,10 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections
 from orchestrator.pm.asking import REPLAN, RETRY, STUCK, ask
-from orchestrator.pm.changes import StepMoved, StepRemembered, StepTallied
+from orchestrator.pm.changes import StepLacked, StepMoved, StepRemembered, StepTallied
 from orchestrator.pm.going_back import feed, first_line, may_replan, reopen, replan, set_aside
 from orchestrator.pm.loops import times_asked
+from orchestrator.pm.skills import GAP_LENGTH, filling
 
 if TYPE_CHECKING:
     from orchestrator.model.handoff import Report
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 REMEMBERED: Final = 12
 REMEMBERED_LENGTH: Final = 400
 """How many blockers of a step are remembered, and how much of each."""
+
+_TO_ADD: Final = " (put one into .claude/skills/NAME/SKILL.md and answer retry: its order will name it)"
 
 _STANDING: Final = frozenset({StepState.PENDING, StepState.WORKING, StepState.CHECKING, StepState.PASSED})
 
@@ -61,17 +64,27 @@ def blocked(draft: Draft, step: str, report: Report) -> None:
     if times >= draft.limits.loops:
         _ask_about_loop(draft, step, times)
         return
+    gap, tried = report.skill_gaps.strip(), report.completed.strip()
+    if gap:
+        draft.change(StepLacked(step, f"{here.gap}\n{gap}".strip()[-GAP_LENGTH:]))
     if here.tally.blocks >= draft.limits.blocks:
         text = f"{here.agent} is blocked on '{here.title}': {first_line(blockers)}"
+        if gap:
+            text += f"\n  missing skill or context: {first_line(gap)}; {_of_gap(draft, gap)}{_TO_ADD}"
         block(draft, step, text, _with_replan(draft, step))
         return
     _count(draft, step, replace(here.tally, blocks=here.tally.blocks + 1))
-    gap, tried = report.skill_gaps.strip(), report.completed.strip()
     told = [f"Blocked: {blockers}"]
     told += [f"What was tried: {tried}"] if tried else []
-    told += [f"Missing skill or context: {gap}"] if gap else []
+    told += [f"Missing skill or context: {gap}", f"For that {_of_gap(draft, gap)}."] if gap else []
     feed(draft, step, "\n".join([*told, "Take a different approach."]))
     reopen(draft, step, f"blocked: {first_line(blockers)}")
+
+
+def _of_gap(draft: Draft, gap: str) -> str:
+    """Say which skills may fill a gap; orders name them (H12)."""
+    named = filling(draft.state.skills, gap)
+    return f"these skills may help: {', '.join(named)}" if named else "no such skill was found"
 
 
 def _ask_about_loop(draft: Draft, step: str, times: int) -> None:

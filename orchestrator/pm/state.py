@@ -13,6 +13,7 @@ from orchestrator.model.permission import Rule
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.question import Question
 from orchestrator.model.run import Run
+from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
 from orchestrator.pm import changes as c
 from orchestrator.pm.questions import Questions
@@ -58,6 +59,7 @@ class PMState:
     rules: tuple[Rule, ...] = ()
     started_at: float = 0.0
     order_second: int = 0
+    skills: tuple[Skill, ...] = ()
 
     @property
     def branch(self) -> str:
@@ -98,6 +100,7 @@ def fold(state: PMState, change: c.Change) -> PMState:
             | c.TaskMoved()
             | c.PhaseMoved()
             | c.BriefTaken()
+            | c.SkillsFound()
             | c.CriteriaMarked()
             | c.HandoffSeen()
             | c.RequestHeard()
@@ -135,12 +138,13 @@ def with_action(state: PMState, action: Action) -> PMState:
     return replace(state, outbox=with_entry(state.outbox, action.id, action))
 
 
-def _fold_task(  # noqa: C901 (a case per change)
+def _fold_task(  # noqa: C901, PLR0912 (a case per change)
     state: PMState,
     change: c.TaskBegun
     | c.TaskMoved
     | c.PhaseMoved
     | c.BriefTaken
+    | c.SkillsFound
     | c.CriteriaMarked
     | c.HandoffSeen
     | c.RequestHeard
@@ -172,6 +176,8 @@ def _fold_task(  # noqa: C901 (a case per change)
         case c.BriefTaken():
             agents, base = change.agents or state.agents, change.base or state.base
             return replace(state, brief=change.brief, agents=agents, base=base)
+        case c.SkillsFound():
+            return replace(state, skills=change.skills)
         case c.CriteriaMarked():
             return replace(state, criteria=change.marks)
         case c.HandoffSeen():
@@ -234,7 +240,7 @@ def _fold_words(
             return replace(state, questions=state.questions.with_question(answered))
 
 
-def _fold_step(  # noqa: C901 (a case per change)
+def _fold_step(  # noqa: C901, PLR0912 (a case per change)
     state: PMState,
     change: c.StepAdded
     | c.StepRewired
@@ -242,6 +248,7 @@ def _fold_step(  # noqa: C901 (a case per change)
     | c.StepTallied
     | c.StepFed
     | c.StepRemembered
+    | c.StepLacked
     | c.StepReopened
     | c.StepReported
     | c.StepChecked
@@ -271,6 +278,8 @@ def _fold_step(  # noqa: C901 (a case per change)
             altered = {"feedback": change.feedback}
         case c.StepRemembered():
             altered = {"blockers": change.blockers}
+        case c.StepLacked():
+            altered = {"gap": change.gap}
         case c.StepReopened():
             altered = _reopened(was, change)
         case c.StepReported():

@@ -128,6 +128,25 @@ def test_a_blocker_is_tried_differently_then_asked_about_and_the_answer_reaches_
     world.check_once()
 
 
+def test_a_skill_that_the_user_adds_for_a_gap_is_named_when_the_question_is_answered(world: World) -> None:
+    gap = BLOCKED | {"blockers": "There is no way in.\n\n## Skill Gaps\nhow to log in with OAuth tokens"}
+    folder = world.begin({"dev:greet": [gap, gap]}, config=("plan.skills: house-rules",))
+    world.until_is("waiting")
+    (question,) = world.told()["questions"]
+    assert "no such skill was found (put one into .claude/skills/NAME/SKILL.md" in question["text"]
+    skill = world.project / ".claude" / "skills" / "identity" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: identity\ndescription: >\n  Log in with OAuth tokens\n---\n")
+    assert world.task("answer", "t1", "q1", "retry").code == 0
+    world.until_is("complete")
+    orders = [path.read_text() for path in sorted((folder / "handoffs").glob("pm-*.md"))]
+    named = [order for order in orders if "## Skills to Load\n- identity\n" in order]
+    assert len(named) == 1
+    assert f"- skill identity: {skill}" in named[0]
+    assert len([order for order in orders if "## Skills to Load\n- house-rules\n" in order]) == 1
+    world.check_once()
+
+
 def test_a_blocked_subtask_does_not_hold_up_the_others(world: World) -> None:
     plan = {"subtasks": ["- [greet] Greet (agent: dev)", "- [part] Part (agent: dev)"]}
     world.begin({"plan": [plan], "dev:greet": [BLOCKED, BLOCKED]})

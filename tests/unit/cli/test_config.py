@@ -1,3 +1,6 @@
+import json
+
+
 def test_each_setting_has_a_value_and_a_source(house, task, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "5m")
     said = task("config")
@@ -20,3 +23,18 @@ def test_settings_that_do_not_read_are_told_with_their_line(house, task):
     said = task("config")
     assert said.code == 2
     assert f"{folder}/config.toml, line 2: " in said.err
+
+
+def test_the_line_of_a_setting_is_seen_and_what_is_cut_can_be_had_whole(house, task):
+    folder = house.root / "config" / "agent-orchestrator"
+    folder.mkdir(parents=True)
+    names = [f"VARIABLE_{number}" for number in range(20)]
+    (folder / "config.toml").write_text(f"[limits]\ncheck_in = '5m'\n[environment]\npass = {names}\n")
+    said = task("config")
+    assert "config.toml:2" in said.out
+    assert "config.toml:4" in said.out
+    assert f"settings file: {folder}/config.toml\n" in said.out
+    assert "stands whole in `task config --json`" in said.out
+    settings = {each["key"]: each for each in task("config", "--json").json["settings"]}
+    assert json.loads(settings["environment.pass"]["value"]) == names
+    assert settings["limits.check_in"]["source"] == f"{folder}/config.toml:2"

@@ -31,6 +31,8 @@ LOOKING = [
     ["questions"],
     ["templates"],
     ["config"],
+    ["doctor"],
+    ["completion", "bash"],
     ["notify", "list"],
     ["daemon", "status"],
     ["daemon", "alarm"],

@@ -1,11 +1,15 @@
 import json
+import os
 
 import pytest
 
-from orchestrator.cli.setup_agents import setup_agents
+from orchestrator.cli.setup_agents import FORMS, setup_agents
 from orchestrator.model.agents import Role
 from orchestrator.model.task import Config
+from orchestrator.pm.skills import OWN, filling
 from orchestrator.runtimes.roster import find_agents
+from orchestrator.runtimes.skills import find_skills
+from orchestrator.shipped import shipped
 
 AGENT = """\
 ---
@@ -28,10 +32,17 @@ def agents(house, monkeypatch):
     monkeypatch.setattr("orchestrator.cli.setup_agents.shipped", lambda _name: folder)
 
 
-def test_both_forms_are_written(house, task, agents):
+def test_every_form_is_written(house, task, agents):
     said = task("setup-agents", "--project", str(house.project))
     assert said.code == 0
-    assert "added .claude/agents/dev.md\nadded .kiro/agents/dev.json\n" in said.out
+    assert said.out.splitlines()[:5] == [
+        "added .claude/agents/dev.md",
+        "added .codex/agents/dev.toml",
+        "added .gemini/agents/dev.md",
+        "added .opencode/agent/dev.md",
+        "added .kiro/agents/dev.json",
+    ]
+    assert "opencode has agents named explore and plan of its own" in said.out
     assert "description: Implement code changes" in (house.project / ".claude/agents/dev.md").read_text()
     assert json.loads((house.project / ".kiro/agents/dev.json").read_text())["tools"] == ["read", "write"]
 
@@ -41,7 +52,7 @@ def test_nothing_is_overwritten(house, task, agents):
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
     said = task("setup-agents", "--project", str(house.project))
-    assert "kept .claude/agents/dev.md\nadded .kiro/agents/dev.json\n" in said.out
+    assert said.out.startswith("kept .claude/agents/dev.md\nadded .codex/agents/dev.toml\n")
     assert mine.read_text() == "mine"
 
 
@@ -50,11 +61,18 @@ def test_a_project_that_is_not_there(house, task, agents):
 
 
 @pytest.mark.parametrize(
-    ("form", "written"), [("claude", ".claude/agents/dev.md"), ("kiro", ".kiro/agents/dev.json")]
+    ("form", "written"),
+    [
+        ("claude", ".claude/agents/dev.md"),
+        ("codex", ".codex/agents/dev.toml"),
+        ("gemini", ".gemini/agents/dev.md"),
+        ("opencode", ".opencode/agent/dev.md"),
+        ("kiro", ".kiro/agents/dev.json"),
+    ],
 )
 def test_one_form_alone(house, task, agents, form, written):
     assert task("setup-agents", "--project", str(house.project), "--form", form).code == 0
-    files = [str(path.relative_to(house.project)) for path in house.project.rglob("*/agents/*")]
+    files = [str(path.relative_to(house.project)) for path in house.project.rglob("*") if path.is_file()]
     assert files == [written]
 
 
@@ -82,3 +100,22 @@ def test_what_is_written_is_found_again(tmp_path):
     roster = find_agents(tmp_path, None, Config(), tmp_path / "nothing")
     assert set(roster.agents) == set(Role)
     assert roster.warnings == ()
+
+
+def test_the_skill_is_installed_whole_where_each_cli_looks(tmp_path):
+    done = dict(setup_agents(tmp_path, list(FORMS)))
+    ships = sorted(path for path in (shipped("agents") / "skills").rglob("*") if path.is_file())
+    for folder in (".claude/skills", ".agents/skills", ".kiro/skills"):
+        written = sorted(path for path in (tmp_path / folder).rglob("*") if path.is_file())
+        assert [path.read_bytes() for path in written] == [path.read_bytes() for path in ships]
+        assert done[f"{folder}/multi-agent/SKILL.md"] == "added"
+        assert os.access(tmp_path / folder / "multi-agent" / "scripts" / "task", os.X_OK)
+        assert not os.access(tmp_path / folder / "multi-agent" / "SKILL.md", os.X_OK)
+
+
+def test_the_skill_is_found_but_never_named_to_who_works_on_an_order(tmp_path):
+    setup_agents(tmp_path, list(FORMS))
+    found = find_skills(tmp_path, None)
+    assert [skill.name for skill in found.found] == [OWN]
+    assert found.warnings == ()
+    assert filling(found.found, "the multi-agent protocol, handoffs and review cycles") == ()

@@ -10,6 +10,7 @@ from orchestrator.formats.agent_file import read_agent, read_kiro_agent
 from orchestrator.formats.handoff import neutral, read_order, read_report
 from orchestrator.formats.handoff_parts import written
 from orchestrator.formats.redact import redacted, redacted_lines
+from orchestrator.formats.skill_file import read_skill
 from orchestrator.formats.task_file import read_brief
 from tests.unit.formats.texts import attempted
 
@@ -27,6 +28,7 @@ JUNK = {
     f"{REPORT}## Success Criteria\n": ["- [x] (evidence: `a`, ", "- [ ] a (reason: ("],
     f"{REPORT}## Artifacts Generated\n": ["- a (", "- `a/b`\n", "  - `"],
     "---\nname: x\n": ["a: '", "- x\n", "tools: [", 'a: "\\'],
+    "---\ndescription:\n": ["  a\n", "\n", "description: x\n", "  "],
     "{": ['"a":{', '"a":1,', '"', "[[", "1"],
     "-": [
         "-----BEGIN PRIVATE KEY-----",
@@ -61,7 +63,10 @@ JUNK = {
 READERS: dict[str, list[Callable[[bytes], Any]]] = {
     "# X": [read_brief],
     "# H": [lambda data: read_report(data, "r")],
-    "---": [lambda data: read_agent(data, "a", trusted=True)],
+    "---": [
+        lambda data: read_agent(data, "a", trusted=True),
+        lambda data: read_skill(data, "s", "s"),
+    ],
     "{": [lambda data: read_kiro_agent(data, "a", trusted=True)],
     "-": [lambda data: redacted(data.decode()), lambda data: "".join(redacted_lines([data.decode()]))],
 }

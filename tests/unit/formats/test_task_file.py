@@ -262,6 +262,9 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
         ("unanswered: retry after soon", "give a time above 0"),
         ("unanswered: retry after -1 h", "give a time above 0"),
         ("dev.listens: maybe", "write yes or no"),
+        ("skills: dds-testing, ../x", "'../x' is no skill name"),
+        ("skills: a,,b", "'' is no skill name"),
+        (f"skills: {', '.join(f's{n}' for n in range(21))}", "names 21 skills: name 20 at most"),
         ("dev.command: sh -c 'x", "does not read as a command: No closing quotation"),
         ("dev.model: --dangerously", "'--dangerously' is no model's name"),
         ("dev.model: a b", "is no model's name"),
@@ -304,3 +307,9 @@ def test_any_config_is_read_or_told_with_its_line(text):
     brief, told = attempted(read_brief, data)
     assert told or brief.title == "X"
     assert all(fault.line for fault in told)
+
+
+def test_skills_are_asked_for_by_name_for_all_or_for_one_agent():
+    asked = config("skills: dds-testing, device_access, dds-testing", "dev.skills: jtag  # only here")
+    assert asked.skills == ("dds-testing", "device_access")
+    assert asked.agents["dev"].skills == ("jtag",)

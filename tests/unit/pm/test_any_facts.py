@@ -19,6 +19,7 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Delivery, Exit, Run, Sight
+from orchestrator.model.skills import Skill
 from orchestrator.model.task import AfterRejections, Approval, Brief, Config, Unanswered, WorkspaceKind
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.state import PMState
@@ -186,7 +187,16 @@ class Mind(RuleBasedStateMachine):
     def start(self) -> None:
         self.feed(
             f.TaskStarted(
-                self.at, self.nonce(), self.nonce(), "t-1", "t", "/p", self.brief, self.agents, "base"
+                self.at,
+                self.nonce(),
+                self.nonce(),
+                "t-1",
+                "t",
+                "/p",
+                self.brief,
+                self.agents,
+                "base",
+                skills=(Skill("jtag", "Flash a board over JTAG", "/s/jtag/SKILL.md"),),
             )
         )
 
@@ -314,6 +324,7 @@ class Mind(RuleBasedStateMachine):
                 run=other.id if other and said["names_run"] else None,
                 in_reply_to=other.order if other and said["names_run"] else None,
                 blockers="no key",
+                skill_gaps=data.draw(st.sampled_from(["", "jtag", "astrology"])),
                 subtasks=said["planned"],
                 criteria=said["criteria"],
             )

@@ -1,0 +1,111 @@
+"""`task complete KIND [WORD …]`: the names that a shell may complete, one a line. For the scripts of `task completion`.
+
+It is asked at each press of a key, so it imports next to nothing, and says nothing of what goes wrong: a prompt is no
+place for that. A name that a shell might take for more than a name is left out.
+"""
+
+from __future__ import annotations
+
+import os
+
+from orchestrator import places
+from orchestrator.cli.tasks import Task, homes
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MOST = 1000
+_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
+_LONGEST = 128
+_PROJECTS_AGENTS = (".claude/agents", ".kiro/agents")
+
+
+def complete(words: Sequence[str]) -> None:
+    """Print what there is of the kinds in the first word (`tasks+questions`), given the words typed before."""
+    kinds, given = (words[0].split("+"), words[1:]) if words else ([], ())
+    found = [name for kind in kinds if kind in _KINDS for name in _KINDS[kind](given)]
+    named = [name for name in dict.fromkeys(found) if len(name) <= _LONGEST and _SIGNS.issuperset(name)]
+    if named:
+        print("\n".join(sorted(named)[:MOST]))
+
+
+def _tasks(_given: Sequence[str]) -> Iterable[str]:
+    return (task.name for task in homes(places.state_folder(os.environ)))
+
+
+def _questions(given: Sequence[str]) -> Iterable[str]:
+    return (
+        str(question.get("id", "")) for task in _meant(given) for question in task.told.get("questions", ())
+    )
+
+
+def _runs(given: Sequence[str]) -> Iterable[str]:
+    """Yield the agents that a task has, or had."""
+    return (str(agent.get("name", "")) for task in _meant(given) for agent in task.told.get("agents", ()))
+
+
+def _agents(given: Sequence[str]) -> Iterable[str]:
+    """Yield the agents that could be spawned: those that ship, and those of the project."""
+    folders = [_shipped("agents")]
+    for task in _meant(given):
+        folders += [f"{task.project}/{folder}" for folder in _PROJECTS_AGENTS if task.project]
+    return (
+        name.rpartition(".")[0]
+        for folder in folders
+        for name in _names(folder)
+        if name.endswith((".md", ".json"))
+    )
+
+
+def _templates(_given: Sequence[str]) -> Iterable[str]:
+    config = places.config_file(os.environ)
+    folders = [_shipped("tasks"), places.templates_folder(os.environ), *_set_folders(config)]
+    return (
+        name for folder in folders for name in _names(folder) if os.path.lexists(f"{folder}/{name}/task.md")
+    )
+
+
+def _set_folders(config: str) -> list[str]:
+    """Return the setting `templates.folders`, if there is one: only then is the file read."""
+    try:
+        with open(config, "rb") as file:  # noqa: PTH123 (no pathlib here)
+            text = file.read()
+        if b"templates" not in text:
+            return []
+        import tomllib
+
+        said = tomllib.loads(text.decode()).get("templates", {}).get("folders", ())
+        return [os.path.expanduser(folder) for folder in said]  # noqa: PTH111 (no pathlib here)
+    except (OSError, ValueError, AttributeError, TypeError):
+        return []
+
+
+def _meant(given: Sequence[str]) -> list[Task]:
+    """Return the task that was typed before; all, if none was or it is none."""
+    found = homes(places.state_folder(os.environ))
+    named = [task for task in found if given and given[0] in {task.name, task.id}]
+    return named or found
+
+
+def _shipped(folder: str) -> str:
+    """Return what `orchestrator.shipped` does, without `pathlib`."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 (no pathlib here)
+    inside = f"{package}/_shipped"
+    return f"{inside}/{folder}" if os.path.isdir(inside) else f"{os.path.dirname(package)}/{folder}"  # noqa: PTH112, PTH120 (no pathlib here)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 (no pathlib here)
+    except OSError:
+        return []
+
+
+_KINDS = {
+    "tasks": _tasks,
+    "questions": _questions,
+    "runs": _runs,
+    "agents": _agents,
+    "templates": _templates,
+}

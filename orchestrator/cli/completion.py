@@ -1,0 +1,75 @@
+"""`task completion SHELL`: prints the script by which a shell completes `task`.
+
+Neither shtab nor argcomplete: the one knows no names of tasks, the other reads every parser at each press of a key
+(three to eight starts of Python). Verbs and options stand in the script; names are asked for, see `complete`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from argparse import ArgumentParser, Namespace
+from importlib.resources import files
+from typing import Final
+
+from orchestrator.cli.exits import Exit
+from orchestrator.cli.grammar import Verb, grammar
+
+EXAMPLE = "task completion bash >> ~/.bashrc   (or: source <(task completion bash))"
+
+SHELLS: Final = ("bash", "zsh", "fish")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task completion` understands."""
+    parser.add_argument(
+        "shell", choices=SHELLS, help="the shell; the first lines of its script say how to use it"
+    )
+
+
+def run(options: Namespace) -> int:
+    """Print the script."""
+    print(script(options.shell), end="")
+    return Exit.DONE
+
+
+def script(shell: str) -> str:
+    """Return the script for one of `SHELLS`."""
+    text = files("orchestrator.cli").joinpath("completions", f"task.{shell}").read_text(encoding="utf-8")
+    verbs = grammar()
+    cases = "\n".join(_fish_case(verb) if shell == "fish" else _case(verb) for verb in verbs)
+    match shell:
+        case "bash":
+            names = ",".join(verb.name for verb in verbs)
+        case "zsh":
+            names = "\n".join(f"            {shlex.quote(f'{verb.name}:{verb.summary}')}" for verb in verbs)
+        case _:
+            names = " \\\n".join(f"            {verb.name} {shlex.quote(verb.summary)}" for verb in verbs)
+    return text.replace("@VERBS@", names).replace("@CASES@", cases)
+
+
+def _case(verb: Verb) -> str:
+    """Return what bash and zsh know of a verb, as assignments."""
+    # In quotes whatever it is: zsh would take a `=` at the beginning of a value for a command's path.
+    parts = [f"{name}='{' '.join(words)}'" for name, words in _lists(verb).items() if words]
+    return f"            {verb.name}) {' '.join(parts)} ;;"
+
+
+def _fish_case(verb: Verb) -> str:
+    lists = _lists(verb).items()
+    lines = [f"            set {name} {' '.join(map(shlex.quote, words))}" for name, words in lists if words]
+    return "\n".join([f"        case {verb.name}", *lines])
+
+
+def _lists(verb: Verb) -> dict[str, list[str]]:
+    """Return a verb's options, the kind of each one's value, and those of its other words; `-` is no kind."""
+    valued = [
+        f"{name}={option.value or '-'}"
+        for option in verb.options
+        if option.value is not None
+        for name in option.names
+    ]
+    return {
+        "options": [option.names[-1] for option in verb.options],
+        "valued": valued,
+        "places": [place or "-" for place in verb.places],
+    }

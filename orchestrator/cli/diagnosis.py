@@ -1,0 +1,287 @@
+"""What `task doctor` makes of what it saw: findings, how grave each is, and what to do. Looks at nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from orchestrator.cli.seen import Asked, CliSeen, Seen
+
+SCARCE: Final = 1_000_000_000
+TOO_LITTLE: Final = 20_000_000
+"""Bytes of room on a disk: below the first it is said, below the second a task cannot run."""
+
+FEW_FILES: Final = 1024
+FEW_PROCESSES: Final = 512
+FEW_WATCHES: Final = 8192
+FEW_INSTANCES: Final = 64
+
+OLDEST_TMUX: Final = (3, 0)
+SOUND_TMUX: Final = (3, 6)
+
+
+class Severity(StrEnum):
+    """How grave a finding is; only `missing` keeps a task from running."""
+
+    OK = "ok"
+    NOTE = "note"
+    WARN = "warn"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found, and what to do about it if anything."""
+
+    topic: str
+    severity: Severity
+    text: str
+    mend: str = ""
+
+
+def findings(seen: Seen) -> list[Finding]:
+    """Return everything worth saying, in the order of the screen."""
+    return [
+        *_of_clis(seen),
+        *_of_programs(seen.programs),
+        *_of_settings(seen),
+        *_of_folders(seen),
+        *_of_clock(seen),
+        *_of_limits(seen.limits),
+        *_of_daemon(seen),
+    ]
+
+
+def can_run(found: Iterable[Finding]) -> bool:
+    """Tell whether a task could run."""
+    return all(each.severity is not Severity.MISSING for each in found)
+
+
+def pass_line(passed: Sequence[str], wanted: Iterable[str]) -> str:
+    """Return the line of the settings that lets variables through, beside those that pass already."""
+    names = ", ".join(f'"{name}"' for name in dict.fromkeys((*passed, *wanted)))
+    return f"pass = [{names}]"
+
+
+# Agent CLIs ---------------------------------------------------------------------------------------
+
+
+def login_of(seen: CliSeen) -> str:
+    """Return by what a CLI is logged in, or that this cannot be seen."""
+    if not seen.asked.path:
+        return ""
+    return ", ".join(seen.logins) or "not seen"
+
+
+def _of_clis(seen: Seen) -> Iterator[Finding]:
+    for each in seen.clis:
+        yield from _of_cli(each)
+    if seen.clis and not any(each.asked.path for each in seen.clis):
+        yield Finding(
+            "agents",
+            Severity.WARN,
+            "no agent CLI is installed: only tasks run whose agents are programs of your own",
+            f"for example: {seen.clis[0].cli.install}; or begin with `task start NAME --template tidy`",
+        )
+    here = [each for each in seen.clis if each.asked.path and each.driven]
+    if held := sorted({name for each in here for name in each.held_back}):
+        wanted = any(each.held_back and not each.logins for each in here)
+        yield Finding(
+            "agents",
+            Severity.WARN if wanted else Severity.NOTE,
+            f"set here, but reaches no agent of {_named(each for each in here if each.held_back)}: {', '.join(held)}",
+            f"to let it through write under [environment] of {seen.settings_file}:\n{pass_line(seen.passed, held)}",
+        )
+    if unheard := sorted({name for each in here for name in each.unheard}):
+        yield Finding(
+            "agents",
+            Severity.WARN,
+            f"set here, but the daemon was started without it: {', '.join(unheard)}",
+            "task daemon stop && task daemon start",
+        )
+
+
+def _named(clis: Iterable[CliSeen]) -> str:
+    return ", ".join(each.cli.name for each in clis)
+
+
+def _of_cli(seen: CliSeen) -> Iterator[Finding]:
+    cli, asked = seen.cli, seen.asked
+    if not asked.path:
+        return
+    if asked.fault:
+        yield Finding(
+            cli.name, Severity.WARN, f"{asked.path} {asked.fault}", f"{asked.path} {' '.join(cli.asked)}"
+        )
+    elif cli.tried and (told := _numbers(asked.version)) and told < cli.tried:
+        yield Finding(
+            cli.name,
+            Severity.WARN,
+            f"{asked.version} is older than any version that this was tried with "
+            f"({'.'.join(map(str, cli.tried))})",
+            cli.install,
+        )
+    if not seen.driven:
+        yield Finding(cli.name, Severity.NOTE, "is here, but this version has no runtime for it")
+    elif not seen.logins and not seen.held_back and not seen.unheard:
+        yield Finding(
+            cli.name, Severity.WARN, "no login is seen in files or variables that an agent gets", cli.login
+        )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part[:9]) for part in version.split(".")) if version else ()
+
+
+# Programs -----------------------------------------------------------------------------------------
+
+
+def _of_programs(programs: dict[str, Asked]) -> Iterator[Finding]:
+    for name, why in (("tmux", "agents live in it"), ("git", "agents' work is kept by it")):
+        if asked := programs.get(name):
+            yield from _needed(asked, why)
+    for name, why in (("ssh", "remote boxes"), ("rsync", "remote boxes")):
+        asked = programs.get(name)
+        if asked is not None and not asked.path:
+            yield Finding(name, Severity.NOTE, f"is not there; only {why} need it")
+        elif asked is not None:
+            yield Finding(name, Severity.OK, asked.version or asked.fault)
+
+
+def _needed(asked: Asked, why: str) -> Iterator[Finding]:
+    if not asked.path:
+        yield Finding(
+            asked.name,
+            Severity.MISSING,
+            f"is not there: {why}",
+            f"install {asked.name} by your package manager",
+        )
+    elif asked.fault:
+        yield Finding(asked.name, Severity.MISSING, f"{asked.path} {asked.fault}")
+    elif asked.name == "tmux" and (told := _numbers(asked.version)) and told < OLDEST_TMUX:
+        yield Finding("tmux", Severity.MISSING, f"{_tmux(asked)} is too old", "install 3.0 or newer")
+    elif asked.name == "tmux" and told and told < SOUND_TMUX:
+        yield Finding(
+            "tmux",
+            Severity.OK,
+            f"{_tmux(asked)}; before 3.6 it may lose exit statuses (agents' own are read elsewhere), and "
+            "select-layout with an unknown name ends it",
+        )
+    else:
+        yield Finding(asked.name, Severity.OK, _tmux(asked) if asked.name == "tmux" else asked.version)
+
+
+def _tmux(asked: Asked) -> str:
+    """Return tmux's version with its letter, `3.3a`."""
+    return asked.said.removeprefix("tmux").strip() or asked.version
+
+
+# Machine ------------------------------------------------------------------------------------------
+
+
+def _of_settings(seen: Seen) -> Iterator[Finding]:
+    if seen.settings_fault:
+        yield Finding(
+            "settings", Severity.MISSING, seen.settings_fault, "correct the file: `task config` shows it then"
+        )
+
+
+def _of_folders(seen: Seen) -> Iterator[Finding]:
+    for each in seen.folders:
+        if each.fault:
+            yield Finding(each.what, Severity.MISSING, each.fault)
+        elif each.room is not None and each.room < TOO_LITTLE:
+            yield Finding(
+                each.what, Severity.MISSING, f"{_bytes(each.room)} free in {each.path}", "make room"
+            )
+        elif each.inodes is not None and each.inodes < FEW_FILES:
+            yield Finding(
+                each.what, Severity.MISSING, f"room for {each.inodes} files in {each.path}", "make room"
+            )
+        elif each.room is not None and each.room < SCARCE:
+            yield Finding(each.what, Severity.WARN, f"{_bytes(each.room)} free in {each.path}", "make room")
+        else:
+            free = f", {_bytes(each.room)} free" if each.room is not None else ""
+            yield Finding(each.what, Severity.OK, f"{each.path}{free}")
+    if not seen.repository:
+        yield Finding(
+            "project",
+            Severity.WARN,
+            "is no git repository with a commit: agents could only work in your own tree (`workspace: shared`)",
+            "git init && git add -A && git commit -m 'Begin'",
+        )
+
+
+def _of_clock(seen: Seen) -> Iterator[Finding]:
+    if seen.late_clock > 0:
+        yield Finding(
+            "clock",
+            Severity.WARN,
+            f"is {seen.late_clock / 3600:.1f} h behind what lies on this disk: deadlines go by it",
+            "set it",
+        )
+    elif seen.synchronised is False:
+        yield Finding("clock", Severity.NOTE, "is not kept by NTP", "timedatectl set-ntp true")
+    else:
+        yield Finding(
+            "clock",
+            Severity.OK,
+            "kept by NTP" if seen.synchronised else "is after all that lies on this disk",
+        )
+
+
+_LIMITS: Final = {
+    "open files": (FEW_FILES, "ulimit -n 4096"),
+    "processes": (FEW_PROCESSES, "ulimit -u 4096"),
+    "inotify watches": (FEW_WATCHES, "sysctl fs.inotify.max_user_watches=65536"),
+    "inotify instances": (FEW_INSTANCES, "sysctl fs.inotify.max_user_instances=128"),
+}
+
+
+def _of_limits(limits: dict[str, int]) -> Iterator[Finding]:
+    scarce = [name for name, most in limits.items() if most < _LIMITS[name][0]]
+    for name in scarce:
+        least, mend = _LIMITS[name]
+        yield Finding("limits", Severity.WARN, f"{limits[name]} {name}; {least} are wanted", mend)
+    if limits and not scarce:
+        shown = ", ".join(
+            f"{'any number of' if most >= 1 << 40 else most} {name}" for name, most in limits.items()
+        )
+        yield Finding("limits", Severity.OK, shown)
+
+
+def _of_daemon(seen: Seen) -> Iterator[Finding]:
+    if not seen.daemon_up:
+        yield Finding("daemon", Severity.NOTE, "is not running; `task start` starts it")
+    elif seen.daemon_silent is not None:
+        yield Finding(
+            "daemon",
+            Severity.WARN,
+            f"has not beaten for {seen.daemon_silent:.0f} s",
+            "task daemon stop && task daemon start",
+        )
+    elif seen.daemon_version not in {None, seen.version}:
+        told = (
+            f"is version {seen.daemon_version}; {seen.version} is installed, it goes over at a quiet moment"
+        )
+        yield Finding("daemon", Severity.NOTE, told)
+    else:
+        yield Finding("daemon", Severity.OK, f"beats, version {seen.version}")
+    if seen.manager and seen.survives_logout is False:
+        yield Finding(
+            "daemon",
+            Severity.WARN,
+            f"{seen.manager} ends it, and its agents, when you log out",
+            "loginctl enable-linger",
+        )
+
+
+def _bytes(count: int) -> str:
+    size = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1000:  # noqa: PLR2004 (the step of the units)
+            return f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.0f} TB"

@@ -1,0 +1,115 @@
+"""`task doctor`: whether a task could run here, and with which agent CLIs; what is missing, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from orchestrator.cli.diagnosis import Finding, Severity, can_run, findings, login_of
+from orchestrator.cli.examination import examine
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import coloured, columns, harmless, paint, wrapped
+from orchestrator.cli.seen import CliSeen, Seen
+from orchestrator.cli.table import table
+from orchestrator.formats.text import neutral_json
+from orchestrator.runtimes.logins import shortened
+
+EXAMPLE = "task doctor"
+
+_HEADINGS = ("AGENT CLI", "VERSION", "SIGNALS", "LOGGED IN BY", "WHERE")
+_COLOURS = {Severity.OK: "green", Severity.NOTE: "dim", Severity.WARN: "yellow", Severity.MISSING: "red"}
+_WIDTH = max(map(len, Severity))
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task doctor` understands."""
+    parser.add_argument("host", metavar="HOST", nargs="?", help="a remote box (not yet)")
+    parser.add_argument(
+        "--project", metavar="PATH", default=".", help="the project's folder, if you are not in it"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+
+
+def run(options: Namespace) -> int:
+    """Look, say what was found, and end with 1 if a task could not run."""
+    if options.host is not None:
+        raise CommandError(
+            Exit.USAGE,
+            f"remote boxes are not there yet, so {options.host[:80]!a} cannot be looked at: "
+            "`task doctor` looks at this machine",
+        )
+    project = Path(options.project).expanduser().resolve()
+    seen = examine(project, os.environ, _progress)
+    found = findings(seen)
+    code = Exit.DONE if can_run(found) else Exit.FAILED
+    if options.json:
+        print(neutral_json(json.dumps(_shape(seen, found))))
+        return code
+    print("\n".join(_screen(seen, found)))
+    return code
+
+
+def _progress(waited_for: list[str]) -> None:
+    """Say on a terminal which programs are still to answer; gone when all did."""
+    if sys.stderr.isatty():
+        told = f"asking {', '.join(waited_for)} …" if waited_for else ""
+        print(f"\r\033[K{told[: columns() - 1]}", end="", file=sys.stderr, flush=True)
+
+
+def _screen(seen: Seen, found: list[Finding]) -> list[str]:
+    width, colour = columns(), coloured(sys.stdout)
+    home = os.environ.get("HOME", "")
+    lines = table(_HEADINGS, [_row(each, home) for each in seen.clis], width, colour=colour, spare=True)
+    missing = [each.cli for each in seen.clis if not each.asked.path]
+    if missing:
+        lines += ["", "not installed; for each of these type:"]
+        lines += [f"  {cli.name:8}  {cli.install}" for cli in missing]
+    lines.append("")
+    for each in found:
+        lines += _told(each, width, colour=colour)
+    verdict = "a task could run here" if can_run(found) else "no task could run here: mend what is missing"
+    return [*lines, "", verdict]
+
+
+def _row(seen: CliSeen, home: str) -> tuple[str, ...]:
+    asked = seen.asked
+    version = asked.version or ("?" if asked.path else "-")
+    signals = "" if not asked.path else seen.cli.signals if seen.driven else "no runtime yet"
+    return seen.cli.name, version, signals, login_of(seen), shortened(asked.path, home) if asked.path else ""
+
+
+def _told(finding: Finding, width: int, *, colour: bool) -> list[str]:
+    """Return the lines of one finding; what is to be typed stands whole on a line of its own."""
+    mark = f"{finding.severity.value:{_WIDTH}}"
+    first, *rest = wrapped(f"{finding.topic}: {finding.text}", width, " " * (_WIDTH + 2)) or [""]
+    lines = [(paint(mark, _COLOURS[finding.severity]) if colour else mark) + first[_WIDTH:], *rest]
+    return lines + [
+        f"{' ' * (_WIDTH + 2)}{'> ' if not n else '  '}{harmless(line)}"
+        for n, line in enumerate(finding.mend.splitlines())
+    ]
+
+
+def _shape(seen: Seen, found: list[Finding]) -> dict[str, Any]:
+    return {
+        "can_run": can_run(found),
+        "clis": [
+            {
+                "name": each.cli.name,
+                "path": each.asked.path or None,
+                "version": each.asked.version or None,
+                "logins": list(each.logins),
+                "held_back": list(each.held_back),
+                "signals": each.cli.signals if each.driven else None,
+                "install": each.cli.install,
+            }
+            for each in seen.clis
+        ],
+        "findings": [
+            {"topic": each.topic, "severity": each.severity.value, "text": each.text, "mend": each.mend}
+            for each in found
+        ],
+    }

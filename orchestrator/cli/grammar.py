@@ -1,0 +1,89 @@
+"""What may stand where in a command, for shells that complete it: taken from each verb's own parser."""
+
+from __future__ import annotations
+
+from argparse import Action
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Final
+
+from orchestrator.cli.main import VERBS
+from orchestrator.cli.parser import VerbParser
+
+FOLDERS: Final = "folders"
+FILES: Final = "files"
+ASKED: Final = ("tasks", "questions", "runs", "agents", "templates")
+"""The kinds that `task complete` is asked for; others are folders, files, or words that stand in the script."""
+
+_OF_METAVAR: Final = {
+    "NAME": "tasks",
+    "AGENT": "agents",
+    "ID": "questions",
+    "T": "templates",
+    "PATH": FOLDERS,
+    "DIR": FOLDERS,
+    "FILE": FILES,
+    "STEP|AGENT|QUESTION": "runs+questions",
+}
+_OF_VERB: Final = {
+    ("attach", "AGENT"): "runs",
+    ("logs", "AGENT"): "runs",
+    ("notify", "NAME"): "",  # of a channel
+    ("answer", "[NAME]"): "tasks+questions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option by its names, what its value is (None: it takes none; empty: anything), and its help."""
+
+    names: tuple[str, ...]
+    value: str | None
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A verb: its options, and of what kind each of its further words is.
+
+    A kind is empty for words of the user's own, several are joined by `+`, and fixed words are `=one,two`.
+    """
+
+    name: str
+    summary: str
+    options: tuple[Option, ...]
+    places: tuple[str, ...]
+
+
+def grammar() -> list[Verb]:
+    """Return every verb with what its parser understands."""
+    return [_verb(name, summary) for name, summary in VERBS.items()]
+
+
+def _verb(name: str, summary: str) -> Verb:
+    module = import_module(f"orchestrator.cli.{name.replace('-', '_')}")
+    parser = VerbParser(name, summary, module.EXAMPLE)
+    module.arguments(parser)
+    options, places = list[Option](), list[str]()
+    for action in parser._actions:  # noqa: SLF001 (argparse tells it no other way)
+        if action.option_strings:
+            value = None if action.nargs == 0 else _kind(name, action, str(action.metavar or ""))
+            options.append(Option(tuple(action.option_strings), value, action.help or ""))
+        else:
+            places += _places(name, action)
+    return Verb(name, summary, tuple(options), tuple(places))
+
+
+def _places(verb: str, action: Action) -> Iterator[str]:
+    if verb == "help":
+        yield f"={','.join((*VERBS, 'json', 'exit-codes'))}"
+        return
+    for word in str(action.metavar or "").split() or [""]:
+        yield _kind(verb, action, word)
+
+
+def _kind(verb: str, action: Action, metavar: str) -> str:
+    if action.choices is not None:
+        return f"={','.join(map(str, action.choices))}"
+    return _OF_VERB.get((verb, metavar), _OF_METAVAR.get(metavar.strip("[]"), ""))

@@ -1,0 +1,166 @@
+"""Real shells complete `task`: bash always, zsh and fish where they are installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.completion import SHELLS, script
+
+MAIN = Path(__file__).resolve().parents[3] / "orchestrator" / "cli" / "__main__.py"
+PATIENCE = 20.0
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> dict[str, str]:
+    """An environment with `task` in it, and two tasks."""
+    for name in ("bin", "state", "home", "project", "project/my folder"):
+        (tmp_path / name).mkdir(mode=0o700)
+    for shell in SHELLS:
+        (tmp_path / "home" / f"task.{shell}").write_text(script(shell))
+    front = tmp_path / "bin" / "task"
+    front.write_text(f'#!/bin/sh\nexec {sys.executable} -P {MAIN} "$@"\n')
+    front.chmod(0o755)
+    for task, question in (("tidy-0a1b2c3d", "q1"), ("tide-0a1b2c3e", "q2")):
+        home = tmp_path / "state" / "tasks" / task
+        home.mkdir(parents=True, mode=0o700)
+        told = {
+            "version": 1, "task": task[:-9], "project": "/p", "phase": "", "state": "running",
+            "agents": [{"name": f"dev-{question}"}], "questions": [{"id": question}],
+        }  # fmt: skip
+        (home / "state.json").write_text(json.dumps(told))
+    return {
+        "HOME": str(tmp_path / "home"),
+        "ORCHESTRATOR_HOME": str(tmp_path / "state"),
+        "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+        "PWD": str(tmp_path / "project"),
+        "TERM": "dumb",
+    }
+
+
+LINES = [
+    ("task sta", {"start", "status"}),
+    ("task completion ", {"bash", "zsh", "fish"}),
+    ("task status ", {"tide", "tidy"}),
+    ("task status tid", {"tide", "tidy"}),
+    ("task status tidy ", set()),
+    ("task attach tidy ", {"dev-q1"}),
+    ("task attach --read-only tidy ", {"dev-q1"}),
+    ("task attach --project /x tide ", {"dev-q2"}),
+    ("task answer tide ", {"q2"}),
+    ("task setup-agents --form k", {"kiro"}),
+    ("task setup-agents --form=k", {"kiro"}),
+    ("task start --template ti", {"tidy"}),
+    ("task logs -n ", set()),
+    ("task daemon sta", {"start", "status"}),
+    ("task nonsense ", set()),
+    ("task status --j", {"--json"}),
+]
+OF_BASH = """
+source ~/task.bash
+COMP_LINE=$1 COMP_POINT=${#1}
+# As readline parts it: `=` and blanks, and an empty word at the end.
+words=${1//=/ = }
+read -ra COMP_WORDS <<<"$words"
+[[ $1 == *" " ]] && COMP_WORDS+=("")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_agent_orchestrator
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def said(user: dict[str, str], *command: str) -> set[str]:
+    """Return the words that a command prints; it must not complain."""
+    done = subprocess.run(
+        command, env=user, cwd=user["PWD"], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert done.stderr == ""
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"), LINES, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_bash(user: dict[str, str], line: str, offered: set[str]) -> None:
+    assert said(user, "bash", "--norc", "-c", OF_BASH, "bash", line) == offered
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+@pytest.mark.parametrize(
+    ("line", "offered"), LINES, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_fish(user: dict[str, str], line: str, offered: set[str]) -> None:
+    if "--form=" in line:
+        offered = set()
+    told = said(
+        user, "fish", "--no-config", "-c", f"source ~/task.fish; complete -C '{line}' | string split -f 1 \\t"
+    )
+    assert told == offered
+
+
+def test_a_shell_without_any_of_it_is_no_error(user: dict[str, str]) -> None:
+    """What stands in a prompt while the program is gone, or fails."""
+    Path(user["PATH"].split(":")[0], "task").write_text("#!/bin/sh\necho trouble >&2\nexit 1\n")
+    assert said(user, "bash", "--norc", "-c", OF_BASH, "bash", "task status ") == set()
+
+
+class Terminal:
+    """An interactive shell on a terminal."""
+
+    def __init__(self, command: list[str], user: dict[str, str]) -> None:
+        self.pid, self.file = pty.fork()
+        if not self.pid:
+            os.chdir(user["PWD"])
+            os.execvpe(command[0], command, user)
+        self.shown = ""
+
+    def types(self, text: str, until: str) -> None:
+        """Type, and read what is shown until something is."""
+        os.write(self.file, text.encode())
+        deadline, seen = time.monotonic() + PATIENCE, len(self.shown)
+        while until not in self.shown[seen:]:
+            assert time.monotonic() < deadline, self.shown
+            if select.select([self.file], [], [], 0.1)[0]:
+                self.shown += os.read(self.file, 4096).decode(errors="replace")
+
+    def end(self) -> None:
+        os.write(self.file, b"\x03\nexit\n")
+        os.waitpid(self.pid, 0)
+        os.close(self.file)
+
+
+def test_a_person_at_bash(user: dict[str, str]) -> None:
+    terminal = Terminal(["bash", "--norc", "--noprofile", "-i"], user)
+    terminal.types("PS1='> '; source <(task completion bash); echo loa''ded\n", "loaded")
+    terminal.types("task attach tidy d\t", "attach tidy dev-q1 ")
+    terminal.types("\x15task list --project my\t", "--project my\\ folder/")
+    terminal.types("\x15task setup-a\t", "setup-agents ")
+    terminal.end()
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_a_person_at_zsh(user: dict[str, str]) -> None:
+    terminal = Terminal(["zsh", "-f", "-i"], user)
+    begin = "PS1='> '; bindkey -e; autoload -U compinit; compinit -D -u; source <(task completion zsh)"
+    terminal.types(f"{begin}; echo loa''ded\n", "loaded")
+    for typed, shown in (
+        ("task attach tidy d", "ev-q1"),
+        ("task answer tide ", "q2"),
+        ("task setup-a", "gents"),
+        ("task setup-agents --form ki", "ro"),
+        ("task start --temp", "late"),
+        ("task start --template ti", "dy"),
+        ("task list --project my", "my\\ folder/"),
+    ):
+        terminal.types(f"\x15{typed}\t", shown)
+    terminal.types("\x15task sta\t\t", "show where a task stands")
+    terminal.end()

@@ -1,0 +1,187 @@
+import tomllib
+
+import pytest
+
+from orchestrator.cli.diagnosis import Severity, can_run, findings, login_of
+from orchestrator.cli.seen import Asked, CliSeen, Folder, Seen
+from orchestrator.model.settings import PASSED
+from orchestrator.runtimes.inventory import AGENT_CLIS
+
+CLAUDE, CODEX, *_ = AGENT_CLIS
+TMUX = Asked("tmux", "/usr/bin/tmux", "tmux 3.6b")
+GIT = Asked("git", "/usr/bin/git", "git version 2.39.5")
+
+
+def claude(**other):
+    return CliSeen(CLAUDE, Asked("claude", "/bin/claude", "2.1.328 (Claude Code)"), **other)
+
+
+def found(**seen):
+    return findings(
+        Seen(**{"clis": (claude(logins=("~/.claude/.credentials.json",)),), "version": "1"} | seen)
+    )
+
+
+def of(topic, **seen):
+    return [each for each in found(**seen) if each.topic == topic]
+
+
+def test_a_sound_machine_has_nothing_to_mend():
+    told = found(programs={"tmux": TMUX, "git": GIT}, daemon_up=True, daemon_version="1", synchronised=True)
+    assert can_run(told)
+    assert {each.severity for each in told} == {Severity.OK}
+    assert not any(each.mend for each in told)
+
+
+@pytest.mark.parametrize(
+    ("programs", "text"),
+    [
+        ({"tmux": Asked("tmux")}, "is not there"),
+        ({"git": Asked("git")}, "is not there"),
+        ({"git": Asked("git", "/bin/git", fault="did not tell its version within 10 s")}, "did not tell"),
+        ({"tmux": Asked("tmux", "/bin/tmux", "tmux 2.8")}, "2.8 is too old"),
+    ],
+)
+def test_without_tmux_or_git_no_task_runs(programs, text):
+    told = found(programs=programs)
+    assert not can_run(told)
+    assert text in next(each.text for each in told if each.severity is Severity.MISSING)
+
+
+@pytest.mark.parametrize(
+    ("said", "warned"),
+    [("tmux 3.3a", True), ("tmux 3.5a", True), ("tmux 3.6", False), ("tmux next-3.7", False)],
+)
+def test_a_tmux_that_loses_exit_statuses_is_named(said, warned):
+    (told,) = of("tmux", programs={"tmux": Asked("tmux", "/bin/tmux", said)})
+    assert said.removeprefix("tmux ") in told.text
+    assert ("exit statuses" in told.text) is warned
+
+
+@pytest.mark.parametrize("name", ["ssh", "rsync"])
+def test_what_only_boxes_need_keeps_nothing_from_running(name):
+    (told,) = of(name, programs={name: Asked(name)})
+    assert told.severity is Severity.NOTE
+
+
+def test_a_version_older_than_any_that_was_tried_is_told():
+    old = CliSeen(CLAUDE, Asked("claude", "/bin/claude", "2.0.9 (Claude Code)"), logins=("x",))
+    (told,) = of("claude", clis=(old,))
+    assert (told.severity, told.mend) == (Severity.WARN, CLAUDE.install)
+    assert "2.0.9 is older than any version that this was tried with (2.1.197)" in told.text
+
+
+def test_a_version_that_cannot_be_read_is_nothing_to_complain_of():
+    odd = CliSeen(CLAUDE, Asked("claude", "/bin/claude", "claude"), logins=("x",))
+    assert of("claude", clis=(odd,)) == []
+
+
+def test_a_login_that_is_not_seen_is_told_with_what_to_type():
+    (told,) = of("claude", clis=(claude(),))
+    assert (told.severity, told.mend) == (Severity.WARN, CLAUDE.login)
+    assert login_of(claude()) == "not seen"
+    assert login_of(claude(logins=("a", "B"))) == "a, B"
+    assert login_of(CliSeen(CLAUDE, Asked("claude"))) == ""
+
+
+def test_a_key_that_no_agent_gets_is_told_with_the_line_that_lets_it_through():
+    seen = {"clis": (claude(held_back=("ANTHROPIC_API_KEY",)),), "settings_file": "~/config.toml"}
+    assert of("claude", **seen) == []
+    (told,) = of("agents", **seen)
+    assert told.severity is Severity.WARN
+    assert told.text == "set here, but reaches no agent of claude: ANTHROPIC_API_KEY"
+    where, line = told.mend.split("\n")
+    assert "[environment] of ~/config.toml" in where
+    assert tomllib.loads(line)["pass"] == [*PASSED, "ANTHROPIC_API_KEY"]
+
+
+def test_a_key_that_reaches_one_is_told_only_for_the_others_that_have_a_runtime():
+    others = [
+        CliSeen(cli, Asked(cli.name, "/bin/x", "9.9"), held_back=("K",), driven=cli is CODEX)
+        for cli in AGENT_CLIS[1:]
+    ]
+    (told,) = of("agents", clis=(claude(logins=("K",)), *others))
+    assert told.text == "set here, but reaches no agent of codex: K"
+
+
+def test_a_key_that_nobody_needs_is_a_note():
+    (told,) = of("agents", clis=(claude(logins=("x",), held_back=("ANTHROPIC_API_KEY",)),))
+    assert told.severity is Severity.NOTE
+
+
+def test_a_key_that_the_daemon_was_started_without_is_told():
+    (told,) = of("agents", clis=(claude(unheard=("ANTHROPIC_API_KEY",)),))
+    assert told.text.endswith("the daemon was started without it: ANTHROPIC_API_KEY")
+    assert told.mend == "task daemon stop && task daemon start"
+
+
+def test_of_a_cli_that_is_not_installed_nothing_is_said():
+    absent = CliSeen(CODEX, Asked("codex"), held_back=("CODEX_ACCESS_TOKEN",))
+    assert of("codex", clis=(claude(logins=("x",)), absent)) == []
+    assert of("agents", clis=(claude(logins=("x",)), absent)) == []
+
+
+def test_without_any_agent_cli_tasks_of_programs_still_run():
+    told = found(clis=(CliSeen(CLAUDE, Asked("claude")),))
+    assert can_run(told)
+    assert "no agent CLI is installed" in told[0].text
+
+
+@pytest.mark.parametrize(
+    ("room", "inodes", "severity"),
+    [
+        (50_000_000_000, 10**6, Severity.OK),
+        (50_000_000_000, None, Severity.OK),
+        (None, None, Severity.OK),
+        (500_000_000, 10**6, Severity.WARN),
+        (1_000_000, 10**6, Severity.MISSING),
+        (50_000_000_000, 3, Severity.MISSING),
+    ],
+)
+def test_room_on_the_disk(room, inodes, severity):
+    (told,) = of("state", folders=(Folder("state", "/s", room=room, inodes=inodes),))
+    assert told.severity is severity
+
+
+def test_a_folder_that_cannot_be_used_and_settings_that_do_not_read_stop_everything():
+    told = found(folders=(Folder("state", "/s", "is a link"),), settings_fault="line 2: is not TOML")
+    assert [each.text for each in told if each.severity is Severity.MISSING] == [
+        "line 2: is not TOML",
+        "is a link",
+    ]
+
+
+def test_a_project_without_a_commit():
+    (told,) = of("project", repository=False)
+    assert told.severity is Severity.WARN
+    assert told.mend.startswith("git init")
+
+
+def test_the_clock():
+    assert "2.0 h behind" in of("clock", late_clock=7200.0, synchronised=True)[0].text
+    assert of("clock", synchronised=False)[0].severity is Severity.NOTE
+    assert of("clock", synchronised=None)[0].severity is Severity.OK
+
+
+def test_limits_that_are_too_low_are_named_each_with_what_raises_it():
+    told = of("limits", limits={"open files": 256, "processes": 1 << 62, "inotify watches": 10})
+    assert [each.text for each in told] == [
+        "256 open files; 1024 are wanted",
+        "10 inotify watches; 8192 are wanted",
+    ]
+    assert all(each.mend for each in told)
+    assert of("limits", limits={"processes": 1 << 62})[0].text == "any number of processes"
+
+
+def test_the_daemon():
+    assert of("daemon")[0].severity is Severity.NOTE
+    assert "has not beaten for 90 s" in of("daemon", daemon_up=True, daemon_silent=90.0)[0].text
+    assert "version 0; 1 is installed" in of("daemon", daemon_up=True, daemon_version="0")[0].text
+    left = of("daemon", manager="systemd", survives_logout=False)
+    assert left[-1].mend == "loginctl enable-linger"
+
+
+def test_a_cli_that_this_version_has_no_runtime_for_is_a_note():
+    (told,) = of("claude", clis=(claude(driven=False),))
+    assert told.severity is Severity.NOTE
+    assert "no runtime for it" in told.text

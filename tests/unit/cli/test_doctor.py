@@ -1,0 +1,204 @@
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import examination
+from orchestrator.runtimes.choice import RUNTIMES
+from orchestrator.runtimes.inventory import AGENT_CLIS
+
+
+@pytest.fixture
+def programs(house, monkeypatch):
+    """A PATH of our own, with tmux and git; what is put there says what it is told to. All CLIs have a bare runtime."""
+    monkeypatch.setattr(examination, "RUNTIMES", {cli.name: None for cli in AGENT_CLIS})
+    folder = house.root / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+
+    def put(name, script):
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    put("tmux", "echo tmux 3.6")
+    (folder / "git").symlink_to(shutil.which("git", path="/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"))
+    return put
+
+
+def _of(said, topic):
+    return [each for each in said.json["findings"] if each["topic"] == topic]
+
+
+def _cli(said, name):
+    return next(each for each in said.json["clis"] if each["name"] == name)
+
+
+def test_what_is_there_is_shown_with_its_version_and_login(house, task, programs):
+    programs("claude", "echo '2.1.328 (Claude Code)'")
+    programs("codex", "echo 'WARNING: 1.2 of 3.4' >&2; echo codex-cli 0.169.0")
+    (house.root / ".codex").mkdir()
+    (house.root / ".codex" / "auth.json").write_text("{}")
+    said = task("doctor", "--project", str(house.project))
+    assert said.code == 0
+    assert "claude     2.1.328  hooks" in said.out
+    assert "~/.codex/auth.json" in said.out
+    assert "warn     claude: no login is seen" in said.out
+    assert "npm install -g @google/gemini-cli" in said.out
+    assert said.out.endswith("a task could run here\n")
+    told = task("doctor", "--json", "--project", str(house.project))
+    assert _cli(told, "codex")["version"] == "0.169.0"
+    assert _cli(told, "codex")["logins"] == ["~/.codex/auth.json"]
+    assert _cli(told, "gemini")["path"] is None
+    assert told.json["can_run"] is True
+
+
+def test_without_tmux_it_ends_with_1(house, task, programs):
+    (house.root / "bin" / "tmux").unlink()
+    said = task("doctor", "--project", str(house.project))
+    assert said.code == 1
+    assert "missing  tmux: is not there" in said.out
+    assert said.out.endswith("no task could run here: mend what is missing\n")
+
+
+def test_a_key_counts_only_if_the_settings_let_it_through(house, task, programs, monkeypatch):
+    programs("claude", "echo 2.1.328")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    before = task("doctor", "--json", "--project", str(house.project))
+    assert _cli(before, "claude")["logins"] == []
+    assert _cli(before, "claude")["held_back"] == ["ANTHROPIC_API_KEY"]
+    line = _of(before, "agents")[0]["mend"].split("\n")[1]
+    settings = house.root / "config" / "agent-orchestrator" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[environment]\n{line}\n")
+    after = task("doctor", "--json", "--project", str(house.project))
+    assert _cli(after, "claude")["logins"] == ["ANTHROPIC_API_KEY"]
+    assert _of(after, "agents") == []
+    assert "sk-secret" not in before.out + after.out
+
+
+def test_what_its_runtime_lets_through_reaches_an_agent_without_any_setting(
+    house, task, programs, monkeypatch
+):
+    programs("claude", "echo 2.1.328")
+    programs("codex", "echo 0.169.0")
+    monkeypatch.setattr(examination, "RUNTIMES", {"claude": RUNTIMES["claude"]})
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    said = task("doctor", "--json", "--project", str(house.project))
+    assert _cli(said, "claude")["logins"] == ["ANTHROPIC_API_KEY"]
+    assert _of(said, "agents") == _of(said, "claude") == []
+    assert _cli(said, "codex")["signals"] is None
+    assert "no runtime for it" in _of(said, "codex")[0]["text"]
+
+
+def test_a_program_is_asked_in_the_environment_of_an_agent(house, task, programs, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    programs("claude", 'echo "${ANTHROPIC_API_KEY-2.2.2}"')
+    assert _cli(task("doctor", "--json"), "claude")["version"] == "2.2.2"
+
+
+def test_a_program_that_never_answers_is_ended_and_told(house, task, programs, monkeypatch):
+    monkeypatch.setattr(examination, "DEADLINE", 0.2)
+    mark = house.root / "pid"
+    programs("gemini", f"echo $$ > {mark}; while :; do :; done")
+    said = task("doctor", "--json", "--project", str(house.project))
+    assert "did not tell its version within" in _of(said, "gemini")[0]["text"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
+
+
+def test_a_program_that_fails_or_does_not_start_is_told(house, task, programs):
+    programs("gemini", "echo broken >&2; exit 3")
+    (house.root / "bin" / "codex").write_text("#!/no/such/interpreter\n")
+    (house.root / "bin" / "codex").chmod(0o755)
+    said = task("doctor", "--json", "--project", str(house.project))
+    assert "ends with 3 when asked its version" in _of(said, "gemini")[0]["text"]
+    assert "does not start: No such file" in _of(said, "codex")[0]["text"]
+    assert said.code == 0
+
+
+def test_what_a_program_says_does_nothing_to_a_terminal(house, task, programs):
+    programs("tmux", r"printf 'tmux 3.6\033[2J\n'")
+    said = task("doctor", "--project", str(house.project))
+    assert "\x1b" not in said.out
+    assert "\x1b" not in task("doctor", "--json").out
+
+
+def test_settings_that_do_not_read_are_a_finding(house, task, programs):
+    settings = house.root / "config" / "agent-orchestrator" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[tmux]\nsokcet = 'x'\n")
+    said = task("doctor", "--json", "--project", str(house.project))
+    assert said.code == 1
+    assert f"{settings}, line 2: " in _of(said, "settings")[0]["text"]
+
+
+def test_a_state_folder_that_others_can_write_is_a_finding(house, task, programs):
+    house.state.chmod(0o777)
+    said = task("doctor", "--json", "--project", str(house.project))
+    house.state.chmod(stat.S_IRWXU)
+    assert said.code == 1
+    assert "can be written by others" in _of(said, "state")[0]["text"]
+
+
+def test_a_project_that_is_none(house, task, programs):
+    said = task("doctor", "--json", "--project", "/nowhere")
+    assert said.code == 1
+    assert "is no folder" in _of(said, "project")[0]["text"]
+
+
+def test_a_project_with_a_commit(task, programs, repository):
+    assert (
+        "no git repository"
+        in _of(task("doctor", "--json", "--project", str(repository)), "project")[1]["text"]
+    )
+    committed = [
+        "git",
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "x",
+    ]
+    subprocess.run(committed, cwd=repository, check=True)
+    assert len(_of(task("doctor", "--json", "--project", str(repository)), "project")) == 1
+
+
+def test_a_daemon_that_beats(house, task, programs, daemon):
+    (told,) = _of(task("doctor", "--json"), "daemon")
+    assert told["severity"] in {"ok", "note"}
+    assert "is not running" not in told["text"]
+
+
+def test_nothing_is_made(house, task, programs):
+    before = sorted(house.root.rglob("*"))
+    task("doctor", "--project", str(house.project))
+    assert sorted(house.root.rglob("*")) == before
+
+
+def test_a_box_is_refused_for_now(task, programs):
+    said = task("doctor", "me@box")
+    assert said.code == 2
+    assert "remote boxes are not there yet" in said.err
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="only Linux shows a process's environment"
+)
+def test_a_key_that_the_daemon_was_started_without_is_told(house, task, programs, daemon, monkeypatch):
+    programs("claude", "echo 2.1.328")
+    # The daemon here is this process: what was set since it began is not in its environment.
+    monkeypatch.setenv("ORCHESTRATOR_ENVIRONMENT__PASS", "HOME,PATH,ANTHROPIC_AUTH_TOKEN")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "sk-secret")
+    monkeypatch.setattr(examination, "program_on", lambda _path, name: str(house.root / "bin" / name))
+    said = task("doctor", "--json", "--project", str(house.project))
+    (told,) = _of(said, "agents")
+    assert told["text"].endswith("the daemon was started without it: ANTHROPIC_AUTH_TOKEN")
+    assert told["mend"] == "task daemon stop && task daemon start"
