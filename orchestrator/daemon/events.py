@@ -24,7 +24,9 @@ from orchestrator.formats.text import cut, neutral
 from orchestrator.model.errors import BadFile
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import EventLanded
+from orchestrator.model.permission import Judgement, Ruling
 from orchestrator.pm.permissions import judge
+from orchestrator.pm.turns import leave_for
 from orchestrator.ports.files import Unreadable
 from orchestrator.runtimes.choice import runtime_of
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from orchestrator.daemon.act.launch import Places
-    from orchestrator.model.permission import Judgement, Policy, Wish
+    from orchestrator.model.permission import Policy, Wish
     from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState
     from orchestrator.ports.files import Entry, Files
@@ -184,8 +186,11 @@ class Events:
         return replace(wish, paths=tuple(map(str, paths)), inside=inside, cwd=str(at))
 
     def _judged(self, wish: Wish, run: Run, state: PMState, where: Places) -> Judgement:
+        if leave_for(wish) in state.rules:
+            return Judgement(Ruling.ALLOW, "the user said: always")
+        policy = self.policy(state, run)
         grants = tuple(str(self.files.real(folder)) for folder in may_write(run, state, where))
-        return judge(self.policy(state, run), wish, grants)
+        return replace(judge(policy, wish, grants), wait=policy.wait)
 
 
 def _told_at(line: bytes) -> float:

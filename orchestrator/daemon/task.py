@@ -24,9 +24,10 @@ from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
 from orchestrator.model.event import EventKind
 from orchestrator.model.facts import BriefChanged, CheckedIn, RunGone, TimePassed
-from orchestrator.model.permission import Policy
+from orchestrator.model.permission import Permissions, Policy
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.deadlines import wake_at
+from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.scribe import Scribe
@@ -348,8 +349,10 @@ class Task:
         return self._showing
 
     def _policy(self, state: PMState, run: Run) -> Policy:
-        """Return the rules that hold for an agent: a person's answers, task.md's, the settings'."""
-        return Policy(state.rules)
+        """Return the rules that hold for an agent: task.md's of it, task.md's of all, the settings'."""
+        config = state.brief.config
+        own = config.agents[run.agent].permissions if run.agent in config.agents else Permissions()
+        return policy_for(self.office.world.settings.permissions, own, config.permissions)
 
     @property
     def intake(self) -> Intake:

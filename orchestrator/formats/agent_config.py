@@ -12,11 +12,13 @@ from typing import Any, Final, NamedTuple
 from orchestrator.formats.durations import read_duration
 from orchestrator.formats.lines import Kind, Line
 from orchestrator.formats.lists import bulleted
+from orchestrator.formats.permission_rules import from_source, read_permissions
 from orchestrator.formats.place import read_place
 from orchestrator.formats.text import neutral
 from orchestrator.model.agents import REMOTE_ROLES
 from orchestrator.model.errors import Fault, Refused
 from orchestrator.model.names import checked_name
+from orchestrator.model.permission import Permissions
 from orchestrator.model.task import (
     AfterRejections,
     AgentWish,
@@ -34,6 +36,9 @@ DEFAULTS: Final = ("retry", "replan", "set-aside", "abandon", "approve", "contin
 """What may be taken for the answer to a question that nobody answers; never `accept`: criteria are a person's."""
 
 _ENTRY: Final = re.compile(r"([^\s:#]{1,140})[ \t]*:[ \t]*(.*)")
+_QUOTED: Final = frozenset({"command", "check", "permissions"})
+"""Keys whose values may hold a `#` in quotes."""
+
 _RULE: Final = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*")
 _MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,127}")
 
@@ -97,7 +102,7 @@ def _entries(lines: Iterable[Line]) -> tuple[list[Entry], list[Fault]]:
         if not found:
             faults.append(Fault(line.number, f"{text[:40]!a} is no setting: write `key: value`"))
             continue
-        value = _without_comment(found[2], quoted=found[1].endswith((".command", ".check")))
+        value = _without_comment(found[2], quoted=found[1].rpartition(".")[2] in _QUOTED)
         if neutral(value) != value:
             faults.append(Fault(line.number, f"`{found[1]}:` holds a control character"))
         elif not value:
@@ -134,6 +139,8 @@ def _value(agent: str, key: str, entry: Entry) -> tuple[str, Any]:
         checked_name(agent, "agent name")
     field, read = known[key]
     value = read(entry.value)
+    if agent and isinstance(value, Permissions):
+        value = from_source(value, f"task.md, {entry.key}")
     if agent and isinstance(value, Place) and value.host and agent not in REMOTE_ROLES:
         raise Refused("is on another machine: only dev and architect may work remotely, give a local path")
     return field, value
@@ -198,6 +205,7 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "unanswered": ("unanswered", _unanswered),
     "approve": ("approve", _approvals),
     "skills": ("skills", _skills),
+    "permissions": ("permissions", read_permissions),
 }
 _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "command": ("command", argv),
@@ -207,4 +215,5 @@ _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "cwd": ("cwd", _place),
     "listens": ("listens", _yes),
     "skills": ("skills", _skills),
+    "permissions": ("permissions", read_permissions),
 }

@@ -17,6 +17,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model
 
 from orchestrator.formats.channels import read_channels, read_quiet, read_rules
 from orchestrator.formats.durations import read_duration
+from orchestrator.formats.permission_rules import MOST, read_rule, read_ruling
+from orchestrator.model.errors import Refused
+from orchestrator.model.permission import Rule, Ruling
 from orchestrator.model.settings import NEVER_PASSED, Settings
 
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
@@ -81,6 +84,8 @@ def _check(each: Key) -> Callable[[object], object]:
         return _truth
     if each.kind is int:
         return functools.partial(_count, *_COUNTS.get(each.key, _ANY_COUNT))
+    if each.section == "permissions":
+        return {"rules": _permissions, "otherwise": _ruling}[each.key]
     return {
         "socket": _socket,
         "pass": _variables,
@@ -131,6 +136,23 @@ def _folders(value: object) -> tuple[str, ...]:
 
 def _home(folder: str) -> str:
     return str(Path(folder).expanduser()) if folder.startswith("~/") else folder
+
+
+def _permissions(value: object) -> tuple[Rule, ...]:
+    texts = _texts(value, 'give a list like ["allow run uv *", "deny fetch"]')
+    if len(texts) > MOST:
+        raise ValueError(f"has {len(texts)} rules: give at most {MOST}")
+    try:
+        return tuple(read_rule(text, "settings") for text in texts)
+    except Refused as problem:
+        raise ValueError(str(problem)) from None
+
+
+def _ruling(value: object) -> Ruling:
+    try:
+        return read_ruling(value if isinstance(value, str) else "")
+    except Refused:
+        raise ValueError(f"is {_shown(value)}: give one of {', '.join(Ruling)}") from None
 
 
 def _texts(value: object, allowed: str) -> list[str]:

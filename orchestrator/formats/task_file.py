@@ -49,6 +49,7 @@ _BLANK: Final = """\
 # architect: yes                  # have the design settled before the work begins
 # rejections: set-aside           # after too many rejections: ask (the default), set-aside, or replan
 # approve: plan                   # ask me about the plan before anybody works on it
+# permissions: allow run docker compose *; deny fetch; otherwise ask   # what agents may do without being asked
 # unanswered: set-aside after 4 h # what to do about a question that nobody answers: retry, replan, abandon, …
 #
 # For one agent (dev, or explore, plan, architect, test, review, or one of your own):

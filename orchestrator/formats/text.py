@@ -120,6 +120,11 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - len(CUT_MARK)] + CUT_MARK
 
 
+def names(text: str) -> frozenset[str]:
+    """Return the words of a text as a set: how a table of many names stays readable."""
+    return frozenset(text.split())
+
+
 def local_time(at: float) -> str:
     """Return a time (seconds since the epoch) as HUB 4.3 writes it, in local time with its zone."""
     try:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.model.limits import Limits
 from orchestrator.model.news import Channel, Rule
+from orchestrator.model.permission import Policy
 
 PASSED = (
     "COLORTERM",
@@ -133,6 +134,7 @@ class Settings:
     templates: TemplateSettings = field(default_factory=TemplateSettings)
     git: GitSettings = field(default_factory=GitSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
+    permissions: Policy = field(default_factory=Policy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from orchestrator.model.permission import Permissions
+
 
 class Phase(StrEnum):
     """Where a task stands, by the document's names (HUB 7.2)."""
@@ -81,6 +83,7 @@ class AgentWish:
     cwd: Place | None = None
     listens: bool | None = None
     skills: tuple[str, ...] = ()
+    permissions: Permissions = field(default_factory=Permissions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class Config:
     after_rejections: AfterRejections = AfterRejections.ASK
     unanswered: Unanswered | None = None
     approve: tuple[Approval, ...] = ()
+    permissions: Permissions = field(default_factory=Permissions)
     agents: dict[str, AgentWish] = field(default_factory=dict)
     skills: tuple[str, ...] = ()
 

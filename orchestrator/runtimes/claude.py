@@ -160,7 +160,9 @@ def _wish(told: Mapping[str, Any]) -> Wish:
     given = told.get("tool_input")
     given = given if isinstance(given, dict) else {}
     paths = tuple(path for key in _PATHS if (path := text_of(given, key)))
-    return Wish(tool, _ACTS.get(tool, Act.OTHER), paths, text_of(given, "command"), cwd=text_of(told, "cwd"))
+    act = _ACTS.get(tool, Act.OTHER)
+    command = text_of(given, "url") if act is Act.FETCH else text_of(given, "command")
+    return Wish(tool, act, paths, command, cwd=text_of(told, "cwd"))
 
 
 def _failure(error: str, said: str) -> Failure:

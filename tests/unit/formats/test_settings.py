@@ -7,6 +7,7 @@ import pytest
 from orchestrator.formats.settings import explained, load_settings
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
+from orchestrator.model.permission import Act, Policy, Rule, Ruling
 from orchestrator.model.settings import Explained, Settings
 from tests.another_user import by_root, give_away
 
@@ -70,6 +71,35 @@ def test_every_section_is_read(write):
 def test_every_limit_can_be_set(write):
     text = "\n".join(f"{field.name} = {field.default!r}" for field in fields(Limits))
     assert load_settings(write(f"[limits]\n{text}"), {}).limits == Limits()
+
+
+def test_permissions_are_read_and_shown_as_they_are_written(write):
+    path = write("""
+        [permissions]
+        rules = ["allow run uv *", "deny fetch"]
+        otherwise = "deny"
+        wait = "5 m"
+    """)
+    rules = (Rule(Ruling.ALLOW, Act.RUN, "uv *", "settings"), Rule(Ruling.DENY, Act.FETCH, "", "settings"))
+    assert load_settings(path, {}).permissions == Policy(rules, Ruling.DENY, 300.0)
+    told = {each.key: each.value for each in explained(path, {})}
+    assert told["permissions.rules"] == '["allow run uv *", "deny fetch"]'
+    assert (told["permissions.otherwise"], told["permissions.wait"]) == ("deny", "5 m")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('rules = "deny fetch"', "permissions.rules is 'deny fetch': give a list like"),
+        ('rules = ["deny"]', "permissions.rules has the rule 'deny': write allow, deny, ask, then"),
+        (f"rules = {['deny fetch'] * 201}", "permissions.rules has 201 rules: give at most 200"),
+        ('otherwise = "never"', "permissions.otherwise is 'never': give one of allow, deny, ask"),
+        ("otherwise = true", "permissions.otherwise is True: give one of allow, deny, ask"),
+        ('wait = "soon"', "permissions.wait is 'soon': give a time above 0"),
+    ],
+)
+def test_what_is_wrong_with_permissions_is_told(write, line, told):
+    assert told in faults(write(f"[permissions]\n{line}"))
 
 
 @pytest.mark.parametrize("value", ["0", "-1", '"ten"', '"10 q"', "nan", "true", "[1]", "1979-05-27", "{}"])

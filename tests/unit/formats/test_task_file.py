@@ -3,6 +3,7 @@ import re
 import pytest
 from hypothesis import given
 
+from orchestrator.formats.permission_rules import from_source, read_permissions
 from orchestrator.formats.task_file import blank_task, read_brief
 from orchestrator.model.errors import BadFile
 from orchestrator.model.task import (
@@ -181,6 +182,7 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
         after_rejections=AfterRejections.SET_ASIDE,
         approve=(Approval.PLAN,),
         unanswered=Unanswered("set-aside", 14_400.0),
+        permissions=read_permissions("allow run docker compose *; deny fetch; otherwise ask"),
         agents={
             "dev": AgentWish(runtime="codex", model="opus", command=("python3", "my_agent.py", "--fast")),
             "test": AgentWish(check=("python3", "-m", "pytest", "-q")),
@@ -265,6 +267,22 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
         ("skills: dds-testing, ../x", "'../x' is no skill name"),
         ("skills: a,,b", "'' is no skill name"),
         (f"skills: {', '.join(f's{n}' for n in range(21))}", "names 21 skills: name 20 at most"),
+        (
+            "permissions: run ls",
+            "has the rule 'run ls': write allow, deny, ask, then read, write, run, fetch, ask or tool",
+        ),
+        ("permissions: allow runs x", "write allow, deny, ask, then read"),
+        ("permissions: allow run", "say which command: `run npm test`, or `run *` for any"),
+        ("permissions: allow run 'x", "has a quote that is not closed"),
+        ("permissions: otherwise maybe", "has otherwise 'maybe': write one of allow, deny, ask"),
+        ("permissions: otherwise ask; otherwise deny", "says `otherwise` twice"),
+        ("permissions: allow write /a/../b", "give a path without `..`"),
+        ("permissions: allow write ~other/x", "give a path without `..`, absolute or beginning with `~/`"),
+        ("permissions: allow write /a b", "give one path, in quotes where it holds spaces"),
+        ("permissions: allow fetch a b", "give one host like docs.python.org"),
+        ("permissions: deny ask me", "`ask` takes no more"),
+        ("permissions: allow tool", "give one tool's name"),
+        ("dev.permissions: alow run x", "write allow, deny, ask"),
         ("dev.command: sh -c 'x", "does not read as a command: No closing quotation"),
         ("dev.model: --dangerously", "'--dangerously' is no model's name"),
         ("dev.model: a b", "is no model's name"),
@@ -282,6 +300,16 @@ def test_what_is_wrong_is_told_with_its_line(line, told):
 def test_every_fault_is_told():
     problems = config_faults("a: 1", "cwd: x", "runtime: a", "runtime: b", "dev.model: -x")
     assert [problem.partition(":")[0] for problem in problems] == ["line 3", "line 4", "line 6", "line 7"]
+
+
+def test_permissions_are_of_the_task_and_of_one_agent():
+    made = config(
+        "permissions: allow run sh -c 'a; b # c'; deny fetch # not this",
+        "dev.permissions: allow write /data/**; otherwise deny",
+    )
+    assert made.permissions == read_permissions("allow run sh -c 'a; b # c'; deny fetch")
+    said = read_permissions("allow write /data/**; otherwise deny")
+    assert made.agents["dev"].permissions == from_source(said, "task.md, dev.permissions")
 
 
 def test_a_title_like_line_in_the_config_is_a_comment():

@@ -1,0 +1,195 @@
+"""What the transcripts of agent programs tell of tokens and money. Others write them: no form of theirs raises.
+
+| program | where | what counts |
+|---|---|---|
+| Claude Code | session JSONL | `message.usage` of each assistant line, each `message.id` once; `cost-state` the cost |
+| Codex | rollout JSONL | the last `token_count` event, which holds sums |
+| Gemini CLI | session JSONL | `tokens` of each `gemini` line, each `id` once (0.61 writes a line again when it grows) |
+| opencode | `session.updated` event | its `tokens` and `cost`, which are sums |
+
+Claude, Gemini and Codex are read on from where a reader came to: only whole lines count, so a torn last one is read
+next time. A sum never goes down.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from orchestrator.model.usage import Read, Usage
+
+MOST: Final = 10**15
+"""More tokens than any program used; a larger number is none."""
+
+REMEMBERED: Final = 1000
+"""How many messages a reader knows again: they are written again within a few lines."""
+
+_LINE: Final = 16_777_216
+_DEAREST: Final = 1e9
+_Object = dict[str, Any]
+_Step = Callable[[Read, _Object], Read]
+
+
+def claude_usage(appended: bytes, before: Read = Read()) -> Read:  # noqa: B008 (it is frozen)
+    """Return what a session of Claude Code used, given the bytes from `before.offset` on. Never raises.
+
+    Its subagents' lines count as well; the context is that of the last message of its own. A `cost-state` line comes
+    when the program ends and holds the cost of all its resumed lives: of a session that goes on, the cost is behind.
+    """
+    return _read(appended, before, _claude)
+
+
+def codex_usage(appended: bytes, before: Read = Read()) -> Read:  # noqa: B008 (it is frozen)
+    """Return what a session of Codex used, given the bytes of its rollout from `before.offset` on. Never raises."""
+    return _read(appended, before, _codex)
+
+
+def gemini_usage(appended: bytes, before: Read = Read()) -> Read:  # noqa: B008 (it is frozen)
+    """Return what a session of Gemini CLI used, given the bytes from `before.offset` on. Never raises."""
+    return _read(appended, before, _gemini)
+
+
+def opencode_usage(event: bytes, before: Usage = Usage()) -> Usage:  # noqa: B008 (it is frozen)
+    """Return what a session of opencode used, by one event of its; `before` if that tells nothing of it. Never raises.
+
+    What is written to a cache counts as input, as it does with the others.
+    """
+    told = _loaded(event)
+    info = _inner(told, "properties", "info")
+    tokens = _inner(info, "tokens")
+    if not isinstance(told.get("type"), str) or told["type"] != "session.updated" or not tokens:
+        return before
+    cached, written = _count(_inner(tokens, "cache"), "read"), _count(_inner(tokens, "cache"), "write")
+    return _at_least(
+        before,
+        Usage(
+            _count(tokens, "input") + cached + written,
+            _count(tokens, "output") + _count(tokens, "reasoning"),
+            cached,
+            _money(info.get("cost")),
+        ),
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def _claude(read: Read, line: _Object) -> Read:
+    if line.get("type") == "cost-state":
+        cost = _money(line.get("totalCostUSD"))
+        return replace(read, usage=_at_least(read.usage, replace(read.usage, cost=cost)))
+    message = _inner(line, "message")
+    told, name = _inner(message, "usage"), message.get("id")
+    if line.get("type") != "assistant" or not told or not isinstance(name, str):
+        return read
+    cached = _count(told, "cache_read_input_tokens")
+    given = _count(told, "input_tokens") + cached + _count(told, "cache_creation_input_tokens")
+    own = line.get("isSidechain") is not True and given > 0
+    return _once(
+        read, name, Usage(given, _count(told, "output_tokens"), cached, None, given if own else None)
+    )
+
+
+def _codex(read: Read, line: _Object) -> Read:
+    payload = _inner(line, "payload")
+    if line.get("type") != "event_msg" or payload.get("type") != "token_count":
+        return read
+    info = _inner(payload, "info")
+    total, last = _inner(info, "total_token_usage"), _inner(info, "last_token_usage")
+    told = Usage(
+        _count(total, "input_tokens"),
+        _count(total, "output_tokens"),
+        _count(total, "cached_input_tokens"),
+        None,
+        _count(last, "input_tokens") or None,
+        _count(info, "model_context_window") or None,
+    )
+    return replace(read, usage=_at_least(read.usage, told))
+
+
+def _gemini(read: Read, line: _Object) -> Read:
+    tokens, name = _inner(line, "tokens"), line.get("id")
+    if line.get("type") != "gemini" or not tokens or not isinstance(name, str):
+        return read
+    given = _count(tokens, "input") + _count(tokens, "tool")
+    made = _count(tokens, "output") + _count(tokens, "thoughts")
+    return _once(read, name, Usage(given, made, _count(tokens, "cached"), None, given or None))
+
+
+def _once(read: Read, name: str, used: Usage) -> Read:
+    if name in read.seen:
+        return read
+    return replace(read, usage=_bounded(read.usage + used), seen=(*read.seen, name)[-REMEMBERED:])
+
+
+def _at_least(before: Usage, told: Usage) -> Usage:
+    """Return sums that a program told, none of them below what it had told before."""
+    costs = [cost for cost in (before.cost, told.cost) if cost is not None]
+    return Usage(
+        max(before.input, told.input),
+        max(before.output, told.output),
+        max(before.cached, told.cached),
+        max(costs, default=None),
+        before.context if told.context is None else told.context,
+        before.window if told.window is None else told.window,
+    )
+
+
+def _bounded(usage: Usage) -> Usage:
+    return replace(
+        usage, input=min(usage.input, MOST), output=min(usage.output, MOST), cached=min(usage.cached, MOST)
+    )
+
+
+def _read(appended: bytes, before: Read, step: _Step) -> Read:
+    """Return what all whole lines tell."""
+    end = appended.rfind(b"\n") + 1
+    read = before
+    for line in _lines(appended[:end]):
+        told = _loaded(line)
+        if told:
+            read = step(read, told)
+    return replace(read, offset=before.offset + end)
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(data):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        if end - at <= _LINE:
+            yield data[at:end]
+        at = end + 1
+
+
+def _loaded(line: bytes) -> _Object:
+    """Return the object that a line of JSON is; an empty one if it is none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _inner(told: _Object, *names: str) -> _Object:
+    for name in names:
+        found = told.get(name)
+        if not isinstance(found, dict):
+            return {}
+        told = found
+    return told
+
+
+def _count(told: _Object, name: str) -> int:
+    """Return a number of tokens; 0 for what is none."""
+    found = told.get(name)
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MOST else 0
+
+
+def _money(found: object) -> float | None:
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return None
+    return float(found) if 0 <= found <= _DEAREST and math.isfinite(found) else None

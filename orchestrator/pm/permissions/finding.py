@@ -1,0 +1,76 @@
+"""What was found of one part of a wish, and how findings of several parts become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from orchestrator.formats.text import cut, one_line
+from orchestrator.model.permission import Act, Policy, Rule, Ruling
+
+_SHOWN: Final = 160
+_ORDER: Final = {Ruling.ALLOW: 0, Ruling.ASK: 1, Ruling.DENY: 2}
+
+
+class By(IntEnum):
+    """On what a finding rests."""
+
+    RULE = 1
+    DEFAULT = 2
+    OTHERWISE = 3
+    DOUBT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A ruling, why, and on what it rests."""
+
+    ruling: Ruling
+    why: str
+    by: By
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What everything is held against: the policy, the folders that were granted, and a rule that allows the tool."""
+
+    policy: Policy
+    grants: tuple[str, ...]
+    tool: Rule | None = None
+
+    def rules(self, act: Act, ruling: Ruling) -> list[Rule]:
+        """Return the user's rules of one kind, as they stand."""
+        return [rule for rule in self.policy.rules if rule.act is act and rule.ruling is ruling]
+
+    def doubt(self, why: str) -> Finding:
+        """Return that a person must look; where the user wants no such questions, that it is denied."""
+        ruling = Ruling.DENY if self.policy.otherwise is Ruling.DENY else Ruling.ASK
+        return Finding(ruling, why, By.DOUBT)
+
+    def otherwise(self, what: str) -> Finding:
+        """Return what the policy says of that of which no rule speaks."""
+        told = f"no rule speaks of {what}: otherwise {self.policy.otherwise}"
+        return Finding(self.policy.otherwise, told, By.OTHERWISE)
+
+
+def by_rule(rule: Rule, what: str) -> Finding:
+    """Return what a rule of the user's says of something."""
+    where = f" ({rule.source})" if rule.source else ""
+    return Finding(rule.ruling, f"{what}: the rule `{rule}`{where}", By.RULE)
+
+
+def built_in(ruling: Ruling, why: str) -> Finding:
+    """Return what is so unless the user says otherwise."""
+    return Finding(ruling, f"{why} (built in)", By.DEFAULT)
+
+
+def strictest(findings: Iterable[Finding]) -> Finding:
+    """Return the first of those that allow least. There must be one."""
+    return max(findings, key=lambda found: _ORDER[found.ruling])
+
+
+def shown(text: str) -> str:
+    """Return text of an agent's as one harmless line between backquotes."""
+    return f"`{cut(one_line(text).replace('`', chr(39)), _SHOWN)}`"

@@ -1,0 +1,114 @@
+"""Judging a wish: by the rules of its tool and of what it does, by default, and otherwise."""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from orchestrator.model.permission import Act, Judgement, Permissions, Policy, Rule, Ruling, Wish
+from orchestrator.pm.permissions.commands import judged_line
+from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_rule, shown, strictest
+from orchestrator.pm.permissions.matching import address_matches, wild
+from orchestrator.pm.permissions.paths import judged_path, resolved
+
+NOBODY: Final = (
+    "nobody sits at this terminal: if you cannot decide it yourself, "
+    "hand in Status BLOCKED with your question"
+)
+
+
+def policy_for(settings: Policy, *said: Permissions) -> Policy:
+    """Return the policy of one agent.
+
+    Args:
+        settings: What the settings say.
+        *said: What task.md says, the most special first: of the agent, then of the task.
+
+    """
+    rules = tuple(rule for each in said for rule in each.rules) + settings.rules
+    otherwise = next((each.otherwise for each in said if each.otherwise), settings.otherwise)
+    return Policy(rules, otherwise, settings.wait)
+
+
+def judge(policy: Policy, wish: Wish, grants: tuple[str, ...]) -> Judgement:
+    """Return whether an agent may do what it asks leave for, and why. Never raises.
+
+    Args:
+        policy: The user's rules, and what holds otherwise.
+        wish: What is to be done.
+        grants: The folders in which the run may write, absolute, links followed.
+
+    """
+    folders = tuple(path for grant in grants if (path := resolved(grant, "")))
+    found = _found(policy, wish, folders)
+    return Judgement(found.ruling, found.why)
+
+
+def _found(policy: Policy, wish: Wish, grants: tuple[str, ...]) -> Finding:
+    tool = f"the tool {shown(wish.tool)}"
+    for ruling in (Ruling.DENY, Ruling.ASK):
+        for rule in policy.rules:
+            if (
+                rule.act is None
+                and rule.ruling is ruling
+                and wild(rule.pattern.casefold(), wish.tool.casefold())
+            ):
+                found = by_rule(rule, tool)
+                return (
+                    found
+                    if ruling is Ruling.DENY
+                    else strictest([found, _by_act(Case(policy, grants), wish)])
+                )
+    return _by_act(Case(policy, grants, _allowing(policy, wish)), wish)
+
+
+def _allowing(policy: Policy, wish: Wish) -> Rule | None:
+    named = [rule for rule in policy.rules if rule.act is None and rule.ruling is Ruling.ALLOW]
+    return next((rule for rule in named if wild(rule.pattern, wish.tool)), None)
+
+
+def _by_act(case: Case, wish: Wish) -> Finding:
+    match wish.act:
+        case Act.RUN:
+            return judged_line(case, wish.command, frozenset({wish.cwd}))
+        case Act.READ | Act.WRITE:
+            return _paths(case, wish)
+        case Act.FETCH:
+            return (
+                _spoken(case, wish) or _named(case, wish) or case.otherwise(f"fetching {shown(wish.command)}")
+            )
+        case Act.ASK:
+            return _spoken(case, wish) or _named(case, wish) or Finding(Ruling.DENY, NOBODY, By.DEFAULT)
+        case Act.OTHER:
+            return _named(case, wish) or case.otherwise(f"the tool {shown(wish.tool)}")
+    assert_never(wish.act)
+
+
+def _paths(case: Case, wish: Wish) -> Finding:
+    """Return what is found of the files that are read or written. That each lies inside is the edge's finding."""
+    if wish.paths:
+        return strictest(
+            judged_path(case, wish.act, resolved(path, wish.cwd) or path, granted=wish.inside)
+            for path in wish.paths
+        )
+    any_path = _spoken(case, wish) or _named(case, wish)
+    if any_path:
+        return any_path
+    if wish.act is Act.READ:
+        return built_in(Ruling.ALLOW, "reading is allowed")
+    return case.doubt(f"the tool {shown(wish.tool)} does not say what it writes")
+
+
+def _spoken(case: Case, wish: Wish) -> Finding | None:
+    """Return what a rule says of an address, or of an act as a whole."""
+    for ruling in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW):
+        for rule in case.rules(wish.act, ruling):
+            wide = ruling is not Ruling.ALLOW
+            if not rule.pattern or (
+                wish.act is Act.FETCH and address_matches(rule.pattern, wish.command, widely=wide)
+            ):
+                return by_rule(rule, shown(wish.command) if wish.command else f"the tool {shown(wish.tool)}")
+    return None
+
+
+def _named(case: Case, wish: Wish) -> Finding | None:
+    return by_rule(case.tool, f"the tool {shown(wish.tool)}") if case.tool else None

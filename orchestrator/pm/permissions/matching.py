@@ -1,0 +1,172 @@
+"""Whether a pattern of the user's speaks of something: what allows is read narrowly, what denies or asks widely."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Final
+
+from orchestrator.model.permission import Rule, Ruling
+
+PROGRAM_FOLDERS: Final = frozenset(
+    {"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin"}
+)
+"""Where a program's path means the same as its name."""
+
+_ADDRESS: Final = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(\[[^\]/?#]*\]|[^/?#:@]*)(?::[0-9]*)?(?=[/?#]|$)"
+)
+_SHORTEST_ABBREVIATION: Final = 3
+
+
+def wild(pattern: str, text: str) -> bool:
+    """Return whether text is as a pattern says, in which `*` stands for any signs."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return pattern == text
+    if not text.startswith(first) or len(text) < len(first) + len(rest[-1]):
+        return False
+    at, end = len(first), len(text) - len(rest[-1])
+    for part in rest[:-1]:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return text.endswith(rest[-1]) and at <= end
+
+
+def words_of(rule: Rule) -> tuple[str, ...]:
+    """Return the words of a `run` rule; those of one that does not read match any command, unless it allows."""
+    try:
+        return tuple(shlex.split(rule.pattern)) or ("*",)
+    except ValueError:
+        return () if rule.ruling is Ruling.ALLOW else ("*",)
+
+
+def base(program: str) -> str:
+    """Return the name of a program as some systems' disks know it: without its folder and its capitals."""
+    return program.rpartition("/")[2].casefold()
+
+
+def plain_name(program: str) -> str:
+    """Return the name by which the defaults know a program, or nothing if it lies in a folder of its own."""
+    folder, slash, name = program.rpartition("/")
+    return name if not slash or folder in PROGRAM_FOLDERS else ""
+
+
+def narrowly(pattern: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether a command is the one that a pattern names, word by word; a last `*` stands for any more words."""
+    if not pattern or not words:
+        return False
+    first, *rest = pattern
+    if not (wild(first, words[0]) and ("/" in first or "/" not in words[0] or first == "*")):
+        name = plain_name(words[0])
+        if not name or "/" in first or not wild(first, name):
+            return False
+    if rest and rest[-1] == "*":
+        rest, words = rest[:-1], words[: len(rest)]
+    elif first == "*" and not rest:
+        return True
+    return len(rest) == len(words) - 1 and all(map(wild, rest, words[1:]))
+
+
+def widely(pattern: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether a command may be one that a pattern names.
+
+    It may be, if the words of the pattern come in their order with nothing but options (and what may be their values)
+    between, and its options anywhere; whatever follows, wherever the program lies, in capitals or not.
+    """
+    if not pattern or not words or not wild(base(pattern[0]), base(words[0])):
+        return False
+    rest = words[1:]
+    options = [word for word in pattern[1:] if word.startswith("-") and word.strip("-")]
+    plain = [word for word in pattern[1:] if not (word.startswith("-") and word.strip("-"))]
+    while plain and plain[-1] == "*":
+        plain.pop()
+    return all(_given(option, rest) for option in options) and _aligned(plain, rest)
+
+
+def _given(option: str, words: Sequence[str]) -> bool:
+    if option.startswith("--"):
+        names = [word.partition("=")[0] for word in words if word.startswith("--")]
+        wanted = option.partition("=")[0]
+        return any(
+            wild(wanted, name) or (len(name) > _SHORTEST_ABBREVIATION and wanted.startswith(name))
+            for name in names
+        )
+    clusters = [word for word in words if word.startswith("-") and not word.startswith("--")]
+    return any(word.startswith(option) for word in clusters) or set(option[1:]) <= set("".join(clusters))
+
+
+def _aligned(plain: Sequence[str], words: Sequence[str]) -> bool:
+    reached, after_option = {0}, False
+    for word in words:
+        if len(plain) in reached:
+            return True
+        option = word.startswith("-")
+        kept = reached if option or after_option else set()
+        reached = {place + 1 for place in reached if wild(plain[place], word)} | kept
+        if not reached:
+            return False
+        after_option = option and "=" not in word
+    return len(plain) in reached
+
+
+def path_matches(pattern: str, path: str, *, widely: bool) -> bool:
+    """Return whether a pattern speaks of a path: `*` within one folder, `**` across folders.
+
+    One that is not absolute holds beneath any folder. Widely, a pattern also speaks of what lies beneath what it names,
+    and capitals do not count.
+    """
+    try:
+        text = "".join(shlex.split(pattern))
+    except ValueError:
+        return widely
+    if not text:
+        return True
+    if widely:
+        text, path = text.casefold(), path.casefold()
+    wanted = text.strip("/").split("/")
+    if not text.startswith("/"):
+        wanted = ["**", *wanted]
+    return _along([*wanted, "**"] if widely else wanted, path.strip("/").split("/"))
+
+
+def _along(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+    """Return whether folders are as a pattern says, in which `**` stands for any of them, or none."""
+    reached = _passing({0}, pattern)
+    for part in parts:
+        reached = _passing(
+            {
+                place if pattern[place] == "**" else place + 1
+                for place in reached
+                if place < len(pattern) and (pattern[place] == "**" or wild(pattern[place], part))
+            },
+            pattern,
+        )
+    return len(pattern) in reached
+
+
+def _passing(reached: set[int], pattern: Sequence[str]) -> set[int]:
+    """Return the places with those that come after a `**` which stands for nothing."""
+    found = set(reached)
+    for place in sorted(reached):
+        at = place
+        while at < len(pattern) and pattern[at] == "**":
+            at += 1
+            found.add(at)
+    return found
+
+
+def address_matches(pattern: str, address: str, *, widely: bool) -> bool:
+    """Return whether a pattern speaks of an address: of its host, or with `://` in it of the whole."""
+    if not pattern:
+        return True
+    if "://" in pattern:
+        return wild(pattern, address) or (widely and wild(pattern.casefold() + "*", address.casefold()))
+    found = _ADDRESS.match(address.strip())
+    if not found:
+        return widely
+    host, pattern = found[1].casefold().rstrip("."), pattern.casefold()
+    return wild(pattern, host) or (widely and host.endswith("." + pattern))

@@ -1,0 +1,168 @@
+"""Looking for denied commands in text that cannot be split with certainty, or that some program may run.
+
+Every word is taken for the begin of a command where the user's rules are concerned; where the built-in ones are, each
+that stands where a command may begin. Quotes, backslashes and expansions are taken out in more ways than one.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from orchestrator.formats.text import names
+from orchestrator.model.permission import Act, Rule, Ruling
+from orchestrator.pm.permissions.defaults import DENIED
+from orchestrator.pm.permissions.finding import Case, Finding, built_in, by_rule, shown
+from orchestrator.pm.permissions.matching import base, widely, wild, words_of
+
+_REACH: Final = 100
+"""How many words a command in such text is taken to have at most."""
+
+_TOKEN: Final = re.compile(r"[^\s;|&()<>{}\"'`$\[\],\\]+")
+_LEADS: Final = frozenset(";|&({`\n\"'")
+_ESCAPED: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|([0-7]{1,3}))")
+_EXPANSION: Final = re.compile(r"\$\{[^{}]{0,80}\}|\$[A-Za-z_][A-Za-z0-9_]*|\$[0-9@*#?!-]")
+_PASSED_OVER: Final = re.compile(r"-.*|[A-Za-z_][A-Za-z0-9_]*=.*|[0-9.]+[smhd]?|!")
+_LETTERS: Final = 2
+_AHEAD: Final = names(
+    "command builtin exec eval nohup time do then else elif if while until coproc sh bash dash zsh ksh noglob nocorrect"
+    " run -exec -execdir -ok -okdir"
+)
+"""Words right after which a command may begin."""
+
+_WRAPPERS: Final = names(
+    "env timeout nice ionice chrt taskset stdbuf setsid xargs parallel watch flock strace script chroot unshare entr"
+    " busybox sudo doas su npx uvx pipx bunx caffeinate"
+)
+"""Programs after which, behind what else they are given, a command may begin."""
+
+
+_Read = tuple[Rule, tuple[str, ...]]
+"""A rule, and the words of its pattern."""
+
+
+class _Candidate(NamedTuple):
+    words: Sequence[str]
+    leads: bool
+
+
+def denied_within(case: Case, text: str) -> Finding | None:
+    """Return what denies a command that may stand somewhere in a text, or None."""
+    rules = _Rules([(rule, words_of(rule)) for rule in case.rules(Act.RUN, Ruling.DENY)])
+    for view in dict.fromkeys(_views(text)):
+        for candidate in _candidates(view):
+            if found := _denied(case, rules, candidate):
+                return found
+    return None
+
+
+def ruled(case: Case, words: Sequence[str], ruling: Ruling) -> Rule | None:
+    """Return the user's rule that denies, or asks about, a command."""
+    return next((rule for rule in case.rules(Act.RUN, ruling) if widely(words_of(rule), words)), None)
+
+
+def denied_by_default(words: Sequence[str]) -> str:
+    """Return why a command is denied unless the user says otherwise, or nothing."""
+    return next((why for pattern, why in _of_program(base(words[0])) if widely(pattern, words)), "")
+
+
+class _Rules:
+    """The user's rules that deny, by the program that they name: a long text has many words to look up."""
+
+    def __init__(self, rules: Sequence[_Read]) -> None:
+        self.every = rules
+        self.wild = [each for each in rules if "*" in each[1][0]]
+        self.exact = dict[str, list[_Read]]()
+        for each in rules:
+            self.exact.setdefault(base(each[1][0]), []).append(each)
+
+    def speaking_of(self, word: str) -> Iterator[_Read]:
+        """Return the rules that may speak of a program; with a `*` or `?` in its name, all of them."""
+        yield from self.exact.get(base(word), ())
+        yield from self.every if {"*", "?"} & set(word) else self.wild
+
+
+def _denied(case: Case, rules: _Rules, candidate: _Candidate) -> Finding | None:
+    words = candidate.words
+    for rule, pattern in rules.speaking_of(words[0]):
+        if widely(pattern, words) or _hides(pattern, words):
+            return by_rule(rule, _told(words))
+    if candidate.leads and (why := _default(words)) and not _allowed(case, words):
+        return built_in(Ruling.DENY, f"{_told(words)}: {why}")
+    return None
+
+
+def _default(words: Sequence[str]) -> str:
+    why = denied_by_default(words)
+    if why or not {"*", "?"} & set(words[0]):
+        return why
+    return next((why for each in _table().values() for pattern, why in each if _hides(pattern, words)), "")
+
+
+def _told(words: Sequence[str]) -> str:
+    return f"in it may stand {shown(' '.join(words[:4]))}"
+
+
+def _hides(pattern: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether the shell may find a denied program under a name with `*` and the like in it."""
+    name = base(words[0])
+    if sum(sign.isalnum() for sign in name) < _LETTERS or not {"*", "?"} & set(name):
+        return False
+    return wild(name.replace("?", "*"), base(pattern[0])) and widely(("*", *pattern[1:]), words)
+
+
+def _allowed(case: Case, words: Sequence[str]) -> bool:
+    """Return whether the user allows by a rule what is denied by default: then a person looks at it."""
+    return any(widely(words_of(rule), words) for rule in case.rules(Act.RUN, Ruling.ALLOW))
+
+
+@functools.cache
+def _table() -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    made = dict[str, list[tuple[tuple[str, ...], str]]]()
+    for pattern, why in DENIED.items():
+        words = tuple(pattern.split(" "))
+        made.setdefault(words[0], []).append((words, why))
+    return made
+
+
+def _of_program(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Return the patterns that may speak of a program."""
+    table = _table()
+    yield from table.get(name, [])
+    for first, patterns in table.items():
+        if "*" in first and wild(first, name):
+            yield from patterns
+
+
+def _views(text: str) -> Iterator[str]:
+    """Return the text as it may be read: quotes dropped or parting, expansions empty or parting."""
+    joined = text.replace("\\\r\n", "").replace("\\\n", "")
+    parted = _EXPANSION.sub(" ", joined)
+    closed = _EXPANSION.sub("", joined)
+    yield parted
+    yield re.sub(r"['\"\\]", "", parted)
+    yield re.sub(r"['\"\\]", "", closed)
+    if "$'" in text:
+        yield re.sub(r"['\"\\$]", "", _ESCAPED.sub(_sign, joined))
+
+
+def _sign(found: re.Match[str]) -> str:
+    hexadecimal = found[1] or found[2]
+    return chr(int(hexadecimal, 16) if hexadecimal else int(found[3], 8))
+
+
+def _candidates(view: str) -> Iterator[_Candidate]:
+    found = list(_TOKEN.finditer(view))
+    words = [token[0] for token in found]
+    ahead, wrapped, end = True, False, 0
+    for at, token in enumerate(found):
+        parted = not _LEADS.isdisjoint(view[end : token.start()])
+        wrapped = wrapped and not parted
+        leads = ahead or wrapped or parted
+        yield _Candidate(words[at : at + _REACH], leads)
+        name = base(token[0])
+        ahead = name in _AHEAD or (leads and _PASSED_OVER.fullmatch(token[0]) is not None)
+        wrapped = wrapped or (leads and name in _WRAPPERS)
+        end = token.end()

@@ -1,0 +1,72 @@
+"""The small languages of sed and awk: whether a script does no more than print or edit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+_REGEX: Final = r"(?:[^{sign}\\\n\[]|\\[^\n]|\[[^\]{sign}\\\n]*\])"
+"""A piece of a regular expression. Whether a delimiter may stand in brackets, seds do not agree: so none may."""
+
+_BETWEEN_SLASHES: Final = "/" + _REGEX.replace("{sign}", "/") + "+/"
+_ONE: Final = rf"(?:[0-9]+(?:~[0-9]+)?|\$|{_BETWEEN_SLASHES}I?)"
+_ADDRESS: Final = rf"(?:{_ONE}(?:[ ]*,[ ]*(?:[+~]?[0-9]+|\$|{_BETWEEN_SLASHES}))?[ ]*!?)?[ ]*"
+_SUBSTITUTE: Final = "|".join(
+    rf"[sy]{sign}{_REGEX.replace('{sign}', sign)}*{sign}(?:[^{sign}\\\n]|\\.)*{sign}[gIpi0-9]*"
+    for sign in map(re.escape, "/|#,@:")
+)
+_SED: Final = re.compile(
+    rf"(?:{_ADDRESS}(?:{_SUBSTITUTE}|[pdq=PDNnhHgGxl][0-9]*)[ ]*(?:[;\n][ ;\n]*|$))+|{_ADDRESS}[aic][ \\][^\n]*",
+    re.DOTALL,
+)
+_AWK_NEVER: Final = re.compile(
+    r"system|getline|\||@|close|fflush|ENVIRON|[>][>\s]*[\"(A-Za-z_$&]|print[^;}\n]*>"
+)
+_LONGEST: Final = 2000
+
+
+class Edit(NamedTuple):
+    """The files that sed reads, and whether it writes them."""
+
+    files: tuple[str, ...]
+    in_place: bool
+
+
+def sed_only_edits(words: Sequence[str]) -> Edit | None:
+    """Return what a sed does that only prints, or edits the files that it names; None if that is not certain."""
+    scripts, files, in_place, at = list[str](), list[str](), False, 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word in {"-e", "--expression"} and at < len(words):
+            scripts.append(words[at])
+            at += 1
+        elif re.fullmatch(r"-[nErsuz]*i(?:\.[a-z]+)?|--in-place", word):
+            in_place = True
+        elif re.fullmatch(r"-[nErsuz]+|--quiet|--silent|--regexp-extended|--posix", word):
+            continue
+        elif word.startswith("-"):
+            return None
+        else:
+            files.append(word)
+    if not scripts:
+        scripts, files = files[:1], files[1:]
+    if not scripts or any(len(script) > _LONGEST or not _SED.fullmatch(script.strip()) for script in scripts):
+        return None
+    return Edit(tuple(files), in_place)
+
+
+def awk_only_prints(words: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the files that an awk reads which runs and writes nothing; None if that is not certain."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        if words[at] in {"-F", "-v"}:
+            at += 2
+        elif re.fullmatch(r"-F.{1,3}|-v[A-Za-z_]+=.*", words[at]):
+            at += 1
+        else:
+            return None
+    if at >= len(words) or len(words[at]) > _LONGEST or _AWK_NEVER.search(words[at]):
+        return None
+    return tuple(words[at + 1 :])

@@ -1,0 +1,183 @@
+"""When a limit ends, read from what agent programs print: never in the past, never far ahead."""
+
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.formats.reset_time import FURTHEST, reset_time
+from orchestrator.formats.text import names
+from orchestrator.testing.local_zone import local_zone
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "clis"
+BERLIN = "Europe/Berlin"
+NOON = "2026-11-20 12:00:00"
+
+
+def at(text, zone="UTC"):
+    return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5-hour limit reached ∙ resets 3pm (Europe/Berlin)", "2026-11-20 14:00:00"),
+        ("You've hit your session limit · resets 3:30pm (Europe/Berlin)", "2026-11-20 14:30:00"),
+        ("resets 11am (UTC)", "2026-11-21 11:00:00"),
+        ("Your limit will reset at 3pm (America/New_York).", "2026-11-20 20:00:00"),
+        ("resets at 15:00", "2026-11-20 14:00:00"),
+        ("resets at 12:59", "2026-11-21 11:59:00"),
+        ("resets Nov 21 at 3am (UTC)", "2026-11-21 03:00:00"),
+        ("resets Nov 25, 3:00 AM (UTC)", "2026-11-25 03:00:00"),
+        ("weekly limit · resets Mon 12:00am (UTC)", "2026-11-23 00:00:00"),
+        ("resets tomorrow at 9:00 am UTC", "2026-11-21 09:00:00"),
+        ("Claude AI usage limit reached|1795186800", "2026-11-20 15:00:00"),
+        ("Claude AI usage limit reached|1795186800000", "2026-11-20 15:00:00"),
+        ('{"resets_at": 1795186800}', "2026-11-20 15:00:00"),
+        ("You've hit your usage limit. Upgrade, or try again at 3:05 PM.", "2026-11-20 14:05:00"),
+        ("or try again at Nov 21st, 2026 3:05 PM.", "2026-11-21 14:05:00"),
+        ("try again in 3h 12m", "2026-11-20 15:12:00"),
+        ("Please try again in 20s. Visit https://x", "2026-11-20 12:00:20"),
+        ("Please try again\nin 1m30.5s.", "2026-11-20 12:01:30.5"),
+        ("Please try again in 250ms", "2026-11-20 12:00:00.25"),
+        ("Please retry after 3600 seconds", "2026-11-20 13:00:00"),
+        ("retry after 5 minutes", "2026-11-20 12:05:00"),
+        ("Retry-After: 90", "2026-11-20 12:01:30"),
+        ('{"retry_after": 90}', "2026-11-20 12:01:30"),
+        ("in 2 days 3 hours", "2026-11-22 15:00:00"),
+        ("Try again in 2 days, 3 hours and 5 minutes.", "2026-11-22 15:05:00"),
+        ("Usage limit reached. It will reset in 2 hours 5 minutes.", "2026-11-20 14:05:00"),
+        ("Your quota will reset after 2h30m5s.", "2026-11-20 14:30:05"),
+        ("resets at 2026-11-20T18:00:00Z", "2026-11-20 18:00:00"),
+        ("resets at 2026-11-20T18:00:00.123+02:00", "2026-11-20 16:00:00"),
+        ("until 2026-11-20 18:00", "2026-11-20 17:00:00"),
+        ("Access resets at 11:11 AM UTC.", "2026-11-21 11:11:00"),
+        ("Access resets at 3:11\N{NARROW NO-BREAK SPACE}PM GMT.", "2026-11-20 15:11:00"),
+        ("try again in 5s. Please try again in 20s", "2026-11-20 12:00:20"),
+    ],
+)
+def test_it_is_read_from_what_programs_print(text, expected):
+    with local_zone(BERLIN):
+        assert reset_time(text, at(NOON)) == at(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "This request would exceed your account's rate limit.",
+        "resets soon",
+        "resets 3",
+        "resets at 15",
+        "resets 13pm (UTC)",
+        "resets at 25:00",
+        "resets 3pm (Nowhere/Atall)",
+        "resets 3pm (../../etc/passwd)",
+        "resets Nov 19 at 3am (UTC)",
+        "resets Dec 25 at 3am (UTC)",
+        "resets Nov 21st, 2027 3:05 PM",
+        "|1763650800",
+        "|99999999999999",
+        "|1799999999",
+        "resets at 2026-11-20T11:00:00Z",
+        "resets at 2026-13-40T11:00:00Z",
+        "try again in 9 days",
+        "try again in 0s",
+        "try again in 3 months",
+        "✻ 429 This request would exceed your account's rate limit. · retrying in 1s · attempt 10/10",
+        "the tests ran in 5s",
+        "Thinking... (esc to cancel, 2m)",
+    ],
+)
+def test_where_nothing_is_told_nothing_is_made_up(text):
+    with local_zone(BERLIN):
+        assert reset_time(text, at(NOON)) is None
+
+
+@pytest.mark.parametrize(
+    ("screen", "expected"),
+    [
+        ("aider/failed_rate_limit_hour", "2026-11-20 11:30:00"),
+        ("opencode/failed_rate_limit_hour", "2026-11-20 11:30:00"),
+        ("opencode/failed_rate_limit_short", "2026-11-20 10:30:02"),
+        ("gemini/failed_rate_limit_hour", "2026-11-20 11:11:00"),
+        ("gemini/failed_rate_limit_short", None),
+        ("claude/failed_rate_limit_hour", None),
+        ("claude/failed_rate_limit_short", None),
+        ("claude-2.1.197/failed_rate_limit_hour", None),
+        ("codex/failed_rate_limit_short", None),
+    ],
+)
+def test_it_is_read_from_the_screens_that_were_kept(screen, expected):
+    text = (FIXTURES / f"{screen}.txt").read_text(encoding="utf-8")
+    assert reset_time(text, at("2026-11-20 10:30:00")) == (at(expected) if expected else None)
+
+
+def test_each_screen_of_a_limit_is_told_of():
+    told = {
+        str(path.relative_to(FIXTURES).with_suffix("")) for path in FIXTURES.rglob("failed_rate_limit*.txt")
+    }
+    table = test_it_is_read_from_the_screens_that_were_kept.pytestmark[0].args[1]
+    assert {screen for screen, _ in table} == told
+
+
+@pytest.mark.parametrize(
+    ("now", "text", "expected"),
+    [
+        # In the night of 29 March clocks go from 02:00 to 03:00, in that of 25 October from 03:00 to 02:00.
+        ("2026-03-28 23:00:00", "resets 7am", "2026-03-29 05:00:00"),
+        ("2026-03-28 23:00:00", "resets 2:30am", "2026-03-29 01:30:00"),
+        ("2026-10-24 22:00:00", "resets 7am", "2026-10-25 06:00:00"),
+        ("2026-10-24 22:00:00", "resets 2:30am", "2026-10-25 00:30:00"),
+        ("2026-10-25 00:45:00", "resets 2:30am", "2026-10-25 01:30:00"),
+        ("2026-10-25 01:45:00", "resets 2:30am", "2026-10-26 01:30:00"),
+    ],
+)
+def test_a_night_of_23_or_25_hours_is_one_like_any_other(now, text, expected):
+    with local_zone(BERLIN):
+        assert reset_time(text, at(now)) == at(expected)
+    assert reset_time(f"{text} ({BERLIN})", at(now)) == at(expected)
+
+
+WORDS = st.sampled_from(
+    sorted(
+        names(
+            "resets reset try again retry after in at until Nov 21 21st Mon tomorrow 3pm 3:05 15:00 12am 99 1795186800"
+            " |1795186800 | 2026-11-20T18:00:00Z 9999-12-31 23:59:59 0000-00-00 3h 12m 1d (UTC) (Europe/Berlin) (/) (.)"
+            " (a/) UTC AM , . :"
+        )
+    )
+)
+ZONES = st.sampled_from(["UTC", BERLIN, "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"])
+
+
+@given(
+    st.lists(WORDS | st.text(max_size=5), max_size=14).map(" ".join),
+    st.floats(0, 4e9) | st.floats() | st.sampled_from([0.0, 253_402_300_799.0]),
+    ZONES,
+)
+def test_it_never_raises_and_is_always_ahead_and_never_far(text, now, zone):
+    with local_zone(zone):
+        found = reset_time(text, now)
+    assert found is None or now < found <= now + FURTHEST
+
+
+@given(st.integers(0, 23), st.integers(0, 59), st.floats(1_700_000_000, 1_900_000_000), ZONES)
+def test_the_clock_on_the_wall_then_shows_what_was_told(hour, minute, now, zone):
+    with local_zone(zone):
+        found = reset_time(f"resets at {hour:02}:{minute:02}", now) or 0.0
+        shown = datetime.fromtimestamp(found)  # noqa: DTZ006 (what the wall shows)
+    assert now < found <= now + 26 * 3600
+    assert (shown.hour, shown.minute) == (hour, minute) or (
+        shown.hour * 60 + shown.minute - hour * 60 - minute
+    ) in {30, 60}
+
+
+@pytest.mark.parametrize(
+    "junk", ["resets ", "try again in 1h ", "again in 1 ", "|1795186800 ", "resets Nov 21 at ", "(", "0"]
+)
+def test_a_megabyte_is_done_with_at_once(junk):
+    reset_time(junk * (1_000_000 // len(junk)), at(NOON))
