@@ -95,7 +95,8 @@ def _of_skills(skills: Skills, brief: Brief) -> Iterator[str]:
 
 def roster(office: Office, project: Path, brief: Brief) -> Roster:
     """Return the agents that a task can spawn."""
-    return find_agents(project, template_of(office, brief), brief.config, shipped("agents"))
+    path = office.world.environ.get("PATH", "")
+    return find_agents(project, template_of(office, brief), brief.config, shipped("agents"), path=path)
 
 
 def template_of(office: Office, brief: Brief) -> Path | None:

@@ -28,7 +28,8 @@ def runtime_of(agent: Agent) -> Runtime:
     known = ", ".join(RUNTIMES)
     if name == "auto":
         raise Refused(
-            f"agent {agent.name} names no runtime and no command: write `{agent.name}.command: …` or "
-            f"`{agent.name}.runtime: …` ({known}) under Agent Config of task.md"
+            f"agent {agent.name} names no runtime and no command, and no agent CLI was found (`task doctor` says "
+            f"how to get one): write `{agent.name}.command: …` or `{agent.name}.runtime: …` ({known}) under Agent "
+            "Config of task.md"
         )
     raise Refused(f"agent {agent.name} asks for the runtime {name[:40]!a}: there is {known}")

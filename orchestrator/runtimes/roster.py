@@ -16,6 +16,7 @@ from orchestrator.model.names import checked_name
 from orchestrator.model.task import AgentWish, Config
 from orchestrator.ports.files import Files
 from orchestrator.runtimes.choice import RUNTIMES
+from orchestrator.runtimes.inventory import first_installed
 
 CLAUDE_FOLDER: Final = Path(".claude", "agents")
 KIRO_FOLDER: Final = Path(".kiro", "agents")
@@ -41,6 +42,7 @@ def find_agents(
     *,
     python: str = sys.executable,
     files: Files | None = None,
+    path: str = "",
 ) -> Roster:
     """Find every agent that a task can spawn, with what its task.md wishes of each.
 
@@ -51,6 +53,7 @@ def find_agents(
         shipped: the folder of the definitions that ship.
         python: what `{python}` in a command stands for.
         files: the disk, if it is not this machine's.
+        path: the PATH on which `auto` looks for an agent CLI, if an agent names none.
 
     Raises:
         Refused: task.md wishes something of an agent that nobody defines, or that makes no sense.
@@ -68,7 +71,10 @@ def find_agents(
         agents[checked_name(name, "agent name")] = _wished(agents.get(name), name, wish)
     folder_text = str(template) if template else ""
     return Roster(
-        {name: _ready(agent, config.runtime, python, folder_text) for name, agent in sorted(agents.items())},
+        {
+            name: _ready(agent, config.runtime, python, folder_text, path)
+            for name, agent in sorted(agents.items())
+        },
         tuple(warnings),
     )
 
@@ -117,7 +123,7 @@ def _wished(agent: Agent | None, name: str, wish: AgentWish) -> Agent:
     )
 
 
-def _ready(agent: Agent, runtime: str, python: str, template: str) -> Agent:
+def _ready(agent: Agent, runtime: str, python: str, template: str, path: str) -> Agent:
     """Return an agent with the task's runtime, if it has none of its own, and with its places filled in."""
     words = (*agent.command, *agent.check)
     if not template and any("{template}" in word for word in words):
@@ -125,6 +131,8 @@ def _ready(agent: Agent, runtime: str, python: str, template: str) -> Agent:
             f"{agent.name} asks for {{template}}, but task.md names no template: write `template: …`"
         )
     chosen = runtime if runtime and agent.runtime == "auto" else agent.runtime
+    if chosen == "auto" and not agent.command:
+        chosen = first_installed(path) or chosen
     return replace(
         agent,
         runtime=chosen,

@@ -139,3 +139,16 @@ def test_a_place_in_a_template_needs_a_template(project, shipped):
     wishes = {"dev": AgentWish(command=("{template}/x",))}
     with pytest.raises(Refused, match=r"dev asks for \{template\}, but task.md names no template"):
         find_agents(project, None, Config(agents=wishes), shipped)
+
+
+def test_auto_is_the_first_agent_cli_that_is_installed_and_a_command_comes_before_it(project, shipped, tmp_path):
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    for name in ("codex", "claude"):
+        (bin_folder / name).write_text("#!/bin/sh\n")
+        (bin_folder / name).chmod(0o755)
+    config = Config(agents={"test": AgentWish(command=("pytest",))})
+    agents = find_agents(project, None, config, shipped, path=f"relative:{bin_folder}").agents
+    assert (agents["dev"].runtime, agents["dev"].receipts) == ("claude", True)
+    assert (agents["test"].runtime, agents["test"].receipts) == ("command", False)
+    assert find_agents(project, None, Config(), shipped, path="/nowhere").agents["dev"].runtime == "auto"
