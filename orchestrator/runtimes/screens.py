@@ -10,7 +10,9 @@ import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from orchestrator.model.event import Failure
 
 SHOWN: Final = 12
 """How many lines of the end of a screen are looked at, and shown to whoever is asked."""
@@ -29,12 +31,16 @@ class Shows(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing that a screen shows, and how it is known: a pattern in one of its last `within` lines."""
+    """One thing that a screen shows, and how it is known: a pattern in one of its last `within` lines.
+
+    `failure` is what kind of failure it shows, where that can be told: of a dialog too, where that tells of a limit.
+    """
 
     name: str
     pattern: re.Pattern[str]
     within: int
     shows: Shows = Shows.DIALOG
+    failure: Failure | None = None
 
 
 def rules_of(text: str) -> tuple[Rule, ...]:
@@ -42,11 +48,13 @@ def rules_of(text: str) -> tuple[Rule, ...]:
     tables = tomllib.loads(text)
     if unknown := tables.keys() - {"version", *Shows}:
         raise ValueError(f"no rule is of the kind {', '.join(sorted(unknown))}")
-    return tuple(
-        Rule(each["name"], re.compile(each["pattern"], re.IGNORECASE), int(each["within"]), shows)
-        for shows in Shows
-        for each in tables.get(shows, ())
-    )
+    return tuple(_rule(each, shows) for shows in Shows for each in tables.get(shows, ()))
+
+
+def _rule(table: dict[str, Any], shows: Shows) -> Rule:
+    pattern = re.compile(table["pattern"], re.IGNORECASE)
+    failure = Failure(table["failure"]) if "failure" in table else None
+    return Rule(table["name"], pattern, int(table["within"]), shows, failure)
 
 
 def shipped_rules(name: str) -> tuple[Rule, ...]:
