@@ -8,9 +8,10 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.runtimes import Runtime
 from orchestrator.runtimes.claude import Claude
+from orchestrator.runtimes.codex import Codex
 from orchestrator.runtimes.command import Command
 
-RUNTIMES: Final[dict[str, Runtime]] = {runtime.name: runtime for runtime in (Command(), Claude())}
+RUNTIMES: Final[dict[str, Runtime]] = {runtime.name: runtime for runtime in (Command(), Claude(), Codex())}
 
 
 def runtime_of(agent: Agent) -> Runtime:

@@ -92,7 +92,7 @@ def addresses(cli: str, url: str) -> dict[str, str]:
     """Return the variables by which a user points a CLI to another address, with a key that is none."""
     return {
         "claude": {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY},
-        "codex": {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY},
+        "codex": {"OPENAI_BASE_URL": f"{url}/v1", "CODEX_API_KEY": KEY},
         "gemini": {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": KEY},
         "opencode": {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY},
         "aider": {"OPENAI_API_BASE": f"{url}/v1", "OPENAI_API_KEY": KEY},

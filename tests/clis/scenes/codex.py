@@ -87,6 +87,22 @@ def permission(pin: str, album: Album) -> None:
         album.event("rollout_permission_refused", rollout(bench)[-3:], bench)
 
 
+def patched(pin: str, album: Album) -> None:
+    """A patch outside of the folders that it may write."""
+    moved = "*** Update File: a.txt\n*** Move to: b.txt\n@@\n-a\n+b"
+    patch = f"*** Begin Patch\n*** Add File: /etc/made.txt\n+hi\n{moved}\n*** End Patch"
+    script = in_turn(
+        Reply((ToolCall("exec_command", {"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF"}),)),
+        then=always(say("I asked.")),
+    )
+    with a_bench(pin, script) as bench:
+        bench.place.write(bench.place.work / "a.txt", "a\n")
+        pane = bench.start("Patch it.")
+        album.event("PermissionRequest_patch", bench.wait_for("PermissionRequest", within=20), bench)
+        pane.until("Would you like", "Yes, proceed")
+        album.screen("permission_patch", pane, bench)
+
+
 def decided(behaviour: str, pin: str, album: Album) -> None:
     """A PermissionRequest hook answers in the user's stead: no dialog, no key."""
     decision = {"behavior": behaviour} | ({"message": "Not here."} if behaviour == "deny" else {})
@@ -213,6 +229,7 @@ def no_login(pin: str, album: Album) -> None:
 SCENES = {
     "turn": turn,
     "permission": permission,
+    "patch": patched,
     "allowed": partial(decided, "allow"),
     "denied": partial(decided, "deny"),
     "busy": busy,

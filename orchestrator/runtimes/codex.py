@@ -1,0 +1,172 @@
+"""Runtime `codex`: OpenAI's Codex, told and answered by its hooks (facts, section 1; `tests/clis/README.md`).
+
+All that holds for one run goes by `-c`, on top of the user's `config.toml`, which is left alone; login and sessions
+are the user's own. Codex's sandbox lets commands write where the run may and in the folders for temporary files, with
+no network; what needs more it asks leave for, and the policy of the task decides. A turn that failed or was broken off
+raises no hook: the rollout, the file that it keeps of a session, tells of it [codex_rollout.py].
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from orchestrator.formats.told import text_of
+from orchestrator.model.agents import Agent
+from orchestrator.model.event import Event, EventKind, Reply, Say
+from orchestrator.model.permission import Act, Wish
+from orchestrator.runtimes import Launching, Spawn
+from orchestrator.runtimes.codex_rollout import events_of
+from orchestrator.runtimes.screens import Rule, shipped_rules
+
+OVERRIDES: Final = "codex-overrides.toml"
+"""What is set for a run, in its folder: for whoever looks. Codex itself takes it from its command line."""
+
+KEY: Final = "CODEX_API_KEY"
+"""With this variable of the user it works by that key; Codex alone would still ask to sign in (measured)."""
+
+ADDRESS: Final = "OPENAI_BASE_URL"
+VENDOR: Final = "https://api.openai.com/v1"
+
+FOREVER: Final = 86_400 * 7
+"""Seconds that a hook may take: the answer may be a person's."""
+
+_TOLD: Final = ("SessionStart", "UserPromptSubmit")
+_ASKED: Final = ("PermissionRequest", "Stop")
+_HANDS: Final = frozenset({"Bash", "Write", "Edit", "MultiEdit", "NotebookEdit"})
+_PATCHED: Final = re.compile(r"^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
+_CANNOT_ASK: Final = Reply(
+    Say.DENY, "The PM cannot be asked for leave just now. Do without, or try again later."
+)
+
+
+class Codex:
+    """One process per run. It stays at its prompt when a turn is over; the PM ends it then."""
+
+    name: Final = "codex"
+    receipts: Final = True
+    variables: Final = (KEY, "CODEX_CA_CERTIFICATE", "CODEX_HOME", "HTTPS_PROXY", "NO_PROXY", "OPENAI_*")
+    screens: Final[tuple[Rule, ...]] = shipped_rules("codex")
+
+    def listens(self, agent: Agent) -> bool:
+        """Return False: its first letters would answer a dialog, and its hooks take all that there is to say."""
+        return False
+
+    def launching(self, spawn: Spawn) -> Launching:
+        """Return how it is launched with its order as argument, or goes on with a session."""
+        agent, settings = spawn.agent, self._settings(spawn)
+        argv = ["codex", "resume"] if spawn.resumes else ["codex"]
+        argv += ["--no-daemon", "--no-alt-screen", "--dangerously-bypass-hook-trust"]
+        argv += ["--ask-for-approval", "on-request", "--cd", str(spawn.workspace)]
+        if agent.tools and not _HANDS.intersection(agent.tools):
+            argv += ["--sandbox", "read-only"]
+        else:
+            argv += ["--sandbox", "workspace-write"]
+            argv += [word for folder in spawn.granted for word in ("--add-dir", str(folder))]
+        argv += ["--model", agent.model] if agent.model else []
+        argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+        argv += [spawn.resumes] if spawn.resumes else []
+        laid = "".join(f"{key} = {value}\n" for key, value in settings.items()).encode("utf-8", "replace")
+        return Launching((*argv, "--", spawn.prompt), files={OVERRIDES: laid})
+
+    def _settings(self, spawn: Spawn) -> dict[str, str]:
+        """Return what is set for a run, by key, as TOML."""
+        searches = "WebSearch" in spawn.agent.tools
+        settings = {
+            # A folder that is not trusted raises a dialog, even where the user has settled that it is not.
+            "projects": f'{{{_toml(str(spawn.workspace))}={{trust_level="trusted"}}}}',
+            "approvals_reviewer": '"user"',
+            # A search runs at the vendor's, and no leave is asked for it.
+            "web_search": '"cached"' if searches else '"disabled"',
+            "shell_environment_policy.exclude": f'["{KEY}", "OPENAI_API_KEY"]',
+            # With this it tries for ever where nothing is reached, and says nothing of that.
+            "features.unbounded_connection_retries": "false",
+            "check_for_update_on_startup": "false",
+            "notice.hide_rate_limit_model_nudge": "true",
+            "tui.show_tooltips": "false",
+        }
+        for name in (*_TOLD, *_ASKED):
+            settings[f"hooks.{name}"] = self._hook(spawn, name)
+        if spawn.environ.get(KEY):
+            address = _toml(spawn.environ.get(ADDRESS) or VENDOR)
+            provider = f'{{name="OpenAI", base_url={address}, env_key="{KEY}", wire_api="responses"}}'
+            settings |= {"model_providers.by-key": provider, "model_provider": '"by-key"'}
+        return settings
+
+    def _hook(self, spawn: Spawn, name: str) -> str:
+        fallback = self.answer(_CANNOT_ASK) if name == "PermissionRequest" else ""
+        command = _toml(spawn.relay(waits=name in _ASKED, fallback=fallback))
+        return f'[{{hooks=[{{type="command", command={command}, timeout={FOREVER}}}]}}]'
+
+    def event(self, told: Mapping[str, Any]) -> Event | None:
+        """Return what one of its hooks means. What an agent of the agent's does is told only where it asks leave."""
+        session, transcript = text_of(told, "session_id"), text_of(told, "transcript_path")
+
+        def event(kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)
+            return Event(kind, session, transcript, **more)
+
+        name = text_of(told, "hook_event_name")
+        if text_of(told, "agent_id") and name != "PermissionRequest":
+            return None
+        match name:
+            case "SessionStart":
+                return event(EventKind.STARTED)
+            case "UserPromptSubmit":
+                return event(EventKind.TAKEN, text=text_of(told, "prompt"))
+            case "PermissionRequest":
+                return event(EventKind.ASKED, wish=_wish(told))
+            case "Stop":
+                return event(EventKind.ENDED, text=text_of(told, "last_assistant_message"))
+            case _:
+                return None
+
+    def answer(self, reply: Reply) -> str:
+        """Return what the hook prints. After an empty text Codex asks at its screen."""
+        match reply.say:
+            case Say.ALLOW | Say.DENY:
+                decision = {"behavior": reply.say.value}
+                if reply.say is Say.DENY:
+                    decision["message"] = reply.reason
+                named = {"hookEventName": "PermissionRequest", "decision": decision}
+                return json.dumps({"hookSpecificOutput": named})
+            case Say.GO_ON:
+                return json.dumps({"decision": "block", "reason": reply.reason})
+            case Say.PASS:
+                return ""
+
+    def transcripts(self, environ: Mapping[str, str]) -> tuple[Path, ...]:
+        """Return the folder of its rollouts."""
+        own = environ.get("CODEX_HOME") or f"{environ.get('HOME', '/nonexistent')}/.codex"
+        return (Path(own) / "sessions",)
+
+    def appended(self, lines: Sequence[bytes]) -> list[Event]:
+        """Return the turns that failed or were broken off: no hook tells of these."""
+        return events_of(lines)
+
+
+def _wish(told: Mapping[str, Any]) -> Wish:
+    """Return what it asks leave for: a command outside of its sandbox, a patch elsewhere, a tool of an MCP server."""
+    tool, command, cwd = (
+        text_of(told, "tool_name"),
+        text_of(told, "tool_input", "command"),
+        text_of(told, "cwd"),
+    )
+    match tool:
+        case "Bash":
+            return Wish(tool, Act.RUN, command=command, cwd=cwd)
+        case "apply_patch":
+            paths = tuple(_PATCHED.findall(command))
+            # Where a path begins that is not whole is not told: `cd /etc && apply_patch` has the same `cwd` (measured).
+            if paths and all(path.startswith("/") for path in paths):
+                return Wish(tool, Act.WRITE, paths, cwd=cwd)
+            return Wish(tool, Act.RUN, command=command, cwd=cwd)
+        case _:
+            return Wish(tool, Act.OTHER, cwd=cwd)
+
+
+def _toml(text: str) -> str:
+    """Return a text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
