@@ -9,8 +9,9 @@ from orchestrator.model.errors import Refused
 from orchestrator.runtimes import Runtime
 from orchestrator.runtimes.claude import Claude
 from orchestrator.runtimes.command import Command
+from orchestrator.runtimes.opencode import Opencode
 
-RUNTIMES: Final[dict[str, Runtime]] = {runtime.name: runtime for runtime in (Command(), Claude())}
+RUNTIMES: Final[dict[str, Runtime]] = {runtime.name: runtime for runtime in (Command(), Claude(), Opencode())}
 
 
 def runtime_of(agent: Agent) -> Runtime:
