@@ -7,11 +7,14 @@ from typing import Final
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.runtimes import Runtime
+from orchestrator.runtimes.aider import Aider
 from orchestrator.runtimes.claude import Claude
 from orchestrator.runtimes.command import Command
 from orchestrator.runtimes.opencode import Opencode
 
-RUNTIMES: Final[dict[str, Runtime]] = {runtime.name: runtime for runtime in (Command(), Claude(), Opencode())}
+RUNTIMES: Final[dict[str, Runtime]] = {
+    runtime.name: runtime for runtime in (Command(), Claude(), Opencode(), Aider())
+}
 
 
 def runtime_of(agent: Agent) -> Runtime:
