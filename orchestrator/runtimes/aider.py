@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from orchestrator.formats.refusal import refusal
 from orchestrator.formats.told import number_of, text_of
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
@@ -68,12 +69,6 @@ _FAILURES: Final = {
     "APIConnectionError": Failure.OVERLOAD,
     "APIError": Failure.OVERLOAD,
     "Timeout": Failure.OVERLOAD,
-}
-_WORDS: Final = {
-    Failure.CONTEXT: ("context window", "token limit", "prompt is too long"),
-    Failure.CREDIT: ("quota", "billing", "credit balance"),
-    Failure.OVERLOAD: ("overloaded",),
-    Failure.LOGIN: ("no api key", "no llm model was specified"),
 }
 _RESPONSE: Final = re.compile(r"^LLM RESPONSE \d{4}-\d\d-\d\dT[\d:]+$")
 _REQUEST: Final = re.compile(r"^TO LLM \d{4}-\d\d-\d\dT[\d:]+$")
@@ -161,10 +156,10 @@ def _ended(session: str, chat: str, model: str, status: int) -> Event:
     name, trouble = _last_error(troubles)
     if said and not name:
         return Event(EventKind.ENDED, session, text=said)
+    # What follows an error is aider's own advice, which speaks of keys and quotas.
     text = trouble or "\n".join(troubles[-3:]) or f"aider ended with status {status} and said nothing"
-    return Event(
-        EventKind.FAILED, session, text=text, failure=_failure(name, "\n".join((*troubles[-6:], text)))
-    )
+    failure = refusal(text) or _FAILURES.get(name, Failure.OTHER)
+    return Event(EventKind.FAILED, session, text=text, failure=failure)
 
 
 def _last_said(model: str) -> str:
@@ -195,9 +190,3 @@ def _last_error(troubles: Sequence[str]) -> tuple[str, str]:
         if found := _ERROR.match(line):
             return found[1], found[2]
     return "", ""
-
-
-def _failure(name: str, said: str) -> Failure:
-    lowered = said.lower()
-    by_words = next((kind for kind, words in _WORDS.items() if any(word in lowered for word in words)), None)
-    return by_words or _FAILURES.get(name, Failure.OTHER)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from orchestrator.formats.refusal import refusal
 from orchestrator.formats.told import listed, number_of, text_of
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
@@ -73,8 +74,6 @@ _STATUSES: Final = {
     529: Failure.OVERLOAD,
 }
 _SERVER: Final = 500
-_NO_CREDIT: Final = ("quota", "billing", "credit", "insufficient funds")
-_LIMITED: Final = ("rate limit", "usage limit", "too many requests", "free limit")
 
 
 class Opencode:
@@ -207,7 +206,7 @@ def _wish(told: Mapping[str, Any]) -> Wish:
 def _retry(told: Mapping[str, Any], session: str) -> Event:
     said, now = text_of(told, "message"), number_of(told, "now") or 0.0
     again = number_of(told, "next") or now
-    failure = _by_words(said)
+    failure = refusal(said)
     if failure is Failure.CREDIT:
         return Event(EventKind.FAILED, session, text=said, failure=failure)
     if again - now > SOON * 1000:
@@ -233,12 +232,5 @@ def _ended(told: Mapping[str, Any], session: str, text: str) -> Event:
         by_status = _STATUSES.get(int(status or 0)) or (
             Failure.OVERLOAD if (status or 0) >= _SERVER else None
         )
-        failure = _by_words(said) or by_status or Failure.OTHER
+        failure = refusal(said) or by_status or Failure.OTHER
     return Event(EventKind.FAILED, session, text=said or name, failure=failure)
-
-
-def _by_words(said: str) -> Failure | None:
-    lowered = said.lower()
-    if any(word in lowered for word in _NO_CREDIT):
-        return Failure.CREDIT
-    return Failure.LIMIT if any(word in lowered for word in _LIMITED) else None
