@@ -7,11 +7,15 @@ from typing import Final
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.runtimes import Runtime
+from orchestrator.runtimes.aider import Aider
 from orchestrator.runtimes.claude import Claude
 from orchestrator.runtimes.codex import Codex
 from orchestrator.runtimes.command import Command
+from orchestrator.runtimes.opencode import Opencode
 
-RUNTIMES: Final[dict[str, Runtime]] = {runtime.name: runtime for runtime in (Command(), Claude(), Codex())}
+RUNTIMES: Final[dict[str, Runtime]] = {
+    runtime.name: runtime for runtime in (Command(), Claude(), Codex(), Opencode(), Aider())
+}
 
 
 def runtime_of(agent: Agent) -> Runtime:

@@ -112,12 +112,17 @@ class Bench:
 
     def run(self, argv: list[str], environ: dict[str, str] | None = None) -> Pane:
         """Start a command line of the CLI in a pane of its own."""
+        return self.open(
+            argv, self.place.environ() | self.driver.environ(self.place) | (environ or {}), self.place.work
+        )
+
+    def open(self, argv: list[str], environ: dict[str, str], cwd: Path) -> Pane:
+        """Start a command line in a pane of its own, with nothing in its environment but `environ`."""
         script = self.place.run / f"launch-{len(self.panes) + 1}.sh"
-        whole = self.place.environ() | self.driver.environ(self.place) | (environ or {})
-        words = [f"{name}={value}" for name, value in whole.items()]
+        words = [f"{name}={value}" for name, value in environ.items()]
         # By way of a file: tmux takes no command of more than 16 KB.
         script.write_text(
-            f"cd {shlex.quote(os.fspath(self.place.work))}\nexec {shlex.join(['env', '-i', *words, *argv])}\n"
+            f"cd {shlex.quote(os.fspath(cwd))}\nexec {shlex.join(['env', '-i', *words, *argv])}\n"
         )
         made = self.socket.tmux(
             "new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "bench:", "sh", os.fspath(script)

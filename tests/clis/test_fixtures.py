@@ -16,7 +16,7 @@ EVENT_FILES = [
     path
     for path in sorted(FIXTURES.glob("*/*.json"))
     if not path.stem.startswith(
-        ("measured", "rollout", "notify", "transcript", "sessions_file", "api", "kinds")
+        ("measured", "rollout", "notify", "transcript", "sessions_file", "api", "kinds", "told")
     )
 ]
 

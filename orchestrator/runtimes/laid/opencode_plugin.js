@@ -1,0 +1,153 @@
+// Tells the PM what opencode does, and does what it answers. A copy lies in each run's folder, beside `relay.sh`,
+// by which it tells, and `opencode-run.json`, which says what this run is (see `runtimes/opencode.py`).
+//
+// What it tells, as JSON with a `type`: started, prompt, asked, retry, overflow, idle. All but asked and idle want no
+// answer. An answer is {"say": "allow" | "deny" | "go_on", "reason"}, or nothing.
+
+import { spawn } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const FOLDER = dirname(fileURLToPath(import.meta.url))
+const RUN = JSON.parse(readFileSync(join(FOLDER, "opencode-run.json"), "utf8"))
+const REFUSED = { say: "deny", reason: "The PM cannot be asked just now. Do without, or hand in BLOCKED." }
+
+// Shared by all that load this file in one process: each event is told once.
+const shared = (globalThis[Symbol.for(FOLDER)] ??= {
+  session: RUN.session, heard: new Set(), prompts: new Map(), cleared: new Set(), busy: false, overflows: 0,
+})
+let last = Promise.resolve()
+
+const relay = (told, waits) =>
+  new Promise((done) => {
+    const words = [join(FOLDER, "relay.sh"), ...(waits ? ["waits", JSON.stringify(REFUSED)] : [])]
+    const child = spawn("sh", words, { stdio: ["pipe", "pipe", "ignore"] })
+    let said = ""
+    child.stdout.on("data", (piece) => (said += piece))
+    child.on("error", () => done(waits ? REFUSED : {}))
+    child.on("close", () => {
+      try {
+        done(said ? JSON.parse(said) : {})
+      } catch {
+        done(waits ? REFUSED : {})
+      }
+    })
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify(told))
+  })
+
+// What wants no answer is told in its order; what waits does not hold up the rest.
+const tell = (told) => (last = last.then(() => relay(told, false)))
+const ask = (told) => last.then(() => relay(told, true))
+
+const claimed = (name) => {
+  try {
+    writeFileSync(join(FOLDER, name), "", { flag: "wx" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const words = (parts) =>
+  parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
+
+export const Orchestrator = async ({ client, directory, worktree }) => {
+  delete process.env[RUN.offline]
+
+  const prompt = (text) =>
+    client.session.promptAsync({
+      path: { id: shared.session }, query: { directory }, body: { agent: RUN.agent, parts: [{ type: "text", text }] },
+    })
+
+  // With --session, opencode drops --prompt. The claim makes it at most once.
+  const goOn = async () => {
+    if (claimed("opencode-prompted")) await prompt(readFileSync(RUN.order, "utf8"))
+  }
+
+  const end = async (session) => {
+    const { data } = await client.session.messages({ path: { id: session }, query: { directory } })
+    const message = (data ?? []).findLast((each) => each.info.role === "assistant")
+    const text = message ? words(message.parts) : ""
+    const answer = await ask({ type: "idle", session, text, error: message?.info.error ?? shared.error })
+    if (answer.say === "go_on") await prompt(answer.reason)
+  }
+
+  const answered = async (asked) => {
+    const cleared = asked.tool && shared.cleared.has(asked.tool.callID)
+    const known = cleared && ["bash", "external_directory"].includes(asked.permission)
+    const answer = known
+      ? { say: "allow" }
+      : await ask({
+          type: "asked", session: shared.session, permission: asked.permission, patterns: asked.patterns,
+          metadata: { filepath: asked.metadata?.filepath, url: asked.metadata?.url }, directory, worktree,
+        })
+    if (!answer.say) return
+    const body = answer.say === "allow" ? { reply: "once" } : { reply: "reject", message: answer.reason || "No." }
+    await client._client.post({
+      url: "/permission/{id}/reply", path: { id: asked.id }, query: { directory }, body,
+      headers: { "Content-Type": "application/json" },
+    })
+  }
+
+  const heard = async ({ id, type, properties: said }) => {
+    if (shared.heard.has(id)) return
+    shared.heard.add(id)
+    if (type === "permission.asked") return answered(said)
+    if (type === "session.created" && !said.info.parentID && !shared.session) {
+      shared.session = said.info.id
+      tell({ type: "started", session: said.info.id })
+    }
+    if (said.sessionID && said.sessionID !== shared.session) return
+    if (type === "message.updated" && said.info.role === "user" && shared.prompts.has(said.info.id)) {
+      tell({ type: "prompt", session: shared.session, text: shared.prompts.get(said.info.id) })
+      shared.prompts.delete(said.info.id)
+      shared.busy = true
+      shared.overflows = 0
+      shared.error = undefined
+    }
+    // What is left of a conversation that was too long is summed up, and does not count as a step.
+    if (type === "message.updated" && said.info.finish && !said.info.summary && !said.info.error) shared.overflows = 0
+    if (type === "session.status" && said.status.type === "retry")
+      tell({ type: "retry", session: shared.session, ...said.status, type: "retry", now: Date.now() })
+    if (type === "session.error") {
+      shared.error = said.error
+      if (said.error?.name === "ContextOverflowError") {
+        shared.overflows += 1
+        tell({ type: "overflow", session: shared.session, error: said.error, count: shared.overflows })
+      }
+    }
+    if (type === "session.idle" && shared.busy) {
+      shared.busy = false
+      await end(shared.session)
+    }
+  }
+
+  if (RUN.session && !shared.started) {
+    shared.started = true
+    tell({ type: "started", session: shared.session })
+    setTimeout(() => goOn().catch(() => {}), 0) // not before this plugin is in place
+  }
+  return {
+    config: async (config) => {
+      config.permission = RUN.permission
+      for (const agent of [config.agent, config.mode].flatMap((each) => Object.values(each ?? {}))) {
+        delete agent.permission
+        delete agent.tools
+      }
+    },
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      if (!shared.session || sessionID === shared.session) shared.prompts.set(message.id, words(parts))
+    },
+    // A command line is asked about here: opencode itself asks nothing for `> file`, and tells less of it.
+    "tool.execute.before": async ({ tool, callID }, { args }) => {
+      if (tool !== "bash") return
+      const told = { type: "asked", session: shared.session, permission: tool, command: args.command, worktree }
+      const answer = await ask({ ...told, directory: args.workdir ?? directory })
+      if (answer.say !== "allow") throw new Error(answer.reason || "The PM gives no leave for this.")
+      shared.cleared.add(callID)
+    },
+    event: ({ event }) => void heard(event).catch(() => {}),
+  }
+}
