@@ -12,8 +12,9 @@ from typing import Final
 from orchestrator.formats.shell_words import Doubt, Tokens, Word, tokens
 from orchestrator.formats.text import names
 
-LONGEST: Final = 200_000
+LONGEST: Final = 100_000
 MOST_WORDS: Final = 2000
+MOST_COMMANDS: Final = 200
 
 _COMPOUND: Final = names(
     "if then elif else fi for while until do done case esac in function select { } [[ ]] coproc foreach repeat end"
@@ -33,12 +34,16 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One simple command. `stdin` is the text that it is given in the line itself."""
+    """One simple command. `stdin` is the text that it is given in the line itself, `then` the sign that ends it.
+
+    `then` is `;` where it may say nothing of what follows: after a `!`, and within a pipe.
+    """
 
     assignments: tuple[Word, ...] = ()
     words: tuple[Word, ...] = ()
     redirects: tuple[Redirect, ...] = ()
     stdin: str = ""
+    then: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,8 @@ class _Splitter:
     words: list[Word] = field(default_factory=list)
     redirects: list[Redirect] = field(default_factory=list)
     stdin: str = ""
+    piped: bool = False
+    negated: bool = False
     depth: int = 0
     closed: bool = False  # after `)` only a redirect may stand ahead of what parts commands
 
@@ -91,7 +98,7 @@ class _Splitter:
                 at += 1
             else:
                 self._part(token.sign)
-        self._finish()
+        self._finish("")
         if self.depth:
             raise Doubt("has a `(` that is not closed")
         return tuple(self.done)
@@ -104,10 +111,13 @@ class _Splitter:
             return
         if not self.words and word.bare:
             if word.text in {"!", "time"} and not self.assignments:
+                self.negated = self.negated or word.text == "!"
                 return
             if word.text in _COMPOUND:
                 raise Doubt(f"has the shell's own `{word.text}`")
-        if not self.words and (not word.certain or word.glob or word.tilde or word.text[:1] in {"=", ""}):
+        if not self.words and (
+            not word.certain or word.glob or word.tilde or word.text[:1] in {"=", "-", ""}
+        ):
             raise Doubt(f"does not say plainly which program it runs: {word.text[:40]!a}")
         if len(self.words) == MOST_WORDS:
             raise Doubt(f"has a command of more than {MOST_WORDS} words")
@@ -128,16 +138,18 @@ class _Splitter:
                     raise Doubt("has a `(` within a command")
                 self.depth += 1
             case ")":
-                self._finish()
+                self._finish(sign)
                 self.depth -= 1
                 self.closed = True
                 if self.depth < 0:
                     raise Doubt("has a `)` too many")
             case _:
-                self._finish()
+                self._finish(sign)
                 self.closed = False
 
-    def _finish(self) -> None:
+    def _finish(self, sign: str) -> None:
+        if len(self.done) == MOST_COMMANDS:
+            raise Doubt(f"holds more than {MOST_COMMANDS} commands")
         if self.words or self.assignments or self.redirects:
             self.done.append(
                 Command(
@@ -145,6 +157,8 @@ class _Splitter:
                     tuple(self.words),
                     tuple(self.redirects),
                     self.stdin,
+                    ";" if self.piped or self.negated else sign,
                 )
             )
         self.assignments, self.words, self.redirects, self.stdin = [], [], [], ""
+        self.piped, self.negated = sign in {"|", "|&"}, False

@@ -16,6 +16,9 @@ _LIVE: Final = re.compile(r"[$`\\]")
 _PLAIN: Final = re.compile(r"[^\x00-\x20\x7f;|&<>()'\"\\$`]+")
 _IN_DOUBLE: Final = re.compile(r'[^"`$\\]+')
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_OF_ZSH: Final = frozenset("=^~+")
+"""What may stand between `$` and a name in zsh."""
+
 _GLOB: Final = frozenset("*?[")
 
 
@@ -239,6 +242,7 @@ class _Lexer:
             return
         if following in {"(", "{", "[", "\\"} or (following in {"'", '"'} and not quoted):
             raise Doubt(f"has a `${following}`, which the shell would replace")
+        part.certain = part.certain and following not in _OF_ZSH
         part.pieces.append("$")
         self.at += 1
 

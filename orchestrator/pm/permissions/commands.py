@@ -10,7 +10,7 @@ from typing import Final
 from orchestrator.formats.shell_line import LONGEST, Command, read_shell
 from orchestrator.formats.shell_words import Word
 from orchestrator.model.permission import Act, Ruling
-from orchestrator.pm.permissions.defaults import UNSAFE_VARIABLES
+from orchestrator.pm.permissions.defaults import GIT, UNSAFE_VARIABLES
 from orchestrator.pm.permissions.files import read_word, write_target
 from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_rule, shown, strictest
 from orchestrator.pm.permissions.matching import narrowly, plain_name, wild, words_of
@@ -35,10 +35,17 @@ def judged_line(case: Case, text: str, places: Places, depth: int = 0) -> Findin
     if line.doubt or depth > _DEEPEST:
         doubt = line.doubt or "goes deeper than can be followed"
         return _doubted(case, text, case.doubt(f"{shown(text)} cannot be judged with certainty: it {doubt}"))
-    findings = list[Finding]()
+    findings, ahead = list[Finding](), Places()
     for command in line.commands:
         findings.append(_judged(case, command, places, depth))
-        places = _moved(command, places)
+        moved = _moved(command, places)
+        if command.then == "&&" and moved != places:
+            ahead |= places  # what comes after the chain runs there too, if the `cd` fails
+            places = moved
+        elif command.then in {"&&", "|", "|&"}:
+            places = moved
+        else:
+            places, ahead = moved | ahead, Places()
     found = strictest(findings)
     return _doubted(case, text, found) if any(each.by is By.DOUBT for each in findings) else found
 
@@ -125,7 +132,9 @@ def _within(case: Case, command: Command, places: Places, depth: int) -> Finding
 
 def _unless_denied(case: Case, texts: Sequence[str], allowed: Finding) -> Finding:
     """Return that a command is allowed, unless one that the user denies may stand among its words."""
-    if plain_name(texts[0]) in {"echo", "git", "grep", "printf", "rg"}:
+    if plain_name(texts[0]) in {"echo", "grep", "printf", "rg"}:
+        return allowed
+    if plain_name(texts[0]) == "git" and len(texts) > 1 and texts[1] in GIT:
         return allowed
     return _by_the_user(case, " ".join(texts[1:])) or allowed
 
@@ -194,5 +203,7 @@ def _moved(command: Command, places: Places) -> Places:
     if command.words[0].text != "cd":
         return places if not any(word.text == "cd" for word in command.words) else places | {""}
     targets = _targets(command.words, places)
+    if targets and command.then == "&&":
+        return frozenset(targets)
     moved = places | set(targets) if targets else places | {""}
     return moved if len(moved) <= _MOST_PLACES else frozenset({""})

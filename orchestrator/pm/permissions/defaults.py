@@ -32,6 +32,8 @@ SECRET: Final = (
     "etc/shadow",
     "etc/gshadow",
     "etc/sudoers",
+    "dev/tcp/*/*",
+    "dev/udp/*/*",
     "proc/*/environ",
 )
 """Names, or the last parts of a path; in small letters."""
@@ -48,6 +50,10 @@ PROTECTED_FOLDERS: Final = (
 )
 PROTECTED: Final = (
     ".git",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".opencode",
     ".claude/settings*.json",
     ".claude.json",
     ".mcp.json",
@@ -169,14 +175,14 @@ WRITER_WORDS: Final = names(
 
 RUNNERS: Final = names(
     "pytest py.test ruff mypy tox nox black isort flake8 pylint pyright coverage python python3 node tsc eslint "
-    "prettier jest vitest mocha make gmake ctest cmake gradle gradlew mvn mvnw gofmt rustfmt"
+    "prettier jest vitest mocha playwright make gmake ctest cmake gradle gradlew mvn mvnw gofmt rustfmt"
 )
 """Programs of development, allowed with whatever they are given: they run what the agent wrote."""
 
-MODULES: Final = RUNNERS - {"python", "python3", "node", "make", "gmake"} | {
-    *("unittest", "compileall", "json.tool", "timeit", "doctest", "py_compile", "venv", "build", "this"),
-}
-"""What `python -m` may run."""
+MODULES: Final = names(
+    "unittest compileall json.tool timeit doctest py_compile venv build tabnanny trace cProfile"
+)
+"""What `python -m` may run besides."""
 
 SUBCOMMANDS: Final[dict[str, frozenset[str]]] = {
     "npm": frozenset({"test", "t", "tst", "run", "run-script", "ls", "list"}),
@@ -264,6 +270,7 @@ UNSAFE_VARIABLES: Final = (
         "NODE_OPTIONS",
         "PYTHONSTARTUP",
         "RUSTC_WRAPPER",
+        "RIPGREP_CONFIG_PATH",
         "MAKEFLAGS",
         "TASK*",
     ),

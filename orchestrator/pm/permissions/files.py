@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from orchestrator.formats.shell_words import Word
@@ -13,6 +14,8 @@ from orchestrator.pm.permissions.finding import Case, Finding, built_in, shown, 
 from orchestrator.pm.permissions.paths import inside, judged_path, resolved
 
 _MODE: Final = re.compile(r"0?[0-7]{3}|(?:[ugoa]*[-+=][rwxX]*)(?:,[ugoa]*[-+=][rwxX]*)*")
+_LONGEST_PATH: Final = 4096
+_HOME: Final = re.compile(r"/(?:~[^/]*/*|(?:home|Users)(?:/[^/]+)?/?|root/?)?")
 _BETWEEN: Final = re.compile(r"[=:,]")
 _HIDDEN_BY_GLOB: Final = re.compile(
     r"(?:^|[/=:])\.[^/]*[*?\[]|[*?\[][^/]*(?:env|rsa|25519|cred)|(?:env|rsa|25519|cred)[^/]*[*?\[]|^/proc.*[*?\[]"
@@ -21,7 +24,10 @@ _HIDDEN_BY_GLOB: Final = re.compile(
 
 def reading(case: Case, name: str, words: Sequence[Word], places: frozenset[str]) -> Finding:
     """Return what is found of a program that reads whatever files its words name."""
-    findings = [built_in(Ruling.ALLOW, f"{shown(' '.join(word.text for word in words))} only reads")]
+    told = shown(" ".join(word.text for word in words))
+    findings = [built_in(Ruling.ALLOW, f"{told} only reads")]
+    if name in {"grep", "egrep", "fgrep", "rg", "diff"} and any(_is_home(word, places) for word in words[1:]):
+        findings.append(case.doubt(f"{told} reads a whole home"))
     skip = name in PATTERN_FIRST and not any(
         word.text.startswith(("-e", "--regexp", "--file")) or re.match(r"-[A-Za-z]*[ef]", word.text)
         for word in words
@@ -38,6 +44,8 @@ def read_word(case: Case, word: Word, places: Iterable[str]) -> Finding:
     """Return what is found of reading what one word may name: each part of it is taken for a path."""
     if not word.certain:
         return case.doubt(f"what {shown(word.text)} stands for is not known")
+    if len(word.text) > _LONGEST_PATH:
+        return case.doubt(f"{shown(word.text)} is too long for a path")
     if word.glob and _HIDDEN_BY_GLOB.search(word.text.casefold()):
         return case.doubt(f"{shown(word.text)} may name files that hold secrets")
     if word.tilde and (case.rules(Act.READ, Ruling.DENY) or case.rules(Act.READ, Ruling.ASK)):
@@ -76,12 +84,16 @@ def writing(case: Case, name: str, words: Sequence[Word], places: frozenset[str]
                 case, name, words, case.doubt(f"{told} gives rights of an unknown kind"), operands[1:], places
             )
         operands = operands[1:]
+    moved = operands if name in {"cp", "mv"} else []
     read, operands = (operands[:-1], operands[-1:]) if name == "cp" else ([], operands)
     if not operands and name != "tee":
         return case.doubt(f"{told} names no files")
     findings = [built_in(Ruling.ALLOW, f"{told} writes where the run may write")]
     findings += [read_word(case, word, places) for word in read]
     findings += [_written(case, word, places, root=name in {"rm", "mv", "rmdir"}) for word in operands]
+    findings += [_written(case, _beside(each, moved[-1]), places) for each in moved[:-1]]
+    if name == "cp" and len(words) - len(moved) > 1 and any(_is_home(word, places) for word in read):
+        findings.append(case.doubt(f"{told} reads a whole home"))
     return _hardened(case, name, words, strictest(findings), operands, places)
 
 
@@ -90,8 +102,22 @@ def write_target(case: Case, word: Word, places: frozenset[str]) -> Finding:
     return _written(case, word, places)
 
 
+def _beside(source: Word, folder: Word) -> Word:
+    """Return the file that a source becomes, if what it is copied to is a folder."""
+    name = source.text.rstrip("/").rpartition("/")[2]
+    return replace(folder, text=f"{folder.text}/{name if name not in {'.', '..'} else ''}", glob=False)
+
+
+def _is_home(word: Word, places: Iterable[str]) -> bool:
+    return any(_HOME.fullmatch(path) is not None for path in _all_paths(word.text, places))
+
+
 def _written(case: Case, word: Word, places: frozenset[str], *, root: bool = False) -> Finding:
-    if not word.certain or (word.glob and any(part.startswith(".") for part in word.text.split("/"))):
+    if (
+        not word.certain
+        or len(word.text) > _LONGEST_PATH
+        or (word.glob and any(part.startswith(".") for part in word.text.split("/")))
+    ):
         return case.doubt(f"which file {shown(word.text)} names is not known")
     if word.tilde:
         return strictest(

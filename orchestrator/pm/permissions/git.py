@@ -12,7 +12,7 @@ from orchestrator.pm.permissions.files import read_word
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, shown, strictest
 from orchestrator.pm.permissions.matching import wild
 from orchestrator.pm.permissions.options import has_option
-from orchestrator.pm.permissions.paths import inside, resolved
+from orchestrator.pm.permissions.paths import inside, protected, resolved
 
 _FREE: Final = frozenset(
     {"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects"}
@@ -22,7 +22,6 @@ _LOOKS: Final = {
     "remote": frozenset({"-v", "--verbose", "get-url", ""}),
     "config": frozenset({"--get", "--get-all", "--get-regexp", "--list", "-l", "list", "get"}),
     "reflog": frozenset({"", "show"}),
-    "stash": frozenset({"", "push", "pop", "apply", "list", "show", "drop", "save", "-u", "-k"}),
     "submodule": frozenset({"", "status"}),
 }
 _TEXTS: Final = frozenset({"-m", "--message", "--grep", "--author", "--trailer"})
@@ -46,6 +45,10 @@ def judged_git(case: Case, words: Sequence[Word], places: frozenset[str]) -> Fin
     if not rest or not rest[0].certain or rest[0].glob:
         return case.doubt(f"which command of git {told} runs is not certain")
     verb, following = rest[0].text, rest[1].text if len(rest) > 1 else ""
+    if verb == "remote" and following.startswith("-") and len(rest) > 2:  # noqa: PLR2004 (verb and option)
+        return None
+    if verb in {"mv", "checkout", "restore"} and any(protected(f"/{word.text}") for word in rest[1:]):
+        return case.doubt(f"{told} may change what steers git or the agent's own program")
     if verb not in GIT and following not in _LOOKS.get(verb, frozenset()):
         return None
     if has_option(rest, [option for option in GIT_NEVER if option != "-O" or verb == "grep"]):
@@ -69,7 +72,14 @@ def _paths(rest: Sequence[Word]) -> list[Word]:
     """Return the words that may name files, without those that are text for people."""
     found, text = list[Word](), False
     for word in rest[1:]:
-        if not text and not word.text.startswith("-") and word.certain:
+        if (
+            not text
+            and word.certain
+            and word.text.startswith(("-F", "-t"))
+            and not word.text.startswith("--")
+        ):
+            found.append(Word(word.text[2:]))
+        elif not text and word.certain and (not word.text.startswith("-") or word.text.startswith("--file")):
             found.append(word)
-        text = word.text in _TEXTS or (rest[0].text == "commit" and word.text in {"-am", "-a -m"})
+        text = word.text in _TEXTS or (rest[0].text == "commit" and word.text == "-am")
     return found if rest[0].text not in {"add", "grep", "rm", "mv", "check-ignore", "stash"} else []

@@ -10,6 +10,7 @@ from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_
 from orchestrator.pm.permissions.matching import address_matches, wild
 from orchestrator.pm.permissions.paths import judged_path, resolved
 
+_LONGEST_PATH: Final = 4096
 NOBODY: Final = (
     "nobody sits at this terminal: if you cannot decide it yourself, "
     "hand in Status BLOCKED with your question"
@@ -85,6 +86,8 @@ def _by_act(case: Case, wish: Wish) -> Finding:
 
 def _paths(case: Case, wish: Wish) -> Finding:
     """Return what is found of the files that are read or written. That each lies inside is the edge's finding."""
+    if any(len(path) > _LONGEST_PATH for path in wish.paths):
+        return case.doubt("a path of more than 4096 signs is none")
     if wish.paths:
         return strictest(
             judged_path(case, wish.act, resolved(path, wish.cwd) or path, granted=wish.inside)

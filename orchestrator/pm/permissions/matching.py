@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Sequence
@@ -36,6 +37,7 @@ def wild(pattern: str, text: str) -> bool:
     return text.endswith(rest[-1]) and at <= end
 
 
+@functools.lru_cache(maxsize=1024)
 def words_of(rule: Rule) -> tuple[str, ...]:
     """Return the words of a `run` rule; those of one that does not read match any command, unless it allows."""
     try:

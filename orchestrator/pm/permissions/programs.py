@@ -44,6 +44,10 @@ def by_default(case: Case, words: Sequence[Word], places: frozenset[str], stdin:
     """
     name = _known_name(case, words[0].text, places)
     told = shown(" ".join(word.text for word in words))
+    if name in {"test", "[", "printf"} and any(
+        "$(" in word.text or "`" in word.text or word.text == "-v" for word in words
+    ):
+        return case.doubt(f"{told} may run what stands in an index")
     if name in PLAIN:
         return built_in(Ruling.ALLOW, f"{told} changes nothing")
     if name in READERS:

@@ -17,7 +17,7 @@ from orchestrator.pm.permissions.defaults import DENIED
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, by_rule, shown
 from orchestrator.pm.permissions.matching import base, widely, wild, words_of
 
-_REACH: Final = 100
+_REACH: Final = 40
 """How many words a command in such text is taken to have at most."""
 
 _TOKEN: Final = re.compile(r"[^\s;|&()<>{}\"'`$\[\],\\]+")

@@ -21,7 +21,7 @@ _SED: Final = re.compile(
     re.DOTALL,
 )
 _AWK_NEVER: Final = re.compile(
-    r"system|getline|\||@|close|fflush|ENVIRON|[>][>\s]*[\"(A-Za-z_$&]|print[^;}\n]*>"
+    r"system|getline|\||@|close|fflush|ENVIRON|ARGV|[>][>\s]*[\"(A-Za-z_$&]|print[^;}\n]*>"
 )
 _LONGEST: Final = 2000
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from orchestrator.formats.shell_words import Word
 from orchestrator.formats.text import names
-from orchestrator.pm.permissions.defaults import MODULES, PACKAGES
+from orchestrator.pm.permissions.defaults import MODULES, PACKAGES, RUNNERS
 from orchestrator.pm.permissions.matching import plain_name
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
@@ -137,7 +137,7 @@ def _npx(words: Sequence[Word]) -> Inner:
     while at < len(words) and words[at].text in {"--no-install", "--no", "--offline"}:
         at += 1
     if at < len(words) and words[at].certain and words[at].text in PACKAGES:
-        return Inner()
+        return Inner(tuple(words[at:]))
     return Inner(doubt="what `npx` runs is none of the known programs of development")
 
 
@@ -152,22 +152,31 @@ def _shell(name: str, words: Sequence[Word]) -> Inner:
 
 def _module(words: Sequence[Word]) -> Inner | None:
     """Return the program that `python -m` runs, under its own name; None where python itself runs something."""
-    for at, word in enumerate(words[1:], 1):
-        if word.text == "-m":
-            module = words[at + 1] if at + 1 < len(words) else None
-            if module is None or not module.certain or module.text not in MODULES:
-                shown = module.text[:40] if module else ""
-                return Inner(doubt=f"the module {shown!a} is none of the known programs of development")
-            return Inner()
-        if (
-            word.text.startswith("-")
-            and not word.text.startswith("--")
-            and ("m" in word.text or "c" in word.text)
-        ):
-            return None if "c" in word.text else Inner(doubt="what `python` runs is not certain")
-        if not word.text.startswith("-"):
+    at = 1
+    while at < len(words) and words[at].text.startswith("-") and words[at].certain:
+        letters, at = words[at].text[1:], at + 1
+        if letters.startswith("-"):
+            continue
+        taker = next((place for place, letter in enumerate(letters) if letter in "cmWX"), None)
+        if taker is None:
+            continue
+        if letters[taker] == "c":
             return None
+        if letters[taker] == "m":
+            return _of_python(letters[taker + 1 :], words, at)
+        at += not letters[taker + 1 :]
     return None
+
+
+def _of_python(name: str, words: Sequence[Word], at: int) -> Inner:
+    """Return what a module is, whose name is this or else the word at that place."""
+    if not name and at < len(words) and words[at].certain:
+        name, at = words[at].text, at + 1
+    if name in RUNNERS:
+        return Inner((Word(name), *words[at:]))
+    if name in MODULES:
+        return Inner()
+    return Inner(doubt=f"the module {name[:40]!a} is none of the known programs of development")
 
 
 _KNOWN: Final[dict[str, Callable[[Sequence[Word]], Inner | None]]] = {

@@ -1,5 +1,7 @@
 """Commands and what is answered to them, as a table: nothing here depends on rules of the user's."""
 
+import time
+
 import pytest
 
 from orchestrator.model.permission import Ruling
@@ -113,6 +115,9 @@ set -euo pipefail; make
 source .venv/bin/activate && pytest
 cd sub && pytest
 cd /w/task && ls
+cd sub && pytest && cd .. && git status
+python -W ignore -X dev -m pytest
+python3 -Im json.tool a.json
 (cd sub && npm test)
 timeout 60 pytest
 timeout -k 5 1m make
@@ -204,6 +209,28 @@ cat < $X
 cat .e*
 cd .. && ls
 cd - && ls
+cd sub; cd .. && ls
+! cd sub/deep && touch ../../x
+cd sub && true | cd deep && touch ../../x
+cd sub || touch ../x
+(cd sub && ls) && touch ../x
+cd sub && x=1; cd ..
+python -W ignore -m pip install x
+python -mpip install x
+python -Xtracemalloc -m pip install x
+time -f %e ls
+X="ls x"; $=X
+[ -v 'a[$(x)]' ]
+test -v x
+printf -v PATH x
+grep -r x ~
+rg x /home/me
+cp -r ~ all
+cp -r / all
+git remote -v update
+git mv a .claude/settings.json
+RIPGREP_CONFIG_PATH=x rg y
+awk 'BEGIN{ARGV[1]=".env"; ARGC=2} {print}'
 cd $X && ls
 cd /etc
 pushd /etc
@@ -319,6 +346,14 @@ rm .git/index
 cd /etc && rm -rf x
 cd sub && rm -rf ../../x
 cp x .git/hooks/pre-commit
+cp x/settings.json .claude
+cp x/settings.json .claude/
+mv x/.mcp.json .
+cp -r x/.git sub
+cd .claude && tee settings.json
+git commit -F.env
+git commit --file=.env
+cat < /dev/tcp/host/80
 echo x > .git/config
 echo x > .claude/settings.json
 echo x >> .claude/settings.local.json
@@ -465,7 +500,25 @@ def test_what_python_is_given_in_the_line_is_looked_through():
 
 
 def test_a_line_too_long_to_be_read_is_denied():
-    assert ruling("echo " + "a" * 200_000) == Ruling.DENY
+    assert ruling("echo " + "a" * 100_000) == Ruling.DENY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ls;" * 30_000,
+        "cd a && " * 10_000 + "ls",
+        "cat " + "a/" * 45_000,
+        "ls " + "*a" * 45_000,
+        "sh -c '" * 14_000,
+        "$(git -a " * 11_000,
+        "x " * 49_000 + "$(",
+    ],
+)
+def test_a_long_line_is_done_with_soon(text):
+    begun = time.process_time()
+    assert ruling(text, "; ".join(f"deny run a{n} b -c" for n in range(150))) is not Ruling.ALLOW
+    assert time.process_time() - begun < 10.0
 
 
 def test_without_a_folder_nothing_relative_is_written():
