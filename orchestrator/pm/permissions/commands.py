@@ -144,7 +144,7 @@ def _unknown(case: Case, texts: Sequence[str], told: str) -> Finding:
     rest = " ".join(texts[1:])
     if found := _by_the_user(case, rest):
         return found
-    if denied_within(case, rest):
+    if denied_within(case, rest, anywhere=True):
         return case.doubt(f"{told}: nothing is known of what it runs")
     return case.otherwise(told)
 

@@ -132,7 +132,8 @@ def _developed(case: Case, name: str, words: Sequence[Word], stdin: str) -> Find
     if name not in RUNNERS:
         return None
     inline = any(_INLINE.fullmatch(word.text) for word in words[1:])
+    inline = inline and name in {"python", "python3", "node"}
     code = "\n".join([*(word.text for word in words[1:] if inline), stdin])
-    if name in {"python", "python3", "node"} and (found := denied_within(case, code)):
+    if code and (found := denied_within(case, code)):
         return found
     return built_in(Ruling.ALLOW, f"{told} is a program of development")

@@ -48,12 +48,15 @@ class _Candidate(NamedTuple):
     leads: bool
 
 
-def denied_within(case: Case, text: str) -> Finding | None:
-    """Return what denies a command that may stand somewhere in a text, or None."""
+def denied_within(case: Case, text: str, *, anywhere: bool = False) -> Finding | None:
+    """Return what denies a command that may stand somewhere in a text, or None.
+
+    With `anywhere` each word is taken for the begin of a command where the built-in denials are concerned, too.
+    """
     rules = _Rules([(rule, words_of(rule)) for rule in case.rules(Act.RUN, Ruling.DENY)])
     for view in dict.fromkeys(_views(text)):
         for candidate in _candidates(view):
-            if found := _denied(case, rules, candidate):
+            if found := _denied(case, rules, candidate._replace(leads=candidate.leads or anywhere)):
                 return found
     return None
 

@@ -443,6 +443,7 @@ python3 -c "import os; os.system('git push')"
 python3 -c "import subprocess; subprocess.run(['git', 'push'])"
 node -e "require('child_process').execSync('git push')"
 X=1 git push
+make -f - <<< 'x: ; git push'
 A=b sudo ls
 """
 

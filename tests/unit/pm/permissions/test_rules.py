@@ -76,6 +76,9 @@ ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
         ("otherwise allow", "docker ps", ALLOW),
         ("otherwise allow", "docker ps &", ASK),
         ("otherwise allow", "unheard-of git push", ASK),
+        ("otherwise allow", "git rebase -x 'git push' main", DENY),
+        ("otherwise allow", "git rebase -x git push main", ASK),
+        ("otherwise allow", "unheard-of with git push in it", ASK),
         ("otherwise allow; deny run git push", "unheard-of git push", DENY),
     ],
 )
