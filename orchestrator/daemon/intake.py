@@ -141,6 +141,8 @@ class Intake:
     ) -> list[Fact]:
         facts: list[Fact] = []
         for entry in entries:
+            if entry.name.startswith(".") and not entry.is_file:
+                continue  # what a sandbox puts there for as long as a command runs (Codex: .git, .aws; measured)
             if state.runs.with_order(entry.name) is not None or self._was_dealt_with(entry, state):
                 self._know(entry, state)
                 continue

@@ -210,7 +210,8 @@ class Task:
             fact, said = self._events.fact(entry, self.engine.state, self.where, at)
             if fact is not None:
                 if fact.event.kind is EventKind.ENDED:
-                    self.see_reports()
+                    # What it left is as whole as it will get: its turn is over (law 5).
+                    self.see_reports(final=(self.engine.state.runs[fact.run].instance,))
                     self._hand_in(fact.run, said)
                 self.feed(fact)
             self._events.take_away(entry.name)

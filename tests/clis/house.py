@@ -84,7 +84,9 @@ def a_house(name: str, script: Script, **settings: str) -> Iterator[House]:
         program.symlink_to(pin.path(cache))
         node = pins()[NODE].path(cache).parent
         world.environ["PATH"] = f"{bin_folder}:{node}:{world.environ['PATH']}"
-        world.environ |= addresses(name.partition("-")[0], server.url)
+        (world.root / "tmp").mkdir()
+        # Codex lays its helpers into no home that lies in the folder for temporary files.
+        world.environ |= {"TMPDIR": str(world.root / "tmp")} | addresses(name.partition("-")[0], server.url)
         yield House(world, server, network.inside([]))
 
 

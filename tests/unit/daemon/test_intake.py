@@ -318,3 +318,19 @@ def test_what_is_gone_is_not_waited_for(desk):
     desk.files.remove(HANDOFFS / NAME)
     assert desk.intake.look(NAME, desk.state, desk.now) == []
     assert desk.intake.look_again(desk.now) is None
+
+
+def test_a_hidden_folder_of_a_sandbox_is_nobodys_handoff(desk):
+    for name in (".git", ".aws"):
+        desk.put(name, "", Kind.FOLDER)
+    desk.put("reports", "", Kind.FOLDER)
+    assert [fact.name for fact in desk.scan()] == ["reports"]
+
+
+def test_what_was_seen_half_written_is_whole_when_the_turn_of_its_writer_is_over(desk):
+    desk.put(NAME, GOOD)
+    desk.files.writing.add(HANDOFFS / NAME)
+    assert desk.scan() == []
+    desk.files.writing.clear()
+    (fact,) = desk.last_words()
+    assert fact.report is not None

@@ -31,7 +31,9 @@ def test_an_agent_with_a_command_gets_it(runtime):
 
 
 def test_auto_without_a_command_says_what_to_write():
-    with pytest.raises(Refused, match=r"agent dev names no runtime and no command, and no agent CLI was found"):
+    with pytest.raises(
+        Refused, match=r"agent dev names no runtime and no command, and no agent CLI was found"
+    ):
         runtime_of(Agent("dev"))
 
 

@@ -141,7 +141,9 @@ def test_a_place_in_a_template_needs_a_template(project, shipped):
         find_agents(project, None, Config(agents=wishes), shipped)
 
 
-def test_auto_is_the_first_agent_cli_that_is_installed_and_a_command_comes_before_it(project, shipped, tmp_path):
+def test_auto_is_the_first_agent_cli_that_is_installed_and_a_command_comes_before_it(
+    project, shipped, tmp_path
+):
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     for name in ("codex", "claude"):
