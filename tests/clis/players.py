@@ -13,6 +13,7 @@ from tests.clis.spawned import Spawned, spawned
 Steps = Generator[Reply, tuple[ToolResult, ...], None]
 
 CRITERION = "There is a greeting."
+NO_ARTIFACTS = "## Artifacts Generated\nNone"
 
 
 @dataclass
@@ -28,41 +29,46 @@ class Cast:
     def turn(self, request: ModelRequest) -> Steps:
         """Play whoever the order is for."""
         me = spawned(request.prompt)
-        yield from {"explore": self._explore, "plan": self._plan, "dev": self._dev}.get(me.role, self._judge)(
-            request, me
-        )
+        plays = {"explore": self._explore, "plan": self._plan, "dev": self._dev}.get(me.role, self._judge)
+        yield from plays(request, me)
         yield say("Done.")
 
     def _explore(self, request: ModelRequest, me: Spawned) -> Steps:
-        yield run(request, "ls")
-        yield me.hand_in(
-            request, me.report("## Completed Work\nLooked around.", "## Artifacts Generated\nNone")
-        )
+        if request.conversation.tools:
+            yield run(request, "ls")
+        yield from hands_in(request, me, me.report("## Completed Work\nLooked around.", NO_ARTIFACTS))
 
     def _plan(self, request: ModelRequest, me: Spawned) -> Steps:
         subtasks = "## Subtasks\n- [one] Greet (agent: dev)\n- [two] Part (agent: dev; needs: one)"
-        sections = ("## Completed Work\nPlanned.", "## Artifacts Generated\nNone", subtasks)
-        yield me.hand_in(request, me.report(*sections))
+        yield from hands_in(request, me, me.report("## Completed Work\nPlanned.", NO_ARTIFACTS, subtasks))
 
     def _dev(self, request: ModelRequest, me: Spawned) -> Steps:
         name = "part" if "Part" in me.instructions.partition("## Context")[0] else "greet"
         if name == "greet" and _chosen(self._blocked, me.run):
             sections = ("## Completed Work\nNothing.", "## Blockers\nThere is no word for it.")
-            yield me.hand_in(request, me.report(*sections, status="BLOCKED"))
+            yield from hands_in(request, me, me.report(*sections, status="BLOCKED"))
             return
-        yield write(request, f"{name}.py", f"def {name}():\n    return '{name}'\n")
-        sections = (f"## Completed Work\nWrote {name}.py.", "## Artifacts Generated\nNone")
-        yield me.hand_in(request, me.report(*sections))
+        report = me.report(f"## Completed Work\nWrote {name}.py.", NO_ARTIFACTS)
+        yield from hands_in(request, me, report, {f"{name}.py": f"def {name}():\n    return '{name}'\n"})
 
     def _judge(self, request: ModelRequest, me: Spawned) -> Steps:
-        sections = ["## Completed Work\nLooked at it.", "## Artifacts Generated\nNone"]
+        sections, verdict = ["## Completed Work\nLooked at it.", NO_ARTIFACTS], "APPROVED"
         if f"- [x] {CRITERION}" in request.prompt:
-            evidence = f"{me.artifacts}/seen.md"
-            yield write(request, evidence, "Seen.\n")
-            sections = ["## Completed Work\nLooked at it.", f"## Artifacts Generated\n- {evidence}"]
-            sections.append(f"## Success Criteria\n- [x] {CRITERION} (evidence: {evidence})")
-        rejects = me.role == "review" and len(sections) == 2 and _chosen(self._rejected, me.run)
-        yield me.hand_in(request, me.report(*sections, verdict="REJECTED" if rejects else "APPROVED"))
+            sections.append(f"## Success Criteria\n- [x] {CRITERION} (evidence: greet.py)")
+        elif me.role == "review" and _chosen(self._rejected, me.run):
+            verdict = "REJECTED"
+        yield from hands_in(request, me, me.report(*sections, verdict=verdict))
+
+
+def hands_in(request: ModelRequest, me: Spawned, report: str, files: dict[str, str] | None = None) -> Steps:
+    """Write files and hand a report in; without any tool all of it is what the model says, in one message."""
+    if not request.conversation.tools:
+        blocks = "".join(f"{name}\n```\n{text}```\n\n" for name, text in (files or {}).items())
+        yield say(blocks + report)
+        return
+    for name, text in (files or {}).items():
+        yield write(request, name, text)
+    yield me.hand_in(request, report)
 
 
 def _chosen(runs: list[str], run: str) -> bool:
