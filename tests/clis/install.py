@@ -41,8 +41,14 @@ def main(words: Sequence[str] | None = None) -> int:
             _say(f"{name} {known[name].version}: {_where(known[name], cache)}")
         return 0
     cache.mkdir(parents=True, exist_ok=True)
+    missing: list[str] = []
     with _alone(cache):
-        missing = [name for name in wanted if not _have(known[name], cache)]
+        for name in wanted:
+            if known[name].source == "npm" and NODE in missing:
+                _say(f"{name} {known[name].version}: NOT HAD: it needs {NODE}")
+                missing.append(name)
+            elif not _have(known[name], cache):
+                missing.append(name)
     if missing:
         _say(f"could not be had: {', '.join(missing)}")
     return 1 if missing and asked.strict else 0
@@ -101,6 +107,7 @@ def _commands(pin: Pin, folder: Path) -> Iterator[list[str]]:
             "--no-audit",
             "--no-fund",
             "--no-save",
+            "--fetch-retries=1",
             "--prefix",
             os.fspath(folder),
             wanted,
@@ -108,7 +115,7 @@ def _commands(pin: Pin, folder: Path) -> Iterator[list[str]]:
         return
     yield [sys.executable, "-m", "venv", os.fspath(folder / "venv")]
     pip = [os.fspath(folder / "venv" / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
-    yield [*pip, "install", "--quiet", f"{pin.package}=={pin.version}"]
+    yield [*pip, "install", "--quiet", "--retries", "2", "--timeout", "30", f"{pin.package}=={pin.version}"]
 
 
 def _run(command: list[str], environ: dict[str, str], within: float) -> str:
