@@ -13,6 +13,9 @@ from orchestrator.workspaces.process import Git, GitFailed
 
 _DEEPEST: Final = 20
 _SET_ASIDE: Final = ".git-kept"
+_LITTER: Final = (".aider.tags.cache.v*/", ".aider.chat.history.md", ".aider.input.history")
+"""What agent programs leave in a tree for themselves, though nobody asked for it: it is nobody's work."""
+
 _LINK: Final = "160000"  # the mode of a submodule
 
 
@@ -95,8 +98,9 @@ def _take(git: Git, path: Path, index: Path, opened_since: str) -> Snapshot:
 
 
 def _untracked(git: Git) -> list[str]:
-    """Return the files that are new. A repository of its own is not looked into: it ends in a slash."""
-    return _names(git.ask("ls-files", "--others", "--exclude-standard", "-z"))
+    """Return the files that are new, but for litter. A repository of its own is not looked into: it ends in a slash."""
+    ours = [f"--exclude={pattern}" for pattern in _LITTER]
+    return _names(git.ask("ls-files", "--others", "--exclude-standard", *ours, "-z"))
 
 
 def _new_links(git: Git, start: str) -> list[str]:

@@ -14,6 +14,11 @@ from tests.clis.playing import played
 CLIS = [name for name in pins() if name != NODE]
 
 
+ROLES = ("explore", "plan", "dev", "test", "review")
+WISHES = {"aider": [f"{role}.model: openai/bench" for role in ROLES]}
+"""A model that it does not know may write whole files, as the played one does."""
+
+
 @pytest.fixture
 def installed(request: pytest.FixtureRequest) -> str:
     """The name of a CLI that is there; otherwise the test is skipped by that name."""
@@ -28,7 +33,7 @@ def test_a_task_is_complete_with_real_agents_whatever_becomes_of_the_daemon(inst
     with a_house(installed, played(Cast().turn), limits__end_grace="5 s") as house:
         world = house.world
         house.daemon()
-        house.begin("t1", installed.partition("-")[0])
+        house.begin("t1", installed.partition("-")[0], *WISHES.get(installed, ()))
         for step in ("dev:one", "review:one"):
             world.until(partial(world.agent, step, "t1"), within=240)
             world.kill_daemon()

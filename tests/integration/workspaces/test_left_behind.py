@@ -442,3 +442,12 @@ def test_a_branch_registered_where_no_tree_is_any_more_is_ours(repo, tree, works
     other = replace(tree, root=tmp_path / "new-trees")
     workspaces.prepare(other, 2)
     assert repo.git("symbolic-ref", "HEAD", cwd=other.path) == "refs/heads/task-work/demo/parser"
+
+
+def test_what_an_agent_program_leaves_for_itself_is_nobodys_work(repo, tree, workspaces):
+    path = workspaces.prepare(tree, 1)
+    for name in (".aider.tags.cache.v4/cache.db", ".aider.chat.history.md", ".aider.conf.yml", "made.py"):
+        (path / name).parent.mkdir(exist_ok=True)
+        (path / name).write_text("x")
+    commit, _ = workspaces.commit(tree, "Work")
+    assert repo.names(commit) - repo.names(tree.base) == {"made.py", ".aider.conf.yml"}
