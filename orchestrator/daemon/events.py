@@ -143,7 +143,8 @@ class Events:
     ) -> EventLanded:
         whole, judgement = None, None
         if event.kind is EventKind.TAKEN:
-            whole = event.text == self._order(run)
+            # Gemini CLI takes the white space off both ends.
+            whole = event.text.strip() == self._order(run).strip()
         if event.wish is not None:
             wish = self._resolved(event.wish, run, state, where)
             event = replace(event, wish=wish)

@@ -11,10 +11,11 @@ from orchestrator.runtimes.aider import Aider
 from orchestrator.runtimes.claude import Claude
 from orchestrator.runtimes.codex import Codex
 from orchestrator.runtimes.command import Command
+from orchestrator.runtimes.gemini import Gemini
 from orchestrator.runtimes.opencode import Opencode
 
 RUNTIMES: Final[dict[str, Runtime]] = {
-    runtime.name: runtime for runtime in (Command(), Claude(), Codex(), Opencode(), Aider())
+    runtime.name: runtime for runtime in (Command(), Claude(), Codex(), Gemini(), Opencode(), Aider())
 }
 
 

@@ -48,7 +48,15 @@ class Codex:
 
     name: Final = "codex"
     receipts: Final = True
-    variables: Final = (KEY, "CODEX_CA_CERTIFICATE", "CODEX_HOME", "HTTPS_PROXY", "NO_PROXY", "OPENAI_*")
+    variables: Final = (
+        KEY,
+        "CODEX_ACCESS_TOKEN",
+        "CODEX_CA_CERTIFICATE",
+        "CODEX_HOME",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+        "OPENAI_*",
+    )
     screens: Final[tuple[Rule, ...]] = shipped_rules("codex")
 
     def listens(self, agent: Agent) -> bool:
@@ -81,7 +89,7 @@ class Codex:
             "approvals_reviewer": '"user"',
             # A search runs at the vendor's, and no leave is asked for it.
             "web_search": '"cached"' if searches else '"disabled"',
-            "shell_environment_policy.exclude": f'["{KEY}", "OPENAI_API_KEY"]',
+            "shell_environment_policy.exclude": f'["{KEY}", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"]',
             # With this it tries for ever where nothing is reached, and says nothing of that.
             "features.unbounded_connection_retries": "false",
             "check_for_update_on_startup": "false",

@@ -83,13 +83,14 @@ _CODEX: Final = AgentCli(
     title="Codex",
     program="codex",
     install="npm install -g @openai/codex",
-    # 0.169 with OPENAI_API_KEY or CODEX_API_KEY alone: `codex login status` says "Not logged in".
-    login="codex login; or printenv OPENAI_API_KEY | codex login --with-api-key",
+    # 0.169 with OPENAI_API_KEY or CODEX_API_KEY alone: `codex login status` says "Not logged in". With the latter its
+    # runtime gives it a provider that works by that key.
+    login="codex login; or printenv OPENAI_API_KEY | codex login --with-api-key; or CODEX_API_KEY in the environment",
     stores=(
         Store("CODEX_HOME", "~/.codex", "auth.json"),
         Store("CODEX_HOME", "~/.codex", "config.toml", "env_key"),
     ),
-    variables=("CODEX_ACCESS_TOKEN",),
+    variables=("CODEX_ACCESS_TOKEN", "CODEX_API_KEY"),
     signals="hooks, session file",
     tried=(0, 169),
 )
@@ -105,7 +106,7 @@ _GEMINI: Final = AgentCli(
         Store("GEMINI_CLI_HOME", "~", ".gemini/.env", "_API_KEY"),
     ),
     variables=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"),
-    signals="hooks",
+    signals="hooks, chat file",
     tried=(0, 61),
 )
 _OPENCODE: Final = AgentCli(

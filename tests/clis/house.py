@@ -87,6 +87,11 @@ def a_house(name: str, script: Script, **settings: str) -> Iterator[House]:
         (world.root / "tmp").mkdir()
         # Codex lays its helpers into no home that lies in the folder for temporary files.
         world.environ |= {"TMPDIR": str(world.root / "tmp")} | addresses(name.partition("-")[0], server.url)
+        if name == "codex":
+            # The vendor's newest, which it would take, offers tools in a way that the model server does not read.
+            config = Path(world.environ["HOME"], ".codex", "config.toml")
+            config.parent.mkdir(parents=True)
+            config.write_text('model = "gpt-5.1-codex"\n')
         yield House(world, server, network.inside([]))
 
 

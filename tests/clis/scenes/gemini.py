@@ -7,10 +7,11 @@ import os
 import signal
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from tests.clis.album import Album
 from tests.clis.answers import Answer, Fault, Hang, Reply, Text, Then, Trouble, say
-from tests.clis.bench import SEEN, a_bench
+from tests.clis.bench import SEEN, Bench, a_bench
 from tests.clis.drivers.gemini import SESSION
 from tests.clis.hands import run, write
 from tests.clis.playing import always, in_turn, played
@@ -18,6 +19,14 @@ from tests.polling import wait_until
 
 ORDER = "Read `this` $HOME:\n!ls\n/clear\n@file\n#note\n-x ünïcödé 🦉 ;"
 READY = "Type your message"
+
+
+def chat(bench: Bench) -> list[dict[str, Any]]:
+    """Return what the session's chat file tells of how a turn went."""
+    lines: list[dict[str, Any]] = []
+    for path in sorted(bench.place.home.glob(".gemini/tmp/*/chats/*.jsonl")):
+        lines += [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]]
+    return [line for line in lines if line.get("type") in {"error", "info"}]
 
 
 def turn(pin: str, album: Album) -> None:
@@ -104,6 +113,7 @@ def busy(pin: str, album: Album) -> None:
         pane.until("cancelled", "Cancelled", within=30)
         album.screen("interrupted", pane, bench)
         album.event("events_of_an_interruption", bench.events(), bench)
+        album.event("transcript_interrupted", chat(bench), bench)
         pane.submit("Again.", lambda: len(bench.server.turns) > 1)
         pane.until("One, two")
         album.screen("streaming", pane, bench)
@@ -121,6 +131,8 @@ def failure(trouble: str, answer: Answer, pin: str, album: Album) -> None:
         _settled(lambda: "esc to cancel" not in pane.screen(), 120)
         album.screen(f"failed_{trouble}", pane, bench)
         album.measured(trouble, bench)
+        if told := chat(bench):
+            album.event(f"transcript_{trouble}", told, bench)
 
 
 def _settled(holds, within: float) -> None:
@@ -147,6 +159,7 @@ def cut(pin: str, album: Album) -> None:
         wait_until(lambda: bench.server.turns, within=SEEN)
         _settled(lambda: "esc to cancel" not in pane.screen(), 60)
         album.screen("cut", pane, bench)
+        album.event("transcript_cut", chat(bench), bench)
         album.measured("cut", bench)
 
 

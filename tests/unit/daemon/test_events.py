@@ -68,7 +68,13 @@ def taken(prompt: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("prompt", "whole"), [("# Agent: dev\nDo it;\n", True), ("# Agent: dev\nDo it\n", False)]
+    ("prompt", "whole"),
+    [
+        ("# Agent: dev\nDo it;\n", True),
+        ("# Agent: dev\nDo it;", True),  # as Gemini CLI has it
+        ("# Agent: dev\nDo it\n", False),
+        ("# Agent: dev \nDo it;\n", False),
+    ],
 )
 def test_a_receipt_says_whether_it_is_the_order_to_the_byte_and_journals_none_of_it(bench, prompt, whole):
     name = bench.tell(taken(prompt))

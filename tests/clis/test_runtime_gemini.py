@@ -1,0 +1,199 @@
+"""The real Gemini CLI as its runtime launches it, at home with a user who never ran it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Generator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from orchestrator.model.agents import Agent
+from orchestrator.model.event import EventKind, Failure
+from orchestrator.model.permission import Act
+from orchestrator.runtimes.gemini import Gemini
+from orchestrator.runtimes.screens import Shows, shown_on
+from tests.clis.answers import Answer, Fault, Hang, Reply, Text, Then, Trouble, call, say
+from tests.clis.bench import Bench
+from tests.clis.model_request import ModelRequest, ToolResult
+from tests.clis.model_server import Script
+from tests.clis.pinned import why_missing
+from tests.clis.playing import always, played
+from tests.clis.running import ORDER, Running, a_running, allows, goes_on_once
+from tests.polling import wait_until
+
+pytestmark = pytest.mark.skipif(bool(why_missing("gemini")), reason=why_missing("gemini"))
+
+DEV = Agent("dev", model="gemini-2.5-pro")
+KEY = "dummy-key-of-the-bench"
+REPORT = "# Handoff: dev\n**Status:** COMPLETE\n\n## Completed Work\nAll that there was to do, `so` to say.\n"
+Steps = Generator[Reply, tuple[ToolResult, ...], None]
+
+
+def running(script: Script) -> AbstractContextManager[Running]:
+    return a_running("gemini", Gemini(), script, by_key)
+
+
+def by_key(bench: Bench) -> dict[str, str]:
+    """The variables of a user who has a key, and no more."""
+    return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": bench.server.url}
+
+
+def shell(command: str) -> Reply:
+    """What the model says to have a command run."""
+    return call("run_shell_command", command=command)
+
+
+def test_an_order_is_taken_whole_worked_on_with_leave_and_its_end_is_told() -> None:
+    def working(request: ModelRequest) -> Steps:
+        yield call("write_file", file_path=f"{here.granted[0]}/made.md", content="hi\n")
+        yield shell('echo "key=$GEMINI_API_KEY." > made.md && echo "lang=$LANG." | cat >> made.md')
+        yield say(REPORT)
+
+    with running(played(working)) as here:
+        here.answering = allows
+        pane = here.start(ORDER, agent=DEV)
+        ended = here.until(EventKind.ENDED)
+        asked = [event.wish for event in here.events if event.wish is not None]
+        assert here.kinds() == [EventKind.STARTED, EventKind.TAKEN, *[EventKind.ASKED] * 2, EventKind.ENDED]
+        assert [wish.act for wish in asked] == [Act.WRITE, Act.RUN]
+        assert here.events[1].text == ORDER == here.bench.server.turns[0].prompt
+        assert ended.text == REPORT.strip()
+        assert (here.granted[0] / "made.md").read_text() == "hi\n"
+        assert (here.bench.place.work / "made.md").read_text() == "key=.\nlang=C.UTF-8.\n"
+        chats = Gemini().transcripts(here.bench.place.environ())[0]
+        assert Path(ended.transcript).resolve().is_relative_to(chats.resolve())
+        # Of what is its user's it made what it keeps its conversations in, and no more.
+        assert {path.name for path in (here.bench.place.home / ".gemini").iterdir()} == {"history", "tmp"}
+        assert not pane.is_dead()
+        here.end()
+        wait_until(lambda: not here.left())
+
+
+def test_what_is_denied_is_not_done_and_the_agent_reads_why() -> None:
+    def working(request: ModelRequest) -> Steps:
+        (result,) = yield shell("touch made.md")
+        yield say(result.text)
+
+    with running(played(working)) as here:
+        here.start("# Agent: dev", agent=DEV)
+        assert "Not here." in here.until(EventKind.ENDED).text
+        assert not (here.bench.place.work / "made.md").exists()
+
+
+def test_leave_that_nobody_can_be_asked_for_is_denied() -> None:
+    def working(request: ModelRequest) -> Steps:
+        shutil.rmtree(here.home / "requests", ignore_errors=True)
+        (result,) = yield shell("touch made.md")
+        (here.home / "requests" / "events").mkdir(parents=True, exist_ok=True)
+        yield say(result.text)
+
+    with running(played(working)) as here:
+        here.start("# Agent: dev", agent=DEV)
+        assert "cannot be asked" in here.until(EventKind.ENDED).text
+        assert not (here.bench.place.work / "made.md").exists()
+
+
+def test_a_run_that_is_ended_while_leave_is_asked_for_does_nothing_more() -> None:
+    def working(request: ModelRequest) -> Steps:
+        yield shell("touch made.md")
+        yield say("Done.")
+
+    with running(played(working)) as here:
+        here.start("# Agent: dev", agent=DEV)
+        events = here.home / "requests" / "events"
+        wait_until(lambda: list(events.glob("*.waits.json")), within=60)
+        here.end()
+        wait_until(lambda: not here.left())
+        assert not (here.bench.place.work / "made.md").exists()
+
+
+def test_a_session_goes_on_and_an_ended_turn_is_made_to_go_on() -> None:
+    with running(always(say("Done."))) as here:
+        here.start(ORDER, agent=DEV)
+        first = here.until(EventKind.ENDED)
+        here.end()
+        here.answering = goes_on_once("Write it.")
+        here.start("# Agent: dev\nAnd `now`;", resumes=first.session, agent=DEV)
+        last = here.until(EventKind.ENDED, 3)
+        assert last.session == first.session
+        assert Path(last.transcript).resolve() == Path(first.transcript).resolve()
+        prompts = here.bench.server.turns[-1].prompts
+        assert prompts[:2] == (ORDER, "# Agent: dev\nAnd `now`;")
+        assert "Write it." in prompts[2]
+
+
+@pytest.mark.parametrize(
+    ("answer", "failure"),
+    [
+        (Fault(Trouble.UNAUTHORIZED), Failure.LOGIN),
+        (Fault(Trouble.CREDIT_GONE), Failure.CREDIT),
+        (Fault(Trouble.TOO_LONG), Failure.CONTEXT),
+    ],
+)
+def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Failure) -> None:
+    with running(always(answer)) as here:
+        here.start("# Agent: dev", agent=DEV)
+        assert here.until(EventKind.FAILED).failure is failure
+        assert EventKind.ENDED not in here.kinds()
+
+
+def test_a_stream_that_is_cut_is_told() -> None:
+    with running(always(Reply((Text("One, two, three, four."),), then=Then.DROP))) as here:
+        here.start("# Agent: dev", agent=DEV)
+        assert here.until(EventKind.FAILED).failure is Failure.OVERLOAD
+
+
+def test_a_limit_of_an_hour_is_a_dialog() -> None:
+    with running(always(Fault(Trouble.RATE_LIMITED, retry_after=3600))) as here:
+        pane = here.start("# Agent: dev", agent=DEV)
+        pane.until("Access resets")
+        found = shown_on(pane.screen(), Gemini().screens)
+        assert found is not None
+        rule, line = found
+        assert (rule.shows, rule.failure) == (Shows.DIALOG, Failure.LIMIT)
+        assert "Access resets at" in line
+        here.end()
+
+
+def test_an_interruption_is_told_and_a_hung_one_ends_by_term() -> None:
+    with running(always(Hang())) as here:
+        pane = here.start("# Agent: dev", agent=DEV)
+        here.until(EventKind.TAKEN)
+        wait_until(lambda: here.bench.server.turns, within=30)
+        pane.until("esc to cancel")
+        pane.keys("Escape")
+        here.until(EventKind.ABORTED)
+        assert EventKind.ENDED not in here.kinds()
+        here.end()
+        here.start("# Agent: dev\nAgain.", agent=DEV)
+        here.until(EventKind.TAKEN, 2)
+        here.end()
+        wait_until(lambda: not here.left())
+
+
+def test_the_users_settings_and_hooks_hold_and_are_left_as_they_are() -> None:
+    def working(request: ModelRequest) -> Steps:
+        (result,) = yield shell("touch made.md")
+        yield say(result.text)
+
+    with running(played(working)) as here:
+        place = here.bench.place
+        theirs = {"hooks": [{"type": "command", "command": f"cat > {place.root}/theirs; echo '{{}}'"}]}
+        settings = {
+            "hooks": {"BeforeTool": [theirs]},
+            "hooksConfig": {"enabled": False, "disabled": ["pm"]},
+            "model": {"name": "gemini-3-pro"},
+        }
+        text = f"// Mine. \n{json.dumps(settings)} /* all of it */"
+        path = place.write(place.home / ".gemini" / "settings.json", text)
+        place.write(place.home / ".gemini" / "GEMINI.md", "ALWAYS WHISPER")
+        here.start("# Agent: dev", agent=Agent("dev"))
+        assert "Not here." in here.until(EventKind.ENDED).text
+        assert not (place.work / "made.md").exists()
+        assert json.loads((place.root / "theirs").read_text())["tool_name"] == "run_shell_command"
+        assert here.bench.server.turns[0].conversation.model == "gemini-3-pro"
+        assert b"ALWAYS WHISPER" in here.bench.server.turns[0].raw
+        assert path.read_text() == text
