@@ -1,8 +1,8 @@
 """Runtime `aider`: one order, then it exits. It has no hooks and no tools but its edits (`tests/clis/README.md`).
 
-A script in the run's folder (`laid/aider.sh`) runs it and tells what it kept of its conversation, from which is read here
-what it said last or what failed. Its questions are answered with yes by itself, so **nothing is asked of the policy**:
-it can write whatever file a model names. It has no shell; files that it is to see must be tracked and named.
+A script in the run's folder (`laid/aider.sh`) runs it and tells what it kept of its conversation, from which is read
+here what it said last or what failed. Its questions are answered with yes by itself, so **nothing is asked of the
+policy**: it can write whatever file a model names. It has no shell; files that it is to see must be tracked and named.
 """
 
 from __future__ import annotations
@@ -108,10 +108,10 @@ class Aider:
         folder, model = spawn.folder, spawn.agent.model or ""
         named = bool(model) and (model not in _ALIASES or _ALIASES_KEY in spawn.environ)
         earlier = spawn.resumes if is_history(spawn.resumes, folder.parent) else ""
-        argv = ("sh", str(folder / SCRIPT), earlier, spawn.prompt, "aider", *_ANSWERED)
-        argv += ("--input-history-file", str(folder / "aider-input"), "--read", str(folder / NOTES))
-        argv += ("--model", model) if named else ()
-        return Launching(argv, _ENVIRONMENT, {SCRIPT: _SOURCE, NOTES: _NOTES})
+        argv = ["sh", str(folder / SCRIPT), earlier, spawn.prompt, "aider", *_ANSWERED]
+        argv += ["--input-history-file", str(folder / "aider-input"), "--read", str(folder / NOTES)]
+        argv += ["--model", model] if named else []
+        return Launching(tuple(argv), _ENVIRONMENT, {SCRIPT: _SOURCE, NOTES: _NOTES})
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
         """Return what its script told."""
