@@ -14,10 +14,11 @@ from orchestrator.runtimes.claude import Claude
 from orchestrator.runtimes.codex import Codex
 from orchestrator.runtimes.command import Command
 from orchestrator.runtimes.configured import Configured
+from orchestrator.runtimes.kiro import Kiro
 from orchestrator.runtimes.opencode import Opencode
 
 RUNTIMES: Final[dict[str, Runtime]] = {
-    runtime.name: runtime for runtime in (Command(), Claude(), Codex(), Opencode(), Aider())
+    runtime.name: runtime for runtime in (Command(), Claude(), Codex(), Opencode(), Kiro(), Aider())
 }
 
 
