@@ -225,11 +225,11 @@ class Doing:
 
     def _answer(self, state: PMState, action: Answer) -> None:
         """Lay an answer where its program looks; what the disk does not take is tried again at each rescan."""
-        run, files = state.runs[action.run], self.office.world.files
+        run = state.runs[action.run]
 
         def work(at: float) -> Fact | None:
             try:
-                return answer(files, self.home, state.agents[run.agent], action, at)
+                return answer(self.office.world, self.home, state.agents[run.agent], action, at)
             except OSError as error:
                 log.warning("the answer to run %s is put off: %s", action.run, error)
                 return None

@@ -28,13 +28,14 @@ from orchestrator.model.permission import Judgement, Ruling
 from orchestrator.pm.permissions import judge
 from orchestrator.pm.turns import leave_for
 from orchestrator.ports.files import Unreadable
-from orchestrator.runtimes.choice import runtime_of
+from orchestrator.runtimes.choice import runtime_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from orchestrator.daemon.act.launch import Places
     from orchestrator.model.permission import Policy, Wish
+    from orchestrator.model.programs import Program
     from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState
     from orchestrator.ports.files import Entry, Files
@@ -55,12 +56,16 @@ _NAME: Final = re.compile(r"(r-[0-9a-f]{1,32}\.[0-9]{1,20}\.[0-9]{1,10})(\.waits
 
 @dataclass(slots=True)
 class Events:
-    """Watches one task's `requests/events`. `policy` tells the rules that hold for an agent."""
+    """Watches one task's `requests/events`.
+
+    `policy` tells the rules that hold for an agent, `defined` are the programs of the settings.
+    """
 
     files: Files
     home: Path
     environ: Callable[[], dict[str, str]]
     policy: Callable[[PMState, Run], Policy]
+    defined: tuple[Program, ...] = ()
     _read: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def waiting(self) -> list[Entry]:
@@ -88,7 +93,7 @@ class Events:
         agent = state.agents.get(run.agent) if run is not None else None
         if run is None or agent is None or not run.live:
             return None, ""
-        runtime = runtime_of(agent)
+        runtime = runtime_known(agent, self.defined)
         event = self._event(entry.name, runtime)
         if event is None:
             if waits:
@@ -103,7 +108,7 @@ class Events:
             agent = state.agents.get(run.agent)
             if not run.transcript or agent is None:
                 continue
-            for place, event in self._grown(run, runtime_of(agent)):
+            for place, event in self._grown(run, runtime_known(agent, self.defined)):
                 facts.append(self._landed(f"{run.id}.t{place}", event, run, state, where, at, waits=False))
         return facts
 
@@ -151,7 +156,7 @@ class Events:
             judgement = self._judged(wish, run, state, where)
         if event.failure is Failure.LIMIT and event.again_at is None:
             event = replace(event, again_at=reset_time(event.text, at))
-        kept = self._believed(event.transcript, runtime_of(state.agents[run.agent]))
+        kept = self._believed(event.transcript, runtime_known(state.agents[run.agent], self.defined))
         said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
         event = replace(event, text=said, transcript=kept)
         return EventLanded(at, f"{run.id}:{name}", run.id, name, event, waits, whole, judgement)

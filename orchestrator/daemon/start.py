@@ -53,7 +53,7 @@ def started(office: Office, task: Task, request: str, project: str, name: str) -
         if agent not in found.agents:
             why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
             raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")
-        runtime_of(found.agents[agent])
+        runtime_of(found.agents[agent], office.world.settings.runtimes)
     skills = skills_of(office, root)
     for warning in _of_skills(skills, brief):
         task.engine.say(warning)
@@ -96,7 +96,9 @@ def _of_skills(skills: Skills, brief: Brief) -> Iterator[str]:
 def roster(office: Office, project: Path, brief: Brief) -> Roster:
     """Return the agents that a task can spawn."""
     path = office.world.environ.get("PATH", "")
-    return find_agents(project, template_of(office, brief), brief.config, shipped("agents"), path=path)
+    defined = office.world.settings.runtimes
+    template = template_of(office, brief)
+    return find_agents(project, template, brief.config, shipped("agents"), path=path, defined=defined)
 
 
 def template_of(office: Office, brief: Brief) -> Path | None:

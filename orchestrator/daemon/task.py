@@ -70,7 +70,9 @@ class Task:
     def __post_init__(self) -> None:
         """Open the journal."""
         settings, world = self.office.world.settings, self.office.world
-        self._events = Events(world.files, self.home, lambda: dict(world.environ), self._policy)
+        self._events = Events(
+            world.files, self.home, lambda: dict(world.environ), self._policy, settings.runtimes
+        )
         self.doing = Doing(self.office, self.id, self.home)
         self.engine = Engine(
             self.office.world.files, self.home, settings.limits, self._act, settings.logs.size

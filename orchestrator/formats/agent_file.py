@@ -40,12 +40,12 @@ _FROM_KIRO: Final = {kiro: claude for claude, kiro in _TO_KIRO.items()} | {
     "execute_bash": "Bash",
     "shell": "Bash",
 }
-_MODEL_TO_KIRO: Final = {
+MODEL_TO_KIRO: Final = {
     "sonnet": "claude-sonnet-4",
     "opus": "claude-opus-4.5",
     "haiku": "claude-haiku-4.5",
 }
-_MODEL_FROM_KIRO: Final = {kiro: claude for claude, kiro in _MODEL_TO_KIRO.items()}
+_MODEL_FROM_KIRO: Final = {kiro: claude for claude, kiro in MODEL_TO_KIRO.items()}
 _TOOL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.@/-]*(?:\([A-Za-z0-9_.@/*:,= -]*\))?")
 _PLACEHOLDER: Final = re.compile(r"\{(python|template)\}")
 
@@ -114,7 +114,7 @@ def render_kiro_agent(agent: Agent) -> str:
         "prompt": trimmed(neutral(agent.prompt).split("\n")),
     }
     if agent.model:
-        fields["model"] = _MODEL_TO_KIRO.get(agent.model, agent.model)
+        fields["model"] = MODEL_TO_KIRO.get(agent.model, agent.model)
     return json.dumps(fields | _extras(agent), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -51,7 +51,7 @@ class Key:
 
 
 SECTIONS: Final[dict[str, Any]] = {
-    each.name: get_type_hints(Settings)[each.name] for each in fields(Settings)
+    each.name: get_type_hints(Settings)[each.name] for each in fields(Settings) if each.name != "runtimes"
 }
 """The dataclass of each section."""
 

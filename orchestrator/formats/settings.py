@@ -1,11 +1,11 @@
 """The settings file, `config.toml`, and the environment variables that override it.
 
-`ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; what keys there are is in `setting_kinds`.
+`ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; what keys there are is in `setting_kinds`. Tables `[runtimes.NAME]` are
+in the file only (`programs`).
 """
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
@@ -19,12 +19,16 @@ from typing import Any, Final, get_origin
 from pydantic import BaseModel, ValidationError
 
 from orchestrator.formats.durations import render_duration
+from orchestrator.formats.nearest import nearest
+from orchestrator.formats.programs import read_program
 from orchestrator.formats.setting_kinds import KEYS, SECTIONS, models
 from orchestrator.formats.toml_lines import key_lines
 from orchestrator.model.errors import BadFile, Fault
+from orchestrator.model.programs import Program
 from orchestrator.model.settings import Explained, Settings
 from orchestrator.places import CONFIG_VARIABLE
 
+_PROGRAMS: Final = "runtimes"
 _LARGEST: Final = 1_048_576
 _PREFIX: Final = "ORCHESTRATOR_"
 
@@ -50,7 +54,8 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
             `$ORCHESTRATOR_CONFIG` names is not there.
 
     """
-    return _settings(_checked(path, _found(path, environ)))
+    found = _found(path, environ)
+    return _settings(_checked(path, found), _programs(path, found))
 
 
 def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
@@ -61,13 +66,17 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
 
     """
     found = _found(path, environ)
-    settings = _settings(_checked(path, found))
+    settings = _settings(_checked(path, found), _programs(path, found))
     shown = []
     for each in KEYS:
         source = found.get(each.section, {}).get(each.key)
         where = (source.variable or f"{path}:{source.line}") if source else "default"
         value = getattr(getattr(settings, each.section), each.field)
         shown.append(Explained(f"{each.section}.{each.key}", _text(value), where))
+    for section, values in found.items():
+        if section.startswith(f"{_PROGRAMS}."):
+            told = ((key, _told(key, value), value.line) for key, value in values.items() if key)
+            shown += [Explained(f"{section}.{key}", text, f"{path}:{line}") for key, text, line in told]
     return shown
 
 
@@ -133,18 +142,31 @@ def _from_file(path: Path, data: bytes) -> _Found:
     except RecursionError as error:
         raise BadFile(str(path), [Fault(0, "is nested too deeply")]) from error
     lines = key_lines(text)
+    programs = _program_tables(path, tables.pop(_PROGRAMS, {}), lines)
     faults = [
         Fault(lines.get((section,), 0), f"{section} must be a section: [{section}]")
         if section in models()
-        else Fault(lines.get((section,), 0), f"no section [{section}]{_nearest(section, models())}")
+        else Fault(lines.get((section,), 0), f"no section [{section}]{nearest(section, models())}")
         for section, table in tables.items()
         if section not in models() or not isinstance(table, dict)
     ]
     if faults:
         raise BadFile(str(path), faults)
-    return {
+    return programs | {
         section: {key: _Value(value, lines.get((section, key), 0)) for key, value in table.items()}
         for section, table in tables.items()
+    }
+
+
+def _program_tables(path: Path, tables: object, lines: Mapping[tuple[str, ...], int]) -> _Found:
+    """Return each `[runtimes.NAME]` as a section of that name; under an empty key the table itself."""
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        line = lines.get((_PROGRAMS,), 0)
+        raise BadFile(str(path), [Fault(line, f"{_PROGRAMS} holds tables only: [{_PROGRAMS}.NAME]")])
+    return {
+        f"{_PROGRAMS}.{name}": {"": _Value(None, lines.get((_PROGRAMS, name), 0))}
+        | {key: _Value(value, lines.get((_PROGRAMS, name, key), 0)) for key, value in table.items()}
+        for name, table in tables.items()
     }
 
 
@@ -158,7 +180,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _V
         if section in models():
             yield section, key, _Value(_plain(section, key, environ[variable]), variable=variable)
         else:
-            faults.append(Fault(0, f"{variable}: no section [{section}]{_nearest(section, models())}"))
+            faults.append(Fault(0, f"{variable}: no section [{section}]{nearest(section, models())}"))
     if faults:
         raise BadFile("environment", faults)
 
@@ -206,21 +228,30 @@ def _checked(path: Path, found: _Found) -> dict[str, BaseModel]:
     return sections
 
 
+def _programs(path: Path, found: _Found) -> tuple[Program, ...]:
+    """Return the agent programs that the file defines, or raise every fault at once."""
+    programs, faults = [], []
+    for section, values in found.items():
+        if not section.startswith(f"{_PROGRAMS}."):
+            continue
+        told = {key: value.found for key, value in values.items() if key}
+        program, wrong = read_program(section.removeprefix(f"{_PROGRAMS}."), told)
+        programs += [program] if program else []
+        faults += [Fault(values[key].line, f"[{section}] {reason}") for key, reason in wrong]
+    if faults:
+        raise BadFile(str(path), sorted(faults, key=lambda fault: fault.line))
+    return tuple(programs)
+
+
 def _reason(section: str, key: str, wrong: Any) -> str:  # noqa: ANN401 (pydantic's own record)
     if wrong["type"] == "extra_forbidden":
         allowed = [each.key for each in KEYS if each.section == section]
-        return f"[{section}] has no key {key!a}{_nearest(key, allowed)}"
+        return f"[{section}] has no key {key!a}{nearest(key, allowed)}"
     return f"{section}.{key} {wrong.get('ctx', {}).get('error', wrong['msg'])}"
 
 
-def _nearest(name: str, allowed: Iterable[str]) -> str:
-    known = sorted(allowed)
-    near = difflib.get_close_matches(name, known, n=1)
-    return f": did you mean {near[0]}?" if near else f": there are {', '.join(known)}"
-
-
-def _settings(sections: Mapping[str, BaseModel]) -> Settings:
-    made = {}
+def _settings(sections: Mapping[str, BaseModel], programs: tuple[Program, ...]) -> Settings:
+    made: dict[str, Any] = {}
     for section, model in sections.items():
         said = {
             each.field: getattr(model, each.key)
@@ -228,7 +259,14 @@ def _settings(sections: Mapping[str, BaseModel]) -> Settings:
             if each.section == section and each.key in model.model_fields_set
         }
         made[section] = SECTIONS[section](**said)
-    return Settings(**made)
+    return Settings(**made, runtimes=programs)
+
+
+def _told(key: str, value: _Value) -> str:
+    """Return a value of a program's as the file has it; of its environment, which may hold keys, the names."""
+    if key == "environment" and isinstance(value.found, dict):
+        return json.dumps(sorted(value.found), ensure_ascii=False)
+    return value.found if isinstance(value.found, str) else json.dumps(value.found, ensure_ascii=False)
 
 
 def _text(value: object) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from orchestrator.model.limits import Limits
 from orchestrator.model.news import Channel, Rule
 from orchestrator.model.permission import Policy
+from orchestrator.model.programs import Program
 
 PASSED = (
     "COLORTERM",
@@ -124,7 +125,10 @@ class NotifySettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that the user may set; each field is a section of the settings file of the same name."""
+    """Everything that the user may set; each field is a section of the settings file of the same name.
+
+    Of `runtimes` each table `[runtimes.NAME]` is one.
+    """
 
     limits: Limits = field(default_factory=Limits)
     tmux: TmuxSettings = field(default_factory=TmuxSettings)
@@ -135,6 +139,7 @@ class Settings:
     git: GitSettings = field(default_factory=GitSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     permissions: Policy = field(default_factory=Policy)
+    runtimes: tuple[Program, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Runtime `aider`: one order, then it exits. It has no hooks and no tools but its edits (`tests/clis/README.md`).
 
-A script in the run's folder (`laid/aider.sh`) runs it and tells what it kept of its conversation, from which is read here
-what it said last or what failed. Its questions are answered with yes by itself, so **nothing is asked of the policy**:
-it can write whatever file a model names. It has no shell; files that it is to see must be tracked and named.
+A script in the run's folder (`laid/aider.sh`) runs it and tells what it kept of its conversation, from which is read
+here what it said last or what failed. Its questions are answered with yes by itself, so **nothing is asked of the
+policy**: it writes whatever file of the repository a model names, and nothing outside of it (measured), so it makes no
+artifacts. It has no shell; files that it is to see must be tracked and named.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ _NOTES: Final = b"""\
 # What you cannot do here
 
 You have no shell: you cannot run, commit or look anything up. Of the project you see the files that are in this chat;
-a tracked file whose path you name is added. Do not write into the handoffs folder: your handoff is your last message,
-as text beginning with the line `# Handoff: ...`, after your edits. If the work needs more than edits, say so under
-Blockers with the status BLOCKED.
+a tracked file whose path you name is added. Edit files below your working directory only, by their relative paths: one
+edit elsewhere (handoffs, artifacts, scratchpad) undoes all of your answer's. So there are no artifacts, and your
+handoff is your last message, as text beginning with the line `# Handoff: ...`, after your edits. If the work needs more
+than edits, say so under Blockers with the status BLOCKED.
 """
 _ANSWERED: Final = (
     *("--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-auto-lint"),
@@ -108,10 +110,10 @@ class Aider:
         folder, model = spawn.folder, spawn.agent.model or ""
         named = bool(model) and (model not in _ALIASES or _ALIASES_KEY in spawn.environ)
         earlier = spawn.resumes if is_history(spawn.resumes, folder.parent) else ""
-        argv = ("sh", str(folder / SCRIPT), earlier, spawn.prompt, "aider", *_ANSWERED)
-        argv += ("--input-history-file", str(folder / "aider-input"), "--read", str(folder / NOTES))
-        argv += ("--model", model) if named else ()
-        return Launching(argv, _ENVIRONMENT, {SCRIPT: _SOURCE, NOTES: _NOTES})
+        argv = ["sh", str(folder / SCRIPT), earlier, spawn.prompt, "aider", *_ANSWERED]
+        argv += ["--input-history-file", str(folder / "aider-input"), "--read", str(folder / NOTES)]
+        argv += ["--model", model] if named else []
+        return Launching(tuple(argv), _ENVIRONMENT, {SCRIPT: _SOURCE, NOTES: _NOTES})
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
         """Return what its script told."""

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
+from orchestrator.model.programs import Program
 from orchestrator.runtimes import Runtime
 from orchestrator.runtimes.aider import Aider
 from orchestrator.runtimes.claude import Claude
 from orchestrator.runtimes.codex import Codex
 from orchestrator.runtimes.command import Command
+from orchestrator.runtimes.configured import Configured
 from orchestrator.runtimes.gemini import Gemini
+from orchestrator.runtimes.kiro import Kiro
 from orchestrator.runtimes.opencode import Opencode
 
 RUNTIMES: Final[dict[str, Runtime]] = {
-    runtime.name: runtime for runtime in (Command(), Claude(), Codex(), Gemini(), Opencode(), Aider())
+    runtime.name: runtime
+    for runtime in (Command(), Claude(), Codex(), Gemini(), Opencode(), Kiro(), Aider())
 }
 
 
-def runtime_of(agent: Agent) -> Runtime:
+def runtime_of(agent: Agent, defined: Sequence[Program] = ()) -> Runtime:
     """Return the runtime that the definition names; `auto` is `command` for an agent that has one.
+
+    Args:
+        agent: the agent's definition.
+        defined: the programs of the settings.
 
     Raises:
         Refused: there is no such runtime, or `auto` finds none.
@@ -31,7 +40,10 @@ def runtime_of(agent: Agent) -> Runtime:
         name = Command.name
     if name in RUNTIMES:
         return RUNTIMES[name]
-    known = ", ".join(RUNTIMES)
+    for program in defined:
+        if program.name == name:
+            return Configured(program, RUNTIMES.get(program.events))
+    known = ", ".join((*RUNTIMES, *(program.name for program in defined)))
     if name == "auto":
         raise Refused(
             f"agent {agent.name} names no runtime and no command, and no agent CLI was found (`task doctor` says "
@@ -39,3 +51,11 @@ def runtime_of(agent: Agent) -> Runtime:
             "Config of task.md"
         )
     raise Refused(f"agent {agent.name} asks for the runtime {name[:40]!a}: there is {known}")
+
+
+def runtime_known(agent: Agent, defined: Sequence[Program]) -> Runtime:
+    """Return the runtime of an agent that was launched. One that the settings define no more tells nothing."""
+    try:
+        return runtime_of(agent, defined)
+    except Refused:
+        return RUNTIMES[Command.name]

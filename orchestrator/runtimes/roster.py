@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -13,9 +13,10 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.names import checked_name
+from orchestrator.model.programs import Program
 from orchestrator.model.task import AgentWish, Config
 from orchestrator.ports.files import Files
-from orchestrator.runtimes.choice import RUNTIMES
+from orchestrator.runtimes.choice import runtime_known
 from orchestrator.runtimes.inventory import first_installed
 
 CLAUDE_FOLDER: Final = Path(".claude", "agents")
@@ -34,7 +35,7 @@ class Roster:
     warnings: tuple[str, ...] = ()
 
 
-def find_agents(
+def find_agents(  # noqa: PLR0913 (it gathers what many places say)
     project: Path,
     template: Path | None,
     config: Config,
@@ -43,6 +44,7 @@ def find_agents(
     python: str = sys.executable,
     files: Files | None = None,
     path: str = "",
+    defined: Sequence[Program] = (),
 ) -> Roster:
     """Find every agent that a task can spawn, with what its task.md wishes of each.
 
@@ -54,6 +56,7 @@ def find_agents(
         python: what `{python}` in a command stands for.
         files: the disk, if it is not this machine's.
         path: the PATH on which `auto` looks for an agent CLI, if an agent names none.
+        defined: the agent programs of the settings.
 
     Raises:
         Refused: task.md wishes something of an agent that nobody defines, or that makes no sense.
@@ -72,7 +75,7 @@ def find_agents(
     folder_text = str(template) if template else ""
     return Roster(
         {
-            name: _ready(agent, config.runtime, python, folder_text, path)
+            name: _ready(agent, config.runtime, python, folder_text, path, defined)
             for name, agent in sorted(agents.items())
         },
         tuple(warnings),
@@ -123,7 +126,9 @@ def _wished(agent: Agent | None, name: str, wish: AgentWish) -> Agent:
     )
 
 
-def _ready(agent: Agent, runtime: str, python: str, template: str, path: str) -> Agent:
+def _ready(
+    agent: Agent, runtime: str, python: str, template: str, path: str, defined: Sequence[Program]
+) -> Agent:
     """Return an agent with the task's runtime, if it has none of its own, and with its places filled in."""
     words = (*agent.command, *agent.check)
     if not template and any("{template}" in word for word in words):
@@ -136,7 +141,7 @@ def _ready(agent: Agent, runtime: str, python: str, template: str, path: str) ->
     return replace(
         agent,
         runtime=chosen,
-        receipts=chosen in RUNTIMES and RUNTIMES[chosen].receipts,
+        receipts=runtime_known(replace(agent, runtime=chosen), defined).receipts,
         command=filled(agent.command, python=python, template=template),
         check=filled(agent.check, python=python, template=template),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import threading
 
 import pytest
 
@@ -10,10 +12,14 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.runtimes.aider import HISTORY, Aider
 from tests.clis.answers import Answer, Fault, Hang, Trouble, say
+from tests.clis.answers import Reply as ModelReply
 from tests.clis.bench import Bench, at_home
+from tests.clis.house import a_house
 from tests.clis.launched import a_launcher
+from tests.clis.model_request import ModelRequest
 from tests.clis.pinned import why_missing
 from tests.clis.playing import always, in_turn
+from tests.clis.spawned import spawned
 from tests.clis.test_smoke import ORDER
 from tests.polling import wait_until
 
@@ -65,8 +71,7 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
         git = ["git", "-C", str(place.work)]
         assert subprocess.run([*git, "log"], capture_output=True, check=False).returncode
         assert "[user]" not in (place.work / ".git" / "config").read_text()
-        left = {path.name for path in place.work.iterdir()} - {".git", ".aider.conf.yml", "made.txt"}
-        assert left <= {".aider.tags.cache.v4"}
+        assert {path.name for path in place.work.iterdir()} == {".git", ".aider.conf.yml", "made.txt"}
 
         asked = len(bench.server.turns)
         second = launching.launch("And `now`;", resumes=ended.session)
@@ -91,6 +96,47 @@ def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None
         failed = launching.launch("# Agent: dev").wait_for(EventKind.FAILED)
         assert failed.failure is failure
         assert failed.text
+
+
+def test_without_a_repository_it_makes_none() -> None:
+    with a_launcher(Aider(), always(say(MADE)), users_own, AGENT) as launching:
+        shutil.rmtree(launching.bench.place.work / ".git")
+        launching.launch("# Agent: dev").wait_for(EventKind.ENDED)
+        left = {path.name for path in launching.bench.place.work.iterdir()}
+        assert left == {".aider.conf.yml", "made.txt"}
+
+
+def developing(request: ModelRequest) -> ModelReply:
+    me = spawned(request.prompt)
+    report = me.report("## Completed Work\nGreeted.", "## Artifacts Generated\nNone")
+    return say(f"pkg/greet.py\n```\ndef greet():\n    return 'hi'\n```\n\n{report}")
+
+
+def test_a_task_whose_developer_it_is_comes_to_its_end() -> None:
+    """The daemon is killed while it works; the others are programs, since it makes no artifacts."""
+    hold = threading.Event()
+
+    def script(request: ModelRequest) -> ModelReply:
+        hold.wait(60)
+        return developing(request)
+
+    with a_house("aider", script) as house:
+        world = house.world
+        house.daemon()
+        folder = world.begin(config=["dev.runtime: aider", "dev.model: openai/bench"])
+        world.until(lambda: house.server.turns, within=60)
+        world.kill_daemon()
+        house.daemon()
+        hold.set()
+        world.until(lambda: world.stands("t1") in {"complete", "failed", "waiting"}, within=90)
+        assert world.stands("t1") == "complete", house.screens()
+        assert world.git("show", "task/t1:pkg/greet.py") == "def greet():\n    return 'hi'"
+        assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/greet.py"
+        # It has what was said summed up, ahead of need.
+        asked = [turn.prompt for turn in house.server.turns if not turn.prompt.startswith("# USER")]
+        assert len(asked) == 1, asked
+        assert any(path.name.startswith("dev-") for path in (folder / "handoffs").iterdir())
+        world.check_nobody_is_left()
 
 
 def test_term_leaves_nothing() -> None:

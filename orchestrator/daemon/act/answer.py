@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING
 
 from orchestrator import places
 from orchestrator.model.facts import AnswerGiven
-from orchestrator.runtimes.choice import runtime_of
+from orchestrator.runtimes.choice import runtime_known
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from orchestrator.daemon.act.launch import World
     from orchestrator.model.actions import Answer
     from orchestrator.model.agents import Agent
     from orchestrator.ports.files import Files
 
 
-def answer(files: Files, home: Path, agent: Agent, action: Answer, at: float) -> AnswerGiven:
+def answer(world: World, home: Path, agent: Agent, action: Answer, at: float) -> AnswerGiven:
     """Lay an answer down. Raises OSError."""
-    put(files, home, action.run, action.name, runtime_of(agent).answer(action.reply))
+    runtime = runtime_known(agent, world.settings.runtimes)
+    put(world.files, home, action.run, action.name, runtime.answer(action.reply))
     return AnswerGiven(at, action.id)
 
 

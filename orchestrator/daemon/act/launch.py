@@ -167,7 +167,7 @@ def _spec(
     )
     launching, variables = Launching(agent.check), tuple[str, ...]()
     if run.purpose is Purpose.WORK:
-        runtime = runtime_of(agent)
+        runtime = runtime_of(agent, world.settings.runtimes)
         variables = runtime.variables
         text = _publish_order(world, state, run, agent, where, workspace)
         launching = runtime.launching(

@@ -15,7 +15,7 @@ from orchestrator.hosts.launcher import PANE_LOG
 from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.model.facts import Looked
 from orchestrator.model.run import Sight
-from orchestrator.runtimes.choice import runtime_of
+from orchestrator.runtimes.choice import runtime_known
 from orchestrator.runtimes.screens import dialog_on, end_of
 
 if TYPE_CHECKING:
@@ -60,15 +60,16 @@ def _sight(world: World, state: PMState, run: Run, where: Places) -> Sight:
     changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)]
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
+    runtime = runtime_known(agent, world.settings.runtimes) if agent else None
     return Sight(
         cpu=world.host.cpu(folder),
         printed=len(printed),
         fresh=says_anything_new(printed, run.printed),
         changed_at=max(changed, default=0) / 1e9,
         artifacts=tuple(sorted(neutral(name) for name in fresh)[:20]),
-        dialog=dialog_on(screen, runtime_of(agent).screens if agent else ()),
+        dialog=dialog_on(screen, runtime.screens if runtime else ()),
         screen=tuple(line[:LINE_LENGTH] for line in end_of(screen)),
-        listens=agent is not None and runtime_of(agent).listens(agent),
+        listens=agent is not None and runtime is not None and runtime.listens(agent),
     )
 
 

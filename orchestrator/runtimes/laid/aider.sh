@@ -27,12 +27,17 @@ told() {
     printf '}'
 }
 
+# Where there is no repository it would make one.
+git rev-parse --git-dir >/dev/null 2>&1 || set -- "$@" --no-git
+caches=$(ls -d .aider.tags.cache.v* 2>/dev/null)
 restore=
 if [ -n "$earlier" ] && cp "$earlier" "$history"; then restore=--restore-chat-history; fi
 told started 0 | sh "$folder/relay.sh"
 while :; do
     status=0
     "$@" --chat-history-file "$history" --llm-history-file "$log" $restore "--message=$order" || status=$?
+    # What it leaves in the tree would be committed with the work.
+    if [ -z "$caches" ]; then rm -rf .aider.tags.cache.v*; fi
     order=$(told ended "$status" 2>/dev/null | sh "$folder/relay.sh" waits '')
     if [ -z "$order" ]; then exit "$status"; fi
     restore=--restore-chat-history

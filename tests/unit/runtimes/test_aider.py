@@ -73,7 +73,7 @@ def test_only_the_history_of_another_run_is_gone_on_with(session):
 
 
 def test_what_a_good_turn_tells():
-    history = f"/bench/tasks/t/runs/r-2/{HISTORY}"
+    history = f"/bench/tasks/t/runs/r-1/{HISTORY}"
     assert Aider().event(told("started")) == Event(EventKind.STARTED, history)
     event = Aider().event(told("ended"))
     assert event
@@ -168,6 +168,7 @@ def test_the_script_goes_on_while_it_is_answered(tmp_path):
 
 SHOWN = {
     "busy": "",
+    "dialog_login": "a login in the browser",
     "ended": "",
     "failed_credit_gone": "",
     "failed_overloaded": "",
