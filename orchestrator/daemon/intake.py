@@ -189,7 +189,7 @@ class Intake:
             return self._refused(entry, instance, at, _written(str(error)))
         digest = sha256(data).hexdigest()
         if instance == PM:
-            return self._by_pm(entry, data, state, at, final, quiet=quiet)
+            return self._by_pm(entry, data, state, at, final, killed, quiet=quiet)
         if parts is None:
             return self._misnamed(name, data, instance, state, at) if quiet else None
         try:
@@ -220,7 +220,15 @@ class Intake:
         return False
 
     def _by_pm(
-        self, entry: Entry, data: bytes, state: PMState, at: float, final: Collection[str], *, quiet: bool
+        self,
+        entry: Entry,
+        data: bytes,
+        state: PMState,
+        at: float,
+        final: Collection[str],
+        killed: Collection[str],
+        *,
+        quiet: bool,
     ) -> DecisionLanded | Intruded | None:
         """Return what a `pm-….md` is that the daemon did not write.
 
@@ -243,9 +251,11 @@ class Intake:
             faults = error.faults
             return DecisionLanded(at, self.nonce(), name, digest, run, faults=faults) if quiet else None
         self.keep(digest, data)
-        doubtful = self._is_doubtful(entry, data) and self._may_go_on(entry, at)
-        if doubtful and asked.instance not in final:
-            return None
+        if self._is_doubtful(entry, data):
+            if asked.instance in killed:
+                return DecisionLanded(at, self.nonce(), name, digest, run, faults=(Fault(0, CUT_OFF),))
+            if self._may_go_on(entry, at) and asked.instance not in final:
+                return None
         return DecisionLanded(at, self.nonce(), name, digest, run, decision)
 
     def _misnamed(

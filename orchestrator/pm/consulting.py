@@ -11,6 +11,7 @@ a run of it is launched, watched, ended and found again after a restart as all r
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model import facts as f
@@ -129,5 +130,5 @@ def _tree(state: PMState) -> str:
     kind = state.brief.config.workspace
     if kind is not WorkspaceKind.WORKTREE:
         return ""
-    names = (TREE, *(f"{TREE}-{number}" for number in range(2, len(state.steps) + 2)))
+    names = chain([TREE], (f"{TREE}-{number}" for number in count(2)))
     return next(name for name in names if not state.steps.of_tree(kind, name))

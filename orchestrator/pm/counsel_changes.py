@@ -64,9 +64,15 @@ def counsel_after(was: Counsel, change: CounselChange) -> Counsel:
 
 def after_step(was: Counsel, step: Step, before: Step) -> Counsel:
     """Return how it stands after a step changed: one that has started, or begins anew, is not ordered any more."""
-    if step.id in was.ordered and (step.state is not before.state or step.attempt != before.attempt):
-        return replace(was, ordered=tuple(each for each in was.ordered if each != step.id))
-    return was
+    same = step.state is before.state and step.attempt == before.attempt
+    return was if same else without_order(was, step.id)
+
+
+def without_order(was: Counsel, step: str) -> Counsel:
+    """Return how it stands when a step is not ordered any more."""
+    if step not in was.ordered:
+        return was
+    return replace(was, ordered=tuple(each for each in was.ordered if each != step))
 
 
 def with_order(was: Counsel, step: str) -> Counsel:

@@ -17,7 +17,7 @@ from orchestrator.model.run import Run
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
 from orchestrator.pm import changes as c
-from orchestrator.pm.counsel_changes import after_step, counsel_after, with_order
+from orchestrator.pm.counsel_changes import after_step, counsel_after, with_order, without_order
 from orchestrator.pm.questions import Questions
 from orchestrator.pm.run_changes import run_after
 from orchestrator.pm.runs import Runs
@@ -278,7 +278,9 @@ def _fold_step(  # noqa: C901, PLR0912 (a case per change)
     | c.StepOrdered,
 ) -> PMState:
     if isinstance(change, c.StepAdded):
-        return replace(state, steps=state.steps.with_step(change.step))
+        # One that is planned anew is not what was ordered.
+        counsel = without_order(state.counsel, change.step.id)
+        return replace(state, steps=state.steps.with_step(change.step), counsel=counsel)
     was = state.steps[change.step]
     altered: dict[str, Any]
     match change:

@@ -16,10 +16,9 @@ NAME = "pm-20251127-153000.md"
 HEAD = "# Handoff: pm\n**Action:** {action}\n**Target:** {target}\n**Run:** r-1\n"
 BODY = "\n## Instructions\nDo it.\n"
 
-words = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=40).map(str.strip)
-lines = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=40).map(
-    lambda text: " ".join(text.split()) or "so"
-)
+printable = st.characters(codec="ascii", exclude_categories=["C"]) | st.sampled_from("éß語")
+words = st.text(printable, max_size=40).map(str.strip)
+lines = st.text(printable, min_size=1, max_size=40).map(lambda text: " ".join(text.split()) or "so")
 
 
 def read(text: str) -> PMDecision:
