@@ -26,7 +26,8 @@ task status NAME --json
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
-               kind: stuck loop criteria dialog approval damage; holds: the steps that wait for the answer
+               kind: stuck loop criteria dialog approval permission account pm damage
+               holds: the steps that wait for the answer
   criteria[]   text met evidence
   branch base started_at last_checkin updated notices[]
   daemon       up as_of                          as_of: until when it watched

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.formats.handoff import read_report, split_handoff_name
+from orchestrator.formats.handoff import read_decision, read_report, run_named, split_handoff_name
 from orchestrator.model.errors import BadFile, Fault
-from orchestrator.model.facts import Fact, Intruded, ReportLanded
+from orchestrator.model.facts import DecisionLanded, Fact, Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
+from orchestrator.model.run import Purpose
 from orchestrator.ports.files import Entry, Files, Unreadable
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from orchestrator.model.handoff import Report
     from orchestrator.model.limits import Limits
+    from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState
 
 PM: Final = "pm"
@@ -155,7 +157,7 @@ class Intake:
                 if state.seen.get(fact.name) != fact.sha256:
                     facts.append(fact)
         # A name that a stranger took is known before the next order is named.
-        return sorted(facts, key=lambda fact: isinstance(fact, ReportLanded))
+        return sorted(facts, key=lambda fact: not isinstance(fact, Intruded))
 
     def _was_dealt_with(self, entry: Entry, state: PMState) -> bool:
         """Tell whether these very bytes were taken before, as after a restart nearly all are: that costs a read."""
@@ -170,7 +172,7 @@ class Intake:
 
     def _fact(
         self, entry: Entry, state: PMState, at: float, final: Collection[str], killed: Collection[str]
-    ) -> ReportLanded | Intruded | None:
+    ) -> ReportLanded | DecisionLanded | Intruded | None:
         """Return what a file says, or None while it may still be written."""
         path, name = places.handoffs(self.folder) / entry.name, _written(entry.name)
         parts = split_handoff_name(name)
@@ -187,7 +189,7 @@ class Intake:
             return self._refused(entry, instance, at, _written(str(error)))
         digest = sha256(data).hexdigest()
         if instance == PM:
-            return Intruded(at, name, digest, "only the PM writes pm-….md, and it did not write this one")
+            return self._by_pm(entry, data, state, at, final, killed, quiet=quiet)
         if parts is None:
             return self._misnamed(name, data, instance, state, at) if quiet else None
         try:
@@ -196,17 +198,65 @@ class Intake:
             faults = error.faults
             return ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
         self.keep(digest, data)
-        if entry.name in self._doubted or not data.endswith(b"\n"):
-            # It reads well and may be half of what was meant, if its writer did not live to go on. That is known soon.
+        if self._is_doubtful(entry, data):
             if instance in killed:
                 return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
-            since = min(self._doubted.get(entry.name, at), at)
-            self._doubted[entry.name] = since
-            if instance not in final and at - since < min(DOUBT, self.limits.settle):
-                self._unsettled[entry.name] = since  # looked at again soon, however long it took to write
+            if self._may_go_on(entry, at) and instance not in final:
                 return None
         missing = self._missing(report)
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
+
+    def _is_doubtful(self, entry: Entry, data: bytes) -> bool:
+        """Tell whether what reads well may be half of what was meant, if its writer did not live to go on."""
+        return entry.name in self._doubted or not data.endswith(b"\n")
+
+    def _may_go_on(self, entry: Entry, at: float) -> bool:
+        """Tell whether such a file is looked at again soon, however long it took to write: its writer may live."""
+        since = min(self._doubted.get(entry.name, at), at)
+        self._doubted[entry.name] = since
+        if at - since < min(DOUBT, self.limits.settle):
+            self._unsettled[entry.name] = since
+            return True
+        return False
+
+    def _by_pm(
+        self,
+        entry: Entry,
+        data: bytes,
+        state: PMState,
+        at: float,
+        final: Collection[str],
+        killed: Collection[str],
+        *,
+        quiet: bool,
+    ) -> DecisionLanded | Intruded | None:
+        """Return what a `pm-….md` is that the daemon did not write.
+
+        It is a decision exactly if it names the live run of an open consultation; anything else is shown and never
+        obeyed (design, section 5).
+        """
+        name, digest, asked = _written(entry.name), sha256(data).hexdigest(), _asked(state)
+        stranger = Intruded(at, name, digest, "only the PM writes pm-….md, and it did not write this one")
+        if asked is None:
+            return stranger
+        try:
+            run = run_named(data, name)
+        except BadFile:
+            run = ""
+        if run != asked.id:
+            return stranger if run or quiet else None
+        try:
+            decision = read_decision(data, name)
+        except BadFile as error:
+            faults = error.faults
+            return DecisionLanded(at, self.nonce(), name, digest, run, faults=faults) if quiet else None
+        self.keep(digest, data)
+        if self._is_doubtful(entry, data):
+            if asked.instance in killed:
+                return DecisionLanded(at, self.nonce(), name, digest, run, faults=(Fault(0, CUT_OFF),))
+            if self._may_go_on(entry, at) and asked.instance not in final:
+                return None
+        return DecisionLanded(at, self.nonce(), name, digest, run, decision)
 
     def _misnamed(
         self, name: str, data: bytes, claimed: str, state: PMState, at: float
@@ -247,6 +297,12 @@ class Intake:
             return False
         entry = self.files.entry(path if path.is_absolute() else self.folder / path)
         return entry is not None and (entry.is_file or entry.is_folder)
+
+
+def _asked(state: PMState) -> Run | None:
+    """Return the live run of the open consultation, or None."""
+    live = (run for run in state.live_runs if run.step == state.counsel.step and run.purpose is Purpose.WORK)
+    return next(live, None)
 
 
 def history(files: Files, folder: Path, limits: Limits) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.formats.handoff import handoff_name, read_report
+from orchestrator.formats.handoff import handoff_name, read_decision, read_report
 from orchestrator.model.errors import BadFile
 
 if TYPE_CHECKING:
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 TRIES: Final = 60
 """How many seconds further on a free name is looked for."""
 
+PM: Final = "pm"
+_NONE: Final = "-"
 _HEADING: Final = "# Handoff:"
 
 
-def last_words(files: Files, folder: Path, run: Run, said: str, at: float) -> str:
+def last_words(files: Files, folder: Path, run: Run, said: str, at: float, *, decides: bool = False) -> str:
     """Write a report into `handoffs/` under the next free name, and return that; empty if `said` is no report of `run`.
+
+    `decides`: what it is to hand in is a decision of the PM agent.
 
     Raises:
         OSError: it could not be written.
@@ -30,17 +34,23 @@ def last_words(files: Files, folder: Path, run: Run, said: str, at: float) -> st
     if start < 0:
         return ""
     data = _unfenced(said[start:]).encode("utf-8", "replace")
-    try:
-        report = read_report(data, "the last message")
-    except BadFile:
-        return ""
-    if report.run not in {None, "", run.id}:
+    if _run_of(data, decides=decides) not in {None, "", run.id}:
         return ""
     for second in range(TRIES):
-        name = handoff_name(run.instance, at + second)
+        name = handoff_name(PM if decides else run.instance, at + second)
         if files.create(folder / name, data, 0o644, durable=False):
             return name
     return ""
+
+
+def _run_of(data: bytes, *, decides: bool) -> str | None:
+    """Return the run that a handoff names; one that can be of no run if it does not read."""
+    try:
+        if decides:
+            return read_decision(data, "the last message").run
+        return read_report(data, "the last message").run
+    except BadFile:
+        return _NONE
 
 
 def _unfenced(text: str) -> str:

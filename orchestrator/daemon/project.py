@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator import places
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
+from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.page import put_page
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from orchestrator.model.plan import Step
@@ -45,7 +47,7 @@ HELD_SHOWN: Final = 50
 
 def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, Any]:
     """Return what `task status` shows, without secrets. Times are seconds since the epoch."""
-    return _shape(state, last_checkin, at, steps=[_step(step) for step in state.steps.values()])
+    return _shape(state, last_checkin, at, steps=_told_steps(state.steps.values()))
 
 
 def _shape(
@@ -123,7 +125,7 @@ class Shown:
         for number, chunk in enumerate(steps.chunks):
             kept, name = known.get(number, (None, ""))
             if kept is not chunk:
-                data = _packed([_step(step) for _, step in chunk])
+                data = _packed(_told_steps(step for _, step in chunk))
                 new = f"{number:04}-{blake2b(data, digest_size=8).hexdigest()}.json"
                 if new != name:
                     self.files.write(folder / new, data)
@@ -160,6 +162,7 @@ def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_chec
             "attempts": step.attempt,
         }
         for step in state.steps.values()
+        if Gate.DECISION not in step.gates
     ]
     # A line for each, so that it can be read and compared; `indent` would spread them, and is ten times slower.
     head = "".join(f"{_spaced(key)}: {_spaced(value)},\n" for key, value in told.items())
@@ -197,6 +200,11 @@ def _shown(state: PMState) -> list[Run]:
     """Return the live runs, and of each instance the latest one."""
     latest = [state.runs[run] for run in state.runs.latest.values()]
     return [run for run in latest if run.purpose is Purpose.WORK or run.live]
+
+
+def _told_steps(steps: Iterable[Step]) -> list[dict[str, Any]]:
+    """Return steps as they are told; of consultations only the open one: they are none of the plan's."""
+    return [_step(step) for step in steps if Gate.DECISION not in step.gates or not step.settled]
 
 
 def _step(step: Step) -> dict[str, Any]:

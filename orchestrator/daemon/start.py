@@ -15,7 +15,7 @@ from orchestrator.model.names import checked_name
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.families import family_of
 from orchestrator.runtimes.choice import runtime_of
-from orchestrator.runtimes.roster import Roster, find_agents
+from orchestrator.runtimes.roster import PM, Roster, find_agents
 from orchestrator.runtimes.skills import Skills, find_skills
 from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
@@ -49,7 +49,7 @@ def started(office: Office, task: Task, request: str, project: str, name: str) -
     found = roster(office, root, brief)
     for warning in found.warnings:
         task.engine.say(f"an agent's definition was {warning}")
-    for agent in family_of(brief).agents(brief):
+    for agent in (*family_of(brief).agents(brief), *([PM] if brief.config.pm else [])):
         if agent not in found.agents:
             why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
             raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")

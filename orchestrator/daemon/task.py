@@ -225,7 +225,11 @@ class Task:
         known, folder = self.engine.state.runs[run], places.handoffs(self.where.task)
         if known.order not in self.engine.state.orders:
             return
-        name = last_words(self.office.world.files, folder, known, said, self.office.clock.now())
+        decides = known.step == self.engine.state.counsel.step
+        if decides and self.engine.state.counsel.decided:
+            return
+        at = self.office.clock.now()
+        name = last_words(self.office.world.files, folder, known, said, at, decides=decides)
         if name:
             self.see_reports(name)
 

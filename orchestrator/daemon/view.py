@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.plan import StepState
+from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.task import Phase, WorkspaceKind
 from orchestrator.scribe.progress import Milestone, OpenQuestion, PMView
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from orchestrator.model.plan import Step
     from orchestrator.pm.state import PMState
 
@@ -51,16 +53,21 @@ def pm_view(state: PMState, last_checkin: float) -> PMView:
         criteria=state.criteria,
         branch=state.branch if merged else "",
         merge=f"git merge {state.branch}" if merged else "",
-        passed=sum(step.state is StepState.PASSED for step in state.steps.values()),
-        steps=len(state.steps),
+        passed=sum(step.state is StepState.PASSED for step in _planned(state)),
+        steps=sum(1 for _ in _planned(state)),
         runs=len(state.live_runs),
     )
+
+
+def _planned(state: PMState) -> Iterator[Step]:
+    """Yield the steps of the plan: consultations of the PM agent are none."""
+    return (step for step in state.steps.values() if Gate.DECISION not in step.gates)
 
 
 def _chains(state: PMState) -> list[list[Step]]:
     """Return the steps as milestones: those of one subtask together, every other by itself, in plan order."""
     chains: dict[str, list[Step]] = {}
-    for step in state.steps.values():
+    for step in _planned(state):
         chains.setdefault(step.subtask or f"step {step.id}", []).append(step)
     return list(chains.values())
 

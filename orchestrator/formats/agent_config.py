@@ -206,6 +206,7 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "approve": ("approve", _approvals),
     "skills": ("skills", _skills),
     "permissions": ("permissions", read_permissions),
+    "pm": ("pm", partial(checked_name, what="runtime name")),
 }
 _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "command": ("command", argv),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestrator.formats.handoff_name import handoff_name, split_handoff_name
 from orchestrator.formats.order import WrittenOrder, read_order, render_order
+from orchestrator.formats.pm_decision import read_decision, render_decision, run_named
 from orchestrator.formats.report import read_report, render_report
 from orchestrator.formats.text import neutral
 
@@ -11,9 +12,12 @@ __all__ = [
     "WrittenOrder",
     "handoff_name",
     "neutral",
+    "read_decision",
     "read_order",
     "read_report",
+    "render_decision",
     "render_order",
     "render_report",
+    "run_named",
     "split_handoff_name",
 ]

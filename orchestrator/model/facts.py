@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from orchestrator.model.agents import Agent
+from orchestrator.model.consulting import PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event
 from orchestrator.model.handoff import Report
@@ -57,6 +58,23 @@ class ReportLanded:
     faults: tuple[Fault, ...] = ()
     missing: tuple[str, ...] = ()
     kind: Literal["report_landed"] = "report_landed"
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionLanded:
+    """A handoff of the PM agent lies whole in `handoffs/`, of the run `run` of an open consultation.
+
+    Exactly one of `decision` and `faults` says something. `sha256` is of its bytes.
+    """
+
+    at: float
+    nonce: str
+    name: str
+    sha256: str
+    run: str
+    decision: PMDecision | None = None
+    faults: tuple[Fault, ...] = ()
+    kind: Literal["decision_landed"] = "decision_landed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +301,7 @@ class JournalDamaged:
 Fact: TypeAlias = (
     TaskStarted
     | ReportLanded
+    | DecisionLanded
     | RunStarted
     | RunGone
     | LaunchFailed

@@ -17,6 +17,9 @@ class Limits:
     Of programs that tell of themselves: an order that is not taken after `receipt` is looked for. A turn that failed
     for a limit of use is tried again when that ends, or after `limit_pause` and longer, `limits` times in a row; for an
     overload after `overload_pause` and longer, `overloads` times; with a full context `contexts` times.
+
+    Of an agent as PM: a consultation is set aside after `pm_patience`; what it does not order waits `pm_wait` for it at
+    the most; after `pm_failures` consultations in a row of which nothing came the rules go on alone.
     """
 
     check_in: float = 600.0
@@ -40,6 +43,9 @@ class Limits:
     overload_pause: float = 15.0
     contexts: int = 5
     longest_wait: float = 3600.0
+    pm_patience: float = 600.0
+    pm_wait: float = 600.0
+    pm_failures: int = 3
     first_pause: float = 1.0
     longest_pause: float = 300.0
     linger: float = 20.0

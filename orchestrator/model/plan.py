@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from orchestrator.model.consulting import Directive
 from orchestrator.model.task import Phase, WorkspaceKind
 
 
@@ -31,6 +32,7 @@ class Gate(StrEnum):
     MERGED = "merged"  # the task's branch was moved forward to that commit
     APPROVED = "approved"  # the user approves of it, where task.md says so
     REVIEWED = "reviewed"  # a review step that the report asked for has approved
+    DECISION = "decision"  # the PM agent has decided at least once
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Step:
     A rejection by this step reopens `judges`. `workspace` names a tree of `kind`; steps of one name share it.
     The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise. `blockers`
     are all that its agents were blocked by, whatever the attempt; `gap` is what they said to lack of skills.
+    `directive` is what the PM agent adds to this attempt's orders.
     """
 
     id: str
@@ -91,6 +94,7 @@ class Step:
     report: str = ""
     artifacts: tuple[str, ...] = ()
     gap: str = ""
+    directive: Directive | None = None
 
     @property
     def settled(self) -> bool:

@@ -18,6 +18,7 @@ class QuestionKind(StrEnum):
     APPROVAL = "approval"  # something was to be approved before it is done
     PERMISSION = "permission"  # an agent wishes to do what no rule says it may
     ACCOUNT = "account"  # a program's login or credit is gone
+    PM = "pm"  # the PM agent asks
     DAMAGE = "damage"  # the journal was damaged
 
 

@@ -23,6 +23,7 @@ class Ending(StrEnum):
     OVERDUE = "overdue"  # longer than a run may last
     UNREPORTED = "unreported"  # its work lies there, and it wrote no handoff
     OVERTAKEN = "overtaken"  # its step was reopened, set aside or abandoned
+    BY_PM = "by_pm"  # the PM agent wanted it ended
     FAILED = "failed"  # its turn failed, and its step goes on with another run
 
 

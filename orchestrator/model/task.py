@@ -88,7 +88,10 @@ class AgentWish:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The section `## Agent Config` of task.md. `skills` are named in each order."""
+    """The section `## Agent Config` of task.md. `skills` are named in each order.
+
+    `pm` is the runtime of the PM agent, where an agent is to be the PM.
+    """
 
     cwd: Place | None = None
     template: str = ""
@@ -99,6 +102,7 @@ class Config:
     unanswered: Unanswered | None = None
     approve: tuple[Approval, ...] = ()
     permissions: Permissions = field(default_factory=Permissions)
+    pm: str = ""
     agents: dict[str, AgentWish] = field(default_factory=dict)
     skills: tuple[str, ...] = ()
 

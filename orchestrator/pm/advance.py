@@ -18,14 +18,16 @@ from orchestrator.pm.changes import (
     StepMoved,
     TaskMoved,
 )
+from orchestrator.pm.consulting import consult, is_consultation, run_before
 from orchestrator.pm.orders import context_for, criteria_for, instructions_for, order_name
-from orchestrator.pm.readiness import floor_of, held, next_start
+from orchestrator.pm.readiness import EVERY, floor_of, held, left_by_pm, next_start
 from orchestrator.pm.skills import skills_for
 from orchestrator.pm.transitions import phase_path
 
 if TYPE_CHECKING:
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
+    from orchestrator.pm.steps import Marks
 
 ACTIVE: Final = frozenset({TaskState.RUNNING, TaskState.WAITING})
 
@@ -40,12 +42,27 @@ def advance(draft: Draft) -> None:
 
 
 def _start_what_may(draft: Draft) -> None:
+    """Start what the rules say. Where an agent is the PM it is asked ahead of that, if there is news (design 7)."""
+    ordered, others_from = left_by_pm(draft.state)
+    _start(draft, ordered)
+    if ordered == EVERY or draft.state.counsel.step:
+        return
+    if draft.state.counsel.fresh:
+        waits = floor_of(draft.state, draft.limits.runs_at_once).first(draft.at)
+        if waits is not None:
+            asks = consult(draft, waits)
+            _start(draft, draft.state.steps.mark(asks))
+    elif draft.at >= others_from:
+        _start(draft, EVERY)
+
+
+def _start(draft: Draft, among: Marks) -> None:
     most = draft.limits.runs_at_once
-    step = floor_of(draft.state, most).first(draft.at)
+    step = floor_of(draft.state, most).first(draft.at, among=among)
     while step is not None:
         start(draft, step.id)
         # What a start changes lets no step begin that stands before it.
-        step = floor_of(draft.state, most).first(draft.at, draft.state.steps.mark(step.id))
+        step = floor_of(draft.state, most).first(draft.at, draft.state.steps.mark(step.id), among)
 
 
 def _drop_hopeless(draft: Draft) -> None:
@@ -88,7 +105,7 @@ def open_work(draft: Draft, step: str) -> None:
         target=run.instance,
         at=float(second),
         instructions=instructions_for(here),
-        context=context_for(draft.state, here, skills),
+        context=context_for(draft.state, here, draft.limits, skills),
         skills=skills,
         criteria=criteria_for(draft.state, here),
     )
@@ -108,7 +125,7 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
         progress_at=draft.at,
         order=order,
         receipts=_receipts(draft.state, step.agent, purpose),
-        resumes=_resumed(draft.state, step) if purpose is Purpose.WORK and step.keep_tree else "",
+        resumes=_resumed(draft.state, step) if purpose is Purpose.WORK else "",
     )
     draft.change(RunOpened(run))
     draft.act(Launch(id=draft.new_id("a"), run=run.id))
@@ -121,7 +138,11 @@ def _receipts(state: PMState, agent: str, purpose: Purpose) -> bool:
 
 
 def _resumed(state: PMState, step: Step) -> str:
-    """Return the run whose work a step's next run goes on with: its last one of this attempt."""
+    """Return the run that a step's next run goes on with: the last of this attempt, or the PM agent's last one."""
+    if is_consultation(step):
+        return run_before(state, step)
+    if not step.keep_tree:
+        return ""
     run = state.runs.last_at_work_on(step.id)
     return run.id if run is not None and run.attempt == step.attempt else ""
 

@@ -31,6 +31,8 @@ from orchestrator.pm.changes import (
     StepTallied,
     TaskMoved,
 )
+from orchestrator.pm.concluding import fail
+from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.gates import accepted_by_user
 from orchestrator.pm.going_back import feed, may_replan, reopen, replan, set_aside
 from orchestrator.pm.passing import approve, go_through, pass_step, review_of
@@ -79,6 +81,8 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
     step, offered = question.step, word in question.options
     if question.kind is QuestionKind.PERMISSION:
         permitted(draft, question, text)
+    elif question.kind is QuestionKind.PM and is_consultation(draft.step(step)):
+        return  # it holds nothing up: the next digest tells it
     elif word == ABANDON:
         _abandon(draft)
     elif not step:
@@ -104,6 +108,9 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
 
 def _set_aside(draft: Draft, step: str, why: str) -> None:
     """Give a step up. Where it is a review that a report asked for, what it was to review goes on without."""
+    if step == draft.state.counsel.step:
+        fail(draft, step, why)
+        return
     set_aside(draft, step, why)
     reviewed = draft.step(step).judges
     if step == review_of(reviewed) and draft.step(reviewed).state is StepState.CHECKING:

@@ -24,6 +24,9 @@ CONTINUE: Final = "continue"
 ALLOW: Final = "allow"
 ALWAYS: Final = "always"
 DENY: Final = "deny"
+WORDS: Final = frozenset({RETRY, REPLAN, SET_ASIDE, ABANDON, ACCEPT, APPROVE, REJECT, ALLOW, ALWAYS, DENY})
+"""What an answer may order: an option of the PM agent never says one of these."""
+
 WITHDRAWN: Final = "(withdrawn)"
 
 USER: Final = "the user"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from orchestrator.model.agents import Agent
+from orchestrator.model.consulting import Directive, PMAction
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import Rule
 from orchestrator.model.plan import Step, StepState, Tally
@@ -176,6 +177,64 @@ class StepCommitted:
     step: str
     commit: str
     kind: Literal["step_committed"] = "step_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class StepOrdered:
+    """The PM agent wants a step to start, with this in its orders."""
+
+    step: str
+    directive: Directive | None = None
+    kind: Literal["step_ordered"] = "step_ordered"
+
+
+@dataclass(frozen=True, slots=True)
+class NewsNoted:
+    """The PM agent is to be told this."""
+
+    lines: tuple[str, ...]
+    kind: Literal["news_noted"] = "news_noted"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultationOpened:
+    """The PM agent is asked, and told what came up."""
+
+    step: str
+    at: float
+    kind: Literal["consultation_opened"] = "consultation_opened"
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTaken:
+    """The PM agent decided. `refused` says why that could not be carried out; `frees`: the rules may start the rest."""
+
+    step: str
+    name: str
+    action: PMAction
+    target: str = ""
+    refused: str = ""
+    frees: bool = False
+    kind: Literal["decision_taken"] = "decision_taken"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultationClosed:
+    """A consultation is over: with decisions, or set aside. What was not ordered waits until `held_until`."""
+
+    step: str
+    held_until: float = 0.0
+    failed: int = 0
+    given_up: bool = False
+    fresh: bool = False
+    kind: Literal["consultation_closed"] = "consultation_closed"
+
+
+@dataclass(frozen=True, slots=True)
+class CounselBegun:
+    """What was between the rules and the PM agent is over: the task begins anew with it."""
+
+    kind: Literal["counsel_begun"] = "counsel_begun"
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,6 +469,12 @@ Change: TypeAlias = (
     | StepChecked
     | StepApproved
     | StepCommitted
+    | StepOrdered
+    | NewsNoted
+    | ConsultationOpened
+    | DecisionTaken
+    | ConsultationClosed
+    | CounselBegun
     | OrderGiven
     | OrderClosed
     | RunOpened

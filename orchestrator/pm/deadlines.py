@@ -8,6 +8,7 @@ from orchestrator.model.run import Ending, Life, Purpose, Run
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.answers import take_default
 from orchestrator.pm.changes import TimesShifted
+from orchestrator.pm.concluding import see_patience
 from orchestrator.pm.readiness import next_start
 from orchestrator.pm.silence import progressed, watch
 
@@ -65,6 +66,8 @@ def see_what_is_due(draft: Draft) -> None:
     for question in draft.state.open_questions:
         if question.deadline is not None and draft.at >= question.deadline:
             take_default(draft, question)
+    if draft.state.state in ACTIVE:
+        see_patience(draft)
 
 
 def wake_at(state: PMState, limits: Limits) -> float | None:
@@ -73,6 +76,8 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
     if state.state not in ACTIVE:
         return min(moments, default=None)
     moments += [each.deadline for each in state.open_questions if each.deadline is not None]
+    if state.counsel.step:
+        moments.append(state.counsel.opened_at + limits.pm_patience)
     if (start := next_start(state, limits.runs_at_once)) is not None:
         moments.append(start)
     return min(moments, default=None)

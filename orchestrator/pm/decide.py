@@ -12,7 +12,9 @@ from orchestrator.pm.advance import advance
 from orchestrator.pm.answers import answered
 from orchestrator.pm.asking import ABANDON, CONTINUE, ask
 from orchestrator.pm.changes import HandoffSeen
+from orchestrator.pm.consulting import note_news
 from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
+from orchestrator.pm.decisions import decision_landed
 from orchestrator.pm.draft import Decision, Draft
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
 from orchestrator.pm.news import tell_news
@@ -38,6 +40,7 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
         return Decision(state, reply="this was heard before", refused=False)
     draft = Draft(state, fact.at, getattr(fact, "nonce", ""), limits)
     _apply(draft, fact)
+    note_news(draft, fact)
     advance(draft)
     tell_news(draft, state, fact)
     return draft.decided()
@@ -47,6 +50,8 @@ def _apply(draft: Draft, fact: f.Fact) -> None:  # noqa: C901, PLR0912 (one line
     match fact:
         case f.ReportLanded():
             report_landed(draft, fact)
+        case f.DecisionLanded():
+            decision_landed(draft, fact)
         case f.RunStarted():
             run_started(draft, fact)
         case f.RunGone():

@@ -11,7 +11,9 @@ from typing import Any, Final
 QUIET: Final = frozenset(
     {
         "action_closed",
+        "counsel_begun",
         "handoff_seen",
+        "news_noted",
         "order_closed",
         "request_heard",
         "run_answered",
@@ -56,6 +58,8 @@ def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sente
             return f"{get('name')} was started in {get('project')}"
         case "report_landed":
             return f"{get('name')} landed: {_report(fact)}"
+        case "decision_landed":
+            return f"{get('name')} landed: {_decision(fact)}"
         case "run_started":
             return f"run {get('run')} lives as process {get('pid')}"
         case "run_gone":
@@ -144,6 +148,25 @@ def _report(fact: dict[str, Any]) -> str:
     return f"{report.get('status')}{verdict}{absent}"
 
 
+def _decision(fact: dict[str, Any]) -> str:
+    decision = fact.get("decision")
+    if not decision:
+        fault = (fact.get("faults") or [{}])[0]
+        return f"it does not read: line {fault.get('line')}: {fault.get('reason')}"
+    said = (decision.get("instructions") or "").strip().partition("\n")[0][:200]
+    about = f" {decision['target']}" if decision.get("target") else ""
+    return f"the PM agent says {decision.get('action')}{about}" + (f": {said}" if said else "")
+
+
+def _closed(change: dict[str, Any]) -> str:
+    if change.get("given_up"):
+        return f"{change.get('step')} is over, and the PM agent is not asked any more"
+    if until := change.get("held_until"):
+        clock = time.strftime("%H:%M", time.localtime(until))
+        return f"{change.get('step')} is over; what was not ordered waits for news, and until {clock} at the most"
+    return f"{change.get('step')} is over; the rules start what may start"
+
+
 def _exit(how: dict[str, Any]) -> str:
     if how.get("lost"):
         return "vanished with its terminal"
@@ -171,8 +194,8 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
             return f"skills that an order may name: {names or 'none'}"
         case "step_added":
             step = get("step") or {}
-            if step.get("judges"):
-                return ""  # it comes with the step that it judges
+            if step.get("judges") or "decision" in (step.get("gates") or ()):
+                return ""  # it comes with the step that it judges, or with the consultation that it is
             what = f"subtask {step['subtask']}" if step.get("subtask") else f"step {step.get('id')}"
             return f"new {what} for {step.get('agent')}: {step.get('title')}"
         case "step_moved":
@@ -193,6 +216,17 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
                 if told
                 else f"{get('step')} is counted from nothing again"
             )
+        case "consultation_opened":
+            return f"the PM agent is asked what is done next ({get('step')})"
+        case "consultation_closed":
+            return _closed(change)
+        case "decision_taken":
+            said = f"{get('action')} {get('target') or ''}".strip()
+            return (
+                f"{said} is not carried out: {get('refused')}" if get("refused") else f"{said} is carried out"
+            )
+        case "step_ordered":
+            return f"{get('step')} is to start as soon as it may"
         case "order_given":
             order = get("order") or {}
             skills = f", with the skills {', '.join(order['skills'])}" if order.get("skills") else ""

@@ -15,6 +15,8 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending
 from orchestrator.pm.advance import end_run
 from orchestrator.pm.changes import RunSpent, StepMoved, StepTallied
+from orchestrator.pm.concluding import fail
+from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.going_back import feed, first_line
 from orchestrator.pm.setbacks import block, crashed
 
@@ -67,6 +69,9 @@ def _limited(draft: Draft, run: Run, said: str, again_at: float | None) -> None:
         return
     pause = min(draft.limits.limit_pause * 2.0 ** (times - 1), draft.limits.longest_wait)
     later = draft.at + pause if again_at is None else max(again_at, draft.at) + GRACE
+    if is_consultation(draft.step(run.step)) and later > draft.at + draft.limits.pm_patience:
+        fail(draft, run.step, f"{run.agent} is limited: {said}")
+        return
     clock = time.strftime("%H:%M", time.localtime(later))
     _go_on(draft, run, f"limited, goes on at {clock}: {said}", later)
 

@@ -10,6 +10,8 @@ from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.advance import ACTIVE, close_order, open_work
 from orchestrator.pm.asking import withdraw
 from orchestrator.pm.changes import RunBelieved, RunProgressed, RunSpent, StepChecked, StepMoved
+from orchestrator.pm.concluding import conclude, has_decided
+from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ def run_gone(draft: Draft, fact: RunGone) -> None:
         return
     if run.purpose is Purpose.CHECK:
         _check_ended(draft, run, fact.exit)
+    elif has_decided(draft, run):
+        conclude(draft, draft.state.runs[run.id])
     elif open_order:
         _ended_without_report(draft, run, fact.exit, was_quiet)
 
@@ -111,10 +115,14 @@ def _ended_without_report(draft: Draft, run: Run, how: Exit, was_quiet: str) -> 
         _ended_by_us(draft, run, was_quiet)
     elif _lost(how):
         lost(draft, run.step, str(how), keep_tree=_resumable(draft, run))
-    elif how.clean and draft.step(run.step).tally.asks < draft.limits.asks:
+    elif how.clean and (_may_be_asked(draft, run) or is_consultation(draft.step(run.step))):
         ask_again(draft, run.step, "the run ended and left no handoff")
     else:
         crashed(draft, run.step, str(how), keep_tree=_resumable(draft, run))
+
+
+def _may_be_asked(draft: Draft, run: Run) -> bool:
+    return draft.step(run.step).tally.asks < draft.limits.asks
 
 
 def _resumable(draft: Draft, run: Run) -> bool:
@@ -129,5 +137,7 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
         ask_again(draft, run.step, "the work lies there and no handoff does")
     elif run.ending is Ending.OVERDUE and draft.state.state in ACTIVE:
         silent(draft, run.step, "took longer than a run may")
+    elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
+        silent(draft, run.step, "was ended by the PM")
     else:
         draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended"))

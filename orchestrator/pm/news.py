@@ -16,6 +16,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.run import Turn
 from orchestrator.model.task import TaskState
 from orchestrator.pm.changes import QuestionAsked, RunTold, StepMoved, TaskMoved
+from orchestrator.pm.consulting import is_consultation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +121,9 @@ def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[tuple[Rule, 
     held = [
         (step, why)
         for step, why in moved.items()
-        if draft.state.steps[step].state in _HELD_UP and step not in asked
+        if draft.state.steps[step].state in _HELD_UP
+        and step not in asked
+        and not is_consultation(draft.state.steps[step])  # the rules go on, and a notice says so
     ]
     if held:
         lines = [f"{step} is {draft.state.steps[step].state.value}: {why}" for step, why in held[:_LISTED]]

@@ -6,11 +6,13 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate
+from orchestrator.pm.digest import digest
 from orchestrator.pm.skills import where_they_lie
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from orchestrator.model.limits import Limits
     from orchestrator.model.plan import Step
     from orchestrator.pm.state import PMState
 
@@ -25,14 +27,19 @@ def order_name(second: int) -> str:
 
 def instructions_for(step: Step) -> str:
     """Return the step's instructions, followed by what its earlier attempts taught."""
+    said = step.instructions
+    if step.directive and step.directive.instructions:
+        said = f"{said}\n\nThe PM adds:\n\n{step.directive.instructions}"
     if not step.feedback:
-        return step.instructions
+        return said
     told = "\n\n".join(step.feedback)
-    return f"{step.instructions}\n\nThis is attempt {step.attempt}. What was said of earlier ones:\n\n{told}"
+    return f"{said}\n\nThis is attempt {step.attempt}. What was said of earlier ones:\n\n{told}"
 
 
-def context_for(state: PMState, step: Step, skills: Sequence[str] = ()) -> str:
+def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str] = ()) -> str:
     """Return what an agent should know: the goal, what its step stands on, and where its skills lie."""
+    if Gate.DECISION in step.gates:
+        return digest(state, limits)
     lines = [f"Task: {state.brief.title}", f"Goal: {state.brief.goal}"]
     for need in (*step.needs, *step.after)[-REPORTS_NAMED:]:
         earlier = state.steps[need]
@@ -41,11 +48,21 @@ def context_for(state: PMState, step: Step, skills: Sequence[str] = ()) -> str:
             lines += [f"  - {artifact}" for artifact in earlier.artifacts]
     if Gate.CHECK in step.gates and step.check_exit is not None:
         lines.append(f"The check that the PM ran on this work exited {step.check_exit}.")
+    if step.directive and step.directive.context:
+        lines.append(step.directive.context)
     return "\n".join([*lines, *where_they_lie(state, skills)])
 
 
 def criteria_for(state: PMState, step: Step) -> str:
     """Return how the agent knows that it is done."""
+    wanted = _wanted(state, step)
+    more = step.directive.criteria if step.directive else ""
+    return f"{wanted}\n{more}" if more else wanted
+
+
+def _wanted(state: PMState, step: Step) -> str:
+    if Gate.DECISION in step.gates:
+        return "At least one handoff of yours with `**Action:**` and `**Run:**` lies in handoffs/."
     if Gate.CRITERIA in step.gates or not step.subtask:
         return "\n".join(f"- {criterion}" for criterion in state.brief.criteria)
     return step.done_when or step.title

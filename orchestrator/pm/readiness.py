@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.agents import Role
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
     from orchestrator.pm.state import PMState
     from orchestrator.pm.steps import Marks, Steps
+
+
+EVERY: Final = -1
+"""Every step: all bits."""
+
+OPEN: Final = math.inf
+"""When those may start that wait for what the PM agent decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +32,10 @@ class Floor:
     steps: Steps
     admitted: Marks
 
-    def first(self, at: float, after: Marks = 0) -> Step | None:
-        """Return the first step that may start at a moment, of those behind the step `after` in the plan."""
+    def first(self, at: float, after: Marks = 0, among: Marks = EVERY) -> Step | None:
+        """Return the first step that may start at a moment: one of `among`, behind the step `after` in the plan."""
         # All bits from that of `after` on, and without it: -(after << 1) has exactly those set.
-        left = self.admitted & -(after << 1) if after else self.admitted
+        left = self.admitted & among & (-(after << 1) if after else EVERY)
         return next((step for step in self.steps.among(left) if at >= step.not_before), None)
 
 
@@ -54,10 +64,54 @@ def next_start(state: PMState, runs_at_once: int) -> float | None:
     A step that also waits for something else starts when that comes: its time alone is no reason to look.
     """
     steps = state.steps
-    if not steps.pausing or held(state):
+    if held(state):
+        return None
+    ordered, others_from = left_by_pm(state)
+    if others_from:
+        return _next_start_led(state, floor_of(state, runs_at_once), ordered, others_from)
+    if not steps.pausing:
         return None
     pausing = steps.pausing & floor_of(state, runs_at_once).admitted
     return min((step.not_before for step in steps.among(pausing)), default=None)
+
+
+def _next_start_led(state: PMState, floor: Floor, ordered: Marks, others_from: float) -> float | None:
+    """Return the next start where a PM agent holds back what it did not order."""
+    steps, mine = state.steps, floor.admitted & ordered
+    moments = [step.not_before for step in steps.among(steps.pausing & mine)]
+    if others_from != OPEN:
+        rest = floor.admitted & ~mine
+        moments += [max(step.not_before, others_from) for step in steps.among(rest)]
+    return min(moments, default=None)
+
+
+def has_pm(state: PMState) -> bool:
+    """Tell whether an agent is the PM of a task, and was not given up."""
+    return bool(state.brief.config.pm) and not state.counsel.given_up and Role.PM.value in state.agents
+
+
+def left_by_pm(state: PMState) -> tuple[Marks, float]:
+    """Return the steps that may start whatever the PM agent decides next, and from when on all others may.
+
+    While a consultation is open it alone may start, and what was ordered; what came up since is a reason for the next
+    one and not for a start.
+    """
+    counsel = state.counsel
+    if not has_pm(state):
+        return EVERY, 0.0
+    mine = 0
+    for step in (*counsel.ordered, *([counsel.step] if counsel.step else [])):
+        mine |= state.steps.mark(step)
+    if counsel.step:
+        return mine, OPEN
+    return mine, 0.0 if counsel.fresh else counsel.held_until
+
+
+def may_be_ordered(state: PMState) -> Marks:
+    """Return the steps that wait for nothing but a place, a tree or their time."""
+    steps = state.steps
+    asks = steps.mark(state.counsel.step) if state.counsel.step else 0
+    return steps.pending & steps.ready & _whose_turn_it_is(steps) & ~asks
 
 
 def _whose_turn_it_is(steps: Steps) -> Marks:

@@ -15,6 +15,7 @@ from orchestrator.pm.changes import (
     StepAdded,
     StepReported,
 )
+from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.gates import judged, mark_criteria, take_subtasks
 from orchestrator.pm.passing import begin_checking, go_through, review_of
 from orchestrator.pm.setbacks import ask_again, blocked, reject
@@ -63,7 +64,13 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
     belongs to that instance's only run with an open order.
     """
     waiting = [state.runs[order.run] for order in state.orders.values()]
-    waiting = [run for run in waiting if run.instance == fact.instance and run.purpose is Purpose.WORK]
+    waiting = [
+        run
+        for run in waiting
+        if run.instance == fact.instance
+        and run.purpose is Purpose.WORK
+        and not is_consultation(state.steps[run.step])  # who is asked for a decision hands in no report
+    ]
     named = fact.report.run if fact.report else None
     if named:
         run = state.runs.get(named)

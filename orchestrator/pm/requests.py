@@ -15,17 +15,22 @@ from orchestrator.pm.changes import (
     RequestHeard,
     SkillsFound,
     StepAdded,
+    StepOrdered,
     StepReopened,
     StepRewired,
     StepTallied,
     TaskBegun,
     TaskMoved,
 )
+from orchestrator.pm.concluding import begin_anew
+from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.families import family_of
 from orchestrator.pm.families.delivery import ACCEPT as ACCEPT_STEP
 from orchestrator.pm.going_back import feed, reopen
+from orchestrator.pm.readiness import has_pm
 
 if TYPE_CHECKING:
+    from orchestrator.model.agents import Agent
     from orchestrator.model.facts import BriefChanged, SpawnAsked, StopAsked, TaskStarted
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
@@ -71,7 +76,8 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
     # A task begun in the user's own tree has no base yet; one that has keeps it.
     base = draft.state.base or fact.base
     draft.change(BriefTaken(fact.brief, fact.agents, base), TaskMoved(TaskState.RUNNING, "started again"))
-    steps = list(draft.state.steps.values())
+    begin_anew(draft)
+    steps = [step for step in draft.state.steps.values() if not is_consultation(step)]
     hanging = [step for step in steps if _hangs(draft, step)]
     if same and all(step.settled for step in steps):
         hanging = [step for step in steps if step.state is StepState.SET_ASIDE]
@@ -132,13 +138,21 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     if draft.state.state is TaskState.COMPLETE:
         draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for"))
     draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, fact.agent.name: fact.agent}))
-    number = _free_number(draft.state, fact.agent.name)
-    step = family_of(draft.state.brief).loose_step(draft.state.brief, fact.agent, number, fact.instructions)
-    draft.change(StepAdded(replace(step, since=fact.at)))
+    step = add_loose_step(draft, fact.agent, fact.instructions)
+    if has_pm(draft.state):
+        draft.change(StepOrdered(step))  # by the user: nobody need be asked
+    draft.reply = f"{fact.agent.name} is to work on step {step}"
+
+
+def add_loose_step(draft: Draft, agent: Agent, instructions: str) -> str:
+    """Add a step beside the plan, which the last review waits for; return its id."""
+    number = _free_number(draft.state, agent.name)
+    step = family_of(draft.state.brief).loose_step(draft.state.brief, agent, number, instructions)
+    draft.change(StepAdded(replace(step, since=draft.at)))
     last = draft.state.steps.get(ACCEPT_STEP)
     if last is not None and last.state is StepState.PENDING:
         draft.change(StepRewired(ACCEPT_STEP, (*last.after, step.id)))
-    draft.reply = f"{fact.agent.name} is to work on step {step.id}"
+    return step.id
 
 
 def _free_number(state: PMState, agent: str) -> int:

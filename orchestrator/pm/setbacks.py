@@ -10,6 +10,8 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections
 from orchestrator.pm.asking import REPLAN, RETRY, STUCK, ask
 from orchestrator.pm.changes import StepLacked, StepMoved, StepRemembered, StepTallied
+from orchestrator.pm.concluding import fail
+from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.going_back import feed, first_line, may_replan, reopen, replan, set_aside
 from orchestrator.pm.loops import times_asked
 from orchestrator.pm.skills import GAP_LENGTH, filling
@@ -35,7 +37,10 @@ def block(
     options: tuple[str, ...] = STUCK,
     kind: QuestionKind = QuestionKind.STUCK,
 ) -> None:
-    """Let a step wait for the answer to a question."""
+    """Let a step wait for the answer to a question. For what the PM agent failed at nobody is asked."""
+    if is_consultation(draft.step(step)):
+        fail(draft, step, text)
+        return
     if draft.step(step).state in _STANDING:
         draft.change(StepMoved(step, StepState.BLOCKED, draft.at, text))
     ask(draft, step, text, options, kind)
@@ -129,6 +134,9 @@ def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> No
     here = draft.step(step)
     crashes = here.tally.crashes + 1
     _count(draft, step, replace(here.tally, crashes=crashes))
+    if crashes > draft.limits.crashes and is_consultation(here):
+        fail(draft, step, f"{here.agent} failed {crashes} times; the last time it {how}")
+        return
     if crashes > draft.limits.crashes:
         draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
         ask(draft, step, f"{here.agent} failed {crashes} times on '{here.title}'; the last time it {how}")
@@ -144,6 +152,9 @@ def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
     here = draft.step(step)
     losses = here.tally.losses + 1
     _count(draft, step, replace(here.tally, losses=losses))
+    if losses > draft.limits.losses and is_consultation(here):
+        fail(draft, step, f"the terminal of {here.agent} was lost {losses} times")
+        return
     if losses > draft.limits.losses:
         draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
         ask(draft, step, f"the terminal of {here.agent} was lost {losses} times on '{here.title}'")

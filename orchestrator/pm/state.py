@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 from orchestrator.model.actions import Action
 from orchestrator.model.agents import Agent
+from orchestrator.model.consulting import Counsel
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import Rule
 from orchestrator.model.plan import Step, StepState, Tally
@@ -16,6 +17,7 @@ from orchestrator.model.run import Run
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
 from orchestrator.pm import changes as c
+from orchestrator.pm.counsel_changes import after_step, counsel_after, with_order, without_order
 from orchestrator.pm.questions import Questions
 from orchestrator.pm.run_changes import run_after
 from orchestrator.pm.runs import Runs
@@ -25,6 +27,7 @@ from orchestrator.pm.transitions import PHASES, STEPS, TASKS, IllegalMove
 
 NOTICES_KEPT: Final = 50
 REQUESTS_KEPT: Final = 1000
+NO_COUNSEL: Final = Counsel()
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -60,6 +63,7 @@ class PMState:
     started_at: float = 0.0
     order_second: int = 0
     skills: tuple[Skill, ...] = ()
+    counsel: Counsel = NO_COUNSEL
 
     @property
     def branch(self) -> str:
@@ -113,6 +117,14 @@ def fold(state: PMState, change: c.Change) -> PMState:
             return _shifted(state, change.by, change.put)
         case c.OrderGiven() | c.OrderClosed() | c.QuestionAsked() | c.QuestionAnswered():
             return _fold_words(state, change)
+        case (
+            c.NewsNoted()
+            | c.ConsultationOpened()
+            | c.DecisionTaken()
+            | c.ConsultationClosed()
+            | c.CounselBegun()
+        ):
+            return replace(state, counsel=counsel_after(state.counsel, change))
         case c.RunOpened(run=run):
             return replace(state, runs=state.runs.with_run(run))
         case (
@@ -219,6 +231,15 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
         runs=reduce(Runs.with_run, runs, state.runs),
         steps=reduce(Steps.with_step, pausing, state.steps),
         questions=reduce(Questions.with_question, awaited, state.questions),
+        counsel=_counsel_shifted(state.counsel, by),
+    )
+
+
+def _counsel_shifted(was: Counsel, by: float) -> Counsel:
+    return replace(
+        was,
+        opened_at=was.opened_at + by if was.step else was.opened_at,
+        held_until=was.held_until + by if was.held_until else 0.0,
     )
 
 
@@ -253,10 +274,13 @@ def _fold_step(  # noqa: C901, PLR0912 (a case per change)
     | c.StepReported
     | c.StepChecked
     | c.StepApproved
-    | c.StepCommitted,
+    | c.StepCommitted
+    | c.StepOrdered,
 ) -> PMState:
     if isinstance(change, c.StepAdded):
-        return replace(state, steps=state.steps.with_step(change.step))
+        # One that is planned anew is not what was ordered.
+        counsel = without_order(state.counsel, change.step.id)
+        return replace(state, steps=state.steps.with_step(change.step), counsel=counsel)
     was = state.steps[change.step]
     altered: dict[str, Any]
     match change:
@@ -290,7 +314,13 @@ def _fold_step(  # noqa: C901, PLR0912 (a case per change)
             altered = {"approved": True}
         case c.StepCommitted():
             altered = {"commit": change.commit}
-    return replace(state, steps=state.steps.with_step(replace(was, **altered)))
+        case c.StepOrdered():
+            altered = {"directive": change.directive}
+    now = replace(was, **altered)
+    counsel = after_step(state.counsel, now, was)
+    if isinstance(change, c.StepOrdered):
+        counsel = with_order(counsel, now.id)
+    return replace(state, steps=state.steps.with_step(now), counsel=counsel)
 
 
 def _reopened(was: Step, change: c.StepReopened) -> dict[str, Any]:
@@ -309,4 +339,5 @@ def _reopened(was: Step, change: c.StepReopened) -> dict[str, Any]:
         "commit": "",
         "report": "",
         "artifacts": (),
+        "directive": None,
     }

@@ -27,12 +27,15 @@ from orchestrator.model.task import Unanswered
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import ALLOW, ALWAYS, DENY, ask
 from orchestrator.pm.changes import RuleGiven, RunAnswered, RunDelivered, RunTold, StepTallied
+from orchestrator.pm.concluding import conclude, has_decided
+from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.failures import turn_failed
 from orchestrator.pm.silence import progressed, watch
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import AnswerGiven, EventLanded
     from orchestrator.model.permission import Judgement, Wish
+    from orchestrator.model.plan import Step
     from orchestrator.model.question import Question
     from orchestrator.model.run import Run
     from orchestrator.pm.draft import Draft
@@ -40,6 +43,10 @@ if TYPE_CHECKING:
 _ENDED_WITHOUT: Final = (
     "Your turn is over and the PM finds no handoff of yours. Write it now, as your order says: COMPLETE if the work is "
     "done, BLOCKED with the reason if it is not."
+)
+_UNDECIDED: Final = (
+    "Your turn is over and the PM daemon finds no decision of yours. Write it now, as your order says: a handoff with "
+    "`**Action:**` and `**Run:**` in its head."
 )
 _LEAVING: Final = Reply(Say.DENY, "This run is being ended: nothing more may be done.")
 _LATER: Final = Reply(
@@ -212,14 +219,24 @@ def _ended(draft: Draft, run: Run, fact: EventLanded) -> None:
     if fact.event.background:
         _told(draft, run, fact, Turn.BUSY, f"waits for {fact.event.background} tasks in the background")
         return
+    if has_decided(draft, run):
+        _told(draft, run, fact, Turn.RESTING, "decided, and ended its turn")
+        conclude(draft, draft.state.runs[run.id])
+        return
     here = draft.step(run.step)
     if fact.waits and here.tally.asks < draft.limits.asks:
         draft.change(StepTallied(run.step, replace(here.tally, asks=here.tally.asks + 1)))
         _told(draft, run, fact, Turn.BUSY, "ended its turn without a handoff and was told to write it")
-        answer(draft, run, fact.name, Reply(Say.GO_ON, _ENDED_WITHOUT))
+        answer(draft, run, fact.name, Reply(Say.GO_ON, _what_is_missing(here)))
         return
     _told(draft, run, fact, Turn.RESTING, "ended its turn without a handoff")
     end_run(draft, draft.state.runs[run.id], Ending.UNREPORTED)
+
+
+def _what_is_missing(step: Step) -> str:
+    if not is_consultation(step):
+        return _ENDED_WITHOUT
+    return "\n".join([_UNDECIDED, *step.feedback[-3:]])
 
 
 def _failed(draft: Draft, run: Run, fact: EventLanded) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from orchestrator.formats.agent_file import filled, read_agent, read_kiro_agent
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.model.agents import Agent
+from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.names import checked_name
 from orchestrator.model.programs import Program
@@ -21,6 +21,8 @@ from orchestrator.runtimes.inventory import first_installed
 
 CLAUDE_FOLDER: Final = Path(".claude", "agents")
 KIRO_FOLDER: Final = Path(".kiro", "agents")
+
+PM: Final = Role.PM.value
 
 _LARGEST: Final = 262_144
 _MOST: Final = 500
@@ -72,6 +74,8 @@ def find_agents(  # noqa: PLR0913 (it gathers what many places say)
             agents.setdefault(agent.name, agent)
     for name, wish in config.agents.items():
         agents[checked_name(name, "agent name")] = _wished(agents.get(name), name, wish)
+    if config.pm:
+        agents[PM] = replace(agents.get(PM) or Agent(PM, Role.PM, source="task.md"), runtime=config.pm)
     folder_text = str(template) if template else ""
     return Roster(
         {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from orchestrator.formats.handoff import read_order, read_report, split_handoff_name
+from orchestrator.formats.handoff import read_decision, read_order, read_report, split_handoff_name
+from orchestrator.model.consulting import PMDecision
 from orchestrator.model.errors import BadFile
 from orchestrator.model.handoff import Report, ReportStatus
 from orchestrator.scribe.progress import shown
@@ -32,11 +33,21 @@ def summary(name: str, data: bytes) -> str:
     who = split[0]
     try:
         if who == PM:
+            if (decided := _decided(data, name)) is not None:
+                return _line(f"{PM} decides {decided.action} {decided.target}".rstrip(), decided.instructions)
             order = read_order(data, name, limit=len(data))
             return _line(f"{PM} to {order.target}", order.instructions)
         return _told(who, read_report(data, name, limit=len(data)))
     except BadFile as problem:
         return unreadable("; ".join(str(fault) for fault in problem.faults[:3]))
+
+
+def _decided(data: bytes, name: str) -> PMDecision | None:
+    """Return what the PM agent decided, or None if this is an order of the daemon."""
+    try:
+        return read_decision(data, name, limit=len(data))
+    except BadFile:
+        return None
 
 
 def unreadable(reason: str) -> str:

@@ -14,6 +14,7 @@ from uuid import UUID, uuid5
 from orchestrator import places
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.formats.handoff import render_order
+from orchestrator.formats.pm_preamble import pm_preamble
 from orchestrator.formats.preamble import preamble
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
@@ -236,6 +237,21 @@ def _publish_order(
         and world.files.read(public) != rendered.encode()
     ):
         raise Unavailable(f"{public} was written by somebody else")
+    if Gate.DECISION in state.steps[run.step].gates:
+        text = pm_preamble(
+            agent=run.instance,
+            task=state.name,
+            at=order.at,
+            cwd=str(workspace),
+            task_dir=str(where.task),
+            scratchpad=str(places.scratchpad(where.task, run.instance)),
+            run=run.id,
+            order=rendered,
+            wait=world.settings.limits.pm_wait,
+            patience=world.settings.limits.pm_patience,
+            definition=agent.prompt,
+        )
+        return _kept(world, where, run, text)
     text = preamble(
         agent=run.instance,
         role=agent.role,
@@ -252,5 +268,10 @@ def _publish_order(
         criteria=state.brief.criteria,
         definition=agent.prompt,
     )
+    return _kept(world, where, run, text)
+
+
+def _kept(world: World, where: Places, run: Run, text: str) -> str:
+    """Put what an agent is told into its run's folder, and return it."""
     world.files.write(places.run_order(places.run_home(where.home, run.id)), text.encode(), durable=False)
     return text

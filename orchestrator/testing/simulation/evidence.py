@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Merge
+from orchestrator.model.consulting import PMDecision
 from orchestrator.model.handoff import Report, Verdict
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.asking import APPROVE
-from orchestrator.pm.changes import StepMoved, StepReported
+from orchestrator.pm.changes import DecisionTaken, StepMoved, StepReported
 from orchestrator.pm.draft import Decision
 from orchestrator.pm.state import PMState
 
@@ -27,6 +28,7 @@ class Evidence:
     commits: dict[Attempt, str] = field(default_factory=dict)
     merged: set[Attempt] = field(default_factory=set)
     asked_for: set[Attempt] = field(default_factory=set)
+    decided: set[str] = field(default_factory=set)
 
     def missing_for(self, was: PMState, fact: f.Fact, decision: Decision) -> list[str]:
         """Take note of a fact, and return what is missing for the steps that a decision lets pass."""
@@ -50,6 +52,8 @@ class Evidence:
                 for change in decision.changes:
                     if isinstance(change, StepReported):
                         self.reports[change.step, was.steps[change.step].attempt] = report
+            case f.DecisionLanded(decision=PMDecision()):
+                self.decided |= {each.step for each in decision.changes if isinstance(each, DecisionTaken)}
             case f.RunGone(run=run) if run in was.runs and was.runs[run].live and fact.exit.code is not None:
                 step = was.runs[run].step
                 if was.runs[run].purpose == "check":
@@ -63,8 +67,10 @@ class Evidence:
             case _:
                 return
 
-    def _lacks(self, state: PMState, step: Step) -> list[str]:  # noqa: C901 (a case per gate)
+    def _lacks(self, state: PMState, step: Step) -> list[str]:  # noqa: C901, PLR0912 (a case per gate)
         key = (step.id, step.attempt)
+        if Gate.DECISION in step.gates:
+            return [] if step.id in self.decided else [f"{step.id} passed without a decision"]
         report = self.reports.get(key)
         if report is None:
             return [f"{step.id} passed without a report"]
@@ -94,7 +100,7 @@ class Evidence:
                         and each.answer.strip().lower() == APPROVE
                         for each in state.questions.values()
                     )
-                case Gate.REVIEWED:
+                case Gate.REVIEWED | Gate.DECISION:
                     holds = False
             if not holds:
                 broken.append(f"{step.id} passed without its gate {gate}")

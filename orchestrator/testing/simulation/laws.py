@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from orchestrator.model.actions import Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
-from orchestrator.model.plan import StepState
+from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose
 from orchestrator.model.task import TaskState
@@ -35,6 +35,7 @@ def lasting_laws(state: PMState, limits: Limits) -> list[str]:
         *_steps(state, limits),
         *_outbox(state),
         *_task(state, limits),
+        *_consultations(state),
     ]
 
 
@@ -103,6 +104,8 @@ def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
             run = state.runs[question.run]
             waits = bool(run.waits_for) or question.kind is QuestionKind.DIALOG
             return step.state is StepState.WORKING and run.live and run.step == step.id and waits
+        case QuestionKind.PM:
+            return Gate.DECISION in step.gates
         case QuestionKind.APPROVAL:
             return step.state is StepState.CHECKING
         case _:
@@ -157,6 +160,16 @@ def _outbox(state: PMState) -> Iterator[str]:
         ends = any(isinstance(action, End) and action.run == run.id for action in state.outbox.values())
         if ends is not (run.ending is not Ending.NOT):
             yield f"run {run.id} is {'not ' if not ends else ''}to be ended, and its ending is '{run.ending}'"
+
+
+def _consultations(state: PMState) -> Iterator[str]:
+    counsel = state.counsel
+    asks = [step.id for step in state.steps.values() if Gate.DECISION in step.gates and not step.settled]
+    if asks != ([counsel.step] if counsel.step else []):
+        yield f"the open consultation is '{counsel.step}', and unsettled are {asks}"
+    for name in counsel.ordered:
+        if state.steps[name].state is not StepState.PENDING:
+            yield f"{name} is ordered to start, and is {state.steps[name].state}"
 
 
 def _task(state: PMState, limits: Limits) -> Iterator[str]:

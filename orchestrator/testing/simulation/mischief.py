@@ -14,6 +14,7 @@ from orchestrator.testing.fake_process import FOREVER, FakeProcess, Signalled
 from orchestrator.testing.memory_tree import Kind
 from orchestrator.testing.simulation.agents import EVEN, MINUTE, Agent
 from orchestrator.testing.simulation.desk import Desk, Dice, Life
+from orchestrator.testing.simulation.leads import ASKED, leads
 
 Naps = Generator[float, None, None]
 
@@ -26,6 +27,8 @@ def life_of(desk: Desk, dice: Dice) -> Callable[[FakeProcess], Life]:
 def _live(desk: Desk, dice: Dice, process: FakeProcess) -> Life:
     agent = Agent(desk, dice, process)
     process.say(f"{agent.told['AGENT']} begins")
+    if agent.told["STEP"].startswith(ASKED):
+        return leads(agent)
     if _is_stubborn(desk, agent) and desk.fate.lets(dice.name):
         dice.did("is blocked by the same again")
         return _is_blocked(agent)

@@ -28,6 +28,7 @@ class Wish:
     approve: bool = False
     unanswered: str = ""
     replan: bool = False
+    led: bool = False
 
     @cached_property
     def id(self) -> str:
@@ -75,6 +76,7 @@ class Wish:
         config += [f"unanswered: {self.unanswered}"] if self.unanswered else []
         config += [f"{agent}.listens: yes" for agent in AGENTS] if self.listens else []
         config += [f"test.check: {CHECK[0]}"] if self.checks else []
+        config += ["pm: command", "pm.command: pm"] if self.led else []
         listed = "\n".join(f"- {criterion}" for criterion in criteria)
         told = "\n".join(config)
         return f"# Task: {self.name}\n\n## Goal\n{goal}\n\n## Success Criteria\n{listed}\n\n## Agent Config\n{told}\n"

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.daemon.intake import DOUBT, Intake
-from orchestrator.model.facts import Intruded, ReportLanded
+from orchestrator.model.consulting import PMAction
+from orchestrator.model.facts import DecisionLanded, Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.testing.memory_files import MemoryFiles
@@ -334,3 +335,72 @@ def test_what_was_seen_half_written_is_whole_when_the_turn_of_its_writer_is_over
     desk.files.writing.clear()
     (fact,) = desk.last_words()
     assert fact.report is not None
+
+
+# Decisions of the PM agent ------------------------------------------------------------------------
+
+PM = "pm-20251127-153001.md"
+DECIDED = "# Handoff: pm\n**Action:** ORDER\n**Target:** explore\n**Run:** {run}\n\n## Instructions\nLook.\n"
+
+
+@pytest.fixture
+def asked(desk):
+    """A desk at which a PM agent is asked."""
+    story = Story(pm="command")
+    story.starts()
+    desk.story, desk.state, desk.run = story, story.state, story.run_of("pm:1").id
+    return desk
+
+
+def test_what_names_the_run_that_is_asked_is_a_decision(asked):
+    asked.put(PM, DECIDED.format(run=asked.run))
+    (fact,) = asked.scan()
+    assert isinstance(fact, DecisionLanded)
+    assert fact.decision is not None
+    assert (fact.run, fact.decision.action) == (asked.run, PMAction.ORDER)
+    assert asked.kept == {fact.sha256: DECIDED.format(run=asked.run).encode()}
+    assert asked.scan() == []
+
+
+@pytest.mark.parametrize("run", ["r-00000000", ""])
+def test_any_other_one_is_shown_and_not_obeyed(asked, run):
+    asked.put(PM, DECIDED.format(run=run))
+    asked.now += 5
+    (fact,) = asked.scan()
+    assert isinstance(fact, Intruded)
+
+
+def test_nobody_is_asked_and_nobody_decides(desk):
+    run = next(iter(desk.state.live_runs)).id
+    desk.put(PM, DECIDED.format(run=run))
+    (fact,) = desk.scan()
+    assert isinstance(fact, Intruded)
+
+
+def test_a_decision_that_is_being_written_is_waited_for(asked):
+    asked.put(PM, "# Handoff: pm\n")
+    assert asked.scan() == []
+    asked.put(PM, f"# Handoff: pm\n**Run:** {asked.run}\n**Action:** OR")
+    assert asked.scan() == []
+    asked.put(PM, DECIDED.format(run=asked.run))
+    (fact,) = asked.scan()
+    assert fact.decision.target == "explore"
+
+
+def test_one_that_does_not_read_tells_its_faults(asked):
+    asked.put(PM, DECIDED.format(run=asked.run).replace("ORDER", "GO"))
+    asked.now += 5
+    (fact,) = asked.scan()
+    assert isinstance(fact, DecisionLanded)
+    assert fact.decision is None
+    assert fact.faults[0].line == 2
+    assert fact.run == asked.run
+
+
+def test_a_decision_without_a_last_line_end_is_looked_at_again(asked):
+    asked.put(PM, DECIDED.format(run=asked.run).rstrip("\n"))
+    assert asked.scan() == []
+    asked.now += DOUBT
+    (fact,) = asked.scan()
+    assert isinstance(fact, DecisionLanded)
+    assert fact.decision is not None

@@ -258,6 +258,7 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
         ("architect: maybe", "write yes or no"),
         ("rejections: never", "write one of ask, set-aside, replan"),
         ("approve: everything", "write one of plan"),
+        ("pm: Claude Code", "is no runtime name"),
         ("approve: plan, merge", "write one of plan"),
         ("unanswered: retry", "when: `set-aside after 4 h`"),
         ("unanswered: accept after 4 h", "write one of retry, replan, set-aside"),

@@ -8,6 +8,7 @@ from typing import Any
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.agents import Agent, Role
+from orchestrator.model.consulting import PMAction, PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event, Reply
 from orchestrator.model.handoff import CriterionMark, Order, Report, ReportStatus, Subtask, Verdict
@@ -142,6 +143,21 @@ class Story:
         nonce = self.nonce()
         name = name or f"{instance}-{nonce}.md"
         return self.feed(f.ReportLanded(self.at, nonce, name, nonce, instance, report, faults, missing))
+
+    def decides(
+        self, action: PMAction = PMAction.WAIT, target: str = "", *, run: Run | None = None, **said: Any
+    ) -> Decision:
+        """The PM agent lays down a decision, of the open consultation where no other run is named."""
+        run = run or self.run_of(self.state.counsel.step)
+        decision = PMDecision(action, run.id, target, **said)
+        nonce = self.nonce()
+        return self.feed(f.DecisionLanded(self.at, nonce, f"pm-{nonce}.md", nonce, run.id, decision))
+
+    def is_led(self, action: PMAction = PMAction.WAIT, target: str = "", **said: Any) -> None:
+        """The PM agent is asked, decides once and exits."""
+        run = self.comes_alive(self.state.counsel.step)
+        self.decides(action, target, **said)
+        self.ends(run=run)
 
     def ends(self, step: str = "", how: Exit | None = None, *, run: Run | None = None) -> Decision:
         """The process of a step's run is gone."""

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.agents import Agent, Role
+from orchestrator.model.consulting import Counsel, PMAction, PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
@@ -22,6 +23,7 @@ from orchestrator.model.run import Delivery, Exit, Run, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import AfterRejections, Approval, Brief, Config, Unanswered, WorkspaceKind
 from orchestrator.pm.deadlines import wake_at
+from orchestrator.pm.readiness import may_be_ordered
 from orchestrator.pm.state import PMState
 from orchestrator.testing.simulation.evidence import Evidence
 from tests.unit.pm.deciding import decided
@@ -53,6 +55,7 @@ configs = st.builds(
     Config,
     workspace=st.sampled_from(WorkspaceKind),
     architect=st.booleans(),
+    pm=st.sampled_from(["", "", "command"]),
     after_rejections=st.sampled_from(AfterRejections),
     approve=st.sampled_from([(), (), (Approval.PLAN,)]),
     unanswered=st.sampled_from(
@@ -155,6 +158,7 @@ class Mind(RuleBasedStateMachine):
         self.told = 0
         self.sight = Sight()
         self.evidence = Evidence()
+        self.led = False
 
     def feed(self, fact: f.Fact) -> None:
         was = self.state
@@ -162,6 +166,10 @@ class Mind(RuleBasedStateMachine):
         self.state = decision.state
         missing = self.evidence.missing_for(was, fact, decision)
         assert not missing, missing
+        if not self.led:
+            # Who is led by no agent is decided for as if there were no such thing.
+            assert self.state.counsel == Counsel()
+            assert not [step for step in self.state.steps.values() if step.agent == "pm"]
 
     def nonce(self) -> str:
         self.told += 1
@@ -185,6 +193,7 @@ class Mind(RuleBasedStateMachine):
         self.start()
 
     def start(self) -> None:
+        self.led |= bool(self.brief.config.pm)
         self.feed(
             f.TaskStarted(
                 self.at,
@@ -236,6 +245,10 @@ class Mind(RuleBasedStateMachine):
 
     def report_well(self, run: Run, planned: tuple[Subtask, ...]) -> None:
         gates = self.state.steps[run.step].gates
+        if Gate.DECISION in gates:
+            ready = self.state.steps.first(may_be_ordered(self.state))
+            self.decide(run, PMAction.ORDER if ready else PMAction.COMPLETE, ready.id if ready else "")
+            return
         report = Report(
             ReportStatus.COMPLETE,
             verdict=Verdict.APPROVED if Gate.VERDICT in gates else None,
@@ -249,6 +262,35 @@ class Mind(RuleBasedStateMachine):
         self.feed(
             f.ReportLanded(self.at, self.nonce(), f"{self.nonce()}.md", self.nonce(), run.instance, report)
         )
+
+    def decide(self, run: Run, action: PMAction, target: str, **said: Any) -> None:
+        decision = PMDecision(action, run.id, target, **said)
+        name = f"pm-{self.nonce()}.md"
+        self.feed(f.DecisionLanded(self.at, self.nonce(), name, self.nonce(), run.id, decision))
+
+    @rule(data=st.data(), action=st.sampled_from(PMAction), free=nonsense)
+    def decides(self, data: st.DataObject, action: PMAction, free: str) -> None:
+        """The PM agent decides something, or a run that is not asked does."""
+        asked = self.state.runs.last_at_work_on(self.state.counsel.step)
+        run = asked if asked and data.draw(st.booleans()) else self.run(data)
+        if run is not None:
+            live = [each.instance for each in self.state.live_runs]
+            target = data.draw(st.sampled_from([free, *self.state.steps, *AGENTS, *live, "a", "b"]))
+            self.decide(
+                run,
+                action,
+                target,
+                instructions="so",
+                options=data.draw(st.sampled_from([(), ("replan", "x")])),
+            )
+
+    @rule(data=st.data())
+    def stammers(self, data: st.DataObject) -> None:
+        run = self.run(data)
+        if run is not None:
+            faults = (Fault(2, "no action"),)
+            name = f"pm-{self.nonce()}.md"
+            self.feed(f.DecisionLanded(self.at, self.nonce(), name, self.nonce(), run.id, faults=faults))
 
     @rule(data=st.data(), works=st.booleans(), sight=sights)
     def outcome(self, data: st.DataObject, *, works: bool, sight: Sight) -> None:

@@ -154,3 +154,13 @@ def test_auto_is_the_first_agent_cli_that_is_installed_and_a_command_comes_befor
     assert (agents["dev"].runtime, agents["dev"].receipts) == ("claude", True)
     assert (agents["test"].runtime, agents["test"].receipts) == ("command", False)
     assert find_agents(project, None, Config(), shipped, path="/nowhere").agents["dev"].runtime == "auto"
+
+
+def test_task_md_says_what_the_pm_agent_runs_as(project, shipped):
+    (shipped / "pm.md").write_text("---\nname: pm\ndescription: Leads\n---\nLead.\n")
+    assert find_agents(project, None, Config(), shipped).agents["pm"].runtime == "auto"
+    led = find_agents(project, None, Config(pm="claude"), shipped).agents["pm"]
+    assert (led.runtime, led.role, led.receipts) == ("claude", Role.PM, True)
+    wishes = {"pm": AgentWish(command=("lead",))}
+    scripted = find_agents(project, None, Config(pm="command", agents=wishes), shipped).agents["pm"]
+    assert (scripted.runtime, scripted.command) == ("command", ("lead",))

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.handoff import render_order, render_report
+from orchestrator.formats.handoff import render_decision, render_order, render_report
+from orchestrator.model.consulting import PMAction, PMDecision
 from orchestrator.model.handoff import Order, Report, ReportStatus, Verdict
 from orchestrator.scribe.summary import summary
 
@@ -34,6 +35,14 @@ def test_a_report_is_one_line(report, line):
 def test_an_order_is_told_as_one():
     order = Order("pm-20251127-153000.md", "r", "s", "dev-2", 0.0, "Write the parser.\nThen rest.")
     assert told(render_order(order), order.name) == "pm to dev-2: Write the parser."
+
+
+def test_what_a_pm_agent_decides_is_told_as_that():
+    decision = PMDecision(PMAction.ORDER, "r-1", "dev:a", "Write the parser.\nThen rest.")
+    assert (
+        told(render_decision(0.0, decision), "pm-20251127-153000.md")
+        == "pm decides ORDER dev:a: Write the parser."
+    )
 
 
 @pytest.mark.parametrize(

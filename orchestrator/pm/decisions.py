@@ -1,0 +1,183 @@
+"""Decisions of the PM agent, carried out within the laws: none passes a gate, and each has its bound (H6, H9).
+
+What cannot be done is told back in the next digest. Nothing but `**Action:**` and `**Target:**` steers (law 7).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.agents import Role
+from orchestrator.model.consulting import Directive, PMAction
+from orchestrator.model.plan import Gate, Step, StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Ending, Purpose
+from orchestrator.pm.advance import ACTIVE, end_run
+from orchestrator.pm.asking import CONTINUE, STUCK, WORDS, ask
+from orchestrator.pm.changes import DecisionTaken, HandoffSeen, NewsNoted, StepOrdered, StepReported
+from orchestrator.pm.consulting import is_consultation
+from orchestrator.pm.going_back import PLAN, feed, first_line, may_replan, replan
+from orchestrator.pm.readiness import may_be_ordered
+from orchestrator.pm.requests import add_loose_step
+from orchestrator.pm.setbacks import block
+from orchestrator.pm.silence import progressed
+
+if TYPE_CHECKING:
+    from orchestrator.model.consulting import PMDecision
+    from orchestrator.model.facts import DecisionLanded
+    from orchestrator.model.run import Run
+    from orchestrator.pm.draft import Draft
+
+NAMED: Final = 5
+_NO_AGENTS: Final = frozenset({Role.PM, Role.SCRIBE})
+
+
+def decision_landed(draft: Draft, fact: DecisionLanded) -> None:
+    """Take a decision, or say why it does not count. The same bytes again change nothing."""
+    if draft.state.seen.get(fact.name) == fact.sha256:
+        return
+    draft.change(HandoffSeen(fact.name, fact.sha256))
+    run = draft.state.runs.get(fact.run)
+    if run is None or not _is_asked(draft, run):
+        draft.notice(f"{fact.name} was not obeyed: what the PM agent was asked is settled")
+        return
+    progressed(draft, run, fact.at)
+    if fact.decision is None:
+        reasons = "; ".join(map(str, fact.faults[:10]))
+        feed(
+            draft,
+            run.step,
+            f"Your handoff {fact.name} does not read: {reasons}. Write it anew, by another name.",
+        )
+        return
+    refused = _carry_out(draft, run, fact.decision)
+    told = fact.decision.action, fact.decision.target
+    frees = fact.decision.action is PMAction.COMPLETE and not refused
+    draft.change(
+        DecisionTaken(run.step, fact.name, *told, refused, frees), StepReported(run.step, fact.name, ())
+    )
+    if refused:
+        wanted = " ".join(filter(None, told))
+        draft.change(NewsNoted((f"your {wanted} was not carried out: {refused}",)))
+
+
+def _is_asked(draft: Draft, run: Run) -> bool:
+    step = draft.state.steps[run.step]
+    asked = run.step == draft.state.counsel.step and run.purpose is Purpose.WORK
+    works = run.live and (step.attempt, step.state) == (run.attempt, StepState.WORKING)
+    return asked and works and draft.state.state in ACTIVE
+
+
+def _carry_out(draft: Draft, run: Run, decision: PMDecision) -> str:
+    """Do what was decided. Return why not, if not."""
+    match decision.action:
+        case PMAction.ORDER:
+            return _order(draft, decision)
+        case PMAction.COMPLETE:
+            return _what_is_open(draft)
+        case PMAction.ASK:
+            return _ask(draft, run, decision)
+        case PMAction.REPLAN:
+            return _replan(draft, decision)
+        case PMAction.END:
+            return _end(draft, decision)
+        case PMAction.WAIT:
+            return ""
+
+
+def _order(draft: Draft, decision: PMDecision) -> str:
+    """Let a step start: the one that is named, the first ready one of an agent, or a new one beside the plan."""
+    said = Directive(decision.instructions, decision.context, decision.skills, decision.criteria)
+    steps, target = draft.state.steps, decision.target
+    ready = may_be_ordered(draft.state)
+    if target in steps and steps.mark(target) & ready:
+        draft.change(StepOrdered(target, said))
+        return ""
+    agent = draft.state.agents.get(target)
+    if agent is None:
+        here = steps.get(target)
+        return (
+            f"{target} may not start now: it is {here.state.value}"
+            if here
+            else f"there is no step or agent {target}"
+        )
+    if agent.role in _NO_AGENTS:
+        return f"{target} takes no orders"
+    if (first := steps.first(ready & steps.of_agent(target))) is not None:
+        draft.change(StepOrdered(first.id, said))
+        return ""
+    loose = sum(not step.subtask and not is_consultation(step) for step in steps.values())
+    if loose >= draft.limits.subtasks:
+        return f"{loose} steps stand beside the plan already (limits.subtasks)"
+    step = add_loose_step(draft, agent, decision.instructions)
+    draft.change(StepOrdered(step, replace(said, instructions="")))
+    return ""
+
+
+def _what_is_open(draft: Draft) -> str:
+    """Return what still stands against a COMPLETE. It passes no gate: the last review marks the criteria."""
+    steps = draft.state.steps
+    left = [
+        step.id
+        for step in steps.among(steps.unsettled)
+        if not (is_consultation(step) or Gate.CRITERIA in step.gates)
+    ]
+    left += [question.id for question in draft.state.open_questions]
+    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+    return f"these are open: {', '.join(left[:NAMED])}{more}" if left else ""
+
+
+def _ask(draft: Draft, run: Run, decision: PMDecision) -> str:
+    """Ask the user; a step that is named and was not begun waits for the answer, and nothing else does (law 10)."""
+    target = draft.state.steps.get(decision.target)
+    if decision.target and target is None:
+        return f"there is no step {decision.target}"
+    text = decision.instructions or decision.context
+    if target is not None and not is_consultation(target) and target.state is StepState.PENDING:
+        options = tuple(dict.fromkeys((*decision.options, *STUCK)))
+        block(draft, target.id, text, options, QuestionKind.PM)
+        return ""
+    options = tuple(option for option in decision.options if option.lower() not in WORDS)
+    if ask(draft, run.step, text, options or (CONTINUE,), QuestionKind.PM):
+        return ""
+    return "one question about no step of its own is asked already: wait for its answer"
+
+
+def _replan(draft: Draft, decision: PMDecision) -> str:
+    """Give a subtask up, and have what it was to reach planned anew, within `limits.replans`."""
+    steps = draft.state.steps
+    step = steps.first(steps.of_subtask(decision.target)) or steps.get(decision.target)
+    if step is None or not step.subtask:
+        return f"{decision.target} is no subtask"
+    if all(each.settled for each in steps.among(steps.of_subtask(step.subtask))):
+        return f"the subtask {step.subtask} is settled: what is done stays done"
+    if draft.step(PLAN).state is not StepState.PASSED:
+        return "it is being planned already"
+    if not may_replan(draft, step.id):
+        return "it was planned anew as often as it may be (limits.replans)"
+    why = first_line(decision.instructions or decision.context)
+    feed(draft, step.id, f"The PM: {decision.instructions or decision.context or why}")
+    replan(draft, step.id, f"the PM gave it up: {why}")
+    draft.change(StepOrdered(PLAN))
+    return ""
+
+
+def _end(draft: Draft, decision: PMDecision) -> str:
+    """End a run; its step goes on with another, counted against `limits.silences`."""
+    for run in draft.state.live_runs:
+        if decision.target not in {run.instance, run.id} or is_consultation(draft.step(run.step)):
+            continue
+        if _may_be_ended(draft.step(run.step), run):
+            why = decision.instructions or decision.context
+            if why:
+                feed(draft, run.step, f"The PM had the last try ended: {why}")
+            end_run(draft, run, Ending.BY_PM)
+            return ""
+        return f"{run.instance} is leaving already"
+    return f"no run of {decision.target} lives"
+
+
+def _may_be_ended(step: Step, run: Run) -> bool:
+    works = (step.attempt, step.state) == (run.attempt, StepState.WORKING)
+    return works and run.ending is Ending.NOT and run.reported_at is None
