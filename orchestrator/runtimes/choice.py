@@ -19,8 +19,7 @@ from orchestrator.runtimes.kiro import Kiro
 from orchestrator.runtimes.opencode import Opencode
 
 RUNTIMES: Final[dict[str, Runtime]] = {
-    runtime.name: runtime
-    for runtime in (Command(), Claude(), Codex(), Gemini(), Opencode(), Kiro(), Aider())
+    runtime.name: runtime for runtime in (Command(), Claude(), Codex(), Gemini(), Opencode(), Kiro(), Aider())
 }
 
 
