@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from orchestrator.model.event import Failure
+
 
 class Purpose(StrEnum):
     """Why a run was opened."""
@@ -56,6 +58,7 @@ class Quiet(StrEnum):
     SPINNING = "spinning"  # what it prints repeats itself
     DIALOG = "dialog"  # it waits for a person's answer on its screen
     UNREPORTED = "unreported"  # its work lies there, and it wrote no handoff
+    FAILED = "failed"  # its screen says that its turn failed, or will for long
     HUNG = "hung"  # nothing at all
     UNKNOWN = "unknown"  # it could not be looked at
 
@@ -76,7 +79,8 @@ class Sight:
     how many bytes it has printed; `fresh` whether that says anything that it had not said before. `changed_at` is
     when something in its tree or its folders was last changed, `artifacts` are those made since its order.
     `dialog` names the rule that found a dialog on its screen, `screen` is the end of that, and `listens` says
-    whether a typed line reaches it.
+    whether a typed line reaches it. `line` is what a rule knew the screen by; where that is of a failure, `failure` is
+    of which kind, and `again_at` when it ends, if it says so.
     """
 
     cpu: float | None = None
@@ -87,6 +91,9 @@ class Sight:
     dialog: str = ""
     screen: tuple[str, ...] = ()
     listens: bool = False
+    line: str = ""
+    failure: Failure | None = None
+    again_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
     no sign of progress for `silence` ─▶ look ─┬─ it changes files, prints what is new ─▶ progress: wait
                                                ├─ it only computes ─▶ wait, `looks` times, then as spinning
                                                ├─ a dialog ─▶ a question; nothing is typed
+                                               ├─ its turn failed ─▶ as if its program had told so
                                                ├─ its work lies there, no handoff ─▶ nudge, then ask again
                                                └─ repeats itself, or nothing at all ─▶ nudge, then end and
                                                   run again, going on with its work; then a question
@@ -17,12 +18,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Look, Nudge
+from orchestrator.model.event import Failure
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Quiet, Run, Sight, Turn
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import ABANDON, CONTINUE, RETRY, SET_ASIDE, ask, withdraw
 from orchestrator.pm.changes import RunLooked, RunNudged, RunProgressed, RunWatched
+from orchestrator.pm.failures import turn_failed
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import Looked, Nudged
@@ -38,6 +41,7 @@ _TURNS: Final = {
     Quiet.COMPUTING: Turn.BUSY,
     Quiet.SPINNING: Turn.UNKNOWN,
     Quiet.DIALOG: Turn.WAITING,
+    Quiet.FAILED: Turn.RESTING,
     Quiet.UNREPORTED: Turn.RESTING,
     Quiet.HUNG: Turn.UNKNOWN,
     Quiet.UNKNOWN: Turn.UNKNOWN,
@@ -97,6 +101,8 @@ def found(run: Run, sight: Sight, limits: Limits) -> Quiet:
     """Return what a sight means. Structured signs come first, the screen last (law 12)."""
     if sight.changed_at > run.progress_at:
         return Quiet.MOVING
+    if sight.failure is not None:
+        return Quiet.FAILED
     if sight.dialog:
         return Quiet.DIALOG
     if sight.fresh and sight.printed > run.printed:
@@ -124,7 +130,9 @@ def evidence_of(quiet: Quiet, sight: Sight) -> str:
         case Quiet.SPINNING:
             return f"repeats itself on its screen{used}"
         case Quiet.DIALOG:
-            return f"waits at a dialog: {sight.dialog}"
+            return f"waits at a dialog: {sight.dialog}" + (f" ('{sight.line}')" if sight.line else "")
+        case Quiet.FAILED:
+            return f"shows that its turn failed: '{sight.line}'"
         case Quiet.UNREPORTED:
             return f"left {', '.join(sight.artifacts[:3])} and no handoff{used}"
         case Quiet.HUNG:
@@ -154,6 +162,8 @@ def _act_on(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
                 _stir(draft, run, quiet, sight)
         case Quiet.DIALOG:
             _ask_about_dialog(draft, run, sight)
+        case Quiet.FAILED:
+            turn_failed(draft, run, sight.failure or Failure.OTHER, sight.line, sight.again_at)
         case Quiet.SPINNING | Quiet.UNREPORTED | Quiet.HUNG:
             _stir(draft, run, quiet, sight)
 

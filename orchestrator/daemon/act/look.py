@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.act.launch import Places, World, code_of, tree_of
+from orchestrator.formats.redact import redacted
 from orchestrator.formats.repetition import says_anything_new
+from orchestrator.formats.reset_time import reset_time
 from orchestrator.formats.text import neutral
 from orchestrator.hosts.launcher import PANE_LOG
 from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.model.event import Failure
 from orchestrator.model.facts import Looked
 from orchestrator.model.run import Sight
 from orchestrator.runtimes.choice import runtime_known
-from orchestrator.runtimes.screens import dialog_on, end_of
+from orchestrator.runtimes.screens import Shows, end_of, shown_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,13 +41,13 @@ _SKIPPED: Final = frozenset({".git", "node_modules", "__pycache__", ".venv", ".t
 def look(world: World, state: PMState, run: Run, where: Places, action: str, at: float) -> Looked:
     """Return what is to be seen of a run at this moment. What cannot be seen is left open, never guessed (law 5)."""
     try:
-        sight = _sight(world, state, run, where)
+        sight = _sight(world, state, run, where, at)
     except (OrchestratorError, OSError) as error:
         return Looked(at, action, run.id, None, str(error))
     return Looked(at, action, run.id, sight)
 
 
-def _sight(world: World, state: PMState, run: Run, where: Places) -> Sight:
+def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> Sight:
     files, agent = world.files, state.agents.get(run.agent)
     folder = places.run_home(where.home, run.id)
     log = folder / PANE_LOG
@@ -61,14 +64,20 @@ def _sight(world: World, state: PMState, run: Run, where: Places) -> Sight:
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
     runtime = runtime_known(agent, world.settings.runtimes) if agent else None
+    rule, line = shown_on(screen, runtime.screens if runtime else ()) or (None, "")
+    failed = rule is not None and (rule.shows is Shows.FAILED or rule.failure is not None)
+    failure = rule.failure or Failure.OTHER if rule is not None and failed else None
     return Sight(
         cpu=world.host.cpu(folder),
         printed=len(printed),
         fresh=says_anything_new(printed, run.printed),
         changed_at=max(changed, default=0) / 1e9,
         artifacts=tuple(sorted(neutral(name) for name in fresh)[:20]),
-        dialog=dialog_on(screen, runtime.screens if runtime else ()),
-        screen=tuple(line[:LINE_LENGTH] for line in end_of(screen)),
+        dialog=rule.name if rule is not None and rule.shows is Shows.DIALOG else "",
+        screen=tuple(each[:LINE_LENGTH] for each in end_of(screen)),
+        line=redacted(neutral(line))[:LINE_LENGTH],
+        failure=failure,
+        again_at=reset_time("\n".join(end_of(screen)), at) if failure is Failure.LIMIT else None,
         listens=agent is not None and runtime is not None and runtime.listens(agent),
     )
 

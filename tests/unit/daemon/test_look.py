@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from orchestrator.daemon.act.launch import Places, World
 from orchestrator.daemon.act.look import look
 from orchestrator.daemon.act.nudge import nudge
 from orchestrator.model.actions import Nudge
+from orchestrator.model.event import Failure
 from orchestrator.model.run import Delivery, Run, Sight
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import WorkspaceKind
@@ -20,7 +22,7 @@ from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_process import FOREVER, FakeProcess
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
-from tests.unit.pm.story import Story
+from tests.unit.pm.story import ROLES, Story
 
 HOME = Path("/pm/tasks/demo-1")
 PROJECT = Path("/project")
@@ -162,3 +164,15 @@ def test_a_frozen_tmux_leaves_it_unknown_and_it_is_not_tried_again() -> None:
     desk.host.frozen = False
     assert nudged(desk) is Delivery.UNKNOWN
     assert not desk.process.typed
+
+
+def test_a_screen_that_a_rule_of_its_program_knows_for_a_failure_is_told_with_the_line(monkeypatch) -> None:
+    monkeypatch.setitem(ROLES, "explore", replace(ROLES["explore"], runtime="codex"))
+    desk = Desk()
+    shown = (Path(__file__).parents[2] / "fixtures/clis/codex/failed_credit_gone.txt").read_text()
+    desk.process.say(shown.replace("\n", "\r\n"))
+    sight = desk.sight()
+    assert sight.failure in {Failure.CREDIT, Failure.LIMIT}
+    assert sight.line
+    assert sight.line in shown
+    assert sight.dialog == ""

@@ -104,6 +104,8 @@ sights = st.builds(
     changed_at=st.sampled_from([0.0, 2e9]),
     artifacts=st.sampled_from([(), ("done.md",)]),
     dialog=st.sampled_from(["", "", "yes or no"]),
+    failure=st.sampled_from([None, None, None, *Failure]),
+    line=st.sampled_from(["", "it says so"]),
     screen=st.just(("Go on? [y/N]",)),
     listens=st.booleans(),
 )

@@ -258,3 +258,18 @@ def test_the_same_event_twice_is_one(story):
 
     again = story.feed(f.EventLanded(story.at, name, run.id, name, ENDED, waits=True))
     assert again.empty
+
+
+def test_a_screen_that_says_that_a_limit_holds_is_believed_at_a_look_where_nothing_else_told(story):
+    story.tells("dev:a", TAKEN, whole=True)
+    first = story.run_of("dev:a")
+    again = story.at + story.limits.silence + 7200
+    story.sees = Sight(failure=Failure.LIMIT, line="exceeded retry limit, last status: 429", again_at=again)
+    story.passes(story.limits.silence + 1)
+    assert story.state.runs[first.id].ending is Ending.FAILED
+    assert "429" in story.step("dev:a").why
+    story.ends("dev:a", Exit(signal=15))
+    story.passes(7100)
+    assert "dev:a" not in story.works_on()
+    story.passes(300)
+    assert story.run_of("dev:a").resumes == first.id
