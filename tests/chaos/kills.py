@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from tests.chaos.killer import MARK
 from tests.chaos.trial import Doubled, Lost, Skipped, Stuck, Way
 from tests.integration.daemon.world import World, a_world
 
@@ -91,8 +92,10 @@ def daemon_killed(*moments: int, by: str = "KILL") -> list[bool]:
         return killed
 
 
-def call_failed(moment: int, error: str) -> None:
+def call_failed(moment: int, error: str) -> bool:
     """Let the daemon's Nth change fail. It lives on or ends; in either case it says so, and all comes out well.
+
+    Returns whether that change was ever reached: the task may be complete before.
 
     Agents may be started again by other runs: a launch that fails for want of room is tried again. What was put off is
     tried again at the next rescan, so these come often.
@@ -104,6 +107,7 @@ def call_failed(moment: int, error: str) -> None:
         world.daemon()
         end(world, may_repeat=True)
         assert "this should not happen" not in log, log
+        return MARK.decode() in log
 
 
 def daemon_killed_by_strace(call: str, number: int) -> bool:

@@ -60,4 +60,4 @@ def test_the_daemon_is_told_twice_to_end(moment: int) -> None:
     ("error", "moment"), [("ENOSPC", 800), ("EIO", 450), ("EMFILE", 400), ("ENOSPC*40", 1000)]
 )
 def test_a_change_fails(error: str, moment: int) -> None:
-    call_failed(moment, error)
+    assert call_failed(moment, error)
