@@ -120,8 +120,8 @@ def permitted(draft: Draft, question: Question, text: str) -> None:
     word = text.strip().lower()
     if word == ALWAYS and question.leave is not None:
         draft.change(RuleGiven(question.leave))
+    progressed(draft, run, draft.at)  # it was not silent: it waited for this
     if word in {ALLOW, ALWAYS}:
-        progressed(draft, run, draft.at)
         answer(draft, run, run.waits_for, Reply(Say.ALLOW))
     else:
         said = "Nobody gives leave for this." if word == DENY else f"The user says: {text.strip()}"

@@ -68,6 +68,7 @@ def drawn_world(fate: Fate) -> World:
             unanswered=random.choice(("", "", "retry after 4 h", "set-aside after 2 d")),
             replan=random.random() < 0.2,  # noqa: PLR2004
             led=fate.random(f"led.{name}").random() < 0.25,  # noqa: PLR2004
+            tells=fate.random(f"tells.{name}").random() < 0.3,  # noqa: PLR2004
         )
         for name in ("alpha", "beta", "gamma")[: random.randint(1, 3)]
     ]

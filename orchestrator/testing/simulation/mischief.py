@@ -15,6 +15,7 @@ from orchestrator.testing.memory_tree import Kind
 from orchestrator.testing.simulation.agents import EVEN, MINUTE, Agent
 from orchestrator.testing.simulation.desk import Desk, Dice, Life
 from orchestrator.testing.simulation.leads import ASKED, leads
+from orchestrator.testing.simulation.telling import RUNTIME, tells
 
 Naps = Generator[float, None, None]
 
@@ -26,6 +27,12 @@ def life_of(desk: Desk, dice: Dice) -> Callable[[FakeProcess], Life]:
 
 def _live(desk: Desk, dice: Dice, process: FakeProcess) -> Life:
     agent = Agent(desk, dice, process)
+    life = _chosen(desk, dice, agent)
+    return tells(agent, life) if process.spec.argv[0] == RUNTIME else life
+
+
+def _chosen(desk: Desk, dice: Dice, agent: Agent) -> Life:
+    process = agent.process
     process.say(f"{agent.told['AGENT']} begins")
     if agent.told["STEP"].startswith(ASKED):
         return leads(agent)

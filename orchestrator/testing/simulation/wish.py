@@ -29,6 +29,7 @@ class Wish:
     unanswered: str = ""
     replan: bool = False
     led: bool = False
+    tells: bool = False
 
     @cached_property
     def id(self) -> str:
@@ -67,14 +68,14 @@ class Wish:
 
     def brief(self, goal: str, criteria: tuple[str, ...]) -> str:
         """Return task.md."""
-        config = [f"{agent}.command: {agent}" for agent in AGENTS]
+        config = ["runtime: claude"] if self.tells else [f"{agent}.command: {agent}" for agent in AGENTS]
         config += [f"workspace: {self.workspace}"]
         config += ["architect: yes"] if self.architect else []
         config += ["rejections: set-aside"] if self.set_aside else []
         config += ["rejections: replan"] if self.replan and not self.set_aside else []
         config += ["approve: plan"] if self.approve else []
         config += [f"unanswered: {self.unanswered}"] if self.unanswered else []
-        config += [f"{agent}.listens: yes" for agent in AGENTS] if self.listens else []
+        config += [f"{agent}.listens: yes" for agent in AGENTS] if self.listens and not self.tells else []
         config += [f"test.check: {CHECK[0]}"] if self.checks else []
         config += ["pm: command", "pm.command: pm"] if self.led else []
         listed = "\n".join(f"- {criterion}" for criterion in criteria)

@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from orchestrator import places
-from orchestrator.daemon.hints import RequestHint, RunHint
+from orchestrator.daemon.hints import EventHint, RequestHint, RunHint
 from orchestrator.daemon.watch import task_hint
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
@@ -91,6 +91,7 @@ class World:
         )
         for wish in self.wishes:
             self.files.make_folder(wish.handoffs)
+            self.files.make_folder(places.task_events(wish.home))
 
     def tree_changes(self, step: str, path: Path) -> None:
         """Let a worktree that is made be seen on the disk."""
@@ -106,6 +107,8 @@ class World:
         if self._is_missed():
             return
         for wish in self.wishes:
+            if path.is_relative_to(wish.requests):
+                self.daemon.hint(EventHint(wish.id))
             if path.is_relative_to(wish.folder) and (hint := task_hint(wish.id, wish.folder, path)):
                 self.daemon.hint(hint)
 

@@ -273,3 +273,14 @@ def test_a_screen_that_says_that_a_limit_holds_is_believed_at_a_look_where_nothi
     assert "dev:a" not in story.works_on()
     story.passes(300)
     assert story.run_of("dev:a").resumes == first.id
+
+
+def test_the_time_in_which_it_waited_for_a_person_is_no_silence(story):
+    story.tells("dev:a", TAKEN, whole=True)
+    patient = Judgement(Ruling.ASK, "no rule", story.limits.silence)
+    story.tells("dev:a", ASKS, waits=True, judgement=patient)
+    story.passes(story.limits.silence + 1)
+    assert not story.state.open_questions
+    assert story.run_of("dev:a").looks == 0
+    story.passes(story.limits.silence - 2)
+    assert story.run_of("dev:a").looks == 0

@@ -1,0 +1,118 @@
+"""Agents whose program tells of itself and asks leave, as real agent CLIs do: by files of `relay.sh`, as Claude Code's.
+
+They wrap a life of any kind: the receipt comes first, or never; leave is asked for before the work, and waited for;
+a turn may fail; its end is told before the handoff or after it, twice, or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator import places
+from orchestrator.testing.fake_process import FOREVER
+from orchestrator.testing.simulation.agents import EVEN, MINUTE, Agent
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from orchestrator.testing.simulation.desk import Life
+
+RUNTIME: Final = "claude"
+WISHES: Final = ("make all", "docker build .", "sudo reboot", "git push", "echo $(date)")
+DENIED: Final = frozenset({"sudo reboot", "git push"})
+FAILURES: Final = (
+    "rate_limit",
+    "overloaded",
+    "authentication_failed",
+    "billing_error",
+    "server_error",
+    "other",
+)
+LISTENS_EVERY: Final = 0.5 * MINUTE
+
+
+def tells(agent: Agent, life: Life) -> Life:
+    """Return a life that is told of by its program."""
+    return (yield from Teller(agent).lives(life))
+
+
+class Teller:
+    """The program around one agent. `_told` counts its events."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._told = 0
+
+    def _strays(self) -> bool:
+        return self._agent.dice.strays(self._agent.dice.manners.odd)
+
+    def lives(self, life: Life) -> Life:
+        """Live: up, taken, now and then leave, the work, the end of the turn."""
+        agent = self._agent
+        self._tell("SessionStart")
+        yield agent.random.uniform(0.1, 2.0)
+        if self._strays():
+            agent.dice.did("takes no order")
+            yield FOREVER
+        self._tell("UserPromptSubmit", prompt=self._order() + ("?" if self._strays() else ""))
+        if agent.random.random() < EVEN:
+            yield from self._asks_leave()
+        if agent.dice.strays(agent.dice.manners.bad):
+            agent.dice.did("has a turn that fails")
+            yield agent.random.uniform(0, 20) * MINUTE
+            said = agent.random.choice(("", "resets at 23:30", "try again in 2h 5m", "Prompt is too long"))
+            self._tell("StopFailure", error=agent.random.choice(FAILURES), last_assistant_message=said)
+            yield FOREVER
+        if self._strays():
+            agent.dice.did("ends its turn before it hands in")
+            yield from self._waits_for(self._tell("Stop", waits=True))
+        status = yield from life
+        if agent.random.random() < EVEN:
+            return status
+        for _ in range(2 if self._strays() else 1):
+            yield from self._waits_for(self._tell("Stop", waits=True))
+        yield FOREVER
+        return 0
+
+    def _asks_leave(self) -> Generator[float, None, None]:
+        command = self._agent.random.choice(WISHES)
+        name = self._tell("PermissionRequest", waits=True, tool_name="Bash", tool_input={"command": command})
+        answer = yield from self._waits_for(name)
+        if "allow" in answer and command in DENIED:
+            self._agent.desk.lost_work.append(f"{self._agent.process.run} was allowed to run {command}")
+        self._agent.dice.did("has leave" if "allow" in answer else "has no leave")
+
+    def _waits_for(self, name: str) -> Generator[float, None, str]:
+        """Wait for the answer to an event, however long it takes, and return it."""
+        files, spec = self._agent.desk.files, self._agent.process.spec
+        path = places.run_answers(spec.folder) / name
+        while files.entry(path) is None:
+            yield LISTENS_EVERY
+        return files.read(path).decode()
+
+    def _tell(self, hook: str, *, waits: bool = False, **more: Any) -> str:  # noqa: ANN401 (what a hook tells)
+        """Leave an event; return its name."""
+        agent = self._agent
+        self._told += 1
+        home = self._home
+        name = f"{agent.process.run}.{int(agent.desk.clock.now())}.{self._told}"
+        told = {
+            "hook_event_name": hook,
+            "session_id": agent.process.run,
+            "cwd": agent.told["WORKSPACE"],
+            **more,
+        }
+        path = places.task_events(home) / f"{name}{'.waits' if waits else ''}.json"
+        data = json.dumps(told).encode()
+        agent.desk.write(path, b'{"torn' if not waits and self._strays() else data)
+        return name
+
+    def _order(self) -> str:
+        files = self._agent.desk.files
+        return files.read(places.run_order(self._agent.process.spec.folder)).decode()
+
+    @property
+    def _home(self) -> Path:
+        return self._agent.process.spec.folder.parents[1]
