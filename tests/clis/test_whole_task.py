@@ -11,10 +11,7 @@ from tests.clis.pinned import NODE, pins, why_missing
 from tests.clis.players import Cast
 from tests.clis.playing import played
 
-CLIS = [name for name in pins() if name not in {NODE, "aider"}]
-"""aider makes no artifacts: `test_runtime_aider.py` has a task whose developer it is."""
-
-
+CLIS = [name for name in pins() if name != NODE]
 ROLES = ("explore", "plan", "dev", "test", "review")
 WISHES = {"aider": [f"{role}.model: openai/bench" for role in ROLES]}
 """A model that it does not know may write whole files, as the played one does."""
