@@ -145,7 +145,7 @@ class Intake:
         for entry in entries:
             if entry.name.startswith(".") and not entry.is_file:
                 continue  # what a sandbox puts there for as long as a command runs (Codex: .git, .aws; measured)
-            if state.runs.with_order(entry.name) is not None or self._was_dealt_with(entry, state):
+            if self._is_an_order(entry, state) or self._was_dealt_with(entry, state):
                 self._know(entry, state)
                 continue
             fact = self._fact(entry, state, at, final, killed)
@@ -158,6 +158,20 @@ class Intake:
                     facts.append(fact)
         # A name that a stranger took is known before the next order is named.
         return sorted(facts, key=lambda fact: not isinstance(fact, Intruded))
+
+    def _is_an_order(self, entry: Entry, state: PMState) -> bool:
+        """Tell whether a file is an order of ours; a PM agent that named its decision like one has written over it."""
+        if state.runs.with_order(entry.name) is None:
+            return False
+        asked = _asked(state)
+        if asked is None:
+            return True
+        try:
+            data = self.files.read(places.handoffs(self.folder) / entry.name, self.limits.handoff_bytes)
+            read_decision(data, entry.name)
+            return run_named(data, entry.name) != asked.id
+        except (BadFile, Unreadable):
+            return True
 
     def _was_dealt_with(self, entry: Entry, state: PMState) -> bool:
         """Tell whether these very bytes were taken before, as after a restart nearly all are: that costs a read."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
@@ -12,6 +14,7 @@ from tests.clis.spawned import Spawned, spawned
 
 Steps = Generator[Reply, tuple[ToolResult, ...], None]
 
+LED = "The PM wants this done well:"
 CRITERION = "There is a greeting."
 NO_ARTIFACTS = "## Artifacts Generated\nNone"
 
@@ -28,6 +31,9 @@ class Cast:
 
     def turn(self, request: ModelRequest) -> Steps:
         """Play whoever the order is for."""
+        if request.prompt.startswith("# Agent: pm\n"):
+            yield from _pm(request)
+            return
         me = spawned(request.prompt)
         plays = {"explore": self._explore, "plan": self._plan, "dev": self._dev}.get(me.role, self._judge)
         yield from plays(request, me)
@@ -69,6 +75,20 @@ def hands_in(request: ModelRequest, me: Spawned, report: str, files: dict[str, s
     for name, text in (files or {}).items():
         yield write(request, name, text)
     yield me.hand_in(request, report)
+
+
+def _pm(request: ModelRequest) -> Steps:
+    """Order the first step that may be ordered, in the words of whoever leads."""
+    (handoffs,) = re.findall(r"^One handoff or several.*: (/.*)/pm-", request.prompt, re.MULTILINE)
+    run_id = re.findall(r"^\*\*Run:\*\* (r-.*)$", request.prompt, re.MULTILINE)[0]
+    step = re.findall(
+        r"^- (\S+) for \S+: ", request.prompt.partition("You may order these steps:")[2], re.MULTILINE
+    )[0]
+    head = ["# Handoff: pm", f"**Timestamp:** {time.strftime('%Y-%m-%d %H:%M:%S')}", "**Action:** ORDER"]
+    head += [f"**Target:** {step}", f"**Run:** {run_id}", "", "## Instructions", f"{LED} {step}.", ""]
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(time.time() + 1))
+    yield write(request, f"{handoffs}/pm-{stamp}.md", "\n".join(head))
+    yield say("Ordered.")
 
 
 def _chosen(runs: list[str], run: str) -> bool:

@@ -404,3 +404,16 @@ def test_a_decision_without_a_last_line_end_is_looked_at_again(asked):
     (fact,) = asked.scan()
     assert isinstance(fact, DecisionLanded)
     assert fact.decision is not None
+
+
+def test_a_decision_that_is_written_over_an_order_of_the_same_second_is_heard_and_the_order_itself_is_none(
+    asked,
+):
+    order = asked.state.runs[asked.run].order
+    asked.put(order, f"# Handoff: pm\n**Target:** pm\n**Run:** {asked.run}\n\n## Instructions\nDecide.\n")
+    assert asked.scan() == []
+    asked.now += 1
+    asked.put(order, DECIDED.format(run=asked.run))
+    (fact,) = asked.scan()
+    assert isinstance(fact, DecisionLanded)
+    assert (fact.name, fact.run) == (order, asked.run)
