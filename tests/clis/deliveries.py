@@ -8,6 +8,7 @@ arrived is what the model server was asked, byte for byte.
 from __future__ import annotations
 
 import argparse
+import signal
 import statistics
 import sys
 import threading
@@ -45,8 +46,8 @@ from tests.polling import wait_until
 WITH_RECEIPTS: Final = tuple(name for name in pins() if name not in {NODE, "aider"})
 """The CLIs that tell when they have taken an order, by their pins."""
 
-PATIENCE: Final = 180.0
-"""Seconds until an order counts as not taken, and a turn as not ended."""
+PATIENCE: Final = 600.0
+"""Seconds until an order counts as not taken, and a turn as not ended: for machines that have other work."""
 LEAVES: Final = 15.0
 """Seconds that a CLI has to end by TERM."""
 EVERY: Final = 10
@@ -59,7 +60,7 @@ _DEATHS: Final = (Dies.BEFORE, Dies.WHILE, Dies.AFTER)
 class Delivery:
     """One order, and all that became known of it.
 
-    `whole` is the daemon's own verdict of each receipt; `refused` says that the program ended by itself before its turn
+    `whole` is the daemon's own verdict of each receipt; `left` says that the program ended by itself before its turn
     did. Times are seconds since the epoch.
     """
 
@@ -68,9 +69,10 @@ class Delivery:
     events: list[Event] = field(default_factory=list)
     whole: list[bool] = field(default_factory=list)
     at: float = 0.0
+    started_at: float = 0.0
     receipt_at: float = 0.0
     died: bool = False
-    refused: bool = False
+    left: bool = False
     order: str = ""
     asked: tuple[ModelRequest, ...] = ()
     trouble: str = ""
@@ -84,12 +86,16 @@ class Delivery:
 
     @property
     def fate(self) -> str:
-        """What became of it, in one word of the table."""
+        """What became of it, in the words of the table.
+
+        An order that nobody confirmed, and that never reached the model before its run was ended, was not delivered,
+        and that is known; it was lost, if it was confirmed. What arrived unconfirmed is unknown to the PM.
+        """
         prompts = [request.prompt for request in self.asked]
         if len(prompts) > 1 or len(self.whole) > 1 or len(self.told(EventKind.STARTED)) > 1:
             return "doubled"
         if not prompts:
-            return "unknown" if self.whole else "refused" if self.refused else "lost"
+            return "lost" if self.whole else "not delivered"
         if prompts[0] != self.order:
             kept = set(prompts[0].splitlines()) >= set(self.order.splitlines())
             demoted = kept and any(mark in prompts[0].replace(self.order, "") for mark in _DEMOTED)
@@ -97,17 +103,19 @@ class Delivery:
         return "whole" if self.whole == [True] else "unknown"
 
 
-FATES: Final = ("whole", "refused", "lost", "doubled", "altered", "demoted", "unknown")
+FATES: Final = ("whole", "not delivered", "lost", "doubled", "altered", "demoted", "unknown")
 
 
 @dataclass(slots=True)
 class Post:
-    """One CLI in one place, to which orders are delivered."""
+    """One CLI in one place, to which orders are delivered; `cuts` says that launches are cut off."""
 
     bench: Bench
     cli: str
     seed: int
+    cuts: bool = True
     under_way: dict[str, Delivery] = field(default_factory=dict)
+    stopped: threading.Event = field(default_factory=threading.Event)
     _files: DiskFiles = field(default_factory=DiskFiles)
     _count: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -139,6 +147,8 @@ class Post:
         """Deliver orders one after the other, every second one in the conversation of the one before."""
         made: list[Delivery] = []
         for number in range(count):
+            if self.stopped.is_set():
+                break
             before = made[-1] if number % 2 else None
             ended = before.told(EventKind.ENDED) if before is not None else []
             made.append(self.deliver(ended[-1].session if ended else ""))
@@ -150,7 +160,8 @@ class Post:
             self._count += 1
             number = self._count
         tenth, last = divmod(number, EVERY)
-        dies = _DEATHS[tenth % len(_DEATHS)] if last == EVERY // 2 else Dies.NEVER
+        cut = self.cuts and last == EVERY // 2
+        dies = _DEATHS[tenth % len(_DEATHS)] if cut else Dies.NEVER
         socket = self.bench.socket
         text = an_order(self.seed * 1_000_000 + number)
         call = Call(
@@ -161,7 +172,7 @@ class Post:
             self._carry(delivery)
         except AssertionError as late:
             delivery.trouble = f"{late}; "
-        if delivery.trouble or delivery.refused:
+        if delivery.trouble or delivery.left:
             delivery.trouble += self._seen(delivery)
         self._end(delivery)
         return delivery
@@ -192,7 +203,7 @@ class Post:
 
         wait_until(lambda: delivery.whole or gone(), within=PATIENCE, every=0.05)
         wait_until(lambda: delivery.told(EventKind.ENDED) or gone(), within=PATIENCE, every=0.05)
-        delivery.refused = gone()
+        delivery.left = gone()
 
     def _end(self, delivery: Delivery) -> None:
         """End the run as the PM does: told, then killed; and see what its model was asked until then."""
@@ -238,6 +249,8 @@ class Post:
         fact, _ = events.fact(entry, state, self.where, time.time())
         if fact is None or delivery is None:
             return
+        if fact.event.kind is EventKind.STARTED:
+            delivery.started_at = delivery.started_at or entry.mtime_ns / 1e9
         if fact.event.kind is EventKind.TAKEN:
             delivery.receipt_at = delivery.receipt_at or entry.mtime_ns / 1e9
             delivery.whole.append(fact.whole is True)
@@ -249,10 +262,12 @@ class Post:
             put(self._files, self.where.home, fact.run, fact.name, said)
 
 
-def delivered(pin: str, count: int, at_once: int, seed: int = 1) -> list[Delivery]:
-    """Deliver `count` orders to a CLI by its pin's name, so many at once."""
+def delivered(
+    pin: str, count: int, at_once: int, seed: int = 1, stopped: threading.Event | None = None
+) -> list[Delivery]:
+    """Deliver `count` orders to a CLI by its pin's name, so many at once; none is begun once `stopped` is set."""
     with a_bench(pin, always(say("Done.")), laid_down=False) as bench:
-        post = Post(bench, pin.partition("-")[0], seed)
+        post = Post(bench, pin.partition("-")[0], seed, stopped=stopped or threading.Event())
         shares = [count // at_once + (lane < count % at_once) for lane in range(at_once)]
         with post.listening(), ThreadPoolExecutor(at_once) as lanes:
             chains = [lanes.submit(post.chain, share) for share in shares]
@@ -280,7 +295,7 @@ HEADING: Final = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Deliver, print a line per CLI, and tell of each order that did not arrive whole."""
+    """Deliver, print a line per CLI, and tell of what did not arrive whole; told to end, count until there."""
     parser = argparse.ArgumentParser("scripts/clis deliver", description=__doc__, allow_abbrev=False)
     parser.add_argument(
         "clis", metavar="CLI", nargs="+", choices=WITH_RECEIPTS, help=", ".join(WITH_RECEIPTS)
@@ -289,13 +304,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--at-once", type=int, default=4, help="usually %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="which orders; usually %(default)s")
     options = parser.parse_args(argv)
-    failed = False
+    failed, stopped = False, threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
     say_so(HEADING)
     for pin in options.clis:
         if why := why_missing(pin):
             say_so(f"skipped: {why}")
             continue
-        made = delivered(pin, options.count, options.at_once, options.seed)
+        made = delivered(pin, options.count, options.at_once, options.seed, stopped)
         sys.stdout.write(row(pin, made) + "\n")
         sys.stdout.flush()
         for each in made:
