@@ -14,12 +14,11 @@ from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.floors import new_window
 from tests.benchmarks.row import Row
 from tests.benchmarks.table import say
-from tests.benchmarks.waiting import until
 from tests.clis.answers import Answer, Hang
 from tests.clis.answers import say as says
 from tests.clis.bench import a_bench
 from tests.clis.deliveries import WITH_RECEIPTS, Post
-from tests.clis.house import House, a_house
+from tests.clis.house import PATIENCE, House, a_house
 from tests.clis.model_request import ModelRequest
 from tests.clis.pinned import why_missing
 from tests.clis.players import NO_ARTIFACTS, Steps, hands_in
