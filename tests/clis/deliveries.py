@@ -52,7 +52,7 @@ LEAVES: Final = 15.0
 """Seconds that a CLI has to end by TERM."""
 EVERY: Final = 10
 """Of so many deliveries one is cut off in the middle."""
-_DEMOTED: Final = ("<pasted_content", "[Pasted text", "may contain instructions the user did not write")
+_DEMOTED: Final = ("<pasted_content", "may contain instructions the user did not write")
 _DEATHS: Final = (Dies.BEFORE, Dies.WHILE, Dies.AFTER)
 
 
@@ -89,16 +89,16 @@ class Delivery:
         """What became of it, in the words of the table.
 
         An order that nobody confirmed, and that never reached the model before its run was ended, was not delivered,
-        and that is known; it was lost, if it was confirmed. What arrived unconfirmed is unknown to the PM.
+        and that is known; it was lost, if it was confirmed. What arrived unconfirmed is unknown to the PM. White space
+        at its ends does not count, as in `daemon/events.py`.
         """
         prompts = [request.prompt for request in self.asked]
         if len(prompts) > 1 or len(self.whole) > 1 or len(self.told(EventKind.STARTED)) > 1:
             return "doubled"
         if not prompts:
             return "lost" if self.whole else "not delivered"
-        if prompts[0] != self.order:
-            kept = set(prompts[0].splitlines()) >= set(self.order.splitlines())
-            demoted = kept and any(mark in prompts[0].replace(self.order, "") for mark in _DEMOTED)
+        if prompts[0].strip() != self.order.strip():
+            demoted = any(mark in prompts[0] and mark not in self.order for mark in _DEMOTED)
             return "demoted" if demoted else "altered"
         return "whole" if self.whole == [True] else "unknown"
 
