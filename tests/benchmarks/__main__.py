@@ -13,6 +13,7 @@ from types import FrameType
 
 from tests.benchmarks import (
     checkin,
+    clis,
     deciding,
     handoff,
     idle,
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "restart": restart.rows,
     "checkin": checkin.rows,
     "large": large.rows,
+    "clis": clis.rows,
 }
 INTERRUPTED = 130
 

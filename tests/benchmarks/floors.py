@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.benchmarks.bench import Stopwatch
 from tests.benchmarks.inotify import MOVED_TO, Inotify, watched
 from tests.benchmarks.waiting import PATIENCE, until
-from tests.benchmarks.world import World
+from tests.tmux_server import TmuxSocket
 
 LISTENER_IS = "another process: inotify, read, append, fsync"
 _FORK = multiprocessing.get_context("fork")
@@ -72,7 +72,7 @@ def bare_python() -> list[str]:
     return [sys.executable, "-c", "pass"]
 
 
-def new_window(world: World, folder: Path) -> float:
+def new_window(socket: TmuxSocket, folder: Path) -> float:
     """Return the milliseconds from a bare `tmux new-window` to the first instruction of what it runs."""
     mark = folder / "raw"
     mark.unlink(missing_ok=True)
@@ -80,8 +80,8 @@ def new_window(world: World, folder: Path) -> float:
     words = ["new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=floor:", "-n", "raw"]
     asked = time.time_ns()
     subprocess.run(
-        ["tmux", "-L", world.socket.name, *words, "/bin/bash", "-c", script],
-        env=world.environ,
+        ["tmux", "-L", socket.name, *words, "/bin/bash", "-c", script],
+        env=socket.environ,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=True,

@@ -78,7 +78,7 @@ def measured(bench: Bench, workspace: str, usual: int) -> tuple[Chain, list[floa
             marks.begun(run)
             subtasks = (bench.runs or usual) // STEPS_OF_SUBTASK + 1
             for _ in bench.times(usual, f"runs, {workspace}"):
-                window.append(new_window(world, marks.folder))
+                window.append(new_window(world.socket, marks.folder))
                 told.append(exit_told())
                 run = chain.follow(run, str(subtasks))
     return chain, window, told

@@ -16,7 +16,7 @@ from tests.clis.drivers import DRIVERS
 from tests.clis.model_server import ModelServer, Script
 from tests.clis.network import a_network
 from tests.clis.pinned import NODE, default_cache, pins
-from tests.clis.place import KEY
+from tests.clis.users import variables
 from tests.integration.daemon.world import World, a_world
 
 PATIENCE = 240.0
@@ -86,21 +86,10 @@ def a_house(name: str, script: Script, **settings: str) -> Iterator[House]:
         world.environ["PATH"] = f"{bin_folder}:{node}:{world.environ['PATH']}"
         (world.root / "tmp").mkdir()
         # Codex lays its helpers into no home that lies in the folder for temporary files.
-        world.environ |= {"TMPDIR": str(world.root / "tmp")} | addresses(name.partition("-")[0], server.url)
+        world.environ |= {"TMPDIR": str(world.root / "tmp")} | variables(name.partition("-")[0], server.url)
         if name == "codex":
             # The vendor's newest, which it would take, offers tools in a way that the model server does not read.
             config = Path(world.environ["HOME"], ".codex", "config.toml")
             config.parent.mkdir(parents=True)
             config.write_text('model = "gpt-5.1-codex"\n')
         yield House(world, server, network.inside([]))
-
-
-def addresses(cli: str, url: str) -> dict[str, str]:
-    """Return the variables by which a user points a CLI to another address, with a key that is none."""
-    return {
-        "claude": {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY},
-        "codex": {"OPENAI_BASE_URL": f"{url}/v1", "CODEX_API_KEY": KEY},
-        "gemini": {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": KEY},
-        "opencode": {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY},
-        "aider": {"OPENAI_API_BASE": f"{url}/v1", "OPENAI_API_KEY": KEY},
-    }[cli]

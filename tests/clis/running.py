@@ -17,6 +17,7 @@ from uuid import UUID
 
 from orchestrator import places
 from orchestrator.daemon.act.answer import put
+from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.tmux import Tmux
@@ -86,6 +87,7 @@ class Running:
     told: list[dict[str, Any]] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     runs: int = 0
+    _spec: LaunchSpec | None = None
     _read: dict[Path, int] = field(default_factory=dict)
     _files: DiskFiles = field(default_factory=DiskFiles)
     _host: LocalHost | None = None
@@ -139,7 +141,21 @@ class Running:
         )
         whole = environ | dict(launching.environment)
         run = folder.name
-        spec = LaunchSpec(run, folder, launching.argv, workspace, "bench", run, whole, dict(launching.files))
+        self._spec = LaunchSpec(
+            run, folder, launching.argv, workspace, "bench", run, whole, dict(launching.files)
+        )
+        return self._launched(self._spec)
+
+    def again(self) -> Pane:
+        """Start the last run a second time, as nothing but a fault would: its claim is gone."""
+        if self._spec is None:
+            raise AssertionError("nothing was started yet")
+        for name in (CLAIMED, PID, EXIT):
+            (self.folder / name).unlink(missing_ok=True)
+        return self._launched(self._spec)
+
+    def _launched(self, spec: LaunchSpec) -> Pane:
+        folder = spec.folder
         self.host.launch(spec)
         wait_until(lambda: self.host.observe(folder).standing is not Standing.CLAIMED and self._pane())
         self.bench.panes.append(Pane(self.bench.socket, self._pane()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import threading
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -15,12 +16,12 @@ from tests.clis.answers import Answer, Fault, Hang, Trouble, say
 from tests.clis.answers import Reply as ModelReply
 from tests.clis.bench import Bench, at_home
 from tests.clis.house import a_house
-from tests.clis.launched import a_launcher
 from tests.clis.model_request import ModelRequest
+from tests.clis.model_server import Script
 from tests.clis.pinned import why_missing
 from tests.clis.playing import always, in_turn
+from tests.clis.running import ORDER, Running, a_running, lets_go
 from tests.clis.spawned import spawned
-from tests.clis.test_smoke import ORDER
 from tests.polling import wait_until
 
 pytestmark = pytest.mark.skipif(bool(why_missing("aider")), reason=why_missing("aider"))
@@ -45,26 +46,33 @@ def users_own(bench: Bench) -> dict[str, str]:
     }
 
 
+def running(script: Script) -> AbstractContextManager[Running]:
+    return a_running("aider", Aider(), script, users_own)
+
+
 def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
     """It goes on when told so, and a later run with the same conversation."""
     told: list[str] = []
 
-    def once(event: Event) -> Reply | None:
+    def once(event: Event) -> Reply:
         if event.kind is EventKind.ENDED:
             told.append(event.text)
-        return Reply(Say.GO_ON, "Hand it\nin;") if len(told) == 1 and event.kind is EventKind.ENDED else None
+            if len(told) == 1:
+                return Reply(Say.GO_ON, "Hand it\nin;")
+        return lets_go(event)
 
-    with a_launcher(Aider(), in_turn(say(MADE), then=always(say(REPORT))), users_own, AGENT) as launching:
-        bench, place = launching.bench, launching.bench.place
-        first = launching.launch(ORDER, answering=once)
-        ended = first.wait_for(EventKind.ENDED, 2)
-        wait_until(first.pane.is_dead)
+    with running(in_turn(say(MADE), then=always(say(REPORT)))) as here:
+        bench, place = here.bench, here.bench.place
+        here.answering = once
+        first, folder = here.start(ORDER, agent=AGENT), here.folder
+        ended = here.until(EventKind.ENDED, 2)
+        wait_until(first.is_dead)
         assert told == [MADE, REPORT]
         # aider puts a reminder of its own after it.
         assert bench.server.turns[0].prompt.startswith(f"{ORDER}\n\n")
         assert bench.server.turns[-1].prompt.startswith("Hand it\nin;\n\n")
         assert (place.work / "made.txt").read_text() == "hi\n"
-        assert ended.session == str(first.spawn.folder / HISTORY)
+        assert ended.session == str(folder / HISTORY)
 
         for name in ("linted", "loaded"):
             assert not (place.root / name).exists()
@@ -74,9 +82,9 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
         assert {path.name for path in place.work.iterdir()} == {".git", ".aider.conf.yml", "made.txt"}
 
         asked = len(bench.server.turns)
-        second = launching.launch("And `now`;", resumes=ended.session)
-        second.wait_for(EventKind.ENDED)
-        wait_until(second.pane.is_dead)
+        second = here.start("And `now`;", resumes=ended.session, agent=AGENT)
+        here.until(EventKind.ENDED, 3)
+        wait_until(second.is_dead)
         # What is long of an earlier conversation is summed up first, by another request.
         assert any(ORDER.splitlines()[-1] in turn.prompt for turn in bench.server.turns[asked:])
         assert bench.server.turns[-1].prompt.startswith("And `now`;\n\n")
@@ -92,17 +100,19 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
 )
 def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None:
     """The others take it over a minute of its own tries: `tests/unit/runtimes/test_aider.py` has their end."""
-    with a_launcher(Aider(), always(answer), users_own, AGENT) as launching:
-        failed = launching.launch("# Agent: dev").wait_for(EventKind.FAILED)
+    with running(always(answer)) as here:
+        here.start("# Agent: dev", agent=AGENT)
+        failed = here.until(EventKind.FAILED)
         assert failed.failure is failure
         assert failed.text
 
 
 def test_without_a_repository_it_makes_none() -> None:
-    with a_launcher(Aider(), always(say(MADE)), users_own, AGENT) as launching:
-        shutil.rmtree(launching.bench.place.work / ".git")
-        launching.launch("# Agent: dev").wait_for(EventKind.ENDED)
-        left = {path.name for path in launching.bench.place.work.iterdir()}
+    with running(always(say(MADE))) as here:
+        shutil.rmtree(here.bench.place.work / ".git")
+        here.start("# Agent: dev", agent=AGENT)
+        here.until(EventKind.ENDED)
+        left = {path.name for path in here.bench.place.work.iterdir()}
         assert left == {".aider.conf.yml", "made.txt"}
 
 
@@ -140,9 +150,9 @@ def test_a_task_whose_developer_it_is_comes_to_its_end() -> None:
 
 
 def test_term_leaves_nothing() -> None:
-    with a_launcher(Aider(), always(Hang()), users_own, AGENT) as launching:
-        launched = launching.launch("# Agent: dev")
-        wait_until(lambda: launching.bench.server.turns, within=60)
-        launching.bench.end(launched.pane)
-        assert launching.bench.left() == []
-    wait_until(lambda: not at_home(launching.bench.place.root))
+    with running(always(Hang())) as here:
+        here.start("# Agent: dev", agent=AGENT)
+        wait_until(lambda: here.bench.server.turns, within=60)
+        here.end()
+        wait_until(lambda: not here.left())
+    wait_until(lambda: not at_home(here.bench.place.root))

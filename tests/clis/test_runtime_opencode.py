@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Generator
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -15,11 +16,12 @@ from tests.clis.answers import Answer, Fault, Trouble, say
 from tests.clis.answers import Reply as ModelReply
 from tests.clis.bench import Bench, at_home
 from tests.clis.hands import run, write
-from tests.clis.launched import a_launcher
 from tests.clis.model_request import ModelRequest, ToolResult
+from tests.clis.model_server import Script
 from tests.clis.pinned import why_missing
 from tests.clis.playing import always, played
-from tests.clis.test_smoke import MADE, ORDER
+from tests.clis.running import ORDER, Running, a_running, goes_on_once, lets_go
+from tests.clis.test_smoke import MADE
 from tests.polling import wait_until
 
 pytestmark = pytest.mark.skipif(bool(why_missing("opencode")), reason=why_missing("opencode"))
@@ -54,6 +56,10 @@ def users_own(bench: Bench) -> dict[str, str]:
     return {"OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
 
+def running(script: Script) -> AbstractContextManager[Running]:
+    return a_running("opencode", Opencode(), script, users_own)
+
+
 def working(request: ModelRequest) -> Generator[ModelReply, tuple[ToolResult, ...], None]:
     yield run(request, "> made-unasked.txt")
     yield run(request, "echo 1 > run.txt")
@@ -64,27 +70,28 @@ def working(request: ModelRequest) -> Generator[ModelReply, tuple[ToolResult, ..
 def test_an_order_arrives_whole_and_each_call_is_asked_about() -> None:
     """No dialog on a machine where it never ran; a denial does not end the turn; a user's own leave does not count."""
 
-    def rules(event: Event) -> Reply | None:
+    def rules(event: Event) -> Reply:
         if event.wish is None:
-            return None
+            return lets_go(event)
         denied = event.wish.act is Act.RUN and event.wish.command.startswith(">")
         return Reply(Say.DENY, "Not that one.") if denied else Reply(Say.ALLOW)
 
-    with a_launcher(Opencode(), played(working), users_own) as launching:
-        place = launching.bench.place
+    with running(played(working)) as here:
+        place = here.bench.place
         theirs = (place.home / ".config" / "opencode" / "opencode.json").read_bytes()
         place.write(place.work / ".opencode" / "plugin" / "evil.js", EVIL % (place.root / "evil"))
         place.write(place.work / "opencode.json", {"plugin": ["./.opencode/plugin/evil.js"]})
         place.write(place.work / "AGENTS.md", "Speak of owls.\n")
-        launched = launching.launch(ORDER, answering=rules)
-        ended = launched.wait_for(EventKind.ENDED)
+        here.answering = rules
+        here.start(ORDER)
+        ended = here.until(EventKind.ENDED)
 
         assert (ended.text, ended.background) == ("I made it.", 0)
-        assert launched.wait_for(EventKind.TAKEN).text == ORDER
-        (first, *_rest) = launching.bench.server.turns
+        assert here.until(EventKind.TAKEN).text == ORDER
+        (first, *_rest) = here.bench.server.turns
         assert first.prompt == ORDER
         assert "Speak of owls." in first.raw.decode()
-        wishes = [event.wish for event in launched.told if event.wish]
+        wishes = [event.wish for event in here.events if event.wish]
         assert [(wish.act, wish.command) for wish in wishes] == [
             (Act.RUN, "> made-unasked.txt"),
             (Act.RUN, "echo 1 > run.txt"),
@@ -94,7 +101,7 @@ def test_an_order_arrives_whole_and_each_call_is_asked_about() -> None:
         assert (place.work / "made.txt").read_text() == MADE
         assert (place.work / "run.txt").read_text() == "1\n"
         assert not (place.work / "made-unasked.txt").exists()
-        told_model = [result.text for step in launching.bench.server.turns[-1].steps for result in step]
+        told_model = [result.text for step in here.bench.server.turns[-1].steps for result in step]
         assert "Not that one." in told_model[0]
 
         assert not (place.root / "evil").exists()
@@ -106,45 +113,42 @@ def test_an_order_arrives_whole_and_each_call_is_asked_about() -> None:
 
 
 def test_nothing_is_allowed_while_the_pm_cannot_be_reached() -> None:
-    with a_launcher(Opencode(), played(working), users_own) as launching:
-        launched = launching.launch("# Agent: dev")
-        shutil.rmtree(launched.spawn.folder.parent.parent / "requests")
-        wait_until(lambda: launched.pane.shows("I made it."), within=60)
-        assert [path.name for path in launching.bench.place.work.iterdir()] == [".git"]
+    with running(played(working)) as here:
+        pane = here.start("# Agent: dev")
+        shutil.rmtree(here.home / "requests")
+        wait_until(lambda: pane.shows("I made it."), within=60)
+        assert [path.name for path in here.bench.place.work.iterdir()] == [".git"]
 
 
 def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
     """And a prompt is sent once, though the plugin is loaded twice, and the run is started twice."""
-    said: list[str] = []
-
-    def once(event: Event) -> Reply | None:
-        said.append(event.text)
-        return Reply(Say.GO_ON, "Hand it in;\n!now") if said.count("Yes.") == 1 else None
-
-    with a_launcher(Opencode(), always(say("Yes.")), users_own) as launching:
-        bench = launching.bench
-        first = launching.launch("# Agent: one", answering=once)
-        session = first.wait_for(EventKind.ENDED, 2).session
+    with running(always(say("Yes."))) as here:
+        bench = here.bench
+        here.answering = goes_on_once("Hand it in;\n!now")
+        here.start("# Agent: one")
+        session = here.until(EventKind.ENDED, 2).session
         assert bench.server.turns[-1].prompts == ("# Agent: one", "Hand it in;\n!now")
-        bench.end(first.pane)
-        assert bench.left() == []
+        here.end()
+        wait_until(lambda: not here.left())
 
+        before = len(here.events)
         own = bench.place.home / ".config" / "opencode" / "plugin"
-        second = launching.launch(ORDER, resumes=session)
-        twice = AGAIN % (second.spawn.folder / PLUGIN, bench.place.root / "twice")
+        here.start(ORDER, resumes=session)
+        twice = AGAIN % (here.folder / PLUGIN, bench.place.root / "twice")
         bench.place.write(own / "twice.js", twice)
-        second.wait_for(EventKind.ENDED)
+        here.until(EventKind.ENDED, 3)
         assert (bench.place.root / "twice").exists()
-        assert [event.text for event in second.told if event.kind is EventKind.TAKEN] == [ORDER]
+        taken = [event.text for event in here.events[before:] if event.kind is EventKind.TAKEN]
+        assert taken == [ORDER]
         assert bench.server.turns[-1].prompts[-1] == ORDER
-        bench.end(second.pane)
+        here.end()
 
-        again = second.again()
-        second.wait_for(EventKind.STARTED, 2)
+        again = here.again()
+        here.until(EventKind.STARTED, 3)
         again.until("Yes.")
-        bench.end(again)
+        here.end()
         assert [turn.prompt for turn in bench.server.turns].count(ORDER) == 1
-        assert [event.kind for event in second.told].count(EventKind.STARTED) == 2
+        assert here.kinds().count(EventKind.STARTED) == 3
 
 
 @pytest.mark.parametrize(
@@ -157,8 +161,9 @@ def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
     ],
 )
 def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None:
-    with a_launcher(Opencode(), always(answer), users_own) as launching:
-        failed = launching.launch("# Agent: dev").wait_for(EventKind.FAILED)
+    with running(always(answer)) as here:
+        here.start("# Agent: dev")
+        failed = here.until(EventKind.FAILED)
         assert failed.failure is failure
         assert failed.text
         if failure is Failure.LIMIT:
@@ -167,9 +172,9 @@ def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None
 
 @pytest.mark.parametrize("trouble", [Trouble.OVERLOADED, Trouble.SERVER_ERROR])
 def test_what_it_tries_again_by_itself_is_told_as_that(trouble: Trouble) -> None:
-    with a_launcher(Opencode(), always(Fault(trouble)), users_own) as launching:
-        launched = launching.launch("# Agent: dev")
-        launched.wait_for(EventKind.RETRYING, 2)
-        assert EventKind.FAILED not in {event.kind for event in launched.told}
-        launching.bench.end(launched.pane)
-    wait_until(lambda: not at_home(launching.bench.place.root))
+    with running(always(Fault(trouble))) as here:
+        here.start("# Agent: dev")
+        here.until(EventKind.RETRYING, 2)
+        assert EventKind.FAILED not in here.kinds()
+        here.end()
+    wait_until(lambda: not at_home(here.bench.place.root))

@@ -10,47 +10,19 @@ from tests.clis.answers import Reply, say
 from tests.clis.bench import Bench, a_bench, at_home
 from tests.clis.hands import write
 from tests.clis.model_request import ModelRequest, ToolResult
-from tests.clis.pinned import NODE, pins, why_missing
+from tests.clis.pinned import NODE, pins
 from tests.clis.playing import played
+from tests.clis.running import ORDER
 from tests.polling import wait_until
 
 CLIS = [name for name in pins() if name != NODE]
 RESUMING = [name for name in CLIS if name != "aider"]
-ORDER = "\n".join(
-    [
-        "# Agent: dev",
-        "**Task:** greet",
-        "",
-        "Read `this` and $HOME, \"quoted\" and 'quoted', 100 % and \\n:",
-        "!ls",
-        "/clear",
-        "@made.txt",
-        "# a heading",
-        "-x --yes",
-        "> a quotation",
-        "\tünïcödé 🦉 日本語",
-        *(
-            f"{number}. A line of an order that is long enough to be one, number {number}."
-            for number in range(60)
-        ),
-        "and the last; one ends with a semicolon;",
-    ]
-)
 MADE = "it's made;\n"
 
 
 def making(request: ModelRequest) -> Generator[Reply, tuple[ToolResult, ...], None]:
     yield write(request, "made.txt", MADE)
     yield say("I made it.")
-
-
-@pytest.fixture
-def installed(request: pytest.FixtureRequest) -> str:
-    """The name of a CLI that is there; otherwise the test is skipped by that name."""
-    name: str = request.param
-    if why := why_missing(name):
-        pytest.skip(why)
-    return name
 
 
 def ended(bench: Bench, turns: int = 1) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from tests.clis.house import a_house
-from tests.clis.pinned import NODE, pins, why_missing
+from tests.clis.pinned import NODE, pins
 from tests.clis.players import Cast
 from tests.clis.playing import played
 
@@ -15,15 +15,6 @@ CLIS = [name for name in pins() if name != NODE]
 ROLES = ("explore", "plan", "dev", "test", "review")
 WISHES = {"aider": [f"{role}.model: openai/bench" for role in ROLES]}
 """A model that it does not know may write whole files, as the played one does."""
-
-
-@pytest.fixture
-def installed(request: pytest.FixtureRequest) -> str:
-    """The name of a CLI that is there; otherwise the test is skipped by that name."""
-    name: str = request.param
-    if why := why_missing(name):
-        pytest.skip(why)
-    return name
 
 
 @pytest.mark.parametrize("installed", CLIS, indirect=True)

@@ -68,6 +68,19 @@ def _status(bench: Bench, wanted: str) -> dict[str, Any]:
     return got
 
 
+def manual(pin: str, album: Album) -> None:
+    """As its runtime launches it, in mode `default`: at rest, and with a service that takes a request and hangs."""
+    mode = ("--permission-mode", "default")
+    with a_bench(pin, in_turn(say("Done."), then=always(Hang()))) as bench:
+        pane = bench.start("Try.", extra=mode)
+        bench.wait_for("Stop")
+        pane.until("? for shortcuts")
+        album.screen("resting_in_manual_mode", pane, bench)
+        pane.submit("And now wait.", lambda: bench.events("UserPromptSubmit")[1:])
+        wait_until(lambda: bench.server.turns[1:], within=SEEN)
+        album.screen("hung", pane, bench)
+
+
 def permission(pin: str, album: Album) -> None:
     """A command that is asked for; refused with Esc."""
 
@@ -251,6 +264,7 @@ def _no_bypass(_: dict[str, Any], bench: Bench) -> None:
 
 SCENES = {
     "turn": turn,
+    "manual": manual,
     "permission": permission,
     "allowed": partial(decided, "allow"),
     "denied": partial(decided, "deny"),
