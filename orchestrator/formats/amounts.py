@@ -19,8 +19,8 @@ def tokens_said(count: float) -> str:
 
 
 def money_said(dollars: float) -> str:
-    """Return an amount of US dollars; of less than a cent, the hundredths of one."""
-    return f"${dollars:.4f}" if 0 < dollars < _CENT else f"${dollars:.2f}"
+    """Return an amount of US dollars: whole ones without cents, less than a cent in hundredths of one."""
+    return f"${dollars:.4f}" if 0 < dollars < _CENT else f"${dollars:.2f}".removesuffix(".00")
 
 
 def span_said(seconds: float) -> str:

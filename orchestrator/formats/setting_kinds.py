@@ -113,7 +113,9 @@ def _count(least: int, most: int, value: object) -> int:
     return value
 
 
-def _amount(measure: Measure, value: object) -> float:
+def _amount(measure: Measure, value: object) -> float | None:
+    if value == "none":  # as it is shown
+        return None
     try:
         return read_amount(measure, value)
     except Refused as problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -54,7 +55,9 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
             told.append(event.text)
         return Reply(Say.GO_ON, "Hand it\nin;") if len(told) == 1 and event.kind is EventKind.ENDED else None
 
-    with a_launcher(Aider(), in_turn(say(MADE), then=always(say(REPORT))), users_own, AGENT) as launching:
+    used = (1000, 10)
+    made, reported = replace(say(MADE), tokens=used), replace(say(REPORT), tokens=used)
+    with a_launcher(Aider(), in_turn(made, then=always(reported)), users_own, AGENT) as launching:
         bench, place = launching.bench, launching.bench.place
         first = launching.launch(ORDER, answering=once)
         ended = first.wait_for(EventKind.ENDED, 2)
@@ -65,6 +68,8 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
         assert bench.server.turns[-1].prompt.startswith("Hand it\nin;\n\n")
         assert (place.work / "made.txt").read_text() == "hi\n"
         assert ended.session == str(first.spawn.folder / HISTORY)
+        assert ended.usage
+        assert (ended.usage.input, ended.usage.output) == (2000, 20)
 
         for name in ("linted", "loaded"):
             assert not (place.root / name).exists()
@@ -75,7 +80,10 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
 
         asked = len(bench.server.turns)
         second = launching.launch("And `now`;", resumes=ended.session)
-        second.wait_for(EventKind.ENDED)
+        again = second.wait_for(EventKind.ENDED)
+        assert again.usage
+        # Of the run alone, though its history begins with the other's.
+        assert again.usage.output == 10
         wait_until(second.pane.is_dead)
         # What is long of an earlier conversation is summed up first, by another request.
         assert any(ORDER.splitlines()[-1] in turn.prompt for turn in bench.server.turns[asked:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Generator
+from dataclasses import replace
 
 import pytest
 
@@ -121,10 +122,14 @@ def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
         said.append(event.text)
         return Reply(Say.GO_ON, "Hand it in;\n!now") if said.count("Yes.") == 1 else None
 
-    with a_launcher(Opencode(), always(say("Yes.")), users_own) as launching:
+    yes = replace(say("Yes."), tokens=(1000, 10))
+    with a_launcher(Opencode(), always(yes), users_own) as launching:
         bench = launching.bench
         first = launching.launch("# Agent: one", answering=once)
-        session = first.wait_for(EventKind.ENDED, 2).session
+        ended = first.wait_for(EventKind.ENDED, 2)
+        session = ended.session
+        assert ended.usage
+        assert (ended.usage.input, ended.usage.output, ended.usage.context) == (2000, 20, 1000)
         assert bench.server.turns[-1].prompts == ("# Agent: one", "Hand it in;\n!now")
         bench.end(first.pane)
         assert bench.left() == []
@@ -133,7 +138,9 @@ def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
         second = launching.launch(ORDER, resumes=session)
         twice = AGAIN % (second.spawn.folder / PLUGIN, bench.place.root / "twice")
         bench.place.write(own / "twice.js", twice)
-        second.wait_for(EventKind.ENDED)
+        resumed = second.wait_for(EventKind.ENDED)
+        assert resumed.usage
+        assert (resumed.usage.input, resumed.usage.output) == (1000, 10)  # without those of the run before
         assert (bench.place.root / "twice").exists()
         assert [event.text for event in second.told if event.kind is EventKind.TAKEN] == [ORDER]
         assert bench.server.turns[-1].prompts[-1] == ORDER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def allowed(budget: Budget, brief: Brief) -> Brief:
     return replace(brief, config=replace(brief.config, limits=budget))
 
 
-def exploring(budget: Budget = NONE, usual: Limits | None = None, **config: object) -> Story:
+def exploring(budget: Budget = NONE, usual: Limits | None = None, **config: Any) -> Story:
     """A story whose explorer lives."""
     story = Story(limits=usual, **config)
     story.starts(brief=allowed(budget, story.brief))
