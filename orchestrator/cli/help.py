@@ -22,13 +22,20 @@ task status NAME --json
   steps[]      id agent title status attempts phase subtask since why
                status: pending working checking passed blocked failed set_aside
   agents[]     name run agent step state turn evidence since host pane pid order
+               tokens input output cached cost context window
                live runs, and the latest run of each agent
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
-               kind: stuck loop criteria dialog approval permission account pm damage
+               kind: stuck loop criteria dialog approval permission account budget pm damage
                holds: the steps that wait for the answer
   criteria[]   text met evidence
+  usage        tokens input output cached cost context window time idle
+               limits: tokens cost time                      null: no such limit
+               cached: of input; cost: US dollars; context: tokens of the last request, of window
+               time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
+               null: no program told
+  used_by[]    agent runs time tokens input output cached cost context window
   branch base started_at last_checkin updated notices[]
   daemon       up as_of                          as_of: until when it watched
 

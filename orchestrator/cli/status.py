@@ -13,6 +13,7 @@ from orchestrator.cli.exits import OF_TASK, Exit
 from orchestrator.cli.screen import ago, clock, coloured, columns, cut, harmless, paint, stamp, wrapped
 from orchestrator.cli.table import COLOURS, table
 from orchestrator.cli.tasks import about_task, chosen
+from orchestrator.formats.amounts import money_said, span_said, tokens_said
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -114,7 +115,30 @@ def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: b
         cut(f"project   {harmless(told['project'])}", width),
         *([cut(branch, width)] if told.get("branch") else []),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
+        *([cut(f"used      {used}", width)] if (used := _used(told.get("usage") or {})) else []),
     ]
+
+
+def _used(usage: dict[str, Any]) -> str:
+    """Return what a task used, and of how much, where any program told it or there is a limit."""
+    limits = usage.get("limits") or {}
+    if not (usage.get("tokens") or usage.get("cost") or any(limits.values())):
+        return ""
+    parts = []
+    for key, said, unit in (
+        ("tokens", tokens_said, " tokens"),
+        ("cost", money_said, ""),
+        ("time", span_said, ""),
+    ):
+        most, amount = limits.get(key), usage.get(key)
+        if most or amount:
+            parts.append(f"{said(amount or 0)}{unit}" + (f" of {said(most)}" if most else ""))
+    return ", ".join(parts)
+
+
+def _used_by(agent: dict[str, Any]) -> str:
+    tokens, cost = agent.get("tokens"), agent.get("cost")
+    return ", ".join([*([tokens_said(tokens)] if tokens else []), *([money_said(cost)] if cost else [])])
 
 
 def _steps(steps: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
@@ -160,13 +184,14 @@ def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: boo
             agent.get("state"),
             agent.get("turn") if agent.get("state") != "gone" else "",
             ago(agent.get("since"), now),
+            _used_by(agent),
             agent.get("host") if agent.get("host") != "local" else "",
             agent.get("pane"),
             agent.get("evidence"),
         )
         for agent in agents
     ]
-    headings = ("RUN OF", "FOR", "STATE", "TURN", "SINCE", "HOST", "PANE", "EVIDENCE")
+    headings = ("RUN OF", "FOR", "STATE", "TURN", "SINCE", "USED", "HOST", "PANE", "EVIDENCE")
     return ["", *table(headings, rows, width, colour=colour)] if rows else []
 
 

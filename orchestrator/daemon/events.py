@@ -126,7 +126,7 @@ class Events:
             return
         for line in data[place : data.rfind(b"\n") + 1].splitlines(keepends=True):
             place += len(line)
-            if _told_at(line) >= run.opened_at - CLOCKS:
+            if told_at(line) >= run.opened_at - CLOCKS:
                 for event in runtime.appended([line]):
                     yield place, event
         self._read[run.id] = run.transcript, place
@@ -199,7 +199,7 @@ class Events:
         return replace(judge(policy, wish, grants), wait=policy.wait)
 
 
-def _told_at(line: bytes) -> float:
+def told_at(line: bytes) -> float:
     """Return when a line of a transcript says that it was written; for ever, where it does not say."""
     found = _STAMP.search(line)
     try:

@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator import places
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
+from orchestrator.model.budget import Measure
+from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
+from orchestrator.pm.budget import budget_of
 from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.page import put_page
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
+    from orchestrator.model.usage import Usage
     from orchestrator.pm.state import PMState
     from orchestrator.pm.steps import Steps
     from orchestrator.ports.files import Files
@@ -41,19 +45,22 @@ PAGED: Final = 2
 FEW: Final = 256
 """Up to so many steps lie in `state.json` itself."""
 
+_USUAL: Final = Limits()
+
 HELD_SHOWN: Final = 50
 """How many of the steps that wait for an answer are named."""
 
 
-def projection(state: PMState, *, last_checkin: float, at: float) -> dict[str, Any]:
+def projection(state: PMState, *, last_checkin: float, at: float, limits: Limits = _USUAL) -> dict[str, Any]:
     """Return what `task status` shows, without secrets. Times are seconds since the epoch."""
-    return _shape(state, last_checkin, at, steps=_told_steps(state.steps.values()))
+    return _shape(state, last_checkin, at, limits, steps=_told_steps(state.steps.values()))
 
 
 def _shape(
     state: PMState,
     last_checkin: float,
     at: float,
+    limits: Limits,
     *,
     steps: list[dict[str, Any]] | None = None,
     pages: list[str] | None = None,
@@ -87,6 +94,11 @@ def _shape(
             {"text": _told(mark.text), "met": mark.met, "evidence": [_told(each) for each in mark.evidence]}
             for mark in state.criteria
         ],
+        "usage": _used(state, limits, at),
+        "used_by": [
+            {"agent": agent, "runs": spent.runs, "time": spent.time, **_usage(spent.usage)}
+            for agent, spent in state.runs.spent.items()
+        ],
         "branch": state.branch,
         "base": state.base,
         "started_at": state.started_at,
@@ -102,6 +114,7 @@ class Shown:
 
     files: Files
     home: Path
+    limits: Limits = _USUAL
     _pages: list[tuple[object, str]] = field(default_factory=list)
     _swept: bool = False
 
@@ -109,11 +122,11 @@ class Shown:
         """Write `state.json`, and the pages that are others than before. Raises OSError."""
         before = {name for _, name in self._pages}
         if len(state.steps) <= FEW:
-            told = projection(state, last_checkin=last_checkin, at=at)
+            told = projection(state, last_checkin=last_checkin, at=at, limits=self.limits)
             self._pages = []
         else:
             self._pages = self._written(state.steps)
-            told = _shape(state, last_checkin, at, pages=[name for _, name in self._pages])
+            told = _shape(state, last_checkin, at, self.limits, pages=[name for _, name in self._pages])
         put_page(self.files, places.task_state(self.home), _packed(told))
         self._remove(before)
 
@@ -221,6 +234,31 @@ def _step(step: Step) -> dict[str, Any]:
     }
 
 
+def _used(state: PMState, limits: Limits, at: float) -> dict[str, Any]:
+    """Return what the task has used, and may use. Times are seconds."""
+    worked, budget = state.worked.counted(at, busy=bool(state.runs.live)), budget_of(state, limits)
+    return {
+        **_usage(state.runs.usage),
+        "time": worked.time,
+        "idle": worked.idle,
+        "limits": {each.value: budget.of(each) for each in Measure},
+    }
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    """Return tokens and US dollars; null where no program told."""
+    tokens = usage.tokens or None
+    return {
+        "tokens": tokens,
+        "input": usage.input if tokens else None,
+        "output": usage.output if tokens else None,
+        "cached": usage.cached if tokens else None,
+        "cost": usage.cost,
+        "context": usage.context,
+        "window": usage.window,
+    }
+
+
 def _spaced(told: object) -> str:
     return json.dumps(told, ensure_ascii=False)
 
@@ -243,4 +281,5 @@ def _agent(run: Run) -> dict[str, Any]:
         "pane": run.pane,
         "pid": run.pid,
         "order": run.order,
+        **_usage(run.usage),
     }

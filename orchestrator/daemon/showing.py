@@ -20,6 +20,7 @@ from orchestrator.daemon.hands import Hands
 from orchestrator.daemon.project import Shown, write_pm_state
 from orchestrator.daemon.view import pm_view
 from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.limits import Limits
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state import PMState
 from orchestrator.ports.clock import Clock
@@ -54,7 +55,7 @@ class _News:
 
 @dataclass(slots=True)
 class Showing:
-    """Shows one task. `home` is its own folder, `folder` the one in its project."""
+    """Shows one task. `home` is its own folder, `folder` the one in its project, `limits` those of the settings."""
 
     files: Files
     clock: Clock
@@ -62,6 +63,7 @@ class Showing:
     scribe: Scribe
     home: Path
     folder: Path
+    limits: Limits = field(default_factory=Limits)
     _news: _News = field(default_factory=lambda: _News(rescan=True))
     _view: tuple[PMState, float] | None = None
     _taking: Lock = field(default_factory=Lock)
@@ -73,7 +75,7 @@ class Showing:
 
     def __post_init__(self) -> None:
         """Know of nothing that was written."""
-        self._shown = Shown(self.files, self.home)
+        self._shown = Shown(self.files, self.home, self.limits)
 
     def tell(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass, field
 from operator import is_not
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,7 @@ from orchestrator.daemon.events import Events
 from orchestrator.daemon.intake import Intake
 from orchestrator.daemon.last_words import last_words
 from orchestrator.daemon.lives import facts_of
+from orchestrator.daemon.meters import Meters
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.project import write_lost
 from orchestrator.daemon.showing import Showing
@@ -23,19 +25,22 @@ from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
 from orchestrator.model.event import EventKind
-from orchestrator.model.facts import BriefChanged, CheckedIn, RunGone, TimePassed
+from orchestrator.model.facts import BriefChanged, CheckedIn, RunGone, TimePassed, UsageSeen
 from orchestrator.model.permission import Permissions, Policy
+from orchestrator.model.usage import Usage
 from orchestrator.pm.advance import ACTIVE
+from orchestrator.pm.budget import tells_more
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
+from orchestrator.runtimes.choice import runtime_known
 from orchestrator.scribe.scribe import Scribe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.model.facts import Fact
+    from orchestrator.model.facts import EventLanded, Fact
     from orchestrator.model.run import Run
     from orchestrator.pm.draft import Decision
     from orchestrator.pm.state import PMState
@@ -44,6 +49,9 @@ log = logging.getLogger(__name__)
 
 REST: Final = 5.0
 """Seconds until a task whose disk was full, say, tries again."""
+
+GROWN: Final = 0.1
+"""The share by which what a run used has grown at a check-in, if that is to be journaled in the middle of a turn."""
 
 SOON: Final = 0.5
 """Seconds until something that may still be in the making is looked at again."""
@@ -58,6 +66,7 @@ class Task:
     engine: Engine = field(init=False)
     doing: Doing = field(init=False)
     _events: Events = field(init=False)
+    _meters: Meters = field(init=False)
     _intake: Intake | None = field(default=None, init=False)
     _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
     template: Path | None = field(default=None, init=False)
@@ -73,6 +82,7 @@ class Task:
         self._events = Events(
             world.files, self.home, lambda: dict(world.environ), self._policy, settings.runtimes
         )
+        self._meters = Meters(world.files)
         self.doing = Doing(self.office, self.id, self.home)
         self.engine = Engine(
             self.office.world.files, self.home, settings.limits, self._act, settings.logs.size
@@ -189,6 +199,7 @@ class Task:
         self.see_events()
         for run in self.engine.state.live_runs:
             self.see_run(run.id)
+        self._see_usages()
         self.see_reports()
         self.see_brief()
 
@@ -215,10 +226,38 @@ class Task:
                     # What it left is as whole as it will get: its turn is over (law 5).
                     self.see_reports(final=(self.engine.state.runs[fact.run].instance,))
                     self._hand_in(fact.run, said)
+                self._see_turn_end(fact)
                 self.feed(fact)
             self._events.take_away(entry.name)
         for fact in self._events.from_transcripts(self.engine.state, self.where, at):
+            self._see_turn_end(fact)
             self.feed(fact)
+
+    def _see_turn_end(self, fact: EventLanded) -> None:
+        """Take note of what was used up to the end of a turn, which may be all that the task may use."""
+        if fact.event.kind in {EventKind.ENDED, EventKind.FAILED}:
+            self._feed_usage(fact.run, fact.event.usage or self._usage_of(fact.run))
+
+    def _see_usages(self, share: float = math.inf) -> None:
+        """Take note of what live runs used, where it has grown by a share, or takes the task to one of its limits."""
+        limits = self.office.world.settings.limits
+        for run in self.engine.state.live_runs:
+            usage = self._usage_of(run.id)
+            grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
+            if grown or tells_more(self.engine.state, limits, run.id, usage):
+                self._feed_usage(run.id, usage)
+
+    def _usage_of(self, run: str) -> Usage:
+        state = self.engine.state
+        known = state.runs[run]
+        agent = state.agents.get(known.agent)
+        if agent is None:
+            return Usage()
+        return self._meters.look(known, runtime_known(agent, self.office.world.settings.runtimes))
+
+    def _feed_usage(self, run: str, usage: Usage) -> None:
+        if usage.told:
+            self.feed(UsageSeen(self.office.clock.now(), self.office.nonce(), run, usage))
 
     def _hand_in(self, run: str, said: str) -> None:
         """Put the last words of a run into `handoffs/` where they are its report: it may not write files (H8)."""
@@ -243,6 +282,8 @@ class Task:
             if isinstance(fact, RunGone):
                 self.see_events()
                 self.doing.gone(run)
+                self._feed_usage(run, self._usage_of(run))
+                self._meters.forget(run)
                 gone = (known.instance,)
                 self.see_reports(final=gone, killed=gone if fact.exit.code is None else ())
             self.feed(fact)
@@ -272,6 +313,7 @@ class Task:
     def check_in(self) -> None:
         """The heartbeat: look at everything, take note of signs of work, see what is due (HUB 4.1)."""
         self.see_everything()
+        self._see_usages(GROWN)
         at = self.office.clock.now()
         self.feed(
             CheckedIn(
@@ -351,8 +393,11 @@ class Task:
         if self._showing is None:
             office, folder = self.office, self.where.task
             files = office.world.files
-            scribe = Scribe(files, folder, handoff_bytes=office.world.settings.limits.handoff_bytes)
-            self._showing = Showing(files, office.clock, office.scribe_hands, scribe, self.home, folder)
+            limits = office.world.settings.limits
+            scribe = Scribe(files, folder, handoff_bytes=limits.handoff_bytes)
+            self._showing = Showing(
+                files, office.clock, office.scribe_hands, scribe, self.home, folder, limits
+            )
         return self._showing
 
     def _policy(self, state: PMState, run: Run) -> Policy:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate, StepState
+from orchestrator.model.run import Purpose
 from orchestrator.model.task import Phase, WorkspaceKind
-from orchestrator.scribe.progress import Milestone, OpenQuestion, PMView
+from orchestrator.scribe.progress import AgentUsage, Milestone, OpenQuestion, PMView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,12 +57,28 @@ def pm_view(state: PMState, last_checkin: float) -> PMView:
         passed=sum(step.state is StepState.PASSED for step in _planned(state)),
         steps=sum(1 for _ in _planned(state)),
         runs=len(state.live_runs),
+        usage=tuple(
+            AgentUsage(agent, spent.runs, spent.time, spent.usage)
+            for agent, spent in state.runs.spent.items()
+        ),
+        by_phase=_by_phase(state) if state.runs.usage.told else {},
+        idle=state.worked.idle,
     )
 
 
 def _planned(state: PMState) -> Iterator[Step]:
     """Yield the steps of the plan: consultations of the PM agent are none."""
     return (step for step in state.steps.values() if Gate.DECISION not in step.gates)
+
+
+def _by_phase(state: PMState) -> dict[Phase, float]:
+    """Return for how many seconds agents worked in each phase, in the order in which these came."""
+    times: dict[Phase, float] = {}
+    for run in state.runs.values():
+        if run.purpose is Purpose.WORK and run.lasted:
+            phase = state.steps[run.step].phase
+            times[phase] = times.get(phase, 0.0) + run.lasted
+    return times
 
 
 def _chains(state: PMState) -> list[list[Step]]:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from orchestrator.formats.budget import read_budget
 from orchestrator.formats.durations import read_duration
 from orchestrator.formats.lines import Kind, Line
 from orchestrator.formats.lists import bulleted
@@ -205,6 +206,7 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "unanswered": ("unanswered", _unanswered),
     "approve": ("approve", _approvals),
     "skills": ("skills", _skills),
+    "limits": ("limits", read_budget),
     "permissions": ("permissions", read_permissions),
     "pm": ("pm", partial(checked_name, what="runtime name")),
 }

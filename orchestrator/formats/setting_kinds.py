@@ -15,9 +15,11 @@ from typing import Annotated, Any, Final, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model
 
+from orchestrator.formats.budget import read_amount
 from orchestrator.formats.channels import read_channels, read_quiet, read_rules
 from orchestrator.formats.durations import read_duration
 from orchestrator.formats.permission_rules import MOST, read_rule, read_ruling
+from orchestrator.model.budget import Measure
 from orchestrator.model.errors import Refused
 from orchestrator.model.permission import Rule, Ruling
 from orchestrator.model.settings import NEVER_PASSED, Settings
@@ -35,6 +37,12 @@ _COUNTS: Final = {
     "size": (65_536, 1_073_741_824),
     "task_size": (0, 1_099_511_627_776),
 }
+AMOUNTS: Final = {
+    "task_tokens": Measure.TOKENS,
+    "task_cost": Measure.COST,
+    "task_time": Measure.TIME,
+}
+"""Keys that say how much a task may use: as numbers, or as task.md says it."""
 _ANY_COUNT: Final = (0, 1_000_000)
 _SOCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
@@ -78,6 +86,8 @@ def models() -> dict[str, type[BaseModel]]:
 
 
 def _check(each: Key) -> Callable[[object], object]:
+    if each.key in AMOUNTS:
+        return functools.partial(_amount, AMOUNTS[each.key])
     if each.kind is float:
         return read_duration
     if each.kind is bool:
@@ -101,6 +111,15 @@ def _count(least: int, most: int, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"is {_shown(value)}: give a whole number from {least} to {most}")
     return value
+
+
+def _amount(measure: Measure, value: object) -> float | None:
+    if value == "none":  # as it is shown
+        return None
+    try:
+        return read_amount(measure, value)
+    except Refused as problem:
+        raise ValueError(str(problem)) from None
 
 
 def _truth(value: object) -> bool:

@@ -21,8 +21,9 @@ from pydantic import BaseModel, ValidationError
 from orchestrator.formats.durations import render_duration
 from orchestrator.formats.nearest import nearest
 from orchestrator.formats.programs import read_program
-from orchestrator.formats.setting_kinds import KEYS, SECTIONS, models
+from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, models
 from orchestrator.formats.toml_lines import key_lines
+from orchestrator.model.budget import Measure
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.programs import Program
 from orchestrator.model.settings import Explained, Settings
@@ -72,7 +73,7 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
         source = found.get(each.section, {}).get(each.key)
         where = (source.variable or f"{path}:{source.line}") if source else "default"
         value = getattr(getattr(settings, each.section), each.field)
-        shown.append(Explained(f"{each.section}.{each.key}", _text(value), where))
+        shown.append(Explained(f"{each.section}.{each.key}", _text(each.key, value), where))
     for section, values in found.items():
         if section.startswith(f"{_PROGRAMS}."):
             told = ((key, _told(key, value), value.line) for key, value in values.items() if key)
@@ -269,8 +270,12 @@ def _told(key: str, value: _Value) -> str:
     return value.found if isinstance(value.found, str) else json.dumps(value.found, ensure_ascii=False)
 
 
-def _text(value: object) -> str:
+def _text(key: str, value: object) -> str:
     match value:
+        case None:
+            return "none"
+        case int() | float() if AMOUNTS.get(key) in {Measure.TOKENS, Measure.COST}:
+            return f"${value:g}" if AMOUNTS[key] is Measure.COST else f"{value:.0f} tokens"
         case bool():
             return str(value).lower()
         case float():

@@ -6,6 +6,7 @@
 | Codex | rollout JSONL | the last `token_count` event, which holds sums |
 | Gemini CLI | session JSONL | `tokens` of each `gemini` line, each `id` once (0.61 writes a line again when it grows) |
 | opencode | `session.updated` event | its `tokens` and `cost`, which are sums |
+| aider | its history | `Tokens: 2.1k sent, 300 received. Cost: $0.01 message, …` of each message |
 
 Claude, Gemini and Codex are read on from where a reader came to: only whole lines count, so a torn last one is read
 next time. A sum never goes down.
@@ -15,7 +16,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -63,8 +65,7 @@ def opencode_usage(event: bytes, before: Usage = Usage()) -> Usage:  # noqa: B00
     if not isinstance(told.get("type"), str) or told["type"] != "session.updated" or not tokens:
         return before
     cached, written = _count(_inner(tokens, "cache"), "read"), _count(_inner(tokens, "cache"), "write")
-    return _at_least(
-        before,
+    return before.at_least(
         Usage(
             _count(tokens, "input") + cached + written,
             _count(tokens, "output") + _count(tokens, "reasoning"),
@@ -74,13 +75,52 @@ def opencode_usage(event: bytes, before: Usage = Usage()) -> Usage:  # noqa: B00
     )
 
 
+def told_usage(told: Mapping[str, Any]) -> Usage | None:
+    """Return what one of our own scripts says in `usage` that its program used; None if it says nothing of it."""
+    found = told.get("usage")
+    if not isinstance(found, dict):
+        return None
+    given, made = _count(found, "input"), _count(found, "output")
+    cached, context = _count(found, "cached"), _count(found, "context")
+    return Usage(given, made, cached, _money(found.get("cost")), context or None) if given or made else None
+
+
+_AIDERS: Final = re.compile(
+    r"> Tokens: ([0-9.]{1,12})([kM]?) sent,.{0,60}? ([0-9.]{1,12})([kM]?) received\."
+    r"(?: Cost: \$([0-9.]{1,12}) message,)?"
+)
+_SIZES: Final = {"": 1, "k": 1000, "M": 1_000_000}
+
+
+def aider_usage(lines: str) -> Usage | None:
+    """Return what aider says in its history that it used, of each message a line: rounded, as it does itself."""
+    used, any_ = Usage(), False
+    for found in filter(None, map(_AIDERS.match, lines.splitlines())):
+        given, made = _rounded(found[1], found[2]), _rounded(found[3], found[4])
+        cost = None if found[5] is None else _money(_number(found[5]))
+        used, any_ = used + Usage(given, made, 0, cost, given or None), True
+    return used if any_ else None
+
+
+def _rounded(digits: str, size: str) -> int:
+    count = (_number(digits) or 0.0) * _SIZES[size]
+    return round(count) if count <= MOST else 0
+
+
+def _number(digits: str) -> float | None:
+    try:
+        return float(digits)
+    except ValueError:
+        return None
+
+
 # -------------------------------------------------------------------------------------------------
 
 
 def _claude(read: Read, line: _Object) -> Read:
     if line.get("type") == "cost-state":
         cost = _money(line.get("totalCostUSD"))
-        return replace(read, usage=_at_least(read.usage, replace(read.usage, cost=cost)))
+        return replace(read, usage=read.usage.at_least(replace(read.usage, cost=cost)))
     message = _inner(line, "message")
     told, name = _inner(message, "usage"), message.get("id")
     if line.get("type") != "assistant" or not told or not isinstance(name, str):
@@ -107,7 +147,7 @@ def _codex(read: Read, line: _Object) -> Read:
         _count(last, "input_tokens") or None,
         _count(info, "model_context_window") or None,
     )
-    return replace(read, usage=_at_least(read.usage, told))
+    return replace(read, usage=read.usage.at_least(told))
 
 
 def _gemini(read: Read, line: _Object) -> Read:
@@ -123,19 +163,6 @@ def _once(read: Read, name: str, used: Usage) -> Read:
     if name in read.seen:
         return read
     return replace(read, usage=_bounded(read.usage + used), seen=(*read.seen, name)[-REMEMBERED:])
-
-
-def _at_least(before: Usage, told: Usage) -> Usage:
-    """Return sums that a program told, none of them below what it had told before."""
-    costs = [cost for cost in (before.cost, told.cost) if cost is not None]
-    return Usage(
-        max(before.input, told.input),
-        max(before.output, told.output),
-        max(before.cached, told.cached),
-        max(costs, default=None),
-        before.context if told.context is None else told.context,
-        before.window if told.window is None else told.window,
-    )
 
 
 def _bounded(usage: Usage) -> Usage:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from orchestrator.model.permission import Wish
+from orchestrator.model.usage import Usage
 
 
 class EventKind(StrEnum):
@@ -38,7 +39,8 @@ class Event:
 
     `session` is by what the conversation is resumed, `transcript` the file that it is kept in. `text` is what was
     taken (TAKEN), said last (ENDED), or what went wrong (FAILED, RETRYING). `background` counts tasks that go on
-    after the turn. `again_at` is when a limit ends, in seconds since the epoch.
+    after the turn. `again_at` is when a limit ends, in seconds since the epoch. `usage` is what its run has used so
+    far, where no transcript tells.
     """
 
     kind: EventKind
@@ -49,6 +51,7 @@ class Event:
     failure: Failure | None = None
     again_at: float | None = None
     background: int = 0
+    usage: Usage | None = None
 
 
 class Say(StrEnum):

@@ -18,6 +18,7 @@ from orchestrator.model.permission import Judgement
 from orchestrator.model.run import Delivery, Exit, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief
+from orchestrator.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +197,17 @@ class EventLanded:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageSeen:
+    """What a run has used so far, as its program tells it: at the end of a turn, of the run, or in between."""
+
+    at: float
+    nonce: str
+    run: str
+    usage: Usage
+    kind: Literal["usage_seen"] = "usage_seen"
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerGiven:
     """The answer that a program waits for lies where it looks."""
 
@@ -311,6 +323,7 @@ Fact: TypeAlias = (
     | Looked
     | Nudged
     | EventLanded
+    | UsageSeen
     | AnswerGiven
     | TimePassed
     | ClockMoved

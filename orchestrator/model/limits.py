@@ -20,6 +20,9 @@ class Limits:
 
     Of an agent as PM: a consultation is set aside after `pm_patience`; what it does not order waits `pm_wait` for it at
     the most; after `pm_failures` consultations in a row of which nothing came the rules go on alone.
+
+    `task_tokens`, `task_cost` (US dollars) and `task_time` are what a task may use whose task.md says nothing of it;
+    None: as much as it takes.
     """
 
     check_in: float = 600.0
@@ -56,3 +59,6 @@ class Limits:
     subtasks: int = 1000
     settle: float = 2.0
     handoff_bytes: int = 1_048_576
+    task_tokens: int | None = None
+    task_cost: float | None = None
+    task_time: float | None = None

@@ -12,7 +12,7 @@ class Rule(StrEnum):
     COMPLETE = "complete"  # a task has ended: complete, or failed
     QUESTION = "question"  # a person is asked
     BLOCKED = "blocked"  # something no longer goes on, and no question of that moment says so
-    LIMITED = "limited"  # an agent may not go on for now: a usage limit
+    LIMITED = "limited"  # an agent may not go on for now: a usage limit; or the task comes near to its own
     DAEMON = "daemon"  # the daemon itself: died, hangs, came back, has no room
 
 

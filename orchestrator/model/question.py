@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from orchestrator.model.budget import Measure
 from orchestrator.model.permission import Rule
 
 
@@ -19,6 +20,7 @@ class QuestionKind(StrEnum):
     PERMISSION = "permission"  # an agent wishes to do what no rule says it may
     ACCOUNT = "account"  # a program's login or credit is gone
     PM = "pm"  # the PM agent asks
+    BUDGET = "budget"  # the task has used what it may
     DAMAGE = "damage"  # the journal was damaged
 
 
@@ -28,7 +30,7 @@ class Question:
 
     `run` is the live run that it is about, where it is about one. At `deadline` (seconds since the epoch), where
     policy gives one, nobody having answered, `default` is taken for the answer. `by` is who answered. `leave` is the
-    rule that an answer of `always` gives.
+    rule that an answer of `always` gives, `measure` what the task has used up.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Question:
     deadline: float | None = None
     by: str = ""
     leave: Rule | None = None
+    measure: Measure | None = None
 
     @property
     def open(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from orchestrator.model.event import Failure
+from orchestrator.model.usage import Usage
 
 
 class Purpose(StrEnum):
@@ -27,6 +28,7 @@ class Ending(StrEnum):
     OVERTAKEN = "overtaken"  # its step was reopened, set aside or abandoned
     BY_PM = "by_pm"  # the PM agent wanted it ended
     FAILED = "failed"  # its turn failed, and its step goes on with another run
+    BUDGET = "budget"  # its task has used what it may
 
 
 class Life(StrEnum):
@@ -127,7 +129,8 @@ class Run:
     is `spent` when it grew too long, `delivery` what became of its order where the program tells, `heard` are the
     newest events that were taken, by name, and `waits_for` the one that waits for an answer. `looked_at`, `looks` and
     `quiet` are of the looks since its last progress, `nudges` counts what was typed to it, `cpu` and `printed` are
-    those of the last look.
+    those of the last look. `usage` is what its program told of tokens and money; `lasted` how many seconds it lived,
+    once it is gone.
     """
 
     id: str
@@ -164,6 +167,8 @@ class Run:
     heard: tuple[str, ...] = ()
     waits_for: str = ""
     turn_since: float = 0.0
+    usage: Usage = Usage()  # noqa: RUF009 (it is frozen)
+    lasted: float = 0.0
 
     @property
     def live(self) -> bool:

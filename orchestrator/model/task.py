@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from orchestrator.model.budget import Budget
 from orchestrator.model.permission import Permissions
 
 
@@ -88,7 +89,7 @@ class AgentWish:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The section `## Agent Config` of task.md. `skills` are named in each order.
+    """The section `## Agent Config` of task.md. `skills` are named in each order, `limits` are of the whole task.
 
     `pm` is the runtime of the PM agent, where an agent is to be the PM.
     """
@@ -105,6 +106,7 @@ class Config:
     pm: str = ""
     agents: dict[str, AgentWish] = field(default_factory=dict)
     skills: tuple[str, ...] = ()
+    limits: Budget = Budget()  # noqa: RUF009 (it is frozen)
 
 
 @dataclass(frozen=True, slots=True)

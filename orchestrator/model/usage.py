@@ -31,10 +31,48 @@ class Usage:
             self.window if later.window is None else later.window,
         )
 
+    def since(self, before: Usage) -> Usage:
+        """Return what was used after `before`, an earlier sum of the same."""
+        cost = None if self.cost is None else max(self.cost - (before.cost or 0.0), 0.0)
+        return Usage(
+            max(self.input - before.input, 0),
+            max(self.output - before.output, 0),
+            max(self.cached - before.cached, 0),
+            cost,
+            self.context,
+            self.window,
+        )
+
+    def at_least(self, told: Usage) -> Usage:
+        """Return the sums that a program tells now, none of them below what it had told before."""
+        costs = [cost for cost in (self.cost, told.cost) if cost is not None]
+        return Usage(
+            max(self.input, told.input),
+            max(self.output, told.output),
+            max(self.cached, told.cached),
+            max(costs, default=None),
+            self.context if told.context is None else told.context,
+            self.window if told.window is None else told.window,
+        )
+
+    @property
+    def told(self) -> bool:
+        """True when a program told anything of what it used."""
+        return self != Usage()
+
     @property
     def tokens(self) -> int:
         """All tokens, in and out."""
         return self.input + self.output
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the runs of one agent came to: how many, for how many seconds they lived, what they used."""
+
+    runs: int = 0
+    time: float = 0.0
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ def settle(draft: Draft) -> None:
     waiting = bool(state.open_questions) and not _anything_moves(draft)
     wanted = TaskState.WAITING if waiting else TaskState.RUNNING
     if state.state is not wanted:
-        draft.change(TaskMoved(wanted, "waits for an answer" if waiting else "goes on"))
+        draft.change(TaskMoved(wanted, "waits for an answer" if waiting else "goes on", draft.at))
     if waiting:
         _move_phase(draft, Phase.BLOCKED)
     elif earliest is not None:
@@ -196,10 +196,12 @@ def _finish(draft: Draft) -> None:
     if unmet:
         _move_phase(draft, Phase.BLOCKED)
         named = "; ".join(unmet[:5])
-        draft.change(TaskMoved(TaskState.FAILED, f"what was not set aside is done, and not met are: {named}"))
+        draft.change(
+            TaskMoved(TaskState.FAILED, f"what was not set aside is done, and not met are: {named}", draft.at)
+        )
     else:
         _move_phase(draft, Phase.COMPLETE)
-        draft.change(TaskMoved(TaskState.COMPLETE, "every step is settled"))
+        draft.change(TaskMoved(TaskState.COMPLETE, "every step is settled", draft.at))
 
 
 def _anything_moves(draft: Draft) -> bool:

@@ -22,6 +22,7 @@ from orchestrator.pm.asking import (
     USER,
     WITHDRAWN,
 )
+from orchestrator.pm.budget import budget_answered
 from orchestrator.pm.changes import (
     CriteriaMarked,
     QuestionAnswered,
@@ -85,6 +86,8 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
         return  # it holds nothing up: the next digest tells it
     elif word == ABANDON:
         _abandon(draft)
+    elif question.kind is QuestionKind.BUDGET:
+        budget_answered(draft, question, text)
     elif not step:
         if word != CONTINUE:
             draft.notice(f"{question.id}: {text}")
@@ -123,6 +126,6 @@ def _abandon(draft: Draft) -> None:
         draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))
     if draft.state.state in {TaskState.COMPLETE, TaskState.FAILED}:
         return
-    draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it"))
+    draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it", draft.at))
     for run in draft.state.live_runs:
         end_run(draft, run, Ending.STOPPED)

@@ -8,6 +8,7 @@ from orchestrator.model.question import Question, QuestionKind
 from orchestrator.pm.changes import QuestionAnswered, QuestionAsked
 
 if TYPE_CHECKING:
+    from orchestrator.model.budget import Measure
     from orchestrator.model.permission import Rule
     from orchestrator.model.task import Unanswered
     from orchestrator.pm.draft import Draft
@@ -21,6 +22,7 @@ ACCEPT: Final = "accept"
 APPROVE: Final = "approve"
 REJECT: Final = "reject"
 CONTINUE: Final = "continue"
+DOUBLE: Final = "double"
 ALLOW: Final = "allow"
 ALWAYS: Final = "always"
 DENY: Final = "deny"
@@ -47,6 +49,8 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     run: str = "",
     otherwise: Unanswered | None = None,
     leave: Rule | None = None,
+    *,
+    measure: Measure | None = None,
 ) -> bool:
     """Ask the user about a step, or about the whole task where `step` is empty.
 
@@ -54,6 +58,7 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     be taken for the answer if nobody gives one, and that is one of the options, it is the default; but after
     `limits.defaults` of them in a row about the same step, a person must say something (law 8). `otherwise` is taken
     if nobody answers, whatever task.md says, and without that bound; `leave` is what an answer of `always` allows.
+    `measure` is what the task has used up: no more of it is granted by nobody's answer.
     Returns whether it was asked.
     """
     if any(question.step == step for question in draft.state.open_questions):
@@ -61,7 +66,8 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     policy = otherwise or draft.state.brief.config.unanswered
     default, deadline = "", None
     bounded = otherwise is not None or _defaults_in_a_row(draft.state, step) < draft.limits.defaults
-    if policy is not None and policy.answer in options and bounded:
+    given = options if measure is None else (ABANDON,)
+    if policy is not None and policy.answer in given and bounded:
         default, deadline = policy.answer, draft.at + policy.after
     question = Question(
         id=f"q{len(draft.state.questions) + 1}",
@@ -74,6 +80,7 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
         default=default,
         deadline=deadline,
         leave=leave,
+        measure=measure,
     )
     draft.change(QuestionAsked(question))
     return True
@@ -90,4 +97,9 @@ def withdraw(draft: Draft, step: str, run: str = "", kind: QuestionKind | None =
     """Close what is asked about a step, or about one run of it, or of a kind: it goes on another way."""
     for question in draft.state.open_questions:
         if question.step == step and run in {"", question.run} and kind in {None, question.kind}:
-            draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))
+            withdraw_question(draft, question)
+
+
+def withdraw_question(draft: Draft, question: Question) -> None:
+    """Close a question that no longer matters."""
+    draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from orchestrator.model.agents import Agent
+from orchestrator.model.budget import Measure
 from orchestrator.model.consulting import Directive, PMAction
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import Rule
@@ -14,6 +15,7 @@ from orchestrator.model.question import Question
 from orchestrator.model.run import Delivery, Ending, Exit, Life, Quiet, Run, Turn
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
+from orchestrator.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,11 @@ class TaskBegun:
 
 @dataclass(frozen=True, slots=True)
 class TaskMoved:
-    """The PM does something else with the task now."""
+    """The PM does something else with the task now. `at` is 0 in journals that did not tell when."""
 
     to: TaskState
     why: str
+    at: float = 0.0
     kind: Literal["task_moved"] = "task_moved"
 
 
@@ -366,6 +369,33 @@ class RunSpent:
 
 
 @dataclass(frozen=True, slots=True)
+class RunMetered:
+    """What a run has used so far."""
+
+    run: str
+    usage: Usage
+    kind: Literal["run_metered"] = "run_metered"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetWarned:
+    """A task comes near to one of its limits; `text` is what the user is told."""
+
+    measure: Measure
+    text: str
+    kind: Literal["budget_warned"] = "budget_warned"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRaised:
+    """The user lets a task use more: up to `most`, or as much as it takes."""
+
+    measure: Measure
+    most: float | None = None
+    kind: Literal["budget_raised"] = "budget_raised"
+
+
+@dataclass(frozen=True, slots=True)
 class RuleGiven:
     """A person gave leave for more than one wish."""
 
@@ -488,6 +518,9 @@ Change: TypeAlias = (
     | RunAnswered
     | RunDelivered
     | RunSpent
+    | RunMetered
+    | BudgetWarned
+    | BudgetRaised
     | RuleGiven
     | RunEnding
     | QuestionAsked

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.model.run import Ending, Life, Purpose, Run
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.answers import take_default
+from orchestrator.pm.budget import wake_at as used_up_at
 from orchestrator.pm.changes import TimesShifted
 from orchestrator.pm.concluding import see_patience
 from orchestrator.pm.readiness import next_start
@@ -80,6 +81,8 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
         moments.append(state.counsel.opened_at + limits.pm_patience)
     if (start := next_start(state, limits.runs_at_once)) is not None:
         moments.append(start)
+    if (used_up := used_up_at(state, limits)) is not None:
+        moments.append(used_up)
     return min(moments, default=None)
 
 

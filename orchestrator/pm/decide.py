@@ -11,6 +11,7 @@ from orchestrator.pm import requests
 from orchestrator.pm.advance import advance
 from orchestrator.pm.answers import answered
 from orchestrator.pm.asking import ABANDON, CONTINUE, ask
+from orchestrator.pm.budget import see_budget, usage_seen
 from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.consulting import note_news
 from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
@@ -41,6 +42,7 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
     draft = Draft(state, fact.at, getattr(fact, "nonce", ""), limits)
     _apply(draft, fact)
     note_news(draft, fact)
+    see_budget(draft)
     advance(draft)
     tell_news(draft, state, fact)
     return draft.decided()
@@ -70,6 +72,8 @@ def _apply(draft: Draft, fact: f.Fact) -> None:  # noqa: C901, PLR0912 (one line
             nudged(draft, fact)
         case f.EventLanded():
             event_landed(draft, fact)
+        case f.UsageSeen():
+            usage_seen(draft, fact)
         case f.AnswerGiven():
             answer_given(draft, fact)
         case f.TimePassed():

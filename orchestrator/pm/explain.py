@@ -8,16 +8,20 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
+from orchestrator.formats.amounts import money_said, tokens_said
+
 QUIET: Final = frozenset(
     {
         "action_closed",
         "counsel_begun",
+        "budget_warned",
         "handoff_seen",
         "news_noted",
         "order_closed",
         "request_heard",
         "run_answered",
         "run_believed",
+        "run_metered",
         "run_nudged",
         "run_progressed",
         "run_reported",
@@ -84,6 +88,11 @@ def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sente
             return f"a line typed to run {get('run')} is {str(get('delivery')).replace('_', ' ')}{why}"
         case "event_landed":
             return f"run {get('run')} told: {_event(fact)}"
+        case "usage_seen":
+            usage = get("usage") or {}
+            cost = f" and {money_said(usage['cost'])}" if usage.get("cost") else ""
+            tokens = usage.get("input", 0) + usage.get("output", 0)
+            return f"run {get('run')} has used {tokens_said(tokens)} tokens{cost} so far"
         case "answer_given":
             return f"the answer {get('action')} lies where its program looks"
         case "time_passed":
@@ -243,6 +252,9 @@ def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of s
         case "rule_given":
             rule = get("rule") or {}
             return f"from now on: {rule.get('ruling')} {rule.get('act') or 'tool'} {rule.get('pattern')}"
+        case "budget_raised":
+            most = get("most")
+            return f"the limit of {get('measure')} is now " + ("none" if most is None else f"{most:g}")
         case "run_ending":
             return f"run {get('run')} is being ended ({get('ending')})"
         case "question_asked":

@@ -140,4 +140,5 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
     elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
         silent(draft, run.step, "was ended by the PM")
     else:
-        draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended"))
+        kept = run.ending is Ending.BUDGET  # it goes on with the conversation, and so with the work
+        draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended", keep_tree=kept))

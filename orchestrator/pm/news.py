@@ -15,7 +15,7 @@ from orchestrator.model.news import Rule
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Turn
 from orchestrator.model.task import TaskState
-from orchestrator.pm.changes import QuestionAsked, RunTold, StepMoved, TaskMoved
+from orchestrator.pm.changes import BudgetWarned, QuestionAsked, RunTold, StepMoved, TaskMoved
 from orchestrator.pm.consulting import is_consultation
 
 if TYPE_CHECKING:
@@ -111,6 +111,9 @@ def _limited(draft: Draft) -> Iterator[tuple[Rule, str, str]]:
             run = draft.state.runs[change.run]
             if draft.state.steps[run.step].tally.limits == 1:  # the first of a row
                 yield Rule.LIMITED, f"{draft.state.name}: {run.instance} is limited", change.evidence
+        elif isinstance(change, BudgetWarned):
+            text = f"{change.text}. When all of it is used, its agents are ended and you are asked."
+            yield Rule.LIMITED, f"{draft.state.name} comes near to its limit of {change.measure.value}", text
 
 
 def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[tuple[Rule, str, str]]:

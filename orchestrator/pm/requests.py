@@ -75,7 +75,9 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
     was, same = draft.state.state, _asks_the_same(draft, fact)
     # A task begun in the user's own tree has no base yet; one that has keeps it.
     base = draft.state.base or fact.base
-    draft.change(BriefTaken(fact.brief, fact.agents, base), TaskMoved(TaskState.RUNNING, "started again"))
+    draft.change(
+        BriefTaken(fact.brief, fact.agents, base), TaskMoved(TaskState.RUNNING, "started again", draft.at)
+    )
     begin_anew(draft)
     steps = [step for step in draft.state.steps.values() if not is_consultation(step)]
     hanging = [step for step in steps if _hangs(draft, step)]
@@ -109,7 +111,7 @@ def stop_asked(draft: Draft, fact: StopAsked) -> None:
         draft.reply = f"{draft.state.name} is {draft.state.state} already"
         return
     live = draft.state.live_runs
-    draft.change(TaskMoved(TaskState.STOPPED, "the user stopped it"))
+    draft.change(TaskMoved(TaskState.STOPPED, "the user stopped it", draft.at))
     for run in live:
         end_run(draft, run, Ending.STOPPED)
     names = ", ".join(run.instance for run in live)
@@ -136,7 +138,7 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
         draft.refused = True
         return
     if draft.state.state is TaskState.COMPLETE:
-        draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for"))
+        draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for", draft.at))
     draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, fact.agent.name: fact.agent}))
     step = add_loose_step(draft, fact.agent, fact.instructions)
     if has_pm(draft.state):

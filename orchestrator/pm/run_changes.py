@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         | c.RunAnswered
         | c.RunDelivered
         | c.RunSpent
+        | c.RunMetered
         | c.RunEnding
     )
 
@@ -32,7 +33,7 @@ HEARD_KEPT: Final = 64
 """How many events of a run are remembered by name: those of which the files may still lie there."""
 
 
-def run_after(was: Run, change: RunChange) -> Run:
+def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901 (a case per change)
     """Return a run as it is after a change.
 
     Raises:
@@ -68,6 +69,8 @@ def run_after(was: Run, change: RunChange) -> Run:
             return replace(was, delivery=change.delivery)
         case c.RunSpent():
             return replace(was, spent=True)
+        case c.RunMetered():
+            return replace(was, usage=change.usage)
         case c.RunEnding():
             return replace(was, ending=change.ending)
 
@@ -84,7 +87,12 @@ def _believed(was: Run, change: c.RunBelieved) -> Run:
         pid=change.pid or was.pid,
         pane=change.pane or was.pane,
         exit=change.exit,
+        lasted=max(change.at - was.since, 0.0) if _dies(was, change) else was.lasted,
     )
+
+
+def _dies(was: Run, change: c.RunBelieved) -> bool:
+    return was.life is not Life.STARTING and change.life is Life.GONE
 
 
 def _told(was: Run, change: c.RunTold) -> Run:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final, Self
 
 from orchestrator.model.run import Purpose, Run
+from orchestrator.model.usage import Spent, Usage
 from orchestrator.pm.tables import Table
 
-_DERIVED: Final = ("live", "latest", "_by_order", "_by_step")
+_DERIVED: Final = ("live", "latest", "spent", "_by_order", "_by_step")
+_NONE: Final = Spent()
 
 
 class Runs(Table[str, Run]):
     """A task's runs by id, in the order in which they were opened.
 
-    live: those that are not known to be gone, by id. latest: the last run of each instance.
+    live: those that are not known to be gone, by id. latest: the last run of each instance. spent: what the runs of
+    each agent came to, by its name.
     """
 
     __slots__ = _DERIVED
 
     live: dict[str, Run]
     latest: dict[str, str]
+    spent: dict[str, Spent]
     _by_order: Table[str, str]
     _by_step: Table[str, str]
 
@@ -29,8 +34,19 @@ class Runs(Table[str, Run]):
         super().__init__(told)
         self.live = {run.id: run for run in told.values() if run.live}
         self.latest = {run.instance: run.id for run in told.values()}
+        self.spent = {}
+        for run in told.values():
+            self.spent = _with_spent(self.spent, None, run)
         self._by_order = Table({run.order: run.id for run in told.values()})
         self._by_step = Table({run.step: run.id for run in told.values() if run.purpose is Purpose.WORK})
+
+    @property
+    def usage(self) -> Usage:
+        """What all runs used together."""
+        used = Usage()
+        for spent in self.spent.values():
+            used += spent.usage
+        return used
 
     def with_order(self, order: str) -> Run | None:
         """Return the run that was given an order of this name, or None."""
@@ -44,13 +60,14 @@ class Runs(Table[str, Run]):
 
     def with_run(self, run: Run) -> Self:
         """Return a copy with one run set."""
-        new = run.id not in self
+        was = self.get(run.id)
         copy = self.with_entry(run.id, run)
         if run.live:
             copy.live = {**self.live, run.id: run}
         elif run.id in self.live:
             copy.live = {each: live for each, live in self.live.items() if each != run.id}
-        if new:
+        copy.spent = _with_spent(self.spent, was, run)
+        if was is None:
             copy.latest = {**self.latest, run.instance: run.id}
             copy._by_order = self._by_order.with_entry(run.order, run.id)
             if run.purpose is Purpose.WORK:
@@ -59,6 +76,23 @@ class Runs(Table[str, Run]):
 
     def _copy(self) -> Self:
         copy = super()._copy()
-        copy.live, copy.latest = self.live, self.latest
+        copy.live, copy.latest, copy.spent = self.live, self.latest, self.spent
         copy._by_order, copy._by_step = self._by_order, self._by_step
         return copy
+
+
+def _with_spent(spent: dict[str, Spent], was: Run | None, run: Run) -> dict[str, Spent]:
+    """Return what agents spent, with what a run has come to since it was as it `was`. Checks are the daemon's own."""
+    if run.purpose is not Purpose.WORK:
+        return spent
+    if was is not None and (was.usage, was.lasted) == (run.usage, run.lasted):
+        return spent
+    usage, lasted = (Usage(), 0.0) if was is None else (was.usage, was.lasted)
+    so_far = spent.get(run.agent, _NONE)
+    sum_ = replace(
+        so_far,
+        runs=so_far.runs + (was is None),
+        time=so_far.time + run.lasted - lasted,
+        usage=so_far.usage + run.usage.since(usage),
+    )
+    return {**spent, run.agent: sum_}

@@ -8,12 +8,13 @@ from typing import Any, Final, TypeVar
 
 from orchestrator.model.actions import Action
 from orchestrator.model.agents import Agent
+from orchestrator.model.budget import Measure, Worked
 from orchestrator.model.consulting import Counsel
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import Rule
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.question import Question
-from orchestrator.model.run import Run
+from orchestrator.model.run import Life, Run
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
 from orchestrator.pm import changes as c
@@ -39,6 +40,8 @@ class PMState:
 
     What grows with the plan is a `Table`; dictionaries hold what is open just now, and are copied whole.
     `seen` gives the hash of each handoff dealt with. `outbox` holds the actions whose outcome is not yet known.
+    `raised` are the limits that the user has set anew for this task (None: no such limit), `warned` those that it
+    came near to.
     """
 
     id: str = ""
@@ -64,6 +67,9 @@ class PMState:
     order_second: int = 0
     skills: tuple[Skill, ...] = ()
     counsel: Counsel = NO_COUNSEL
+    worked: Worked = Worked()  # noqa: RUF009 (it is frozen)
+    raised: dict[str, float | None] = field(default_factory=dict)
+    warned: tuple[Measure, ...] = ()
 
     @property
     def branch(self) -> str:
@@ -111,6 +117,8 @@ def fold(state: PMState, change: c.Change) -> PMState:
             | c.Noticed()
             | c.ActionClosed()
             | c.RuleGiven()
+            | c.BudgetWarned()
+            | c.BudgetRaised()
         ):
             return _fold_task(state, change)
         case c.TimesShifted():
@@ -126,7 +134,10 @@ def fold(state: PMState, change: c.Change) -> PMState:
         ):
             return replace(state, counsel=counsel_after(state.counsel, change))
         case c.RunOpened(run=run):
-            return replace(state, runs=state.runs.with_run(run))
+            return replace(state, runs=state.runs.with_run(run), worked=_worked(state, run.opened_at))
+        case c.RunBelieved(life=Life.GONE):
+            after = state.runs.with_run(run_after(state.runs[change.run], change))
+            return replace(state, runs=after, worked=_worked(state, change.at))
         case (
             c.RunBelieved()
             | c.RunReported()
@@ -138,6 +149,7 @@ def fold(state: PMState, change: c.Change) -> PMState:
             | c.RunAnswered()
             | c.RunDelivered()
             | c.RunSpent()
+            | c.RunMetered()
             | c.RunEnding()
         ):
             return replace(state, runs=state.runs.with_run(run_after(state.runs[change.run], change)))
@@ -162,7 +174,9 @@ def _fold_task(  # noqa: C901, PLR0912 (a case per change)
     | c.RequestHeard
     | c.Noticed
     | c.ActionClosed
-    | c.RuleGiven,
+    | c.RuleGiven
+    | c.BudgetWarned
+    | c.BudgetRaised,
 ) -> PMState:
     match change:
         case c.TaskBegun():
@@ -175,19 +189,22 @@ def _fold_task(  # noqa: C901, PLR0912 (a case per change)
                 base=change.base,
                 state=TaskState.RUNNING,
                 started_at=change.at,
+                worked=Worked(since=change.at),
                 seen=Table(change.seen),
             )
         case c.TaskMoved(to=to):
             if to not in TASKS[state.state]:
                 raise IllegalMove(f"task: {state.state} to {to}")
-            return replace(state, state=to, why=change.why)
+            return replace(state, state=to, why=change.why, worked=_moved(state, to, change.at))
         case c.PhaseMoved(to=phase):
             if phase not in PHASES[state.phase]:
                 raise IllegalMove(f"phase: {state.phase} to {phase}")
             return replace(state, phase=phase)
         case c.BriefTaken():
+            limits = state.brief.config.limits
             agents, base = change.agents or state.agents, change.base or state.base
-            return replace(state, brief=change.brief, agents=agents, base=base)
+            state = replace(state, brief=change.brief, agents=agents, base=base)
+            return state if change.brief.config.limits == limits else replace(state, raised={}, warned=())
         case c.SkillsFound():
             return replace(state, skills=change.skills)
         case c.CriteriaMarked():
@@ -202,6 +219,25 @@ def _fold_task(  # noqa: C901, PLR0912 (a case per change)
             return replace(state, outbox=without(state.outbox, change.action))
         case c.RuleGiven():
             return replace(state, rules=(*state.rules, change.rule))
+        case c.BudgetWarned():
+            return replace(state, warned=(*state.warned, change.measure))
+        case c.BudgetRaised(measure=measure):
+            warned = tuple(each for each in state.warned if each is not measure)
+            return replace(state, raised=with_entry(state.raised, measure.value, change.most), warned=warned)
+
+
+def _worked(state: PMState, at: float) -> Worked:
+    """Return how long the task was at work, as another run begins or ends."""
+    if state.state is not TaskState.RUNNING:
+        return state.worked
+    return state.worked.counted(at, busy=bool(state.runs.live))
+
+
+def _moved(state: PMState, to: TaskState, at: float) -> Worked:
+    worked = state.worked
+    if state.state is TaskState.RUNNING:
+        worked = worked.rested(at, busy=bool(state.runs.live))
+    return replace(worked, since=at) if to is TaskState.RUNNING else worked
 
 
 def _shifted(state: PMState, by: float, put: float) -> PMState:
@@ -232,6 +268,7 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
         steps=reduce(Steps.with_step, pausing, state.steps),
         questions=reduce(Questions.with_question, awaited, state.questions),
         counsel=_counsel_shifted(state.counsel, by),
+        worked=replace(state.worked, since=state.worked.since + by) if state.worked.since else state.worked,
     )
 
 

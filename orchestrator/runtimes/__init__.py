@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, Reply
+from orchestrator.model.usage import Read
 
 if TYPE_CHECKING:
     from orchestrator.runtimes.screens import Rule
@@ -115,4 +116,13 @@ class Runtime(Protocol):
 
     def appended(self, lines: Sequence[bytes]) -> list[Event]:
         """Return what new whole lines of its transcript mean, where that tells what no hook does."""
+        ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A runtime whose program's transcript tells what it used; where its events tell, `Event.usage` does."""
+
+    def usage(self, appended: bytes, before: Read) -> Read:
+        """Return what a transcript tells, given its bytes from `before.offset` on. Never raises."""
         ...

@@ -12,11 +12,13 @@ import binascii
 import re
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.formats.refusal import refusal
 from orchestrator.formats.told import number_of, text_of
+from orchestrator.formats.usage import aider_usage
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.runtimes import Launching, Spawn
@@ -123,7 +125,8 @@ class Aider:
                 return Event(EventKind.STARTED, session)
             case "ended":
                 chat, model = _unpacked(told, "chat"), _unpacked(told, "model")
-                return _ended(session, chat, model, int(number_of(told, "status") or 0))
+                ended = _ended(session, chat, model, int(number_of(told, "status") or 0))
+                return replace(ended, usage=aider_usage(_unpacked(told, "used")))
             case _:
                 return None
 

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.formats.told import listed, text_of
+from orchestrator.formats.usage import claude_usage
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
+from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
@@ -153,6 +155,10 @@ class Claude:
     def appended(self, lines: Sequence[bytes]) -> list[Event]:
         """Return nothing: its hooks tell all that there is to know of a turn."""
         return []
+
+    def usage(self, appended: bytes, before: Read) -> Read:
+        """Return what its transcript tells of tokens and cost."""
+        return claude_usage(appended, before)
 
 
 def _wish(told: Mapping[str, Any]) -> Wish:

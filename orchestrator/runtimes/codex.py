@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.formats.told import text_of
+from orchestrator.formats.usage import codex_usage
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply, Say
 from orchestrator.model.permission import Act, Wish
+from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.codex_rollout import events_of
 from orchestrator.runtimes.screens import Rule, shipped_rules
@@ -153,6 +155,10 @@ class Codex:
     def appended(self, lines: Sequence[bytes]) -> list[Event]:
         """Return the turns that failed or were broken off: no hook tells of these."""
         return events_of(lines)
+
+    def usage(self, appended: bytes, before: Read) -> Read:
+        """Return what its transcript tells of tokens."""
+        return codex_usage(appended, before)
 
 
 def _wish(told: Mapping[str, Any]) -> Wish:

@@ -15,7 +15,8 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.model.event import Event, Reply
 from orchestrator.model.programs import PLACE, Program
-from orchestrator.runtimes import Launching, Spawn
+from orchestrator.model.usage import Read
+from orchestrator.runtimes import Launching, Metered, Spawn
 from orchestrator.runtimes.screens import Rule, rules_of
 
 if TYPE_CHECKING:
@@ -97,6 +98,11 @@ class Configured:
     def appended(self, lines: Sequence[bytes]) -> list[Event]:
         """Return what such a transcript tells."""
         return self.speaks.appended(lines) if self.speaks else []
+
+    def usage(self, appended: bytes, before: Read) -> Read:
+        """Return what such a transcript tells of tokens and cost, if anything."""
+        theirs: object = self.speaks
+        return theirs.usage(appended, before) if isinstance(theirs, Metered) else before
 
 
 def _filled(words: Sequence[str], spawn: Spawn) -> list[str]:

@@ -16,9 +16,11 @@ from shlex import join
 from typing import Any, Final
 
 from orchestrator.formats.told import text_of
+from orchestrator.formats.usage import gemini_usage
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply, Say
 from orchestrator.model.permission import Act, Wish
+from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.gemini_chat import events_of, said_once
@@ -195,6 +197,10 @@ class Gemini:
     def appended(self, lines: Sequence[bytes]) -> list[Event]:
         """Return the turns that failed or were broken off: its hook tells of their end as of any other."""
         return events_of(lines)
+
+    def usage(self, appended: bytes, before: Read) -> Read:
+        """Return what its session tells of tokens."""
+        return gemini_usage(appended, before)
 
 
 def _wish(told: Mapping[str, Any]) -> Wish:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.formats.refusal import refusal
 from orchestrator.formats.told import listed, number_of, text_of
+from orchestrator.formats.usage import told_usage
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
@@ -157,7 +159,7 @@ class Opencode:
                     return Event(EventKind.RETRYING, session, text=said)
                 return Event(EventKind.FAILED, session, text=said, failure=Failure.CONTEXT)
             case "idle":
-                return _ended(told, session, text)
+                return replace(_ended(told, session, text), usage=told_usage(told))
             case _:
                 return None
 

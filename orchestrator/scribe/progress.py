@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
+from orchestrator.formats.amounts import money_said, span_said, tokens_said
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut, local_time, one_line
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
+from orchestrator.model.usage import Usage
 
 MILESTONES_SHOWN: Final = 1000
 CELL_LENGTH: Final = 200
@@ -55,12 +57,22 @@ class OpenQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentUsage:
+    """What the runs of one agent came to. `time` is seconds."""
+
+    agent: str
+    runs: int
+    time: float
+    used: Usage
+
+
+@dataclass(frozen=True, slots=True)
 class PMView:
     """What the PM knows of a task and the scribe cannot see on disk.
 
     `last_checkin` is in seconds since the epoch; `passed` of `steps` are done, `runs` agents live. `criteria`,
     `branch` and, once the task has ended, `merge` (the command that takes the work over) make the closing
-    section, where there is one.
+    section, where there is one. `by_phase` and `idle` are seconds in which agents worked, and in which none did.
     """
 
     task: str
@@ -76,6 +88,9 @@ class PMView:
     passed: int = 0
     steps: int = 0
     runs: int = 0
+    usage: tuple[AgentUsage, ...] = ()
+    by_phase: Mapping[Phase, float] = field(default_factory=dict)
+    idle: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +136,9 @@ def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
         _section("Current Blockers", _blockers(view)),
         _section("Artifacts Generated", _artifacts(disk)),
     ]
+    usage = list(_usage(view))
+    if usage:
+        parts.append(_section("Usage", usage))
     result = list(_result(view))
     if result:
         parts.append(_section("Result", result))
@@ -215,6 +233,38 @@ def _artifacts(disk: OnDisk) -> Iterable[str]:
 @lru_cache(maxsize=4096)
 def _artifact(artifact: Artifact) -> str:
     return f"- {shown(artifact.path)} ({local_time(artifact.at)})"
+
+
+def _usage(view: PMView) -> Iterable[str]:
+    """Yield what each agent used, if any program told it."""
+    if not any(each.used.told for each in view.usage):
+        return
+    yield "| Agent | Runs | Time | Tokens in | Tokens out | Cost | Context |"
+    yield "|-------|------|------|-----------|------------|------|---------|"
+    total = AgentUsage("all", 0, 0.0, Usage())
+    for each in view.usage:
+        yield _used(each)
+        used = replace(total.used + each.used, context=None, window=None)
+        total = AgentUsage("all", total.runs + each.runs, total.time + each.time, used)
+    yield _used(total)
+    phases = ", ".join(f"{phase.value} {span_said(time)}" for phase, time in view.by_phase.items())
+    yield ""
+    yield f"Time of agents by phase: {phases or 'none yet'}; nobody at work: {span_said(view.idle)}"
+
+
+def _used(each: AgentUsage) -> str:
+    used, told = each.used, each.used.told
+    full = f" ({used.context / used.window:.0%})" if used.context and used.window else ""
+    cells = (
+        each.agent,
+        str(each.runs),
+        span_said(each.time),
+        tokens_said(used.input) if told else "",
+        tokens_said(used.output) if told else "",
+        "" if used.cost is None else money_said(used.cost),
+        f"{tokens_said(used.context)}{full}" if used.context else "",
+    )
+    return f"| {' | '.join(shown(cell) for cell in cells)} |"
 
 
 def _result(view: PMView) -> Iterable[str]:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import threading
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import pytest
 
@@ -61,7 +62,9 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
                 return Reply(Say.GO_ON, "Hand it\nin;")
         return lets_go(event)
 
-    with running(in_turn(say(MADE), then=always(say(REPORT)))) as here:
+    used = (1000, 10)
+    made, reported = replace(say(MADE), tokens=used), replace(say(REPORT), tokens=used)
+    with running(in_turn(made, then=always(reported))) as here:
         bench, place = here.bench, here.bench.place
         here.answering = once
         first, folder = here.start(ORDER, agent=AGENT), here.folder
@@ -73,6 +76,8 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
         assert bench.server.turns[-1].prompt.startswith("Hand it\nin;\n\n")
         assert (place.work / "made.txt").read_text() == "hi\n"
         assert ended.session == str(folder / HISTORY)
+        assert ended.usage
+        assert (ended.usage.input, ended.usage.output) == (2000, 20)
 
         for name in ("linted", "loaded"):
             assert not (place.root / name).exists()
@@ -83,7 +88,10 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
 
         asked = len(bench.server.turns)
         second = here.start("And `now`;", resumes=ended.session, agent=AGENT)
-        here.until(EventKind.ENDED, 3)
+        again = here.until(EventKind.ENDED, 3)
+        assert again.usage
+        # Of the run alone, though its history begins with the other's.
+        assert again.usage.output == 10
         wait_until(second.is_dead)
         # What is long of an earlier conversation is summed up first, by another request.
         assert any(ORDER.splitlines()[-1] in turn.prompt for turn in bench.server.turns[asked:])

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Generator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import pytest
 
@@ -122,11 +123,14 @@ def test_nothing_is_allowed_while_the_pm_cannot_be_reached() -> None:
 
 def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
     """And a prompt is sent once, though the plugin is loaded twice, and the run is started twice."""
-    with running(always(say("Yes."))) as here:
+    with running(always(replace(say("Yes."), tokens=(1000, 10)))) as here:
         bench = here.bench
         here.answering = goes_on_once("Hand it in;\n!now")
         here.start("# Agent: one")
-        session = here.until(EventKind.ENDED, 2).session
+        ended = here.until(EventKind.ENDED, 2)
+        session = ended.session
+        assert ended.usage
+        assert (ended.usage.input, ended.usage.output, ended.usage.context) == (2000, 20, 1000)
         assert bench.server.turns[-1].prompts == ("# Agent: one", "Hand it in;\n!now")
         here.end()
         wait_until(lambda: not here.left())
@@ -136,7 +140,9 @@ def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
         here.start(ORDER, resumes=session)
         twice = AGAIN % (here.folder / PLUGIN, bench.place.root / "twice")
         bench.place.write(own / "twice.js", twice)
-        here.until(EventKind.ENDED, 3)
+        resumed = here.until(EventKind.ENDED, 3)
+        assert resumed.usage
+        assert (resumed.usage.input, resumed.usage.output) == (1000, 10)  # without those of the run before
         assert (bench.place.root / "twice").exists()
         taken = [event.text for event in here.events[before:] if event.kind is EventKind.TAKEN]
         assert taken == [ORDER]

@@ -23,6 +23,7 @@ told() {
     if [ "$1" = ended ]; then
         printf ', "chat": "%s"' "$(tail -c 40000 "$history" | packed)"
         printf ', "model": "%s"' "$(tail -c 800000 "$log" | packed)"
+        printf ', "used": "%s"' "$(tail -c "+$began" "$history" | grep '^> Tokens: ' | tail -n 4000 | packed)"
     fi
     printf '}'
 }
@@ -32,6 +33,8 @@ git rev-parse --git-dir >/dev/null 2>&1 || set -- "$@" --no-git
 caches=$(ls -d .aider.tags.cache.v* 2>/dev/null)
 restore=
 if [ -n "$earlier" ] && cp "$earlier" "$history"; then restore=--restore-chat-history; fi
+# What stands there by now was used by earlier runs.
+began=$(($( (cat "$history" 2>/dev/null || :) | wc -c) + 1))
 told started 0 | sh "$folder/relay.sh"
 while :; do
     status=0

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url"
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const RUN = JSON.parse(readFileSync(join(FOLDER, "opencode-run.json"), "utf8"))
+const BEGAN = Date.now()
 const REFUSED = { say: "deny", reason: "The PM cannot be asked just now. Do without, or hand in BLOCKED." }
 
 // Shared by all that load this file in one process: each event is told once.
@@ -50,6 +51,18 @@ const claimed = (name) => {
   }
 }
 
+// What this run used: a session that is gone on with has messages of earlier ones, and sums over all of them.
+const usage = (messages) => {
+  const own = messages.filter(({ info }) => info.role === "assistant" && info.time?.created >= BEGAN && info.tokens)
+  const sum = (count) => own.reduce((so_far, { info }) => so_far + (count(info) || 0), 0)
+  const given = ({ tokens: { input, cache } }) => (input || 0) + (cache?.read || 0) + (cache?.write || 0)
+  const last = own.findLast(({ info }) => given(info))
+  return {
+    input: sum(given), output: sum(({ tokens }) => (tokens.output || 0) + (tokens.reasoning || 0)),
+    cached: sum(({ tokens }) => tokens.cache?.read), cost: sum(({ cost }) => cost), context: last ? given(last.info) : 0,
+  }
+}
+
 const words = (parts) =>
   parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
 
@@ -70,7 +83,8 @@ export const Orchestrator = async ({ client, directory, worktree }) => {
     const { data } = await client.session.messages({ path: { id: session }, query: { directory } })
     const message = (data ?? []).findLast((each) => each.info.role === "assistant")
     const text = message ? words(message.parts) : ""
-    const answer = await ask({ type: "idle", session, text, error: message?.info.error ?? shared.error })
+    const error = message?.info.error ?? shared.error
+    const answer = await ask({ type: "idle", session, text, error, usage: usage(data ?? []) })
     if (answer.say === "go_on") await prompt(answer.reason)
   }
 

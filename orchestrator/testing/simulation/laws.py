@@ -6,11 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from orchestrator.model.actions import Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.budget import Measure
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.pm.advance import ACTIVE
+from orchestrator.pm.budget import budget_of, used
 from orchestrator.pm.deadlines import wake_at
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 def broken_laws(state: PMState, limits: Limits, at: float) -> list[str]:
     """Return every law that a state breaks when a turn is over at a moment; an empty list if it is well."""
-    return [*lasting_laws(state, limits), *overdue(state, limits, at)]
+    return [*lasting_laws(state, limits), *overdue(state, limits, at), *overspent(state, limits, at)]
 
 
 def lasting_laws(state: PMState, limits: Limits) -> list[str]:
@@ -45,6 +47,18 @@ def overdue(state: PMState, limits: Limits, at: float) -> list[str]:
     if moment is None or moment > at:
         return []
     return [f"a deadline at {moment} is over and was not acted on"]
+
+
+def overspent(state: PMState, limits: Limits, at: float) -> list[str]:
+    """Return each run that goes on though its task has used what it may, the turn being over at a moment."""
+    budget = budget_of(state, limits)
+    most = {each: limit for each in Measure if (limit := budget.of(each)) is not None}
+    if state.state not in ACTIVE or not any(used(state, each, at) >= limit for each, limit in most.items()):
+        return []
+    if all(step.settled for step in state.steps.values()):
+        return []
+    going = [run for run in state.live_runs if run.ending is Ending.NOT and run.reported_at is None]
+    return [f"run {run.id} goes on, and the task has used what it may" for run in going]
 
 
 def _orders(state: PMState) -> Iterator[str]:

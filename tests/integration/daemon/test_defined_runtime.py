@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
+from tests.integration.daemon.hooked import TOKENS
 from tests.integration.daemon.world import ROLES, World
 
 HOOKED = Path(__file__).with_name("hooked.py")
@@ -22,14 +24,14 @@ def define(world: World, **keys: object) -> None:
     world.environ["ORCHESTRATOR_CONFIG"] = str(path)
 
 
-def begin(world: World) -> Path:
+def begin(world: World, *config: str) -> Path:
     """Start a task whose agents are all of that runtime, as a user would."""
     world.let({})
     folder = world.project / "tasks" / "t1"
     folder.mkdir(parents=True)
     (folder / "task.md").write_text(
         "# Task: t1\n## Goal\nA greeting.\n## Success Criteria\n- There is a greeting.\n"
-        "## Agent Config\nruntime: mine\n"
+        "## Agent Config\nruntime: mine\n" + "".join(f"{line}\n" for line in config)
     )
     said = world.task("start", "t1", "--project", str(world.project))
     assert said.code == 0, said
@@ -65,3 +67,48 @@ def test_one_that_speaks_known_hooks_is_heard_answered_and_ended(world: World) -
     sessions = {change["run"]: change["session"] for change in story.changes("run_told") if change["session"]}
     assert sessions == {run: f"session-of-{run}" for run in works}
     assert (folder / "scratchpad" / "dev" / "allowed").exists()
+
+
+def metered(world: World, tokens: int) -> None:
+    """Define a runtime whose program says in its transcript that each turn used so many tokens."""
+    world.environ[TOKENS] = str(tokens)
+    define(
+        world,
+        command=[
+            *PYTHON, str(HOOKED), "{folder}/claude-settings.json", str(ROLES), str(world.script), "{prompt}",
+        ],
+        events="claude",
+        variables=[TOKENS],
+    )  # fmt: skip
+
+
+def shown(world: World) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(world.task("status", "t1", "--json").out)
+    return document
+
+
+def test_what_its_transcript_tells_is_summed_over_the_task(world: World) -> None:
+    metered(world, 1000)
+    folder = begin(world)
+    world.until_is("complete")
+    turns = len(list((Path(world.environ["HOME"]) / ".claude" / "projects" / "p").glob("*.jsonl")))
+    assert turns >= 5
+    world.until(lambda: shown(world)["usage"]["input"] == 1000 * turns)
+    told = shown(world)
+    assert told["usage"]["tokens"] == 1001 * turns == sum(each["tokens"] for each in told["used_by"])
+    assert "\nused      " in world.task("status", "t1").out
+    assert "\n## Usage\n" in (folder / "progress.md").read_text()
+
+
+def test_a_task_is_stopped_at_its_limit_and_goes_on_when_it_was_raised(world: World) -> None:
+    metered(world, 1000)
+    begin(world, "limits: 2500 tokens; 8 h")
+    world.until_is("waiting")
+    world.until(lambda: all(agent["state"] == "gone" for agent in shown(world)["agents"]))
+    (question,) = shown(world)["questions"]
+    assert (question["kind"], question["options"]) == ("budget", ["double", "continue", "abandon"])
+    assert shown(world)["usage"]["tokens"] == 3003
+    assert any("has used 2k tokens of 2.5k tokens" in each for each in shown(world)["notices"])
+    assert world.task("answer", "t1", question["id"], "continue").code == 0
+    world.until_is("complete")
+    world.check_nobody_is_left()

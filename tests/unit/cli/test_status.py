@@ -76,6 +76,35 @@ def test_the_json_document_has_its_documented_shape(house, task):
     assert said["daemon"] == {"up": False, "as_of": "2025-11-27T14:35:00Z"}
 
 
+USED = {
+    "tokens": 1_234_567,
+    "cost": 3.4,
+    "time": 7800.0,
+    "idle": 60.0,
+    "limits": {"tokens": None, "cost": 20.0, "time": None},
+}
+
+
+def test_what_a_task_and_its_agents_used_is_told(house, task):
+    house.task(usage=USED, agents=[house.agent() | {"tokens": 12_300, "cost": 0.5}])
+    said = task("status", "tidy").out
+    assert "\nused      1.2M tokens, $3.40 of $20, 2 h 10 min\n" in said
+    assert "12k, $0.50" in said
+
+
+@pytest.mark.parametrize("usage", [None, USED | {"tokens": None, "cost": None, "limits": {}}])
+def test_where_no_program_tells_nothing_is_said_of_use(house, task, usage):
+    house.task(usage=usage)
+    said = task("status", "tidy").out
+    assert "used" not in said
+    assert "USED" not in said
+
+
+def test_a_limit_is_shown_before_anything_is_used(house, task):
+    house.task(usage={"tokens": None, "cost": None, "time": 0.0, "limits": {"tokens": 2_000_000}})
+    assert "\nused      0 tokens of 2M\n" in task("status", "tidy").out
+
+
 def test_what_never_was_is_null(house, task):
     house.task(last_checkin=None)
     assert task("status", "tidy", "--json").json["last_checkin"] is None

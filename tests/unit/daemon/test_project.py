@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.daemon.project import Shown, projection, write_pm_state
+from orchestrator.model.facts import UsageSeen
+from orchestrator.model.limits import Limits
+from orchestrator.model.usage import Usage
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
 
@@ -60,3 +63,31 @@ def test_no_secret_is_on_a_page(files, state):
     write(files, replace(state, steps=state.steps.with_step(step)))
     for path in (HOME / "state.json", TASK / "pm_state.json"):
         assert b"hunter2" not in files.read(path)
+
+
+def test_what_was_used_is_told_of_the_task_its_agents_and_its_runs():
+    story = Story(limits=Limits(task_cost=20.0))
+    story.starts()
+    run = story.comes_alive("explore").id
+    story.at += 90
+    story.feed(UsageSeen(story.at, "n", run, Usage(1000, 50, 10, 0.25, 400, 8000)))
+    told = projection(story.state, last_checkin=0.0, at=story.at + 10, limits=story.limits)
+    used = {
+        "tokens": 1050, "input": 1000, "output": 50, "cached": 10, "cost": 0.25, "context": 400, "window": 8000,
+    }  # fmt: skip
+    assert told["usage"] == {
+        **used,
+        "time": 100.0,
+        "idle": 0.0,
+        "limits": {"tokens": None, "cost": 20.0, "time": None},
+    }
+    assert told["used_by"] == [{"agent": "explore", "runs": 1, "time": 0.0, **used}]
+    (agent,) = told["agents"]
+    assert {key: agent[key] for key in used} == used
+
+
+def test_what_nobody_told_is_null(state):
+    told = projection(state, last_checkin=0.0, at=1.0)
+    assert {key: told["usage"][key] for key in ("tokens", "input", "cost", "context")} == dict.fromkeys(
+        ("tokens", "input", "cost", "context")
+    )

@@ -69,8 +69,36 @@ def test_every_section_is_read(write):
 
 
 def test_every_limit_can_be_set(write):
-    text = "\n".join(f"{field.name} = {field.default!r}" for field in fields(Limits))
+    given = {field.name: "none" if field.default is None else field.default for field in fields(Limits)}
+    text = "\n".join(f"{name} = {value!r}" for name, value in given.items())
     assert load_settings(write(f"[limits]\n{text}"), {}).limits == Limits()
+
+
+def test_what_a_task_may_use_is_written_and_shown_as_in_task_md(write):
+    path = write('[limits]\ntask_tokens = "2M tokens"\ntask_cost = 20\n')
+    environ = {"ORCHESTRATOR_LIMITS__TASK_TIME": "8 h"}
+    limits = load_settings(path, environ).limits
+    assert (limits.task_tokens, limits.task_cost, limits.task_time) == (2_000_000, 20.0, 28_800.0)
+    told = {each.key: each.value for each in explained(path, environ)}
+    shown = {name: told[f"limits.task_{name}"] for name in ("tokens", "cost", "time")}
+    assert shown == {"tokens": "2000000 tokens", "cost": "$20", "time": "8 h"}
+    again = "\n".join(f'task_{name} = "{value}"' for name, value in shown.items())
+    assert load_settings(write(f"[limits]\n{again}"), {}).limits == limits
+    assert {each.value for each in explained(write(""), {}) if each.key.startswith("limits.task_")} == {
+        "none"
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("task_tokens = 0", "limits.task_tokens is 0: give a number of tokens above 0"),
+        ("task_cost = true", "limits.task_cost is True: give US dollars above 0"),
+        ('task_time = "long"', "limits.task_time is 'long': give a time above 0"),
+    ],
+)
+def test_what_is_no_amount_is_told(write, line, told):
+    assert told in faults(write(f"[limits]\n{line}"))
 
 
 def test_permissions_are_read_and_shown_as_they_are_written(write):

@@ -5,6 +5,7 @@ from hypothesis import given
 
 from orchestrator.formats.permission_rules import from_source, read_permissions
 from orchestrator.formats.task_file import blank_task, read_brief
+from orchestrator.model.budget import Budget
 from orchestrator.model.errors import BadFile
 from orchestrator.model.task import (
     AfterRejections,
@@ -183,6 +184,7 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
         approve=(Approval.PLAN,),
         unanswered=Unanswered("set-aside", 14_400.0),
         permissions=read_permissions("allow run docker compose *; deny fetch; otherwise ask"),
+        limits=Budget(2_000_000, 20.0, 28_800.0),
         agents={
             "dev": AgentWish(runtime="codex", model="opus", command=("python3", "my_agent.py", "--fast")),
             "test": AgentWish(check=("python3", "-m", "pytest", "-q")),
@@ -197,6 +199,12 @@ def test_an_unfilled_task_still_tells_what_is_wrong_in_its_config():
 
 
 # Agent Config ------------------------------------------------------------------------------------
+
+
+def test_a_limit_that_does_not_read_is_told_with_its_line():
+    (told,) = faults("# T\n## Goal\ng\n## Success Criteria\n- a\n## Agent Config\nlimits: 2M; $20\n")
+    assert "line 7" in told
+    assert "write one or more of `2M tokens`, `$20`, `8 h`" in told
 
 
 def test_lines_are_read_as_people_write_them():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Purpose, Run
 from orchestrator.pm.readiness import floor_of
@@ -30,11 +32,27 @@ def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
     for name in state.steps:
         at_work = [run for run in runs if run.step == name and run.purpose is Purpose.WORK]
         assert state.runs.last_at_work_on(name) == (at_work[-1] if at_work else None)
+    assert_spent(state, runs)
     assert state.open_questions == [each for each in state.questions.values() if each.open]
     admitted = floor_of(state, limits_runs).admitted
     assert told(state.steps, admitted) == [
         step.id for step in state.steps.values() if admits(state, step, limits_runs)
     ]
+
+
+def assert_spent(state: PMState, runs: list[Run]) -> None:
+    agents = {run.agent for run in runs if run.purpose is Purpose.WORK}
+    assert set(state.runs.spent) == agents
+    for agent, spent in state.runs.spent.items():
+        mine = [run for run in runs if run.agent == agent and run.purpose is Purpose.WORK]
+        assert spent.runs == len(mine)
+        assert spent.time == pytest.approx(sum(run.lasted for run in mine))
+        used = [run.usage for run in mine]
+        kept = (spent.usage.input, spent.usage.output, spent.usage.cached)
+        assert kept == tuple(
+            sum(column) for column in zip(*((u.input, u.output, u.cached) for u in used), strict=True)
+        )
+        assert (spent.usage.cost or 0.0) == pytest.approx(sum(each.cost or 0.0 for each in used))
 
 
 def assert_steps(steps: Steps) -> None:

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.agents import Agent, Role
+from orchestrator.model.budget import Budget
 from orchestrator.model.consulting import Counsel, PMAction, PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event, EventKind, Failure
@@ -22,6 +23,7 @@ from orchestrator.model.plan import Gate
 from orchestrator.model.run import Delivery, Exit, Run, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import AfterRejections, Approval, Brief, Config, Unanswered, WorkspaceKind
+from orchestrator.model.usage import Usage
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.readiness import may_be_ordered
 from orchestrator.pm.state import PMState
@@ -51,8 +53,17 @@ small_limits = st.builds(
     runs_at_once=st.integers(1, 4),
     subtasks=st.integers(3, 10),
 )
+budgets = st.sampled_from([Budget(), Budget(), Budget(tokens=5000), Budget(cost=2.0), Budget(time=7200.0)])
+usages = st.builds(
+    Usage,
+    input=st.sampled_from([0, 10, 900, 3000]),
+    output=st.sampled_from([0, 50]),
+    cost=st.sampled_from([None, 0.0, 0.3, 1.7]),
+    context=st.sampled_from([None, 4000]),
+)
 configs = st.builds(
     Config,
+    limits=budgets,
     workspace=st.sampled_from(WorkspaceKind),
     architect=st.booleans(),
     pm=st.sampled_from(["", "", "command"]),
@@ -140,6 +151,8 @@ words = st.sampled_from(
         "approve",
         "reject",
         "replan",
+        "double",
+        "$9",
         "use the other one",
         "",
     ]
@@ -429,6 +442,11 @@ class Mind(RuleBasedStateMachine):
             assert (
                 name in now or self.state.runs[run.id].waits_for == name or not self.state.runs[run.id].live
             )
+
+    @rule(data=st.data(), usage=usages)
+    def any_usage(self, data: st.DataObject, usage: Usage) -> None:
+        run = self.run(data)
+        self.feed(f.UsageSeen(self.at, self.nonce(), run.id if run else "r-0", usage))
 
     @rule(question=nonsense, word=words, request=st.sampled_from(["again", "once"]))
     def any_answer(self, question: str, word: str, request: str) -> None:

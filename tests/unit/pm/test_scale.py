@@ -12,6 +12,7 @@ from orchestrator.model.handoff import ReportStatus, Subtask
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
 from orchestrator.model.task import WorkspaceKind
+from orchestrator.model.usage import Usage
 from orchestrator.pm.decide import decide
 from orchestrator.pm.draft import Decision
 from tests.unit.pm.story import Story
@@ -68,6 +69,8 @@ def in_the_middle(subtasks: int, workspace: WorkspaceKind, *, chained: bool) -> 
     story.ends(run=story.state.live_runs[0])
     story.does(f"test:{here}", ReportStatus.BLOCKED, blockers="no device")
     story.answers("q1", "it is there now")
+    run = story.state.live_runs[0].id
+    story.feed(f.UsageSeen(story.at, story.nonce(), run, Usage(1000, 10, 0, 0.5)))
     story.feed(f.Intruded(story.at, "pm-1.md", "digest", "not yours"))
     return story.calls
 

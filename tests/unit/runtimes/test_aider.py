@@ -12,6 +12,7 @@ import pytest
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
+from orchestrator.model.usage import Usage
 from orchestrator.runtimes.aider import HISTORY, NOTES, SCRIPT, Aider
 from orchestrator.runtimes.screens import shown_on
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
@@ -189,3 +190,19 @@ def test_every_captured_screen_is_in_the_table():
 def test_what_a_screen_shows(name):
     found = shown_on((FIXTURES / f"{name}.txt").read_text("utf-8"), Aider().screens)
     assert (found[0].name if found else "") == SHOWN[name]
+
+
+def test_what_it_used_is_told_by_its_history():
+    lines = (
+        "> Tokens: 750 sent, 31 received.  \n"
+        "> Tokens: 2.1k sent, 1k cache write, 300 received. Cost: $0.01 message, $0.02 session.  \n"
+        "> Tokens: 1.5M sent, 4 received. Cost: $1.25 message, $1.27 session.\n"
+        "> Tokens: . sent, 4 received.\n> Tokens: lots\nTokens: 9 sent, 9 received.\n"
+    )
+    packed = b64encode(lines.encode()).decode()
+    event = Aider().event(told("ended") | {"used": packed})
+    assert event
+    assert event.usage == Usage(1_502_850, 339, 0, 1.26, 1_500_000)
+    event = Aider().event(told("ended"))
+    assert event
+    assert event.usage is None

@@ -11,6 +11,7 @@ import pytest
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
+from orchestrator.model.usage import Usage
 from orchestrator.runtimes.opencode import OVERFLOWS, PLUGIN, RUN, TRIES, Opencode
 from orchestrator.runtimes.screens import shown_on
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
@@ -211,3 +212,17 @@ def test_every_captured_screen_is_in_the_table():
 def test_what_a_screen_shows(name):
     found = shown_on((FIXTURES / f"{name}.txt").read_text("utf-8"), Opencode().screens)
     assert (found[0].name if found else "") == SHOWN[name]
+
+
+def test_what_its_run_used_comes_with_the_end_of_a_turn():
+    used = {"input": 900, "output": 40, "cached": 100, "cost": 0.25, "context": 500}
+    event = Opencode().event(told("idle") | {"usage": used})
+    assert event
+    assert event.usage == Usage(900, 40, 100, 0.25, 500)
+
+
+@pytest.mark.parametrize("usage", [None, [], "x", {}, {"input": -1}, {"input": True}, {"cost": 1.0}])
+def test_what_is_no_usage_tells_none(usage):
+    event = Opencode().event(told("idle") | {"usage": usage})
+    assert event
+    assert event.usage is None

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -6,8 +7,10 @@ from hypothesis import strategies as st
 
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
+from orchestrator.model.usage import Usage
 from orchestrator.scribe.progress import (
     Activity,
+    AgentUsage,
     Artifact,
     Milestone,
     OnDisk,
@@ -211,3 +214,28 @@ def test_no_text_adds_a_heading_a_row_or_a_comment(label, blocker, path):
     assert not any(line.lstrip().startswith("<") for line in lines)
     assert "\x1b" not in text
     assert text.encode()
+
+
+def test_what_agents_used_stands_behind_the_four_sections():
+    usage = (
+        AgentUsage("dev", 3, 3900.0, Usage(1_200_000, 34_000, 0, 3.4, 90_000, 200_000)),
+        AgentUsage("test", 2, 60.0, Usage()),
+    )
+    view = replace(FULL, usage=usage, by_phase={Phase.DEVELOPING: 3900.0, Phase.TESTING: 60.0}, idle=120.0)
+    text = render_progress(view, DISK, AT)
+    assert text.startswith(render_progress(FULL, DISK, AT))
+    assert text.removeprefix(render_progress(FULL, DISK, AT)) == (
+        "\n## Usage\n"
+        "| Agent | Runs | Time | Tokens in | Tokens out | Cost | Context |\n"
+        "|-------|------|------|-----------|------------|------|---------|\n"
+        "| dev | 3 | 1 h 5 min | 1.2M | 34k | $3.40 | 90k (45%) |\n"
+        "| test | 2 | 1 min |  |  |  |  |\n"
+        "| all | 5 | 1 h 6 min | 1.2M | 34k | $3.40 |  |\n"
+        "\n"
+        "Time of agents by phase: DEVELOPING 1 h 5 min, TESTING 1 min; nobody at work: 2 min\n"
+    )
+
+
+def test_where_no_program_told_anything_there_is_no_such_section():
+    view = replace(FULL, usage=(AgentUsage("dev", 3, 3900.0, Usage()),), by_phase={Phase.DEVELOPING: 3900.0})
+    assert render_progress(view, DISK, AT) == render_progress(FULL, DISK, AT)

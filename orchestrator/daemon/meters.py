@@ -1,0 +1,89 @@
+"""What runs use of tokens and money, read from the transcripts that their programs keep (U6).
+
+A transcript is read on from where it was read to. Of a conversation that is gone on with, what stands there from before
+the run is not its use. Nothing of this is kept: after a restart the transcript is read again, to the same sums.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.daemon.events import CLOCKS, told_at
+from orchestrator.model.usage import Read, Usage
+from orchestrator.ports.files import Unreadable
+from orchestrator.runtimes import Metered
+
+if TYPE_CHECKING:
+    from orchestrator.model.run import Run
+    from orchestrator.ports.files import Files
+    from orchestrator.runtimes import Runtime
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Meter:
+    """How far a transcript was read; `before` is what it told of earlier runs, and `began` says that ours was met."""
+
+    path: str
+    read: Read = Read()  # noqa: RUF009 (it is frozen)
+    before: Usage = Usage()  # noqa: RUF009 (it is frozen)
+    began: bool = False
+
+
+@dataclass(slots=True)
+class Meters:
+    """Reads one task's transcripts."""
+
+    files: Files
+    _meters: dict[str, _Meter] = field(default_factory=dict)
+
+    def look(self, run: Run, runtime: Runtime) -> Usage:
+        """Return what a run has used so far; nothing, where its program keeps no transcript or tells nothing in it.
+
+        A transcript that has not grown costs one look at its entry.
+        """
+        if not run.transcript or not isinstance(runtime, Metered):
+            return Usage()
+        meter = self._meters.get(run.id)
+        if meter is None or meter.path != run.transcript:
+            meter = _Meter(run.transcript, began=not run.resumes)
+        meter = self._read_on(meter, run, runtime)
+        self._meters[run.id] = meter
+        return meter.read.usage.since(meter.before) if meter.began else Usage()
+
+    def forget(self, run: str) -> None:
+        """Let go of a run that is gone."""
+        self._meters.pop(run, None)
+
+    def _read_on(self, meter: _Meter, run: Run, runtime: Metered) -> _Meter:
+        path, offset = Path(meter.path), meter.read.offset
+        entry = self.files.entry(path)
+        if entry is None or not entry.is_file or entry.size <= offset:
+            return meter
+        try:
+            data = self.files.read(path)[offset:]
+        except Unreadable as error:
+            log.warning("a transcript does not read: %s", error)
+            return meter
+        if meter.began:
+            return replace(meter, read=runtime.usage(data, meter.read))
+        ours = _ours(data, run.opened_at - CLOCKS)
+        read = runtime.usage(data[:ours], meter.read)
+        if ours == len(data):
+            return replace(meter, read=read)
+        return replace(meter, read=runtime.usage(data[ours:], read), before=read.usage, began=True)
+
+
+def _ours(data: bytes, opened_at: float) -> int:
+    """Return where the first line begins that says that it was written since a run was opened; the end if none does."""
+    place = 0
+    for line in data.splitlines(keepends=True):
+        if opened_at <= told_at(line) < math.inf:
+            return place
+        place += len(line)
+    return place
