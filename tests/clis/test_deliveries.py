@@ -15,6 +15,7 @@ from tests.clis.model_request import Conversation, Message, ModelRequest
 from tests.clis.orders import BYTES, LINES, an_order
 from tests.clis.users import agent
 
+NOT_KEPT = ("No conversation found with session ID", "Invalid session identifier")
 ORDER = "# Agent: dev\n**Run:** r-1\nDo it;\n"
 CALL = Call(
     Places(Path("/p"), Path("/h"), Path("/t"), Path("/w")),
@@ -69,8 +70,13 @@ def test_each_order_is_another_one_and_long_enough() -> None:
 
 @pytest.mark.parametrize("installed", WITH_RECEIPTS, indirect=True)
 def test_orders_arrive_whole_and_once_and_are_confirmed(installed: str) -> None:
-    """Also the one whose launching process is killed, and those of resumed sessions."""
+    """Also the one whose launching process is killed, and those of resumed sessions.
+
+    What some CLI says to have kept and has not (README.md) is not delivered, and the PM knows: it begins anew then.
+    """
     made = delivered(installed, 6, 1)
-    assert [(each.fate, each.trouble) for each in made] == [("whole", "")] * 6
+    kept = [each for each in made if not (each.resumed and any(gone in each.trouble for gone in NOT_KEPT))]
+    assert [(each.fate, each.trouble) for each in kept] == [("whole", "")] * len(kept)
+    assert {each.fate for each in made} <= {"whole", "not delivered"}
     assert sum(each.died for each in made) == 1
-    assert sum(each.resumed for each in made) == 3
+    assert len(kept) > sum(not each.resumed for each in made)

@@ -1,0 +1,117 @@
+"""Claude Code: what is laid down for a run, what its hooks mean, what they are answered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.model.agents import Agent
+from orchestrator.model.event import EventKind, Failure, Reply, Say
+from orchestrator.model.permission import Act, Wish
+from orchestrator.runtimes.claude import KEPT_KEY, KEY, SETTINGS, Claude
+from tests.unit.runtimes.captured import CAPTURED, captured
+from tests.unit.runtimes.spawns import SPAWN, a_spawn
+
+CLAUDE = Claude()
+SESSION = "11111111-2222-4333-8444-555555555555"
+VERSIONS = ("claude", "claude-2.1.197")
+MEANT: dict[str, tuple[EventKind, Failure | None] | None] = {
+    "Notification_idle_prompt": None,
+    "Notification_permission_prompt": (EventKind.WAITING, None),
+    "PermissionRequest": (EventKind.ASKED, None),
+    "PostToolUse": None,
+    "PreToolUse": None,
+    "SessionEnd": None,
+    "SessionStart": (EventKind.STARTED, None),
+    "SessionStart_resume": (EventKind.STARTED, None),
+    "Stop": (EventKind.ENDED, None),
+    "StopFailure_credit_gone": (EventKind.FAILED, Failure.CREDIT),
+    "StopFailure_overloaded": (EventKind.FAILED, Failure.OVERLOAD),
+    "StopFailure_rate_limit_hour": (EventKind.FAILED, Failure.LIMIT),
+    "StopFailure_rate_limit_short": (EventKind.FAILED, Failure.LIMIT),
+    "StopFailure_server_error": (EventKind.FAILED, Failure.OVERLOAD),
+    "StopFailure_too_long": (EventKind.FAILED, Failure.CONTEXT),
+    "StopFailure_unauthorized": (EventKind.FAILED, Failure.LOGIN),
+    "Stop_after_block": (EventKind.ENDED, None),
+    "UserPromptSubmit": (EventKind.TAKEN, None),
+    "UserPromptSubmit_typed": (EventKind.TAKEN, None),
+}
+EACH = [(cli, path.stem) for cli in VERSIONS for path in sorted((CAPTURED / cli).glob("[A-Z]*.json"))]
+
+
+@pytest.mark.parametrize(("cli", "name"), EACH)
+def test_what_each_captured_hook_means(cli: str, name: str) -> None:
+    event = CLAUDE.event(captured(cli, name))
+    assert (None if event is None else (event.kind, event.failure)) == MEANT[name]
+    assert event is None or (event.session, event.transcript.startswith("/")) == (SESSION, True)
+
+
+@pytest.mark.parametrize("cli", VERSIONS)
+def test_a_receipt_has_the_whole_prompt_and_an_end_what_was_said_last(cli: str) -> None:
+    taken, ended = (CLAUDE.event(captured(cli, name)) for name in ("UserPromptSubmit", "Stop"))
+    assert taken is not None
+    assert taken.text == captured(cli, "UserPromptSubmit")["prompt"]
+    assert ended is not None
+    assert (ended.text, ended.background) == ("I made it.", 0)
+
+
+@pytest.mark.parametrize("cli", VERSIONS)
+def test_a_wish_is_what_the_tool_would_do(cli: str) -> None:
+    event = CLAUDE.event(captured(cli, "PermissionRequest"))
+    assert event is not None
+    assert event.wish == Wish("Bash", Act.RUN, command="python3 -c 'print(1)' > asked.txt", cwd="/bench/work")
+
+
+@given(st.dictionaries(st.text(), st.recursive(st.none() | st.text() | st.integers(), st.lists)))
+def test_no_json_is_too_strange(told: dict[str, Any]) -> None:
+    for name in (
+        "Stop",
+        "StopFailure",
+        "PermissionRequest",
+        "UserPromptSubmit",
+        "Notification",
+        "SessionStart",
+    ):
+        CLAUDE.event(told | {"hook_event_name": name})
+    CLAUDE.event(told)
+
+
+def test_answers_are_what_its_hooks_print() -> None:
+    def said(reply: Reply) -> Any:
+        return json.loads(CLAUDE.answer(reply))
+
+    allowed = said(Reply(Say.ALLOW))["hookSpecificOutput"]
+    assert allowed == {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
+    denied = said(Reply(Say.DENY, "Not here."))["hookSpecificOutput"]["decision"]
+    assert denied == {"behavior": "deny", "message": "Not here."}
+    assert said(Reply(Say.GO_ON, "Write it.")) == {"decision": "block", "reason": "Write it."}
+    assert CLAUDE.answer(Reply(Say.PASS)) == ""
+
+
+def test_an_order_is_the_last_argument_and_a_session_is_gone_on_with() -> None:
+    new, again = CLAUDE.launching(SPAWN), CLAUDE.launching(a_spawn(resumes="s-1"))
+    assert new.argv[-3:] == ("--session-id", SPAWN.session, SPAWN.prompt)
+    assert again.argv[-3:] == ("--resume", "s-1", SPAWN.prompt)
+    # What follows takes as many folders as come: another option must end that, never the order.
+    granted = tuple(map(str, SPAWN.granted))
+    assert new.argv[: 2 + len(granted) + 1] == ("claude", "--add-dir", *granted, "--settings")
+
+
+def test_a_key_reaches_its_helper_only_and_each_hook_is_relayed() -> None:
+    launching = CLAUDE.launching(
+        a_spawn(environ={KEY: "k-1"}, agent=Agent("dev", tools=("Read",), model="m"))
+    )
+    laid = json.loads(launching.files[SETTINGS])
+    assert (launching.environment[KEY], launching.environment[KEPT_KEY]) == ("", "k-1")
+    assert laid["apiKeyHelper"] == f"printenv {KEPT_KEY}"
+    assert "k-1" not in launching.files[SETTINGS].decode()
+    commands = {name: each[0]["hooks"][0]["command"] for name, each in laid["hooks"].items()}
+    assert set(commands) == {
+        "SessionStart", "UserPromptSubmit", "StopFailure", "Notification", "PermissionRequest", "Stop"
+    }  # fmt: skip
+    assert {name for name, command in commands.items() if "waits" in command} == {"PermissionRequest", "Stop"}
+    assert "apiKeyHelper" not in json.loads(CLAUDE.launching(SPAWN).files[SETTINGS])
