@@ -13,7 +13,6 @@ from orchestrator.cli.exits import OF_TASK, Exit
 from orchestrator.cli.screen import ago, clock, coloured, columns, cut, harmless, paint, stamp, wrapped
 from orchestrator.cli.table import COLOURS, table
 from orchestrator.cli.tasks import about_task, chosen
-from orchestrator.formats.amounts import money_said, span_said, tokens_said
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -124,6 +123,8 @@ def _used(usage: dict[str, Any]) -> str:
     limits = usage.get("limits") or {}
     if not (usage.get("tokens") or usage.get("cost") or any(limits.values())):
         return ""
+    from orchestrator.formats.amounts import money_said, span_said, tokens_said
+
     parts = []
     for key, said, unit in (
         ("tokens", tokens_said, " tokens"),
@@ -138,6 +139,10 @@ def _used(usage: dict[str, Any]) -> str:
 
 def _used_by(agent: dict[str, Any]) -> str:
     tokens, cost = agent.get("tokens"), agent.get("cost")
+    if not (tokens or cost):
+        return ""
+    from orchestrator.formats.amounts import money_said, tokens_said
+
     return ", ".join([*([tokens_said(tokens)] if tokens else []), *([money_said(cost)] if cost else [])])
 
 

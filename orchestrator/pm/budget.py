@@ -128,8 +128,9 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
     budget, worked = budget_of(state, limits), state.worked
     if state.state is not TaskState.RUNNING or not worked.since or budget.time is None:
         return None
-    if any(question.kind is QuestionKind.BUDGET for question in state.open_questions):
-        return None
+    works = any(run.ending is Ending.NOT and run.reported_at is None for run in state.live_runs)
+    if any(not question.step for question in state.open_questions) and not works:
+        return None  # the whole task is asked about, and nobody is left to be ended
     share = 1.0 if Measure.TIME in state.warned else WARNS
     moment = worked.since + share * budget.time - worked.time
     # Reached already, and nothing came of it: nothing is left to do, or another question holds the task.
