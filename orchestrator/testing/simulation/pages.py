@@ -80,7 +80,8 @@ class Pages:
 
     def _state_differs(self, state: PMState) -> list[str]:
         shown = self.world.shown(self.wish)
-        true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=0.0)))
+        at = float(shown.get("updated") or 0.0)
+        true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=at)))
         differ = [key for key, value in true.items() if key not in _MOMENTS and shown.get(key) != value]
         return [f"state.json tells another {', '.join(differ)} than the state"] if differ else []
 
