@@ -25,8 +25,8 @@ from orchestrator.model.errors import BadFile
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import EventLanded
 from orchestrator.model.permission import Judgement, Ruling
+from orchestrator.pm.leave import leave_for
 from orchestrator.pm.permissions import judge
-from orchestrator.pm.turns import leave_for
 from orchestrator.ports.files import Unreadable
 from orchestrator.runtimes.choice import runtime_known
 

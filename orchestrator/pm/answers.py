@@ -36,8 +36,8 @@ from orchestrator.pm.concluding import fail
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.gates import accepted_by_user
 from orchestrator.pm.going_back import feed, may_replan, reopen, replan, set_aside
+from orchestrator.pm.leave import permitted
 from orchestrator.pm.passing import approve, go_through, pass_step, review_of
-from orchestrator.pm.turns import permitted
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import Answered

@@ -17,12 +17,13 @@ from orchestrator.pm.consulting import note_news
 from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.decisions import decision_landed
 from orchestrator.pm.draft import Decision, Draft
+from orchestrator.pm.heard import answer_given
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
 from orchestrator.pm.news import tell_news
 from orchestrator.pm.passing import work_committed, work_merged
 from orchestrator.pm.reports import report_landed
 from orchestrator.pm.silence import looked, nudged
-from orchestrator.pm.turns import answer_given, event_landed
+from orchestrator.pm.turns import event_landed
 
 if TYPE_CHECKING:
     from orchestrator.model.limits import Limits

@@ -1,0 +1,43 @@
+"""Taking note of what a program told, and answering it (law 4: an answer is the same however often it is given)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from orchestrator.model.actions import Answer
+from orchestrator.pm.changes import RunAnswered, RunTold, StepTallied
+
+if TYPE_CHECKING:
+    from orchestrator.model.event import Reply
+    from orchestrator.model.facts import AnswerGiven, EventLanded
+    from orchestrator.model.run import Run, Turn
+    from orchestrator.pm.draft import Draft
+
+
+def told(
+    draft: Draft, run: Run, fact: EventLanded, turn: Turn, evidence: str, *, waits: bool = False
+) -> None:
+    """Take note of an event: what is believed of its run now, and by what."""
+    event = fact.event
+    draft.change(RunTold(run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits))
+
+
+def answer(draft: Draft, run: Run, name: str, reply: Reply) -> None:
+    """Have an event answered, and let its run no longer wait."""
+    draft.act(Answer(id=draft.new_id("a"), run=run.id, name=name, reply=reply))
+    if draft.state.runs[run.id].waits_for == name:
+        draft.change(RunAnswered(run.id))
+
+
+def answer_given(draft: Draft, fact: AnswerGiven) -> None:
+    """An answer lies where its program looks."""
+    draft.close_actions(Answer, id=fact.action)
+
+
+def runs_again(draft: Draft, run: Run) -> None:
+    """The model's service answered: what is counted in a row begins anew."""
+    tally = draft.step(run.step).tally
+    if tally.limits or tally.overloads:
+        draft.change(StepTallied(run.step, replace(tally, limits=0, overloads=0)))
+        draft.notice(f"{run.instance} runs again")
