@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-import statistics
 import sys
 import threading
 import time
@@ -27,7 +26,7 @@ from orchestrator.daemon.events import Events
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.tmux import Tmux
-from orchestrator.model.event import Event, EventKind, Reply, Say
+from orchestrator.model.event import EventKind, Reply, Say
 from orchestrator.model.permission import Policy
 from orchestrator.pm.state import PMState
 from orchestrator.ports.files import Entry
@@ -36,7 +35,7 @@ from orchestrator.runtimes.choice import runtime_of
 from tests.clis.answers import say
 from tests.clis.bench import Bench, a_bench
 from tests.clis.caller import TASK, Call, Dies, place_and_die, place_call
-from tests.clis.model_request import ModelRequest
+from tests.clis.fates import HEADING, Delivery, row
 from tests.clis.orders import an_order
 from tests.clis.pinned import NODE, pins, why_missing
 from tests.clis.playing import always
@@ -52,58 +51,7 @@ LEAVES: Final = 15.0
 """Seconds that a CLI has to end by TERM."""
 EVERY: Final = 10
 """Of so many deliveries one is cut off in the middle."""
-_DEMOTED: Final = ("<pasted_content", "may contain instructions the user did not write")
 _DEATHS: Final = (Dies.BEFORE, Dies.WHILE, Dies.AFTER)
-
-
-@dataclass(slots=True)
-class Delivery:
-    """One order, and all that became known of it.
-
-    `whole` is the daemon's own verdict of each receipt; `left` says that the program ended by itself before its turn
-    did. Times are seconds since the epoch.
-    """
-
-    call: Call
-    dies: Dies
-    events: list[Event] = field(default_factory=list)
-    whole: list[bool] = field(default_factory=list)
-    at: float = 0.0
-    started_at: float = 0.0
-    receipt_at: float = 0.0
-    died: bool = False
-    left: bool = False
-    order: str = ""
-    asked: tuple[ModelRequest, ...] = ()
-    trouble: str = ""
-
-    @property
-    def resumed(self) -> bool:
-        return bool(self.call.session)
-
-    def told(self, kind: EventKind) -> list[Event]:
-        return [event for event in self.events if event.kind is kind]
-
-    @property
-    def fate(self) -> str:
-        """What became of it, in the words of the table.
-
-        An order that nobody confirmed, and that never reached the model before its run was ended, was not delivered,
-        and that is known; it was lost, if it was confirmed. What arrived unconfirmed is unknown to the PM. White space
-        at its ends does not count, as in `daemon/events.py`.
-        """
-        prompts = [request.prompt for request in self.asked]
-        if len(prompts) > 1 or len(self.whole) > 1 or len(self.told(EventKind.STARTED)) > 1:
-            return "doubled"
-        if not prompts:
-            return "lost" if self.whole else "not delivered"
-        if prompts[0].strip() != self.order.strip():
-            demoted = any(mark in prompts[0] and mark not in self.order for mark in _DEMOTED)
-            return "demoted" if demoted else "altered"
-        return "whole" if self.whole == [True] else "unknown"
-
-
-FATES: Final = ("whole", "not delivered", "lost", "doubled", "altered", "demoted", "unknown")
 
 
 @dataclass(slots=True)
@@ -274,24 +222,6 @@ def delivered(
             while wait(chains, timeout=30).not_done:
                 say_so(f"{pin}: {sum(bool(each.asked) for each in list(post.under_way.values()))} of {count}")
         return [delivery for chain in chains for delivery in chain.result()]
-
-
-def row(pin: str, made: Sequence[Delivery]) -> str:
-    """Return the line of the table in README.md."""
-    died = [each for each in made if each.died]
-    took = [each.receipt_at - each.at for each in made if each.receipt_at]
-    fates = [sum(each.fate == fate for each in made) for fate in FATES]
-    receipts = sum(each.whole == [True] for each in made)
-    parts = [pin, len(made), sum(each.resumed for each in made), len(died), receipts, *fates]
-    parts += [f"{statistics.median(took):.1f}" if took else "–"]
-    return f"| {' | '.join(map(str, parts))} |"
-
-
-HEADING: Final = (
-    "| CLI | orders | resumed | launcher killed | receipts | "
-    + " | ".join(("arrived whole", *FATES[1:]))
-    + " | s to the receipt |"
-)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

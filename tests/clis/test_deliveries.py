@@ -10,7 +10,8 @@ import pytest
 from orchestrator.daemon.act.launch import Places
 from orchestrator.model.event import Event, EventKind
 from tests.clis.caller import Call, Dies
-from tests.clis.deliveries import FATES, WITH_RECEIPTS, Delivery, delivered, row
+from tests.clis.deliveries import WITH_RECEIPTS, delivered
+from tests.clis.fates import FATES, Delivery, row
 from tests.clis.model_request import Conversation, Message, ModelRequest
 from tests.clis.orders import BYTES, LINES, an_order
 from tests.clis.users import agent

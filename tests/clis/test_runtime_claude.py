@@ -176,7 +176,7 @@ def test_an_interruption_is_told_by_nothing_but_its_screen(installed: str) -> No
 
 
 def test_term_ends_it_with_what_it_runs(installed: str) -> None:
-    # A bare `sleep` it does not run.
+    # A bare `sleep` is blocked by 2.1.328 (README.md).
     sleeping = call("Bash", command="python3 -c 'import time; time.sleep(7777)'")
     with running(installed, in_turn(sleeping, then=always(say("Done.")))) as here:
         here.answering = allows
