@@ -166,8 +166,9 @@ class Post:
             break
         if pane:
             host.close_pane(pane, delivery.call.run)
-        marks = f"**Run:** {delivery.call.run}\n"
-        delivery.asked = tuple(turn for turn in self.bench.server.turns if marks in turn.prompt)
+        delivery.asked = tuple(
+            turn for turn in self.bench.server.turns if _run_of(turn.prompt) == delivery.call.run
+        )
 
     # Listening ------------------------------------------------------------------------------------
 
@@ -208,6 +209,11 @@ class Post:
             reply = Reply(Say.DENY, "Not here.") if asked else Reply(Say.PASS)
             said = runtime_of(delivery.call.agent).answer(reply)
             put(self._files, self.where.home, fact.run, fact.name, said)
+
+
+def _run_of(prompt: str) -> str:
+    """Return the run that a prompt is for: the first that it names, as files of other runs may be quoted in it."""
+    return prompt.partition("**Run:** ")[2].partition("\n")[0]
 
 
 def delivered(
