@@ -66,7 +66,9 @@ def test_a_wish_is_what_the_tool_would_do(cli: str) -> None:
     assert event.wish == Wish("Bash", Act.RUN, command="python3 -c 'print(1)' > asked.txt", cwd="/bench/work")
 
 
-@given(st.dictionaries(st.text(), st.recursive(st.none() | st.text() | st.integers(), st.lists)))
+@given(
+    st.dictionaries(st.text(), st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=5))
+)
 def test_no_json_is_too_strange(told: dict[str, Any]) -> None:
     for name in (
         "Stop",
