@@ -87,6 +87,7 @@ def _believed(was: Run, change: c.RunBelieved) -> Run:
         pid=change.pid or was.pid,
         pane=change.pane or was.pane,
         exit=change.exit,
+        heard=() if change.life is Life.GONE else was.heard,  # nobody listens to it any more
         lasted=max(change.at - was.since, 0.0) if _dies(was, change) else was.lasted,
     )
 
