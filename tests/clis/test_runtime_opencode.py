@@ -157,6 +157,7 @@ def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
         assert here.kinds().count(EventKind.STARTED) == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("answer", "failure"),
     [
@@ -176,6 +177,7 @@ def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None
             assert failed.again_at == pytest.approx(time.time() + 3600, abs=60)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("trouble", [Trouble.OVERLOADED, Trouble.SERVER_ERROR])
 def test_what_it_tries_again_by_itself_is_told_as_that(trouble: Trouble) -> None:
     with running(always(Fault(trouble))) as here:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 from orchestrator.daemon import codec
 from orchestrator.daemon.journal import Journal, unsealed
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.pm.runs import Runs
+from orchestrator.pm.state import PMState
 from tests.integration.daemon.recording import JOURNALS, SUMMARY, summary
 
 VERSIONS = sorted(folder.name for folder in JOURNALS.iterdir())
@@ -40,4 +43,11 @@ def test_each_segment_leads_to_the_snapshot_of_the_next(folder: Path, tmp_path: 
         journal = Journal(DiskFiles(), alone)
         journal.close()
         snapshot = unsealed(later.read_bytes().split(b"\n")[0])
-        assert (journal.lines, journal.state) == (snapshot["n"], codec.decoded_state(snapshot["snapshot"]))
+        then = codec.decoded_state(snapshot["snapshot"])
+        assert (journal.lines, without_new_counts(journal.state)) == (snapshot["n"], without_new_counts(then))
+
+
+def without_new_counts(state: PMState) -> PMState:
+    """Return a state without what older versions did not count: how long runs lasted, and the task was at work."""
+    runs = [replace(run, lasted=0.0) for run in state.runs.values()]
+    return replace(state, runs=Runs(runs), worked=PMState().worked)

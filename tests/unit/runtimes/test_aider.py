@@ -17,7 +17,7 @@ from orchestrator.runtimes.aider import HISTORY, NOTES, SCRIPT, Aider
 from orchestrator.runtimes.screens import shown_on
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
 
-FIXTURES = Path("tests/fixtures/clis/aider")
+FIXTURES = Path(__file__).parents[2] / "fixtures/clis/aider"
 EARLIER = str(SPAWN.folder.parent / "r-0" / HISTORY)
 
 

@@ -16,7 +16,7 @@ from orchestrator.runtimes.opencode import OVERFLOWS, PLUGIN, RUN, TRIES, Openco
 from orchestrator.runtimes.screens import shown_on
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
 
-FIXTURES = Path("tests/fixtures/clis/opencode")
+FIXTURES = Path(__file__).parents[2] / "fixtures/clis/opencode"
 SESSION = "ses_e07092ed0ffepoGNovfVJkiON9"
 
 
