@@ -13,6 +13,7 @@ from statistics import median
 from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.box import question
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.pull import MARK, pull
 from orchestrator.hosts.ssh.states import Cut
 from tests.polling import wait_until
 from tests.remote.boxes import MISSING, Box, Boxes, boxes, may_isolate
@@ -55,6 +56,25 @@ def _noticed(link: Link, box: Box) -> float:
     return ended[0] - began
 
 
+def _pulls(user: Boxes, box: Box, link: Link, count: int) -> None:
+    there, mirror = box.home / f"task-{count}", user.folder / f"mirror-{count}"
+    (there / "handoffs").mkdir(parents=True)
+    (there / MARK).write_text("figures")
+    for number in range(count):
+        (there / "handoffs" / f"dev-{number:05}.md").write_text("done\n")
+
+    def bring() -> None:
+        assert pull(link, str(there), "figures", ["handoffs"], mirror, os.environ) == ""
+
+    def one_more() -> None:
+        (there / "handoffs" / f"new-{time.monotonic_ns()}.md").write_text("done\n")
+        bring()
+
+    _row(f"pull, {count} files, all new", [_seconds(bring)])
+    _row(f"pull, {count} files, nothing new", [_seconds(bring) for _ in range(_TIMES)])
+    _row(f"pull, {count} files, one new", [_seconds(one_more) for _ in range(_TIMES)])
+
+
 def _command(pid: int) -> str:
     try:
         with open(f"/proc/{pid}/cmdline") as file:  # noqa: PTH123 - a process, not a file of ours
@@ -87,6 +107,8 @@ def _figures(user: Boxes) -> None:
         "what a box is like, one round trip",
         [_seconds(lambda: link.run(question("/", ["git"]))) for _ in range(_TIMES)],
     )
+    for count in (10, 10_000):
+        _pulls(user, box, link, count)
     noticed = []
     for _ in range(3):
         link.again()

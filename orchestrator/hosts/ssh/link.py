@@ -116,6 +116,17 @@ class Link:
                 raise Cut(f"{self.address} did not end `{argv[0]}` within {deadline:g} s") from None
             return self._told(ended, mark, argv[0], master)
 
+    @contextmanager
+    def shell(self, deadline: float = DEADLINE) -> Iterator[list[str]]:
+        """Hold a channel for a program that speaks over ssh by itself; give the words that it puts ahead of a host.
+
+        Which host it names counts for nothing. `deadline`, in seconds, is for the wait. Raises as `run` does.
+        """
+        until = time.monotonic() + deadline
+        with self._channel(until):
+            self._connected(until)
+            yield self._place.channel_words()
+
     def again(self) -> None:
         """Let the next command try to connect at once: somebody mended something, or the network came back."""
         with self._connecting:

@@ -112,10 +112,14 @@ class MasterPlace:
 
     def channel(self, command: str) -> list[str]:
         """Return the arguments that run a command line there over the connection, and never open another."""
+        return [*self.channel_words(), "--", self.address.host, command]
+
+    def channel_words(self) -> list[str]:
+        """Return those arguments as far as the host, which counts for nothing where the connection stands."""
         # With a master there is no need of settings; without one there must be no connection beside ours.
         path = str(self.socket).replace("%", "%%")
         only = ["-F", "none", "-o", "ProxyCommand=false", "-o", f"ControlPath={path}", "-o", "LogLevel=ERROR"]
-        return ["ssh", *only, "-T", "--", self.address.host, command]
+        return ["ssh", *only, "-T"]
 
     def question(self) -> list[str]:
         """Return the arguments that ask the master whether it is there."""
