@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.formats.text import neutral
@@ -15,7 +16,37 @@ _HOST: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}(?:%[
 _USER: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
 _REMOTE: Final = re.compile(rf"((?:{_USER}@)?{_HOST}):(.*)")
 _URL: Final = re.compile(rf"ssh://((?:{_USER}@)?{_HOST}(?::[0-9]{{1,5}})?)(/.*)")
+_ADDRESS: Final = re.compile(rf"(?:(?P<user>{_USER})@)?(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?")
 _LAST_PORT: Final = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Whom ssh is to call: a name or address, or an alias of the user's settings. Empty and 0: as they say."""
+
+    host: str
+    user: str = ""
+    port: int = 0
+
+    def words(self) -> list[str]:
+        """Return the arguments of ssh that name it; the last is the host, which `--` keeps from being an option."""
+        user = ["-l", self.user] if self.user else []
+        port = ["-p", str(self.port)] if self.port else []
+        return [*user, *port, "--", self.host]
+
+    def __str__(self) -> str:
+        """As a person writes it; as `user@host`, with a port behind it if one was given."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = f":{self.port}" if self.port else ""
+        return f"{self.user}@{host}{port}" if self.user else f"{host}{port}"
+
+
+def address_of(place: Place) -> Address:
+    """Return whom to call for a place on a box, as `read_place` made it. Raises Refused if it is none."""
+    found = _ADDRESS.fullmatch(place.host)
+    if not found:
+        raise Refused(f"{_shown(place.host)} is no address of a box: {FORM}")
+    return Address(found["host"].strip("[]"), found["user"] or "", int(found["port"] or 0))
 
 
 def read_place(text: str) -> Place:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.place import read_place, render_place
+from orchestrator.formats.place import Address, address_of, read_place, render_place
 from orchestrator.model.errors import Refused
 from orchestrator.model.task import Place
 
@@ -85,3 +85,26 @@ def test_a_place_is_safe_as_an_argument(text):
     assert not place.host.startswith("-")
     assert not set(place.host) & set("$`() \t\n;&|<>'\"\\*?!#/")
     assert read_place(render_place(place)) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "words"),
+    [
+        ("box:/x", Address("box"), ["--", "box"]),
+        ("me@box:/x", Address("box", "me"), ["-l", "me", "--", "box"]),
+        ("ssh://box:2222/x", Address("box", "", 2222), ["-p", "2222", "--", "box"]),
+        ("ssh://me@[::1]:22/x", Address("::1", "me", 22), ["-l", "me", "-p", "22", "--", "::1"]),
+        ("[fe80::1%eth0]:/x", Address("fe80::1%eth0"), ["--", "fe80::1%eth0"]),
+    ],
+)
+def test_an_address_is_told_to_ssh_in_words_of_its_own(text, address, words):
+    place = read_place(text)
+    assert address_of(place) == address
+    assert address.words() == words
+    assert str(address) == place.host
+
+
+@pytest.mark.parametrize("host", ["", "-oProxyCommand=x", "a b", "me@-x", "box;x", "box:port"])
+def test_what_is_no_address_is_refused(host):
+    with pytest.raises(Refused, match="no address of a box"):
+        address_of(Place("/x", host))

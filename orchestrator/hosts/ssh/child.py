@@ -1,0 +1,118 @@
+"""One child process, fed and read within bounds: so many bytes, so many seconds, then it is killed by its id."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import IO, Final
+
+from orchestrator.model.errors import Refused, Unavailable
+
+_PIECE: Final = 65_536
+
+
+class Late(Unavailable):
+    """A child did not end by its deadline, and was killed."""
+
+
+class TooMuch(Refused):
+    """A child wrote more than it was allowed, and was killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a child left: its status (negative: the signal that ended it) and what it wrote."""
+
+    status: int
+    out: bytes
+    err: bytes
+
+
+@dataclass
+class _Streams:
+    """What is still to be written to a child, and what was read of it."""
+
+    stdin: memoryview
+    most: int
+    read: dict[str, bytearray] = field(default_factory=lambda: {"out": bytearray(), "err": bytearray()})
+
+    def serve(self, stream: IO[bytes], name: str) -> bool:
+        """Move one piece; return False when the stream is through. Raises TooMuch."""
+        if name == "in":
+            with suppress(BlockingIOError, BrokenPipeError):
+                self.stdin = self.stdin[os.write(stream.fileno(), self.stdin[:_PIECE]) :]
+                return bool(self.stdin)
+            return False
+        piece = os.read(stream.fileno(), _PIECE)
+        self.read[name] += piece
+        if len(self.read[name]) > self.most:
+            raise TooMuch(f"wrote more than {self.most} bytes")
+        return bool(piece)
+
+
+def run_child(
+    argv: Sequence[str], *, stdin: bytes, deadline: float, most: int, environ: Mapping[str, str]
+) -> Ended:
+    """Run a program in a session of its own, so that it finds no terminal to ask on; return what it left.
+
+    `deadline` is in seconds, `most` in bytes of standard output and of standard error each.
+
+    Raises:
+        Late: it did not end in time.
+        TooMuch: it wrote more than `most`.
+        Unavailable: it could not be started.
+
+    """
+    until = time.monotonic() + deadline
+    try:
+        child = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(environ),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Unavailable(f"{argv[0]} could not be started: {error}") from error
+    with child:
+        try:
+            streams = _Streams(memoryview(stdin), most)
+            _serve(child, streams, until)
+            status = child.wait(max(0.0, until - time.monotonic()))
+        except (Late, subprocess.TimeoutExpired):
+            raise Late(f"{argv[0]} did not end within {deadline:g} s") from None
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+    return Ended(status, bytes(streams.read["out"]), bytes(streams.read["err"]))
+
+
+def _serve(child: subprocess.Popen[bytes], streams: _Streams, until: float) -> None:
+    assert child.stdin is not None  # noqa: S101 - PIPE was asked for
+    assert child.stdout is not None  # noqa: S101
+    assert child.stderr is not None  # noqa: S101
+    with selectors.DefaultSelector() as ready:
+        if streams.stdin:
+            os.set_blocking(child.stdin.fileno(), False)
+            ready.register(child.stdin, selectors.EVENT_WRITE, "in")
+        else:
+            child.stdin.close()
+        ready.register(child.stdout, selectors.EVENT_READ, "out")
+        ready.register(child.stderr, selectors.EVENT_READ, "err")
+        while ready.get_map():
+            left = until - time.monotonic()
+            if left <= 0:
+                raise Late
+            for key, _ in ready.select(left):
+                stream: IO[bytes] = key.fileobj  # type: ignore[assignment]
+                if not streams.serve(stream, key.data):
+                    ready.unregister(stream)
+                    if key.data == "in":
+                        stream.close()

@@ -1,0 +1,236 @@
+"""The way to a box: commands over one shared connection, which is made when it is needed and left alone when it fails.
+
+Nothing here opens a second connection, tries in a row, or takes silence for an end: a box is *unreachable*
+since a moment, and known by evidence (law 5).
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import shlex
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from orchestrator.formats.place import Address
+from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
+from orchestrator.hosts.ssh.backoff import pause
+from orchestrator.hosts.ssh.child import Ended, Late, run_child
+from orchestrator.hosts.ssh.master import CONNECT, Master, MasterPlace, NoConnection, ssh_environment
+from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way, refused
+from orchestrator.model.errors import Refused
+
+CHANNELS: Final = 8
+"""Commands at once over one connection: sshd allows 10 (MaxSessions), and a person may want to look in too."""
+
+MOST: Final = 1_048_576
+"""Bytes that a command may print, unless told otherwise."""
+
+DEADLINE: Final = 20.0
+"""Seconds that a command may wait for a channel, and again that it may take."""
+
+_LOST: Final = "the connection was lost"
+_NO_CHANNEL: Final = b"mux_client_request_session: session request failed"
+_SHELL: Final = '"$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
+"""Runs its arguments, and tells that they ended: ssh's own 255 could be theirs, or the connection's end."""
+
+
+class Link:
+    """The way to one box. Safe to call from several threads.
+
+    Args:
+        address: whom to call.
+        folder: where the connection's socket may lie: 0700, ours, a short path.
+        environ: the environment of ssh.
+        config: settings of ssh to use in place of the user's own.
+        channels: how many commands may run at once.
+        connect: seconds in which a connection must stand.
+
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        folder: Path,
+        environ: Mapping[str, str],
+        *,
+        config: Path | None = None,
+        channels: int = CHANNELS,
+        connect: float = CONNECT,
+    ) -> None:
+        self.address = address
+        self._place = MasterPlace(address, folder, config, connect)
+        self._environ = ssh_environment(environ)
+        self._channels = threading.BoundedSemaphore(channels)
+        self._connecting = threading.Lock()
+        self._master: Master | None = None
+        self._state = State()
+        self._failures = 0
+        self._not_before = 0.0
+
+    def state(self) -> State:
+        """Return what is held true of the way, and since when. Asks nobody: it is known in a moment."""
+        master = self._master
+        if self._state.way is Way.REACHABLE and master is not None and not master.stands():
+            with self._connecting:
+                if self._master is master:
+                    self._lost(_LOST)
+        return self._state
+
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes = b"", deadline: float = DEADLINE, most: int = MOST
+    ) -> Ended:
+        """Run a program on the box and return its status and what it printed; no word of it means anything to a shell.
+
+        `deadline` is in seconds, `most` in bytes of standard output and of standard error each. A connection that must
+        be made first has a deadline of its own.
+
+        Raises:
+            Unreachable: there is no connection, and none was to be had or tried now. Nothing was run.
+            Cut: the connection ended under the command, or it did not end in time: its outcome is unknown.
+            NotLetIn: the box or our ssh refuses, until `again` is called.
+            TooMuch: it printed more than `most` bytes.
+
+        """
+        if not argv or any("\0" in word for word in argv):
+            raise Refused("a command for a box must have words, and no NUL in them")
+        until = time.monotonic() + deadline
+        with self._channel(until):
+            master = self._connected(until)
+            mark = secrets.token_hex(8)
+            line = shlex.join(["sh", "-c", _SHELL, mark, *argv])
+            try:
+                ended = run_child(
+                    self._place.channel(line),
+                    stdin=stdin,
+                    deadline=deadline,
+                    most=most,
+                    environ=self._environ,
+                )
+            except Late:
+                self._doubt(master)
+                raise Cut(f"{self.address} did not end `{argv[0]}` within {deadline:g} s") from None
+            return self._told(ended, mark, argv[0], master)
+
+    @contextmanager
+    def shell(self, deadline: float = DEADLINE) -> Iterator[list[str]]:
+        """Hold a channel for a program that speaks over ssh by itself; give the words that it puts ahead of a host.
+
+        Which host it names counts for nothing. `deadline`, in seconds, is for the wait. Raises as `run` does.
+        """
+        until = time.monotonic() + deadline
+        with self._channel(until):
+            self._connected(until)
+            yield self._place.channel_words()
+
+    def again(self) -> None:
+        """Let the next command try to connect at once: somebody mended something, or the network came back."""
+        with self._connecting:
+            self._not_before = 0.0
+            if self._state.way is Way.REFUSED:
+                self._state = State()
+
+    def close(self) -> None:
+        """End the connection; commands that run there are hung up, what lives in a tmux there goes on."""
+        with self._connecting:
+            if self._master is not None:
+                self._master.close()
+            self._master, self._state = None, State()
+
+    # Connecting -----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _channel(self, until: float) -> Iterator[None]:
+        if not self._channels.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise Unreachable(f"{self.address} is busy: no channel was free in time")
+        try:
+            yield
+        finally:
+            self._channels.release()
+
+    def _connected(self, until: float) -> Master:
+        if not self._connecting.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise Unreachable(f"{self.address} is being called, and does not answer")
+        try:
+            if self._master is not None and self._master.stands():
+                return self._master
+            if self._master is not None:
+                self._lost(_LOST)
+            if self._state.way is Way.REFUSED:
+                raise NotLetIn(_sentence(self.address, self._state), self._state)
+            if time.monotonic() < self._not_before:
+                raise Unreachable(_sentence(self.address, self._state))
+            return self._connect()
+        finally:
+            self._connecting.release()
+
+    def _connect(self) -> Master:
+        try:
+            self._master = Master.connect(self._place, self._environ)
+        except NoConnection as problem:
+            words = read_words(problem.said)
+            if words.trouble is Trouble.UNREACHABLE:
+                self._lost(words.why)
+                raise Unreachable(_sentence(self.address, self._state)) from None
+            known = _known(words.known_in, words.line)
+            self._state = refused(self.address, words, known, time.time())
+            raise NotLetIn(_sentence(self.address, self._state), self._state) from None
+        self._state = State(Way.REACHABLE, time.time(), "ssh is connected")
+        return self._master
+
+    def _lost(self, why: str) -> None:
+        """Note that the way is lost since now, or since it was first; and when it is tried next."""
+        if self._master is not None:
+            self._master.close()
+            self._master = None
+        self._failures += 1
+        self._not_before = time.monotonic() + pause(self._failures, random.random())  # noqa: S311 - no secret
+        since = self._state.since if self._state.way is Way.UNREACHABLE else time.time()
+        self._state = State(Way.UNREACHABLE, since, why)
+
+    def _doubt(self, master: Master) -> None:
+        """Give up a connection whose own process hangs; what only runs long there is left alone."""
+        if not master.answers(self._environ):
+            with self._connecting:
+                if self._master is master:
+                    self._lost("the connection's own process does not answer")
+
+    def _told(self, ended: Ended, mark: str, name: str, master: Master) -> Ended:
+        """Return what a command left, if it told its own end."""
+        said, _, told = ended.err.rpartition(f"\n{mark} ".encode())
+        if told.strip().isdigit():
+            # Not when it connects: a box that lets in and hangs up would be called each second for ever.
+            self._failures = 0
+            return Ended(int(told), ended.out, said)
+        if ended.err.startswith(_NO_CHANNEL):
+            raise Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
+        if not master.stands():
+            self.state()
+        words = ended.err[-200:].decode(errors="replace").strip()
+        raise Cut(
+            f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})"
+        )
+
+
+def _known(path: str, line: int) -> str:
+    """Return the fingerprint in a line of the user's known_hosts, or nothing if it is not to be had."""
+    if not path or not line:
+        return ""
+    try:
+        with Path(path).open(errors="replace") as file:
+            return next((fingerprint(text) for number, text in enumerate(file, 1) if number == line), "")
+    except OSError:
+        return ""
+
+
+def _sentence(address: Address, state: State) -> str:
+    if state.way is Way.UNREACHABLE:
+        minutes = (time.time() - state.since) / 60
+        return f"{address} is unreachable for {minutes:.0f} min ({state.why})"
+    keys = f"; it shows {state.offered}" if state.offered else ""
+    known = f", you know {state.known}" if state.known else ""
+    return f"{address} is refused: {state.why}{keys}{known}: {state.advice}"

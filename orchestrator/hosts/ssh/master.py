@@ -1,0 +1,210 @@
+"""The one connection to a box: ssh as a control master of our own, in front of which every command is a channel.
+
+The system's ssh, because only it honours the user's settings whole: Include, Match, ProxyJump, agents,
+certificates, security keys. What of them would change the user's machine, open a port, ask, or run a command
+of its own is overridden here, by options that take precedence over every file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from orchestrator.formats.place import Address
+from orchestrator.hosts.processes import Process, alive, send, start_of
+from orchestrator.hosts.ssh.child import run_child
+from orchestrator.model.errors import Refused, Unavailable
+
+CONNECT: Final = 8.0
+"""Seconds in which a connection must stand, jumps and login included."""
+
+ALIVE_EVERY: Final = 2
+"""Seconds between two questions whether the box still answers, where nothing else was heard of it."""
+
+ALIVE_MISSED: Final = 3
+"""Unanswered ones after which the connection is dead: known in less than 10 s."""
+
+PROBE: Final = 2.0
+"""Seconds in which the connection's own process must say that it is there."""
+
+_LOOK: Final = 0.005  # seconds between two looks for the control socket
+_SAID: Final = 16_384  # bytes of ssh's own words that are read
+_SOCKET: Final = 104 - 18  # the shortest limit there is, less what ssh appends while it makes the socket
+
+_ALWAYS: Final = {
+    "AddKeysToAgent": "no",
+    "BatchMode": "yes",
+    "ClearAllForwardings": "yes",
+    "ConnectionAttempts": "1",
+    "ControlMaster": "yes",
+    "ControlPersist": "no",
+    "ForwardAgent": "no",
+    "ForwardX11": "no",
+    "LogLevel": "ERROR",  # a banner of the box would stand among ssh's own words
+    "PermitLocalCommand": "no",
+    "RemoteCommand": "none",
+    "ServerAliveCountMax": str(ALIVE_MISSED),
+    "ServerAliveInterval": str(ALIVE_EVERY),
+    "StrictHostKeyChecking": "yes",
+    "Tunnel": "no",
+    "UpdateHostKeys": "no",  # would write to the user's known_hosts
+}
+
+
+class NoConnection(Unavailable):
+    """ssh ended before the connection stood. `said` is what it wrote on standard error."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+        super().__init__(said)
+
+
+def ssh_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of ssh: the user's, in the language that we read, and with nobody to ask."""
+    return {**environ, "LC_ALL": "C", "SSH_ASKPASS_REQUIRE": "never"}
+
+
+@dataclass(frozen=True, slots=True)
+class MasterPlace:
+    """Whom to call, and the folder, 0700 and ours, in which the connection's socket lies.
+
+    `config` takes the place of the user's own settings, as `ssh -F` does. `connect` is how many seconds a
+    connection may take.
+    """
+
+    address: Address
+    folder: Path
+    config: Path | None = None
+    connect: float = CONNECT
+
+    @property
+    def socket(self) -> Path:
+        """Where the control socket lies. Raises Refused where that path would be too long for the system."""
+        name = hashlib.sha256(str(self.address).encode()).hexdigest()[:12]
+        path = self.folder / name
+        if len(os.fsencode(path)) > _SOCKET:
+            raise Refused(f"{self.folder} is too long a path for a socket of ssh: set a shorter state folder")
+        return path
+
+    @property
+    def owner(self) -> Path:
+        """The file that tells which process holds the connection."""
+        return self.socket.with_suffix(".pid")
+
+    def command(self) -> list[str]:
+        """Return the arguments of the master."""
+        # A little earlier than we give up, so that ssh says why.
+        always = {**_ALWAYS, "ConnectTimeout": str(max(1, int(self.connect) - 1))}
+        settings = [word for name, value in always.items() for word in ("-o", f"{name}={value}")]
+        config = ["-F", str(self.config)] if self.config else []
+        # A percent sign would be expanded in ControlPath.
+        path = str(self.socket).replace("%", "%%")
+        return ["ssh", *config, "-N", "-T", "-o", f"ControlPath={path}", *settings, *self.address.words()]
+
+    def channel(self, command: str) -> list[str]:
+        """Return the arguments that run a command line there over the connection, and never open another."""
+        return [*self.channel_words(), "--", self.address.host, command]
+
+    def channel_words(self) -> list[str]:
+        """Return those arguments as far as the host, which counts for nothing where the connection stands."""
+        # With a master there is no need of settings; without one there must be no connection beside ours.
+        path = str(self.socket).replace("%", "%%")
+        only = ["-F", "none", "-o", "ProxyCommand=false", "-o", f"ControlPath={path}", "-o", "LogLevel=ERROR"]
+        return ["ssh", *only, "-T"]
+
+    def question(self) -> list[str]:
+        """Return the arguments that ask the master whether it is there."""
+        path = str(self.socket).replace("%", "%%")
+        return ["ssh", "-F", "none", "-o", f"ControlPath={path}", "-O", "check", "--", self.address.host]
+
+
+class Master:
+    """A connection that stands, until it is closed or found dead."""
+
+    def __init__(self, place: MasterPlace, child: subprocess.Popen[bytes], words: IO[bytes]) -> None:
+        self._place = place
+        self._child = child
+        self._words = words
+
+    @classmethod
+    def connect(cls, place: MasterPlace, environ: Mapping[str, str]) -> Master:
+        """Open the connection; one that an earlier process of ours left behind is ended first, by its id.
+
+        Raises:
+            NoConnection: ssh ended, or did not get through in time.
+            Unavailable: ssh could not be started.
+
+        """
+        place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _end_left_behind(place)
+        until = time.monotonic() + place.connect
+        # A file, for nobody reads while the connection stands: a full pipe would stop it.
+        words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the connection
+        try:
+            child = subprocess.Popen(
+                place.command(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=words,
+                env=ssh_environment(environ),
+                start_new_session=True,
+            )
+        except OSError as error:
+            words.close()
+            raise Unavailable(f"ssh could not be started: {error}") from error
+        place.owner.write_text(str(Process(child.pid, start_of(child.pid))))
+        made = cls(place, child, words)
+        while not place.socket.exists():
+            late = time.monotonic() > until
+            if late or child.poll() is not None:
+                said = made.close()
+                raise NoConnection(f"no answer within {place.connect:g} s" if late else said)
+            time.sleep(_LOOK)
+        return made
+
+    def stands(self) -> bool:
+        """Tell whether the connection stands as far as ssh knows."""
+        return self._child.poll() is None and self._place.socket.exists()
+
+    def answers(self, environ: Mapping[str, str]) -> bool:
+        """Ask the connection's own process whether it is there; one that hangs is not."""
+        try:
+            asked = self._place.question()
+            return run_child(asked, stdin=b"", deadline=PROBE, most=_SAID, environ=environ).status == 0
+        except (Unavailable, Refused):
+            return False
+
+    def close(self) -> str:
+        """End the connection with all that runs in it; return what ssh said."""
+        if self._child.poll() is None:
+            with suppress(ProcessLookupError):
+                # Its jumps are children of it.
+                os.killpg(self._child.pid, signal.SIGKILL)
+        self._child.wait()
+        with self._words as words:
+            words.seek(0)
+            said = words.read(_SAID).decode(errors="replace")
+        self._place.socket.unlink(missing_ok=True)
+        self._place.owner.unlink(missing_ok=True)
+        return said
+
+
+def _end_left_behind(place: MasterPlace) -> None:
+    """End the master of a process of ours that was killed: it may hang, and nobody would ever close it."""
+    with suppress(OSError, ValueError):
+        pid, _, start = place.owner.read_text().partition("@")
+        left = Process(int(pid), start)
+        send(left, signal.SIGKILL)
+        until = time.monotonic() + 1
+        while alive(left) and time.monotonic() < until:
+            time.sleep(_LOOK)
+    place.socket.unlink(missing_ok=True)

@@ -1,0 +1,126 @@
+"""What the way to a box costs, beside its floors: `python -m tests.remote.figures`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from statistics import median
+
+from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.box import question
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.pull import MARK, pull
+from orchestrator.hosts.ssh.states import Cut
+from tests.polling import wait_until
+from tests.remote.boxes import MISSING, Box, Boxes, boxes, may_isolate
+
+_TIMES = 20
+
+
+def _seconds(act: Callable[[], object]) -> float:
+    began = time.monotonic()
+    act()
+    return time.monotonic() - began
+
+
+def _row(what: str, seconds: list[float]) -> None:
+    low, middle, high = (1000 * each for each in (min(seconds), median(seconds), max(seconds)))
+    sys.stdout.write(f"{what:<52} {low:8.1f} {middle:8.1f} {high:8.1f} ms\n")
+    sys.stdout.flush()
+
+
+def _noticed(link: Link, box: Box) -> float:
+    """Return how long after a cut a command that runs is known to be cut off."""
+    ended: list[float] = []
+
+    def run() -> None:
+        try:
+            link.run(["sleep", "60"], deadline=60)
+        except Cut:
+            ended.append(time.monotonic())
+
+    runner = threading.Thread(target=run)
+    runner.start()
+    while not any("sleep" in _command(each.pid) for each in box.processes()):
+        time.sleep(0.01)
+    with box.cut():
+        began = time.monotonic()
+        runner.join()
+    # The box was told nothing of the end: what ran there still does.
+    box.kill_sessions()
+    wait_until(lambda: not box.sessions())
+    return ended[0] - began
+
+
+def _pulls(user: Boxes, box: Box, link: Link, count: int) -> None:
+    there, mirror = box.home / f"task-{count}", user.folder / f"mirror-{count}"
+    (there / "handoffs").mkdir(parents=True)
+    (there / MARK).write_text("figures")
+    for number in range(count):
+        (there / "handoffs" / f"dev-{number:05}.md").write_text("done\n")
+
+    def bring() -> None:
+        assert pull(link, str(there), "figures", ["handoffs"], mirror, os.environ) == ""
+
+    def one_more() -> None:
+        (there / "handoffs" / f"new-{time.monotonic_ns()}.md").write_text("done\n")
+        bring()
+
+    _row(f"pull, {count} files, all new", [_seconds(bring)])
+    _row(f"pull, {count} files, nothing new", [_seconds(bring) for _ in range(_TIMES)])
+    _row(f"pull, {count} files, one new", [_seconds(one_more) for _ in range(_TIMES)])
+
+
+def _command(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/cmdline") as file:  # noqa: PTH123 - a process, not a file of ours
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _figures(user: Boxes) -> None:
+    box = user.add("alpha")
+    link = Link(Address("alpha"), user.folder / "s", os.environ, config=user.config, connect=60)
+
+    def fresh() -> None:
+        link.close()
+        link.run(["true"])
+
+    def floor() -> None:
+        made = next(path for path in (user.folder / "s").iterdir() if path.is_socket())
+        raw = ["ssh", "-F", "none", "-S", str(made), "--", "alpha", "true"]
+        subprocess.run(raw, check=True, stdin=subprocess.DEVNULL)
+
+    _row(
+        "floor: ssh true, a connection of its own",
+        [_seconds(lambda: user.ssh("--", "alpha", "true")) for _ in range(5)],
+    )
+    _row("connect, and one command", [_seconds(fresh) for _ in range(5)])
+    _row("floor: ssh true over the shared connection", [_seconds(floor) for _ in range(_TIMES)])
+    _row("Link.run true", [_seconds(lambda: link.run(["true"])) for _ in range(_TIMES)])
+    _row(
+        "what a box is like, one round trip",
+        [_seconds(lambda: link.run(question("/", ["git"]))) for _ in range(_TIMES)],
+    )
+    for count in (10, 10_000):
+        _pulls(user, box, link, count)
+    noticed = []
+    for _ in range(3):
+        link.again()
+        noticed.append(_noticed(link, box))
+    _row("cable out (or sshd frozen), known", noticed)
+    link.close()
+
+
+if __name__ == "__main__":
+    if MISSING:
+        sys.exit(f"{' and '.join(MISSING)} missing: scripts/setup --boxes installs them")
+    kind = "a network namespace behind a veth pair" if may_isolate() else "a port of loopback"
+    sys.stdout.write(f"the box is {kind}; least, median, most\n")
+    with boxes() as user:
+        _figures(user)

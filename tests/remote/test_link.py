@@ -1,0 +1,289 @@
+"""The way to a box, on real ones: one connection, its bounds, and every way in which it ends."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from orchestrator.formats.place import Address
+from orchestrator.formats.ssh_words import Trouble
+from orchestrator.hosts.processes import Process, alive
+from orchestrator.hosts.ssh.child import TooMuch
+from orchestrator.hosts.ssh.link import CHANNELS, Link
+from orchestrator.hosts.ssh.states import Cut, NotLetIn, Unreachable, Way
+from tests.polling import wait_until
+from tests.remote.boxes import Box, Boxes
+
+HOSTILE = [
+    "$(touch /tmp/x)",
+    "`id`",
+    "-n",
+    "a  b",
+    "it's",
+    'say "x"',
+    "two\nlines",
+    ";",
+    "*",
+    "\\n",
+    "",
+    "~",
+    "!!",
+]
+
+
+@pytest.fixture
+def box(boxes: Boxes) -> Box:
+    return boxes.add("alpha")
+
+
+@pytest.fixture
+def link(boxes: Boxes, box: Box) -> Iterator[Link]:
+    made = way_to(boxes, "alpha")
+    yield made
+    made.close()
+
+
+def way_to(boxes: Boxes, name: str, channels: int = CHANNELS) -> Link:
+    # A connection takes 0.2 s; on a machine that is shared it may take ten.
+    folder = boxes.folder / "s"
+    return Link(Address(name), folder, os.environ, config=boxes.config, channels=channels, connect=60)
+
+
+def master_of(boxes: Boxes) -> Process:
+    (owner,) = (boxes.folder / "s").glob("*.pid")
+    pid, _, start = owner.read_text().partition("@")
+    return Process(int(pid), start)
+
+
+def fingerprint(path: Path) -> str:
+    done = subprocess.run(["ssh-keygen", "-lf", str(path)], capture_output=True, text=True, check=True)
+    return done.stdout.split()[1]
+
+
+# What a command is and leaves ---------------------------------------------------------------------
+
+
+def test_words_arrive_as_they_are_and_what_is_printed_comes_back(link: Link) -> None:
+    ended = link.run(["printf", "%s\\0", *HOSTILE])
+    assert ended.out.decode().split("\0")[:-1] == HOSTILE
+    assert (ended.status, ended.err) == (0, b"")
+    assert link.state().way is Way.REACHABLE
+
+
+def test_input_of_any_size_goes_in(link: Link) -> None:
+    text = os.urandom(3_000_000)
+    assert link.run(["cksum"], stdin=text).out.split()[1] == b"3000000"
+    assert link.run(["cat"], stdin=text[:900_000]).out == text[:900_000]
+
+
+@pytest.mark.parametrize(("command", "status"), [("exit 255", 255), ("exit 3", 3), ("kill -9 $$", 137)])
+def test_a_status_is_the_commands_own_even_where_ssh_means_something_by_it(
+    link: Link, command: str, status: int
+) -> None:
+    ended = link.run(["sh", "-c", f"echo out; echo err >&2; {command}"])
+    assert (ended.status, ended.out, ended.err.splitlines()[0]) == (status, b"out\n", b"err")
+
+
+def test_a_command_that_prints_too_much_is_ended_and_the_connection_stands(link: Link, box: Box) -> None:
+    with pytest.raises(TooMuch, match="more than 1000 bytes"):
+        link.run(["yes"], most=1000)
+    assert link.run(["echo", "on"]).out == b"on\n"
+    assert box.logins() == 1
+
+
+def test_many_commands_share_one_connection(link: Link, box: Box) -> None:
+    with ThreadPoolExecutor(20) as pool:
+        statuses = [
+            each.status for each in pool.map(lambda n: link.run(["sh", "-c", f"exit {n}"]), range(20))
+        ]
+    assert statuses == list(range(20))
+    assert box.logins() == 1
+
+
+def test_where_the_box_grants_no_more_sessions_nothing_is_run_and_no_second_connection_made(
+    boxes: Boxes, box: Box
+) -> None:
+    link = way_to(boxes, "alpha", channels=14)
+    link.run(["true"])
+
+    def attempt(number: int) -> str:
+        script = f"echo {number} >>{box.folder}/ran; while [ ! -e {box.folder}/go ]; do sleep 0.1; done"
+        try:
+            return str(link.run(["sh", "-c", script], deadline=60).status)
+        except Unreachable as problem:
+            (box.folder / "go").touch()
+            return str(problem)
+
+    with ThreadPoolExecutor(12) as pool:
+        told = list(pool.map(attempt, range(12)))
+    link.close()
+    refused = [each for each in told if "no more sessions" in each]
+    assert refused, told
+    assert len((box.folder / "ran").read_text().split()) == told.count("0") == 12 - len(refused)
+    assert box.logins() == 1
+
+
+# The user's own settings --------------------------------------------------------------------------
+
+
+def test_the_users_settings_are_honoured_but_for_what_acts_by_itself(boxes: Boxes) -> None:
+    touched = boxes.folder / "touched"
+    bad = f"""ForwardAgent yes
+RemoteCommand echo no
+RequestTTY force
+PermitLocalCommand yes
+LocalCommand touch {touched}
+LocalForward {boxes.folder}/forward localhost:1
+ControlMaster auto
+ControlPath {boxes.folder}/theirs
+StrictHostKeyChecking accept-new
+LogLevel QUIET"""
+    boxes.add("alpha", extra=bad)
+    link = way_to(boxes, "alpha")
+    assert link.run(["sh", "-c", "echo ${SSH_AUTH_SOCK:-none}"]).out == b"none\n"
+    link.close()
+    assert not any((boxes.folder / name).exists() for name in ("touched", "forward", "theirs"))
+    boxes.forget()
+    with pytest.raises(NotLetIn):
+        link.run(["true"])
+    assert boxes.known.read_text() == ""
+
+
+def test_a_box_behind_another_is_reached(boxes: Boxes) -> None:
+    first = boxes.add("alpha", isolated=False)
+    boxes.add("beta", extra="ProxyJump alpha", isolated=False)
+    link = way_to(boxes, "beta")
+    assert link.run(["echo", "there"]).out == b"there\n"
+    link.close()
+    assert first.logins() == 1
+    wait_until(lambda: not first.sessions())
+
+
+# Not let in ---------------------------------------------------------------------------------------
+
+
+def test_an_unknown_box_is_refused_once_and_not_asked_again_until_somebody_says_so(
+    boxes: Boxes, box: Box, link: Link
+) -> None:
+    boxes.forget()
+    with pytest.raises(NotLetIn, match="accept it: `ssh -- alpha true`") as refused:
+        link.run(["true"])
+    assert refused.value.state.trouble is Trouble.UNKNOWN_HOST
+    boxes.know(box)
+    with pytest.raises(NotLetIn):
+        link.run(["true"])
+    link.again()
+    assert link.run(["echo", "in"]).out == b"in\n"
+
+
+def test_of_a_changed_key_both_fingerprints_are_told(boxes: Boxes, box: Box, link: Link) -> None:
+    boxes.know(box, "other")
+    with pytest.raises(NotLetIn, match="whether its key was changed") as refused:
+        link.run(["true"])
+    state = link.state()
+    assert state == refused.value.state
+    assert state.trouble is Trouble.CHANGED_KEY
+    assert state.offered == fingerprint(box.folder / "host.pub")
+    assert state.known == fingerprint(box.folder / "other.pub")
+
+
+def test_a_key_that_is_not_taken_is_told_as_such(boxes: Boxes, box: Box, link: Link) -> None:
+    settings = boxes.config.read_text()
+    boxes.config.write_text(settings.replace(f"{boxes.folder}/user", f"{boxes.folder}/stranger"))
+    with pytest.raises(NotLetIn, match="unlock your key") as refused:
+        link.run(["true"])
+    assert refused.value.state.trouble is Trouble.AUTH
+    assert box.logins() == 0
+
+
+# Cut ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["cable", "sshd", "session"])
+def test_a_dead_link_is_known_in_ten_seconds_and_comes_back(box: Box, link: Link, how: str) -> None:
+    link.run(["true"])
+    ways = {"cable": box.cut, "sshd": box.frozen, "session": lambda: box.frozen(sessions_only=True)}
+    with ways[how]():
+        began = time.monotonic()
+        with pytest.raises(Cut):
+            link.run(["sleep", "60"], deadline=60)
+        assert time.monotonic() - began < 10
+        since = link.state().since
+        assert link.state().way is Way.UNREACHABLE
+        with pytest.raises(Unreachable, match="unreachable for 0 min"):
+            link.run(["true"])
+        assert link.state().since == since
+    link.again()
+    assert link.run(["echo", "back"]).out == b"back\n"
+    assert link.state().way is Way.REACHABLE
+
+
+def test_a_killed_connection_under_a_command_leaves_its_outcome_unknown(box: Box, link: Link) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(link.run, ["sh", "-c", f"touch {box.folder}/began; sleep 60"])
+        wait_until((box.folder / "began").exists)
+        box.kill_sessions()
+        with pytest.raises(Cut, match="whether it was done is unknown"):
+            run.result(timeout=20)
+    assert link.state().way is Way.UNREACHABLE
+    link.again()
+    assert link.run(["echo", "back"]).out == b"back\n"
+
+
+def test_a_box_that_is_down_is_left_alone_for_growing_pauses(box: Box, link: Link) -> None:
+    box.stop()
+    with pytest.raises(Unreachable, match="Connection refused"):
+        link.run(["true"])
+    began = time.monotonic()
+    for _ in range(100):
+        with pytest.raises(Unreachable):
+            link.run(["true"])
+    assert link._failures <= 2 + (time.monotonic() - began)
+    box.start()
+    link.again()
+    assert link.run(["echo", "up"]).out == b"up\n"
+
+
+# Connections that hang on this side ----------------------------------------------------------------
+
+
+def test_what_a_killed_daemon_left_is_ended_by_its_id_and_replaced(
+    boxes: Boxes, link: Link, box: Box
+) -> None:
+    link.run(["true"])
+    left = master_of(boxes)
+    os.kill(left.pid, signal.SIGSTOP)
+    other = way_to(boxes, "alpha")
+    assert other.run(["echo", "new"]).out == b"new\n"
+    assert not alive(left)
+    assert alive(master_of(boxes))
+    other.close()
+    assert box.logins() == 2
+
+
+def test_a_connection_whose_own_process_hangs_is_replaced(boxes: Boxes, link: Link) -> None:
+    link.run(["true"])
+    os.kill(master_of(boxes).pid, signal.SIGSTOP)
+    with pytest.raises(Cut, match="did not end"):
+        link.run(["true"], deadline=1)
+    assert link.state().why == "the connection's own process does not answer"
+    link.again()
+    assert link.run(["echo", "on"]).out == b"on\n"
+
+
+def test_a_command_that_only_takes_long_costs_no_other_its_connection(link: Link, box: Box) -> None:
+    with pytest.raises(Cut, match="did not end"):
+        link.run(["sleep", "60"], deadline=1)
+    assert link.run(["echo", "on"]).out == b"on\n"
+    assert box.logins() == 1
+
+
+def test_a_folder_too_long_for_a_socket_is_refused(boxes: Boxes) -> None:
+    link = Link(Address("alpha"), boxes.folder / ("x" * 90), os.environ, config=boxes.config)
+    with pytest.raises(Exception, match="too long a path"):
+        link.run(["true"])

@@ -1,0 +1,132 @@
+"""Pulls from a real box by a real rsync: whole files, hostile names, cuts, and a box that was emptied."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.pull import MARK, Emptied, pull
+from orchestrator.hosts.ssh.states import Cut, Unreachable, Way
+from tests.polling import wait_until
+from tests.remote.boxes import Box, Boxes
+
+TASK = "build-0123abcd"
+NAMES = [
+    "two\nlines.md",
+    'it\'s "so".md',
+    "-rf.md",
+    "--delete",
+    "a:b.md",
+    "$(touch x).md",
+    "`id`",
+    "*.md",
+    "ü \\ .md",
+]
+
+
+@pytest.fixture
+def box(boxes: Boxes) -> Box:
+    made = boxes.add("alpha")
+    for folder in ("handoffs", "artifacts/deep"):
+        (made.home / "task" / folder).mkdir(parents=True)
+    (made.home / "task" / MARK).write_text(f"{TASK}\n")
+    return made
+
+
+@pytest.fixture
+def link(boxes: Boxes, box: Box) -> Iterator[Link]:
+    made = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    yield made
+    made.close()
+
+
+def bring(link: Link, box: Box, mirror: Path) -> str:
+    return pull(link, str(box.home / "task"), TASK, ["handoffs", "artifacts"], mirror, os.environ)
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_every_name_arrives_whole_and_nothing_of_it_is_obeyed(link: Link, box: Box, tmp_path: Path) -> None:
+    for name in NAMES:
+        (box.home / "task/handoffs" / name).write_text(name)
+    (box.home / "task/artifacts/deep/a").write_bytes(b"\0" * 100_000)
+    assert bring(link, box, tmp_path / "m") == ""
+    expected = {f"handoffs/{name}": name.encode() for name in NAMES} | {"artifacts/deep/a": b"\0" * 100_000}
+    assert contents(tmp_path / "m") == expected
+    assert (tmp_path / "m/handoffs").stat().st_mode & 0o777 == 0o700
+    assert box.logins() == 1
+
+
+def test_nothing_is_ever_deleted_here_and_what_leads_elsewhere_is_not_brought(
+    link: Link, box: Box, tmp_path: Path
+) -> None:
+    handoffs = box.home / "task/handoffs"
+    (handoffs / "a.md").write_text("a")
+    bring(link, box, tmp_path / "m")
+    (handoffs / "a.md").unlink()
+    (handoffs / "out.md").symlink_to("/etc/passwd")
+    os.mkfifo(handoffs / "pipe.md")
+    bring(link, box, tmp_path / "m")
+    assert contents(tmp_path / "m") == {"handoffs/a.md": b"a"}
+    assert [path.name for path in (tmp_path / "m/handoffs").iterdir()] == ["a.md"]
+
+
+def test_what_is_written_again_in_the_same_second_is_brought(link: Link, box: Box, tmp_path: Path) -> None:
+    report = box.home / "task/handoffs/a.md"
+    for content, at in [(b"old", 1_000_000_000_100_000_000), (b"new", 1_000_000_000_900_000_000)]:
+        report.write_bytes(content)
+        os.utime(report, ns=(at, at))
+        bring(link, box, tmp_path / "m")
+        assert contents(tmp_path / "m") == {"handoffs/a.md": content}
+
+
+def test_an_emptied_box_stops_the_pull_and_says_so(link: Link, box: Box, tmp_path: Path) -> None:
+    (box.home / "task/handoffs/a.md").write_text("a")
+    bring(link, box, tmp_path / "m")
+    shutil.move(box.home / "task", box.home / "away")
+    (box.home / "task").mkdir()
+    with pytest.raises(Emptied, match="emptied, or its disk is not mounted"):
+        bring(link, box, tmp_path / "m")
+    assert contents(tmp_path / "m") == {"handoffs/a.md": b"a"}
+
+
+@pytest.mark.parametrize("phase", ["begun", "half"])
+def test_a_cut_in_the_middle_leaves_whole_files_only_and_is_caught_up(
+    link: Link, box: Box, tmp_path: Path, phase: str
+) -> None:
+    whole = {f"handoffs/{number:03}.md": os.urandom(2_000_000) for number in range(30)}
+    for name, content in whole.items():
+        (box.home / "task" / name).write_bytes(content)
+    link.run(["true"])
+    mirror = tmp_path / "m"
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(bring, link, box, mirror)
+        reached = (tmp_path / "m.stage").exists if phase == "begun" else lambda: len(contents(mirror)) > 5
+        wait_until(reached, every=0.001)
+        box.kill_sessions()
+        with pytest.raises((Cut, Unreachable)):
+            run.result(timeout=60)
+    brought = contents(mirror)
+    assert len(brought) < len(whole)
+    assert brought.items() <= whole.items()
+    wait_until(lambda: link.state().way is Way.UNREACHABLE)
+    link.again()
+    assert bring(link, box, mirror) == ""
+    assert contents(mirror) == whole
+    assert not list((tmp_path / "m.stage").iterdir())
+
+
+def test_what_cannot_be_read_there_is_told_and_holds_up_nothing_else(
+    link: Link, box: Box, tmp_path: Path
+) -> None:
+    (box.home / "task/handoffs/a.md").write_text("a")
+    shutil.rmtree(box.home / "task/artifacts")
+    assert "artifacts" in bring(link, box, tmp_path / "m")
+    assert contents(tmp_path / "m") == {"handoffs/a.md": b"a"}

@@ -1,0 +1,116 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.hosts.ssh.box import Finding, findings, question, read_box
+from orchestrator.model.errors import Refused, Unavailable
+
+TOLD = """\
+Welcome to this box!
+orchestrator-box-1
+home=/home/me
+uname=Linux x86_64
+clock=1000
+cwd=writable
+disk=2097152
+tmux=tmux 3.3a
+rsync=rsync  version 3.2.7  protocol version 31
+git=git version 2.39.5
+linger=unneeded
+program=claude 2.1.328 (Claude Code)
+missing=codex
+orchestrator-box-end
+"""
+ASKED = ["claude", "codex"]
+
+
+def read(text=TOLD, asked=1000.2, answered=1000.4, programs=ASKED):
+    return read_box(text, programs, asked, answered)
+
+
+def test_what_a_box_tells_is_read():
+    box = read()
+    assert (box.home, box.uname, box.cwd, box.disk) == ("/home/me", "Linux x86_64", "writable", 2 * 1024**3)
+    assert box.offset == 0
+    assert box.programs == {"claude": "2.1.328 (Claude Code)", "codex": None}
+
+
+@pytest.mark.parametrize(("clock", "offset"), [(1000, 0), (999, -0.2), (1301, 300.6), (700, -299.2)])
+def test_the_offset_is_what_is_certain_of_it(clock, offset):
+    assert read(TOLD.replace("clock=1000", f"clock={clock}")).offset == pytest.approx(offset)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("orchestrator-box-end\n", ""),
+        ("orchestrator-box-1\n", ""),
+        ("clock=1000", "clock=noon"),
+        ("clock=1000", "clock=1000\nclock=5"),
+        ("clock=1000\n", ""),
+        ("disk=2097152", "disk="),
+        ("home=/home/me", "home="),
+        ("missing=codex\n", ""),
+        ("linger=unneeded", "no answer"),
+        ("linger=unneeded", "linger=" + "x" * 500),
+    ],
+)
+def test_another_answer_is_none(old, new):
+    with pytest.raises(Unavailable):
+        read(TOLD.replace(old, new))
+
+
+@given(st.text() | st.lists(st.sampled_from(TOLD.splitlines()), max_size=20).map("\n".join))
+def test_whatever_is_told_is_read_or_refused(text):
+    try:
+        box = read(text)
+    except Unavailable:
+        return
+    assert box.home.startswith("/")
+
+
+def test_a_good_box_stops_nothing():
+    box = read(programs=["claude"], text=TOLD.replace("missing=codex\n", ""))
+    assert [each.what for each in findings(box, "/repo")] == [
+        "tmux 3.3a",
+        "rsync  version 3.2.7  protocol version 31",
+        "git version 2.39.5",
+        "claude 2.1.328 (Claude Code)",
+        "/repo is there",
+        "2.0 GiB free",
+    ]
+    assert not any(each.stops or each.advice for each in findings(box, "/repo"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what", "stops"),
+    [
+        ("tmux=tmux 3.3a", "tmux=", "tmux is missing", True),
+        ("tmux=tmux 3.3a", "tmux=tmux 2.9", "tmux is too old: tmux 2.9", True),
+        ("tmux=tmux 3.3a", "tmux=tmux next-3.5", "tmux next-3.5", False),
+        (
+            "rsync=rsync",
+            "rsync=openrsync: protocol version 29, rsync version 2.6.9 #",
+            "rsync is too old",
+            True,
+        ),
+        ("git=git version 2.39.5", "git=", "git is missing", True),
+        ("cwd=writable", "cwd=missing", "/repo is no folder there", True),
+        ("cwd=writable", "cwd=readonly", "/repo may not be written", True),
+        ("disk=2097152", "disk=1024", "0.0 GiB free", False),
+        ("clock=1000", "clock=700", "its clock is 299 s behind: nothing is missed", False),
+        ("linger=unneeded", "linger=no", "a logout may end its tmux", False),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_to_do(old, new, what, stops):
+    said = findings(read(TOLD.replace(old, new), programs=["claude", "codex"]), "/repo")
+    (found,) = [each for each in said if each.what.startswith(what)]
+    assert found.stops is stops
+    assert found.advice or found == Finding(found.what)
+    assert said.index(found) < len([each for each in said if each.stops]) or not stops
+
+
+@pytest.mark.parametrize("name", ["-x", "a b", "$(x)", "", "a/b", "a;b"])
+def test_what_is_no_programs_name_is_not_asked_for(name):
+    with pytest.raises(Refused):
+        question("/repo", [name])
