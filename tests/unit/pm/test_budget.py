@@ -324,3 +324,12 @@ def test_what_takes_a_task_to_a_limit_is_worth_a_line_at_once(usage, more):
     uses(story, "explore", 850, 4.5)
     assert not tells_more(story.state, story.limits, run, Usage(990, 0, 0, 4.9))
     assert tells_more(story.state, story.limits, run, Usage(1000))
+
+
+def test_a_limit_of_time_wakes_nobody_while_the_whole_task_is_asked_about_and_nobody_is_left_to_be_ended():
+    story = exploring(Budget(time=600.0))
+    story.feed(f.JournalDamaged(story.at, "n", 7, "journal.damaged"))
+    story.passes(700)
+    assert {run.ending for run in story.state.live_runs} == {Ending.BUDGET}
+    moment = wake_at(story.state, story.limits)
+    assert moment is None or moment > story.at

@@ -284,3 +284,9 @@ def test_the_time_in_which_it_waited_for_a_person_is_no_silence(story):
     assert story.run_of("dev:a").looks == 0
     story.passes(story.limits.silence - 2)
     assert story.run_of("dev:a").looks == 0
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EventKind if kind is not EventKind.ASKED])
+def test_whoever_waits_is_answered_whatever_it_told(story, kind):
+    name = story.tells("dev:a", Event(kind, failure=Failure.OTHER), waits=True)
+    assert name in story.replies
