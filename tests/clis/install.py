@@ -108,6 +108,7 @@ def _commands(pin: Pin, folder: Path) -> Iterator[list[str]]:
             "--no-fund",
             "--no-save",
             "--fetch-retries=1",
+            "--fetch-timeout=60000",
             "--prefix",
             os.fspath(folder),
             wanted,

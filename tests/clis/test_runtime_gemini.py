@@ -72,6 +72,7 @@ def test_an_order_is_taken_whole_worked_on_with_leave_and_its_end_is_told() -> N
         wait_until(lambda: not here.left())
 
 
+@pytest.mark.thorough
 def test_what_is_denied_is_not_done_and_the_agent_reads_why() -> None:
     def working(request: ModelRequest) -> Steps:
         (result,) = yield shell("touch made.md")
@@ -96,6 +97,7 @@ def test_leave_that_nobody_can_be_asked_for_is_denied() -> None:
         assert not (here.bench.place.work / "made.md").exists()
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_ended_while_leave_is_asked_for_does_nothing_more() -> None:
     def working(request: ModelRequest) -> Steps:
         yield shell("touch made.md")
@@ -133,6 +135,7 @@ def test_a_session_goes_on_and_an_ended_turn_is_made_to_go_on() -> None:
         (Fault(Trouble.TOO_LONG), Failure.CONTEXT),
     ],
 )
+@pytest.mark.thorough
 def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Failure) -> None:
     with running(always(answer)) as here:
         here.start("# Agent: dev", agent=DEV)
@@ -140,6 +143,7 @@ def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Fai
         assert EventKind.ENDED not in here.kinds()
 
 
+@pytest.mark.thorough
 def test_a_stream_that_is_cut_is_told() -> None:
     with running(always(Reply((Text("One, two, three, four."),), then=Then.DROP))) as here:
         here.start("# Agent: dev", agent=DEV)
@@ -158,6 +162,7 @@ def test_a_limit_of_an_hour_is_a_dialog() -> None:
         here.end()
 
 
+@pytest.mark.thorough
 def test_an_interruption_is_told_and_a_hung_one_ends_by_term() -> None:
     with running(always(Hang())) as here:
         pane = here.start("# Agent: dev", agent=DEV)

@@ -121,6 +121,7 @@ def test_nothing_is_allowed_while_the_pm_cannot_be_reached() -> None:
         assert [path.name for path in here.bench.place.work.iterdir()] == [".git"]
 
 
+@pytest.mark.thorough
 def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
     """And a prompt is sent once, though the plugin is loaded twice, and the run is started twice."""
     with running(always(replace(say("Yes."), tokens=(1000, 10)))) as here:

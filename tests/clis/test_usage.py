@@ -50,7 +50,7 @@ def told(house: House) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("name", ["claude", "codex"])
+@pytest.mark.parametrize("name", ["claude", pytest.param("codex", marks=pytest.mark.thorough)])
 def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
     if why := why_missing(name):
         pytest.skip(why)
@@ -67,6 +67,7 @@ def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
         assert "\n## Usage\n| Agent | Runs | Time |" in (folder / "progress.md").read_text()
 
 
+@pytest.mark.thorough
 def test_a_limit_stops_a_task_that_runs_away_and_the_answer_lets_it_go_on() -> None:
     if why := why_missing("claude"):
         pytest.skip(why)
