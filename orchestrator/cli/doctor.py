@@ -63,12 +63,12 @@ def _progress(waited_for: list[str]) -> None:
 def _screen(seen: Seen, found: list[Finding]) -> list[str]:
     width, colour = columns(), coloured(sys.stdout)
     home = os.environ.get("HOME", "")
-    lines = table(_HEADINGS, [_row(each, home) for each in seen.clis], width, colour=colour, spare=True)
+    rows = [_row(each, home) for each in seen.clis if each.asked.path]
+    lines = [*table(_HEADINGS, rows, width, colour=colour, spare=True), ""] if rows else []
     missing = [each.cli for each in seen.clis if not each.asked.path]
     if missing:
-        lines += ["", "not installed; for each of these type:"]
-        lines += [f"  {cli.name:8}  {cli.install}" for cli in missing]
-    lines.append("")
+        lines += ["agent CLIs that are not installed; for each of these type:"]
+        lines += [*(f"  {cli.name:8}  {cli.install}" for cli in missing), ""]
     for each in found:
         lines += _told(each, width, colour=colour)
     verdict = "a task could run here" if can_run(found) else "no task could run here: mend what is missing"
@@ -77,9 +77,8 @@ def _screen(seen: Seen, found: list[Finding]) -> list[str]:
 
 def _row(seen: CliSeen, home: str) -> tuple[str, ...]:
     asked = seen.asked
-    version = asked.version or ("?" if asked.path else "-")
-    signals = "" if not asked.path else seen.cli.signals if seen.driven else "no runtime yet"
-    return seen.cli.name, version, signals, login_of(seen), shortened(asked.path, home) if asked.path else ""
+    signals = seen.cli.signals if seen.driven else "no runtime yet"
+    return seen.cli.name, asked.version or "?", signals, login_of(seen), shortened(asked.path or "", home)
 
 
 def _told(finding: Finding, width: int, *, colour: bool) -> list[str]:
