@@ -7,16 +7,15 @@ program that waits gets an answer to whatever it asked, and be it that it does n
 from __future__ import annotations
 
 import logging
-import math
 import re
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.act.answer import put
 from orchestrator.daemon.act.launch import granted, tree_of
+from orchestrator.daemon.transcripts import CLOCKS, grown, told_at
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.formats.strict_json import load_json
@@ -44,13 +43,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EVENT_BYTES: Final = 4_194_304
-CLOCKS: Final = 1.0
-"""Seconds by which a transcript's clock may be behind ours: of a conversation gone on with, older lines are known."""
-
 TEXT: Final = 400
 """Characters of what an agent said that are journaled."""
 
-_STAMP: Final = re.compile(rb'"timestamp": ?"([0-9T:.+-]{19,32}Z?)"')
 _NAME: Final = re.compile(r"(r-[0-9a-f]{1,32}\.[0-9]{1,20}\.[0-9]{1,10})(\.waits)?\.json")
 
 
@@ -114,17 +109,10 @@ class Events:
 
     def _grown(self, run: Run, runtime: Runtime) -> Iterator[tuple[int, Event]]:
         """Yield the events of whole new lines, with the place where each line ends."""
-        path = Path(run.transcript)
-        entry, (known, place) = self.files.entry(path), self._read.get(run.id, ("", 0))
+        known, place = self._read.get(run.id, ("", 0))
         place = place if known == run.transcript else 0
-        if entry is None or not entry.is_file or entry.size <= place:
-            return
-        try:
-            data = self.files.read(path)
-        except Unreadable as error:
-            log.warning("a transcript does not read: %s", error)
-            return
-        for line in data[place : data.rfind(b"\n") + 1].splitlines(keepends=True):
+        data = grown(self.files, run.transcript, place)
+        for line in data[: data.rfind(b"\n") + 1].splitlines(keepends=True):
             place += len(line)
             if told_at(line) >= run.opened_at - CLOCKS:
                 for event in runtime.appended([line]):
@@ -197,15 +185,6 @@ class Events:
         policy = self.policy(state, run)
         grants = tuple(str(self.files.real(folder)) for folder in may_write(run, state, where))
         return replace(judge(policy, wish, grants), wait=policy.wait)
-
-
-def told_at(line: bytes) -> float:
-    """Return when a line of a transcript says that it was written; for ever, where it does not say."""
-    found = _STAMP.search(line)
-    try:
-        return datetime.fromisoformat(found[1].decode()).timestamp() if found else math.inf
-    except ValueError:
-        return math.inf
 
 
 def may_write(run: Run, state: PMState, where: Places) -> tuple[Path, ...]:

@@ -6,23 +6,18 @@ the run is not its use. Nothing of this is kept: after a restart the transcript 
 
 from __future__ import annotations
 
-import logging
 import math
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.daemon.events import CLOCKS, told_at
+from orchestrator.daemon.transcripts import CLOCKS, grown, told_at
 from orchestrator.model.usage import Read, Usage
-from orchestrator.ports.files import Unreadable
 from orchestrator.runtimes import Metered
 
 if TYPE_CHECKING:
     from orchestrator.model.run import Run
     from orchestrator.ports.files import Files
     from orchestrator.runtimes import Runtime
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +56,8 @@ class Meters:
         self._meters.pop(run, None)
 
     def _read_on(self, meter: _Meter, run: Run, runtime: Metered) -> _Meter:
-        path, offset = Path(meter.path), meter.read.offset
-        entry = self.files.entry(path)
-        if entry is None or not entry.is_file or entry.size <= offset:
-            return meter
-        try:
-            data = self.files.read(path)[offset:]
-        except Unreadable as error:
-            log.warning("a transcript does not read: %s", error)
+        data = grown(self.files, meter.path, meter.read.offset)
+        if not data:
             return meter
         if meter.began:
             return replace(meter, read=runtime.usage(data, meter.read))

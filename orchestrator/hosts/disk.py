@@ -39,11 +39,12 @@ class DiskFiles:
         self._own = own
         self._below = f"{own}/" if own else ""
 
-    def read(self, path: Path, limit: int = 67_108_864) -> bytes:
-        """Return the bytes of a plain file of at most `limit` bytes. Raises Unreadable, OSError."""
+    def read(self, path: Path, limit: int = 67_108_864, start: int = 0) -> bytes:
+        """Return the bytes of a plain file from `start` on, if they are at most `limit`. Raises Unreadable, OSError."""
         descriptor = _open(path, os.O_RDONLY)
         try:
-            size = self._checked(descriptor, path).st_size
+            size = max(self._checked(descriptor, path).st_size - start, 0)
+            os.lseek(descriptor, start, os.SEEK_SET)
             data = _read_on(descriptor, limit + 1, size + 1) if size <= limit else None
         finally:
             os.close(descriptor)

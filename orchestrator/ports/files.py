@@ -45,8 +45,8 @@ class Log(Protocol):
 class Files(Protocol):
     """A tree of files. Paths are absolute; the caller made them by `model.names.beneath` or from settings."""
 
-    def read(self, path: Path, limit: int = 67_108_864) -> bytes:
-        """Return the bytes of a plain file of at most `limit` bytes.
+    def read(self, path: Path, limit: int = 67_108_864, start: int = 0) -> bytes:
+        """Return the bytes of a plain file from `start` on, if they are at most `limit`.
 
         Opens with O_NOFOLLOW and O_NONBLOCK and looks at the open file, so a link or pipe put there at the last
         moment is not followed and does not hang. Raises Unreadable.

@@ -43,13 +43,13 @@ class MemoryFiles:
 
     # The port -------------------------------------------------------------------------------------
 
-    def read(self, path: Path, limit: int = 67_108_864) -> bytes:
-        """Return the bytes of a plain file of at most `limit` bytes. Steps: read. Raises Unreadable."""
+    def read(self, path: Path, limit: int = 67_108_864, start: int = 0) -> bytes:
+        """Return the bytes of a plain file from `start` on, if they are at most `limit`. Raises Unreadable."""
         self._fail("read", path)
         node = self._plain(path, self._tree.find(path))
-        if len(node.data) > limit:
+        if len(node.data) - start > limit:
             raise Unreadable(f"{path} is larger than {limit} bytes")
-        return bytes(node.data)
+        return bytes(node.data[start:])
 
     def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
         """Put `data` at `path`, whole or not at all. Steps: write, rename, fsync."""

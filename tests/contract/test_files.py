@@ -284,3 +284,14 @@ def test_remove_takes_the_link_and_not_what_it_points_to(tree: Tree) -> None:
     tree.link(tree.root / "link", tree.root / "a")
     tree.files.remove(tree.root / "link")
     assert names(tree) == {"a"}
+
+
+@pytest.mark.parametrize(("start", "said"), [(0, b"12345"), (2, b"345"), (5, b""), (9, b"")])
+def test_a_file_is_read_from_anywhere_on_and_only_that_is_held_to_the_limit(
+    tree: Tree, start: int, said: bytes
+) -> None:
+    tree.files.write(tree.root / "a", b"12345")
+    assert tree.files.read(tree.root / "a", len(said), start) == said
+    if said:
+        with pytest.raises(Unreadable):
+            tree.files.read(tree.root / "a", len(said) - 1, start)

@@ -33,9 +33,9 @@ class WatchedFiles(DiskFiles):
         super().__init__()
         self.seen: list[str] = []
 
-    def read(self, path: Path, limit: int = 67_108_864) -> bytes:
+    def read(self, path: Path, limit: int = 67_108_864, start: int = 0) -> bytes:
         self.seen.append(path.name)
-        return super().read(path, limit)
+        return super().read(path, limit, start)
 
     def entry(self, path: Path) -> Entry | None:
         self.seen.append(path.name)

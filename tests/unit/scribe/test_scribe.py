@@ -37,9 +37,9 @@ class World(MemoryFiles):
         self.make_folder(TASK)
         self.asked.clear()
 
-    def read(self, path, limit=67_108_864):
+    def read(self, path, limit=67_108_864, start=0):
         self.asked.append(("read", path))
-        return super().read(path, limit)
+        return super().read(path, limit, start)
 
     def write(self, path, data, mode=0o600, *, durable=True):
         self.asked.append(("write", path, oct(mode)))
