@@ -78,6 +78,10 @@ class Events:
         """Remove a file that was dealt with."""
         self.files.remove(places.task_events(self.home) / name)
 
+    def let_go(self, run: str, name: str) -> None:
+        """Let a program that waits go its own way: nothing is said to it."""
+        put(self.files, self.home, run, name, "")
+
     def fact(self, entry: Entry, state: PMState, where: Places, at: float) -> tuple[EventLanded | None, str]:
         """Return what a file tells, and all that its agent said with it; no fact if that says nothing of a turn."""
         parts = _NAME.fullmatch(entry.name)
@@ -92,7 +96,7 @@ class Events:
         event = self._event(entry.name, runtime)
         if event is None:
             if waits:
-                put(self.files, self.home, run.id, name, "")
+                self.let_go(run.id, name)
             return None, ""
         return self._landed(name, event, run, state, where, at, waits=waits), event.text
 

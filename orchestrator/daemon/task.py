@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from dataclasses import dataclass, field
 from operator import is_not
 from typing import TYPE_CHECKING, Final
@@ -12,11 +11,9 @@ from orchestrator import places
 from orchestrator.daemon.act.launch import Places, code_of
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
-from orchestrator.daemon.events import Events
 from orchestrator.daemon.intake import Intake
-from orchestrator.daemon.last_words import last_words
+from orchestrator.daemon.listening import GROWN, Listening
 from orchestrator.daemon.lives import facts_of
-from orchestrator.daemon.meters import Meters
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.project import write_lost
 from orchestrator.daemon.showing import Showing
@@ -24,24 +21,17 @@ from orchestrator.daemon.signs import signs_of_work
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
-from orchestrator.model.event import EventKind
-from orchestrator.model.facts import BriefChanged, CheckedIn, RunGone, TimePassed, UsageSeen
-from orchestrator.model.permission import Permissions, Policy
-from orchestrator.model.usage import Usage
+from orchestrator.model.facts import BriefChanged, CheckedIn, RunGone, TimePassed
 from orchestrator.pm.advance import ACTIVE
-from orchestrator.pm.budget import tells_more
 from orchestrator.pm.deadlines import wake_at
-from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
-from orchestrator.runtimes.choice import runtime_known
 from orchestrator.scribe.scribe import Scribe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.model.facts import EventLanded, Fact
-    from orchestrator.model.run import Run
+    from orchestrator.model.facts import Fact
     from orchestrator.pm.draft import Decision
     from orchestrator.pm.state import PMState
 
@@ -49,9 +39,6 @@ log = logging.getLogger(__name__)
 
 REST: Final = 5.0
 """Seconds until a task whose disk was full, say, tries again."""
-
-GROWN: Final = 0.1
-"""The share by which what a run used has grown at a check-in, if that is to be journaled in the middle of a turn."""
 
 SOON: Final = 0.5
 """Seconds until something that may still be in the making is looked at again."""
@@ -65,8 +52,7 @@ class Task:
     home: Path
     engine: Engine = field(init=False)
     doing: Doing = field(init=False)
-    _events: Events = field(init=False)
-    _meters: Meters = field(init=False)
+    _listening: Listening = field(init=False)
     _intake: Intake | None = field(default=None, init=False)
     _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
     template: Path | None = field(default=None, init=False)
@@ -78,14 +64,13 @@ class Task:
 
     def __post_init__(self) -> None:
         """Open the journal."""
-        settings, world = self.office.world.settings, self.office.world
-        self._events = Events(
-            world.files, self.home, lambda: dict(world.environ), self._policy, settings.runtimes
-        )
-        self._meters = Meters(world.files)
+        settings = self.office.world.settings
         self.doing = Doing(self.office, self.id, self.home)
         self.engine = Engine(
             self.office.world.files, self.home, settings.limits, self._act, settings.logs.size
+        )
+        self._listening = Listening(
+            self.office, self.home, self.engine, lambda name, done: self.see_reports(name, final=done)
         )
 
     @property
@@ -199,7 +184,7 @@ class Task:
         self.see_events()
         for run in self.engine.state.live_runs:
             self.see_run(run.id)
-        self._see_usages()
+        self._listening.meter()
         self.see_reports()
         self.see_brief()
 
@@ -217,60 +202,8 @@ class Task:
                 log.exception("task %s: a rule erred on %s; nothing was changed", self.id, fact)
 
     def see_events(self) -> None:
-        """Take what agent programs told of themselves. A file is taken away once its fact is journaled."""
-        at = self.office.clock.now()
-        for entry in self._events.waiting():
-            fact, said = self._events.fact(entry, self.engine.state, self.where, at)
-            if fact is not None:
-                if fact.event.kind is EventKind.ENDED:
-                    # What it left is as whole as it will get: its turn is over (law 5).
-                    self.see_reports(final=(self.engine.state.runs[fact.run].instance,))
-                    self._hand_in(fact.run, said)
-                self._see_turn_end(fact)
-                self.feed(fact)
-            self._events.take_away(entry.name)
-        for fact in self._events.from_transcripts(self.engine.state, self.where, at):
-            self._see_turn_end(fact)
-            self.feed(fact)
-
-    def _see_turn_end(self, fact: EventLanded) -> None:
-        """Take note of what was used up to the end of a turn, which may be all that the task may use."""
-        if fact.event.kind in {EventKind.ENDED, EventKind.FAILED}:
-            self._feed_usage(fact.run, fact.event.usage or self._usage_of(fact.run))
-
-    def _see_usages(self, share: float = math.inf) -> None:
-        """Take note of what live runs used, where it has grown by a share, or takes the task to one of its limits."""
-        limits = self.office.world.settings.limits
-        for run in self.engine.state.live_runs:
-            usage = self._usage_of(run.id)
-            grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
-            if grown or tells_more(self.engine.state, limits, run.id, usage):
-                self._feed_usage(run.id, usage)
-
-    def _usage_of(self, run: str) -> Usage:
-        state = self.engine.state
-        known = state.runs[run]
-        agent = state.agents.get(known.agent)
-        if agent is None:
-            return Usage()
-        return self._meters.look(known, runtime_known(agent, self.office.world.settings.runtimes))
-
-    def _feed_usage(self, run: str, usage: Usage) -> None:
-        if usage.told:
-            self.feed(UsageSeen(self.office.clock.now(), self.office.nonce(), run, usage))
-
-    def _hand_in(self, run: str, said: str) -> None:
-        """Put the last words of a run into `handoffs/` where they are its report: it may not write files (H8)."""
-        known, folder = self.engine.state.runs[run], places.handoffs(self.where.task)
-        if known.order not in self.engine.state.orders:
-            return
-        decides = known.step == self.engine.state.counsel.step
-        if decides and self.engine.state.counsel.decided:
-            return
-        at = self.office.clock.now()
-        name = last_words(self.office.world.files, folder, known, said, at, decides=decides)
-        if name:
-            self.see_reports(name)
+        """Take what agent programs told of themselves."""
+        self._listening.hear(self.where)
 
     def see_run(self, run: str) -> None:
         """Look at one run. If it is gone, its last words are read before that is said (law 5)."""
@@ -280,10 +213,8 @@ class Task:
         world, at = self.office.world, self.office.clock.now()
         for fact in facts_of(world.files, world.host, self.home, known, at, world.settings.limits):
             if isinstance(fact, RunGone):
-                self.see_events()
+                self._listening.gone(run, self.where)
                 self.doing.gone(run)
-                self._feed_usage(run, self._usage_of(run))
-                self._meters.forget(run)
                 gone = (known.instance,)
                 self.see_reports(final=gone, killed=gone if fact.exit.code is None else ())
             self.feed(fact)
@@ -313,7 +244,7 @@ class Task:
     def check_in(self) -> None:
         """The heartbeat: look at everything, take note of signs of work, see what is due (HUB 4.1)."""
         self.see_everything()
-        self._see_usages(GROWN)
+        self._listening.meter(GROWN)
         at = self.office.clock.now()
         self.feed(
             CheckedIn(
@@ -399,12 +330,6 @@ class Task:
                 files, office.clock, office.scribe_hands, scribe, self.home, folder, limits
             )
         return self._showing
-
-    def _policy(self, state: PMState, run: Run) -> Policy:
-        """Return the rules that hold for an agent: task.md's of it, task.md's of all, the settings'."""
-        config = state.brief.config
-        own = config.agents[run.agent].permissions if run.agent in config.agents else Permissions()
-        return policy_for(self.office.world.settings.permissions, own, config.permissions)
 
     @property
     def intake(self) -> Intake:

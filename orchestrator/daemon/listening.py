@@ -1,0 +1,130 @@
+"""Listening to the agent programs of one task: events, last words and what was used become its facts, in order."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.daemon.engine import Engine
+from orchestrator.daemon.events import Events
+from orchestrator.daemon.last_words import last_words
+from orchestrator.daemon.meters import Meters
+from orchestrator.daemon.office import Office
+from orchestrator.model.event import EventKind
+from orchestrator.model.facts import UsageSeen
+from orchestrator.model.permission import Permissions, Policy
+from orchestrator.model.usage import Usage
+from orchestrator.pm.budget import tells_more
+from orchestrator.pm.permissions import policy_for
+from orchestrator.pm.transitions import IllegalMove
+from orchestrator.runtimes.choice import runtime_known
+
+if TYPE_CHECKING:
+    from orchestrator.daemon.act.launch import Places
+    from orchestrator.model.facts import EventLanded
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state import PMState
+
+log = logging.getLogger(__name__)
+
+GROWN: Final = 0.1
+"""The share by which what a run used has grown at a check-in, if that is to be journaled in the middle of a turn."""
+
+
+@dataclass(slots=True)
+class Listening:
+    """One task's. `see_reports` takes what landed in `handoffs/`: one name, or all, of which some writers are done."""
+
+    office: Office
+    home: Path
+    engine: Engine
+    see_reports: Callable[[str, tuple[str, ...]], None]
+    _events: Events = field(init=False)
+    _meters: Meters = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing read."""
+        world = self.office.world
+        self._events = Events(
+            world.files, self.home, lambda: dict(world.environ), self._policy, world.settings.runtimes
+        )
+        self._meters = Meters(world.files)
+
+    def hear(self, where: Places) -> None:
+        """Take what programs told. A file is taken away once its fact is journaled."""
+        at = self.office.clock.now()
+        for entry in self._events.waiting():
+            fact, said = self._events.fact(entry, self.engine.state, where, at)
+            if fact is not None:
+                self._take(fact, said, where)
+            self._events.take_away(entry.name)
+        for fact in self._events.from_transcripts(self.engine.state, where, at):
+            self._take(fact, "", where)
+
+    def meter(self, share: float = math.inf) -> None:
+        """Take note of what live runs used, where it has grown by a share, or takes the task to one of its limits."""
+        limits = self.office.world.settings.limits
+        for run in self.engine.state.live_runs:
+            usage = self._used_by(run.id)
+            grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
+            if grown or tells_more(self.engine.state, limits, run.id, usage):
+                self._feed_usage(run.id, usage)
+
+    def gone(self, run: str, where: Places) -> None:
+        """Take all that is left to be heard of a run whose process is gone (law 5)."""
+        self.hear(where)
+        self._feed_usage(run, self._used_by(run))
+        self._meters.forget(run)
+
+    # -------------------------------------------------------------------------------------------------
+
+    def _take(self, fact: EventLanded, said: str, where: Places) -> None:
+        if fact.event.kind is EventKind.ENDED:
+            # What it left is as whole as it will get: its turn is over (law 5).
+            self.see_reports("", (self.engine.state.runs[fact.run].instance,))
+            self._hand_in(fact.run, said, where)
+        if fact.event.kind in {EventKind.ENDED, EventKind.FAILED}:
+            self._feed_usage(fact.run, fact.event.usage or self._used_by(fact.run))
+        try:
+            self.engine.feed(fact)
+        except (
+            IllegalMove
+        ):  # of one event, which must neither hold up the others nor leave its program waiting
+            log.exception("task %s: a rule erred on %s; nothing was changed", self.home.name, fact)
+            if fact.waits:
+                self._events.let_go(fact.run, fact.name)
+
+    def _hand_in(self, run: str, said: str, where: Places) -> None:
+        """Put the last words of a run into `handoffs/` where they are its report: it may not write files (H8)."""
+        state = self.engine.state
+        known, folder = state.runs[run], places.handoffs(where.task)
+        decides = known.step == state.counsel.step
+        if known.order not in state.orders or (decides and state.counsel.decided):
+            return
+        at = self.office.clock.now()
+        name = last_words(self.office.world.files, folder, known, said, at, decides=decides)
+        if name:
+            self.see_reports(name, ())
+
+    def _used_by(self, run: str) -> Usage:
+        state = self.engine.state
+        known = state.runs[run]
+        agent = state.agents.get(known.agent)
+        if agent is None:
+            return Usage()
+        return self._meters.look(known, runtime_known(agent, self.office.world.settings.runtimes))
+
+    def _feed_usage(self, run: str, usage: Usage) -> None:
+        if usage.told:
+            self.engine.feed(UsageSeen(self.office.clock.now(), self.office.nonce(), run, usage))
+
+    def _policy(self, state: PMState, run: Run) -> Policy:
+        """Return the rules that hold for an agent: task.md's of it, task.md's of all, the settings'."""
+        config = state.brief.config
+        own = config.agents[run.agent].permissions if run.agent in config.agents else Permissions()
+        return policy_for(self.office.world.settings.permissions, own, config.permissions)
