@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.actions import Answer
 from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Turn
 from orchestrator.pm.advance import ACTIVE, end_run
+from orchestrator.pm.asking import withdraw
 from orchestrator.pm.changes import RunDelivered, StepTallied
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
@@ -121,6 +123,10 @@ def _ended(draft: Draft, run: Run, fact: EventLanded) -> None:
     if fact.event.background:
         told(draft, run, fact, Turn.BUSY, f"waits for {fact.event.background} tasks in the background")
         return
+    if run.waits_for:
+        # Somebody answered in its pane: a turn that is over waits for no leave.
+        withdraw(draft, run.step, run.id, QuestionKind.PERMISSION)
+        answer(draft, run, run.waits_for, Reply(Say.PASS))
     if has_decided(draft, run):
         told(draft, run, fact, Turn.RESTING, "decided, and ended its turn")
         conclude(draft, draft.state.runs[run.id])

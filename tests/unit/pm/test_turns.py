@@ -290,3 +290,11 @@ def test_the_time_in_which_it_waited_for_a_person_is_no_silence(story):
 def test_whoever_waits_is_answered_whatever_it_told(story, kind):
     name = story.tells("dev:a", Event(kind, failure=Failure.OTHER), waits=True)
     assert name in story.replies
+
+
+def test_leave_that_was_given_in_the_pane_is_not_asked_for_any_more_when_the_turn_is_over(story):
+    asked = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    ended = story.tells("dev:a", ENDED, waits=True)
+    assert not story.state.open_questions
+    assert story.run_of("dev:a").waits_for == ""
+    assert (story.replies[asked].say, story.replies[ended].say) == (Say.PASS, Say.GO_ON)
