@@ -24,6 +24,7 @@ from orchestrator.model.task import (
     AfterRejections,
     AgentWish,
     Approval,
+    Bring,
     Config,
     Place,
     Unanswered,
@@ -209,6 +210,7 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "limits": ("limits", read_budget),
     "permissions": ("permissions", read_permissions),
     "pm": ("pm", partial(checked_name, what="runtime name")),
+    "bring": ("bring", partial(_word, Bring)),
 }
 _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "command": ("command", argv),

@@ -43,6 +43,7 @@ _BLANK: Final = """\
 #
 # cwd: /path/to/repo              # where dev and architect work; by default this project
 # cwd: user@host:/path/to/repo    # the same on another machine, over SSH; only one `cwd:` may stand
+# bring: branch                   # from there: the commits, to be judged and merged here; else code stays there
 # template: tidy                  # agents and commands that ship with the orchestrator
 # runtime: claude                 # which agent program all agents are run with
 # workspace: worktree             # or shared (your own tree), or read_only (nothing is changed)
@@ -57,6 +58,7 @@ _BLANK: Final = """\
 #
 # dev.model: opus
 # dev.runtime: codex
+# dev.cwd: user@host:/path        # it works there, and nobody else
 # dev.command: python3 my_agent.py --fast    # any program can be an agent
 # test.check: python3 -m pytest -q           # the verdict is the exit status of this command
 """

@@ -237,6 +237,31 @@ class ClockMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class BoxLost:
+    """A box cannot be spoken to, on which runs of the task live or are to live. Nothing is known of them meanwhile.
+
+    `refused`: it, or our own ssh, will not without a person's help; `why` then says what that is.
+    """
+
+    at: float
+    nonce: str
+    box: str
+    why: str
+    refused: bool = False
+    kind: Literal["box_lost"] = "box_lost"
+
+
+@dataclass(frozen=True, slots=True)
+class BoxBack:
+    """A box that was lost answers again."""
+
+    at: float
+    nonce: str
+    box: str
+    kind: Literal["box_back"] = "box_back"
+
+
+@dataclass(frozen=True, slots=True)
 class BriefChanged:
     """task.md was edited while the task runs (its goal and criteria count; its Agent Config is frozen)."""
 
@@ -327,6 +352,8 @@ Fact: TypeAlias = (
     | AnswerGiven
     | TimePassed
     | ClockMoved
+    | BoxLost
+    | BoxBack
     | BriefChanged
     | StopAsked
     | Answered

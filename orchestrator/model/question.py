@@ -21,6 +21,7 @@ class QuestionKind(StrEnum):
     ACCOUNT = "account"  # a program's login or credit is gone
     PM = "pm"  # the PM agent asks
     BUDGET = "budget"  # the task has used what it may
+    BOX = "box"  # a box refuses, or has not answered for long
     DAMAGE = "damage"  # the journal was damaged
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from orchestrator.model.event import Failure
 from orchestrator.model.usage import Usage
+
+HERE: Final = "local"
+"""This machine, as a run's host."""
 
 
 class Purpose(StrEnum):
@@ -125,6 +129,8 @@ class Exit:
 class Run:
     """One run as the PM knows it. `instance` is the agent's name, or `dev-2` for a second one at once.
 
+    `host` is HERE, or the box on which it lives, as `Place` names it.
+
     `resumes` is the run whose work it goes on with. `session` is by what its program resumes the conversation, which
     is `spent` when it grew too long, `delivery` what became of its order where the program tells, `heard` are the
     newest events that were taken, by name, and `waits_for` the one that waits for an answer. `looked_at`, `looks` and
@@ -145,7 +151,7 @@ class Run:
     turn: Turn = Turn.UNKNOWN
     evidence: str = "ordered"
     since: float = 0.0
-    host: str = "local"
+    host: str = HERE
     pid: int | None = None
     pane: str = ""
     exit: Exit | None = None
@@ -169,6 +175,11 @@ class Run:
     turn_since: float = 0.0
     usage: Usage = Usage()  # noqa: RUF009 (it is frozen)
     lasted: float = 0.0
+
+    @property
+    def far(self) -> bool:
+        """True where it lives on a box."""
+        return self.host != HERE
 
     @property
     def live(self) -> bool:

@@ -56,6 +56,13 @@ class Place:
     host: str = ""
 
 
+class Bring(StrEnum):
+    """What of the code on a box is brought home (`bring:`): it stays where it is unless task.md asks."""
+
+    NOTHING = "nothing"
+    BRANCH = "branch"  # the commits, into the tree of their step, to be judged and merged here
+
+
 @dataclass(frozen=True, slots=True)
 class Unanswered:
     """What is taken for the answer to a question that nobody answers within `after` seconds."""
@@ -74,7 +81,8 @@ class Approval(StrEnum):
 class AgentWish:
     """What task.md says of one agent (`dev.command: …`); empty fields leave the definition as it is.
 
-    `listens` says that a line typed into its pane reaches it. `skills` are named in each of its orders.
+    `cwd` is where it works instead of a tree of the task's. `listens` says that a line typed into its pane reaches it.
+    `skills` are named in each of its orders.
     """
 
     runtime: str = ""
@@ -107,6 +115,7 @@ class Config:
     agents: dict[str, AgentWish] = field(default_factory=dict)
     skills: tuple[str, ...] = ()
     limits: Budget = Budget()  # noqa: RUF009 (it is frozen)
+    bring: Bring = Bring.NOTHING
 
 
 @dataclass(frozen=True, slots=True)

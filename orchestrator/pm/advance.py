@@ -20,6 +20,7 @@ from orchestrator.pm.changes import (
 )
 from orchestrator.pm.consulting import consult, is_consultation, run_before
 from orchestrator.pm.orders import context_for, criteria_for, instructions_for, order_name
+from orchestrator.pm.places import host_of
 from orchestrator.pm.readiness import EVERY, floor_of, held, left_by_pm, next_start
 from orchestrator.pm.skills import skills_for
 from orchestrator.pm.transitions import phase_path
@@ -126,6 +127,7 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
         order=order,
         receipts=_receipts(draft.state, step.agent, purpose),
         resumes=_resumed(draft.state, step) if purpose is Purpose.WORK else "",
+        host=host_of(draft.state.brief, step.agent),
     )
     draft.change(RunOpened(run))
     draft.act(Launch(id=draft.new_id("a"), run=run.id))

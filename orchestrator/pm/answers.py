@@ -100,7 +100,7 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
         replan(draft, step, f"to be planned anew in answer to {question.id}", counts=False)
     elif word == APPROVE and offered:
         approve(draft, step)
-    elif word == CONTINUE and offered:
+    elif (word == CONTINUE and offered) or question.kind is QuestionKind.BOX:
         draft.change(RunProgressed(question.run, draft.at))
     else:
         said = "does not approve" if question.kind is QuestionKind.APPROVAL else f"answered {question.id}"

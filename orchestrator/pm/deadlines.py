@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.model.run import Ending, Life, Purpose, Run
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.answers import take_default
+from orchestrator.pm.boxes import ask_about, patience_ends
 from orchestrator.pm.budget import wake_at as used_up_at
 from orchestrator.pm.changes import TimesShifted
 from orchestrator.pm.concluding import see_patience
@@ -58,6 +59,9 @@ def see_what_is_due(draft: Draft) -> None:
         due = _due(run, draft.limits)
         if due is None or draft.at < due[0]:
             continue
+        if due[1] is Ending.NOT:
+            ask_about(draft, run)
+            continue
         if due[1] is not Ending.SILENT:
             end_run(draft, run, due[1])
         elif draft.at >= run.since + draft.limits.run_time:
@@ -87,7 +91,12 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
 
 
 def _due(run: Run, limits: Limits) -> tuple[float, Ending] | None:
-    """Return when something is to be done about a run, and what; silence is looked at before a run is ended."""
+    """Return when something is to be done about a run, and what; silence is looked at before a run is ended.
+
+    Nothing is ended because its box does not answer: a person is asked.
+    """
+    if run.life is Life.UNREACHABLE:
+        return patience_ends(run, limits), Ending.NOT
     if run.ending is not Ending.NOT:
         return None
     if run.reported_at is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Tell
@@ -11,6 +12,7 @@ from orchestrator.pm import requests
 from orchestrator.pm.advance import advance
 from orchestrator.pm.answers import answered
 from orchestrator.pm.asking import ABANDON, CONTINUE, ask
+from orchestrator.pm.boxes import box_back, box_lost
 from orchestrator.pm.budget import see_budget, usage_seen
 from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.consulting import note_news
@@ -41,62 +43,12 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
     if request and request in state.requests:
         return Decision(state, reply="this was heard before", refused=False)
     draft = Draft(state, fact.at, getattr(fact, "nonce", ""), limits)
-    _apply(draft, fact)
+    _RULES[type(fact)](draft, fact)
     note_news(draft, fact)
     see_budget(draft)
     advance(draft)
     tell_news(draft, state, fact)
     return draft.decided()
-
-
-def _apply(draft: Draft, fact: f.Fact) -> None:  # noqa: C901, PLR0912 (one line per kind of fact)
-    match fact:
-        case f.ReportLanded():
-            report_landed(draft, fact)
-        case f.DecisionLanded():
-            decision_landed(draft, fact)
-        case f.RunStarted():
-            run_started(draft, fact)
-        case f.RunGone():
-            run_gone(draft, fact)
-        case f.LaunchFailed():
-            launch_failed(draft, fact)
-        case f.WorkCommitted():
-            work_committed(draft, fact)
-        case f.WorkMerged():
-            work_merged(draft, fact)
-        case f.CheckedIn():
-            checked_in(draft, fact)
-        case f.Looked():
-            looked(draft, fact)
-        case f.Nudged():
-            nudged(draft, fact)
-        case f.EventLanded():
-            event_landed(draft, fact)
-        case f.UsageSeen():
-            usage_seen(draft, fact)
-        case f.AnswerGiven():
-            answer_given(draft, fact)
-        case f.TimePassed():
-            see_what_is_due(draft)
-        case f.ClockMoved():
-            clock_moved(draft, fact)
-        case f.TaskStarted():
-            requests.task_started(draft, fact)
-        case f.StopAsked():
-            requests.stop_asked(draft, fact)
-        case f.Answered():
-            answered(draft, fact)
-        case f.SpawnAsked():
-            requests.spawn_asked(draft, fact)
-        case f.BriefChanged():
-            requests.brief_changed(draft, fact)
-        case f.Intruded():
-            _intruded(draft, fact)
-        case f.Told():
-            draft.close_actions(Tell, id=fact.action)
-        case f.JournalDamaged():
-            _journal_damaged(draft, fact)
 
 
 def _intruded(draft: Draft, fact: f.Intruded) -> None:
@@ -108,3 +60,33 @@ def _intruded(draft: Draft, fact: f.Intruded) -> None:
 def _journal_damaged(draft: Draft, fact: f.JournalDamaged) -> None:
     text = f"The journal was damaged after line {fact.kept}; what followed is kept as {fact.where}. Go on from there?"
     ask(draft, "", text, (CONTINUE, ABANDON), QuestionKind.DAMAGE)
+
+
+# A table rather than a match: it grows with each kind of fact, and says nothing else.
+_RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
+    f.ReportLanded: report_landed,
+    f.DecisionLanded: decision_landed,
+    f.RunStarted: run_started,
+    f.RunGone: run_gone,
+    f.LaunchFailed: launch_failed,
+    f.WorkCommitted: work_committed,
+    f.WorkMerged: work_merged,
+    f.CheckedIn: checked_in,
+    f.Looked: looked,
+    f.Nudged: nudged,
+    f.EventLanded: event_landed,
+    f.UsageSeen: usage_seen,
+    f.AnswerGiven: answer_given,
+    f.TimePassed: lambda draft, _: see_what_is_due(draft),
+    f.ClockMoved: clock_moved,
+    f.BoxLost: box_lost,
+    f.BoxBack: box_back,
+    f.TaskStarted: requests.task_started,
+    f.StopAsked: requests.stop_asked,
+    f.Answered: answered,
+    f.SpawnAsked: requests.spawn_asked,
+    f.BriefChanged: requests.brief_changed,
+    f.Intruded: _intruded,
+    f.Told: lambda draft, fact: draft.close_actions(Tell, id=fact.action),
+    f.JournalDamaged: _journal_damaged,
+}

@@ -99,6 +99,10 @@ def _fact(fact: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sente
             return "a deadline came"
         case "clock_moved":
             return f"asleep for {get('slept', 0):.0f} s, the clock set by {get('put', 0):.0f} s"
+        case "box_lost":
+            return f"{get('box')} is lost: {get('why')}"
+        case "box_back":
+            return f"{get('box')} answers again"
         case "brief_changed":
             return "task.md was edited"
         case "stop_asked":

@@ -88,12 +88,13 @@ def _believed(was: Run, change: c.RunBelieved) -> Run:
         pane=change.pane or was.pane,
         exit=change.exit,
         heard=() if change.life is Life.GONE else was.heard,  # nobody listens to it any more
-        lasted=max(change.at - was.since, 0.0) if _dies(was, change) else was.lasted,
+        lasted=was.lasted + (max(change.at - was.since, 0.0) if _lived(was) else 0.0),
     )
 
 
-def _dies(was: Run, change: c.RunBelieved) -> bool:
-    return was.life is not Life.STARTING and change.life is Life.GONE
+def _lived(was: Run) -> bool:
+    """Tell whether the time since it was last believed otherwise was part of its life."""
+    return was.life is not Life.STARTING and (was.life is not Life.UNREACHABLE or was.pid is not None)
 
 
 def _told(was: Run, change: c.RunTold) -> Run:

@@ -8,6 +8,9 @@
 The subtasks come from the plan's report. They are worked on one after another (`pm.advance` sees to it),
 each in a worktree of its own that starts from all that was accepted before; `accept` judges the success
 criteria at the end.
+
+An agent with a place of its own (`dev.cwd:`, or a box) works there as in a shared tree. What it does is judged in the
+task's tree where its commits are brought there; else by what it reports, and by what lies on the task's branch.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.task import Approval, Brief, Phase, WorkspaceKind
+from orchestrator.pm.places import leaves_a_tree, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,10 +92,8 @@ def loose_step(brief: Brief, agent: Agent, number: int, instructions: str) -> St
     """Return a step that stands beside the plan: one order for one agent."""
     writes = agent.role is Role.DEV
     name = f"{agent.name}-{number}"
-    step = _step(
-        brief, name, agent.role or Role.EXPLORE, instructions.strip().split("\n")[0][:80], instructions
-    )
-    step = replace(step, agent=agent.name)
+    title = instructions.strip().split("\n")[0][:80]
+    step = _step(brief, name, agent.role or Role.EXPLORE, title, instructions, agent=agent.name)
     return _writing(brief, step, name, Gate.COMMIT, Gate.MERGED) if writes else step
 
 
@@ -106,9 +108,9 @@ def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, Step, Step]:
             subtask.text,
             subtask.text + done,
             needs=tuple(f"review:{other}" for other in subtask.needs),
+            agent=subtask.agent,
         ),
         after=("plan",),
-        agent=subtask.agent,
         subtask=subtask.id,
         done_when=subtask.done_when,
     )
@@ -121,7 +123,7 @@ def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, Step, Step]:
         ),
         subtask,
     )
-    merge = (Gate.MERGED,) if _own_tree(brief) else ()
+    merge = (Gate.MERGED,) if _own_tree(brief) and leaves_a_tree(brief, subtask.agent) else ()
     looks = _judging(
         brief,
         _step(
@@ -140,13 +142,10 @@ def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, Step, Step]:
 
 def _judging(brief: Brief, step: Step, subtask: Subtask) -> Step:
     """Let a step judge the work of a subtask, in the tree in which it was done."""
-    return replace(
-        step,
-        subtask=subtask.id,
-        judges=f"dev:{subtask.id}",
-        kind=brief.config.workspace,
-        workspace=_tree(brief, subtask.id),
-    )
+    step = replace(step, subtask=subtask.id, judges=f"dev:{subtask.id}")
+    if place_of(brief, step.agent) or not leaves_a_tree(brief, subtask.agent):
+        return step
+    return replace(step, kind=brief.config.workspace, workspace=_tree(brief, subtask.id))
 
 
 def _accept(brief: Brief, after: tuple[str, ...]) -> Step:
@@ -166,7 +165,7 @@ def _accept(brief: Brief, after: tuple[str, ...]) -> Step:
     )
 
 
-def _step(
+def _step(  # noqa: PLR0913 (a form with blanks)
     brief: Brief,
     step: str,
     role: Role,
@@ -175,25 +174,29 @@ def _step(
     *,
     needs: tuple[str, ...] = (),
     gates: tuple[Gate, ...] = (),
+    agent: str = "",
 ) -> Step:
+    agent = agent or role.value
     reads = WorkspaceKind.READ_ONLY if _own_tree(brief) else brief.config.workspace
+    own = place_of(brief, agent) is not None
     return Step(
         id=step,
-        agent=role.value,
+        agent=agent,
         title=title,
         instructions=instructions,
         phase=PHASE_OF_ROLE.get(role, Phase.EXPLORING),
         needs=needs,
-        kind=reads,
-        workspace=LOOK if _own_tree(brief) else "",
+        kind=WorkspaceKind.SHARED if own else reads,
+        workspace=LOOK if _own_tree(brief) and not own else "",
         gates=gates,
     )
 
 
 def _writing(brief: Brief, step: Step, tree: str, *gates: Gate) -> Step:
-    if not _own_tree(brief):
+    if not _own_tree(brief) or not leaves_a_tree(brief, step.agent):
         return step
-    return replace(step, kind=brief.config.workspace, workspace=_tree(brief, tree), gates=gates)
+    kind = step.kind if place_of(brief, step.agent) else brief.config.workspace
+    return replace(step, kind=kind, workspace=_tree(brief, tree), gates=gates)
 
 
 def _own_tree(brief: Brief) -> bool:

@@ -9,7 +9,7 @@ from orchestrator.model.actions import Answer, Commit, End, Launch, Look, Merge,
 from orchestrator.model.budget import Measure
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
-from orchestrator.model.run import Ending, Purpose
+from orchestrator.model.run import Ending, Life, Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.budget import budget_of, used
@@ -112,12 +112,15 @@ def _steps(state: PMState, limits: Limits) -> Iterator[str]:
 
 
 def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
-    """Tell whether a step may be asked about while it goes on: at a dialog, for leave, or for approval."""
+    """Tell whether a step may be asked about while it goes on: a dialog, leave, approval, a box that is lost."""
     match question.kind:
         case QuestionKind.DIALOG | QuestionKind.PERMISSION:
             run = state.runs[question.run]
             waits = bool(run.waits_for) or question.kind is QuestionKind.DIALOG
             return step.state is StepState.WORKING and run.live and run.step == step.id and waits
+        case QuestionKind.BOX:
+            run = state.runs[question.run]
+            return run.live and run.far and run.life is Life.UNREACHABLE and run.step == step.id
         case QuestionKind.PM:
             return Gate.DECISION in step.gates
         case QuestionKind.APPROVAL:

@@ -12,6 +12,7 @@ from orchestrator.model.task import (
     AgentWish,
     Approval,
     Brief,
+    Bring,
     Config,
     Place,
     Unanswered,
@@ -171,7 +172,7 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
         .replace("may stay. -->", "may stay. -->\nDo it.")
         .replace("-->\n\n## Agent", "-->\n- a\n## Agent")
     )
-    text = re.sub(r"(?m)^# ([a-z.]+: )", r"\1", text).replace("cwd: user@host", "# cwd: user@host")
+    text = re.sub(r"(?m)^# ([a-z.]+: )", r"\1", text).replace("\ncwd: user@host", "\n# cwd: user@host")
     brief = read(text)
     assert (brief.goal, brief.criteria, brief.unfilled) == ("Do it.", ("a",), False)
     assert brief.config == Config(
@@ -185,8 +186,14 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
         unanswered=Unanswered("set-aside", 14_400.0),
         permissions=read_permissions("allow run docker compose *; deny fetch; otherwise ask"),
         limits=Budget(2_000_000, 20.0, 28_800.0),
+        bring=Bring.BRANCH,
         agents={
-            "dev": AgentWish(runtime="codex", model="opus", command=("python3", "my_agent.py", "--fast")),
+            "dev": AgentWish(
+                runtime="codex",
+                model="opus",
+                command=("python3", "my_agent.py", "--fast"),
+                cwd=Place("/path", "user@host"),
+            ),
             "test": AgentWish(check=("python3", "-m", "pytest", "-q")),
         },
     )

@@ -204,6 +204,15 @@ class Story:
         signs = {self.run_of(step).id: at for step, at in progress.items()}
         return self.feed(f.CheckedIn(self.at, self.nonce(), signs))
 
+    def loses(self, box: str, why: str = "", *, refused: bool = False) -> Decision:
+        """A box does not answer, or refuses."""
+        why = why or f"{box} is unreachable"
+        return self.feed(f.BoxLost(self.at, self.nonce(), box, why, refused=refused))
+
+    def finds(self, box: str) -> Decision:
+        """A box answers again."""
+        return self.feed(f.BoxBack(self.at, self.nonce(), box))
+
     # The usual way --------------------------------------------------------------------------------
 
     def planned(self, *subtasks: str | Subtask) -> Story:

@@ -20,9 +20,19 @@ from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subt
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import Gate
-from orchestrator.model.run import Delivery, Exit, Run, Sight
+from orchestrator.model.run import Delivery, Exit, Life, Run, Sight
 from orchestrator.model.skills import Skill
-from orchestrator.model.task import AfterRejections, Approval, Brief, Config, Unanswered, WorkspaceKind
+from orchestrator.model.task import (
+    AfterRejections,
+    AgentWish,
+    Approval,
+    Brief,
+    Bring,
+    Config,
+    Place,
+    Unanswered,
+    WorkspaceKind,
+)
 from orchestrator.model.usage import Usage
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.readiness import may_be_ordered
@@ -34,6 +44,7 @@ AGENTS = {
     role.value: Agent(role.value, role, command=("agent",), receipts=role in {Role.DEV, Role.TEST})
     for role in Role
 }
+BOXES = ("me@box", "other")
 CRITERIA = ("It works", "It is documented")
 SUBTASKS = ("a", "b", "c", "look", "dev-1")
 
@@ -69,6 +80,9 @@ configs = st.builds(
     pm=st.sampled_from(["", "", "command"]),
     after_rejections=st.sampled_from(AfterRejections),
     approve=st.sampled_from([(), (), (Approval.PLAN,)]),
+    cwd=st.sampled_from([None, None, Place("/repo", BOXES[0])]),
+    bring=st.sampled_from(Bring),
+    agents=st.sampled_from([{}, {}, {"architect": AgentWish(cwd=Place("/there", BOXES[1]))}]),
     unanswered=st.sampled_from(
         [None, Unanswered("retry", 600.0), Unanswered("set-aside", 86_400.0), Unanswered("replan", 60.0)]
     ),
@@ -467,6 +481,16 @@ class Mind(RuleBasedStateMachine):
     def clock_moves(self, slept: float, put: float) -> None:
         self.at += slept + put
         self.feed(f.ClockMoved(self.at, self.nonce(), slept, put))
+
+    @rule(box=st.sampled_from(BOXES), refused=st.booleans())
+    def box_lost(self, box: str, *, refused: bool) -> None:
+        self.feed(f.BoxLost(self.at, self.nonce(), box, f"{box} is gone", refused=refused))
+        assert not any(run.life is Life.ALIVE for run in self.state.live_runs if run.host == box)
+
+    @rule(box=st.sampled_from(BOXES))
+    def box_back(self, box: str) -> None:
+        self.feed(f.BoxBack(self.at, self.nonce(), box))
+        assert not any(run.life is Life.UNREACHABLE for run in self.state.live_runs if run.host == box)
 
     @rule()
     def stop(self) -> None:
