@@ -11,15 +11,16 @@ from orchestrator import places
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act.answer import answer
 from orchestrator.daemon.act.end import end
-from orchestrator.daemon.act.launch import Places, code_of, launch
+from orchestrator.daemon.act.launch import launch
 from orchestrator.daemon.act.look import look
 from orchestrator.daemon.act.nudge import nudge
 from orchestrator.daemon.act.tell import tell
 from orchestrator.daemon.hints import OutcomeHint, RunHint
-from orchestrator.daemon.housekeeping import settled, spent_panes, spent_trees
+from orchestrator.daemon.housekeeping import close_spent, settled, spent_trees
 from orchestrator.daemon.lives import claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
+from orchestrator.daemon.world import Places, own_place
 from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
@@ -68,7 +69,7 @@ class Doing:
             case Look():
                 self._see(state, where, action)
             case Nudge():
-                self._nudge(action)
+                self._nudge(state, action)
             case Answer():
                 self._answer(state, action)
             case Commit():
@@ -90,6 +91,11 @@ class Doing:
         """Nothing more is to be done about a run."""
         self._told.pop(run, None)
         self._waits.pop(run, None)
+
+    def forestall(self, state: PMState, run: str) -> None:
+        """See to it that the launcher of a run, which has not come, starts nothing when it does."""
+        if run not in self._told:
+            self._end(state, run, kill=True)
 
     def see_what_is_due(self, state: PMState, where: Places) -> None:
         """Kill what was asked to end and did not in time; try the launches that wait for a lease."""
@@ -130,8 +136,7 @@ class Doing:
                     world.workspaces.release(tree, 0)
                 if sweep:
                     compress_closed(world.files, journal)
-                for pane in spent_panes(state, world.host.panes()) if sweep else ():
-                    world.host.close_pane(pane.id, pane.run)
+                    close_spent(world, state)
             except (OrchestratorError, OSError) as error:
                 log.info("housekeeping of %s was put off: %s", state.id, error)
                 self._put_off.append(left)
@@ -158,6 +163,11 @@ class Doing:
         def work(at: float) -> Fact | None:
             try:
                 return launch(world, state, run, where, clock)
+            except Unavailable as error:
+                if run.far:  # what came of it is seen when its box answers; it is tried again then
+                    log.warning("run %s waits for its box: %s", run.id, error)
+                    return None
+                again, reason = True, str(error)
             except (OrchestratorError, OSError) as error:
                 again, reason = not isinstance(error, Refused) or isinstance(error, Unreadable), str(error)
             except Exception as error:
@@ -210,14 +220,14 @@ class Doing:
         run, world = state.runs[action.run], self.office.world
         self._do(f"{run.step}/look", lambda at: look(world, state, run, where, action.id, at))
 
-    def _nudge(self, action: Nudge) -> None:
+    def _nudge(self, state: PMState, action: Nudge) -> None:
         """Type a line; where it cannot even be claimed, it is tried at the next look at the outbox."""
-        world = self.office.world
+        world, run = self.office.world, state.runs[action.run]
 
         def work(at: float) -> Fact | None:
             try:
-                return nudge(world.files, world.host, self.home, action, at)
-            except OSError as error:
+                return nudge(world.files, world.host_of(run), self.home, action, at)
+            except (Unavailable, OSError) as error:
                 log.warning("the nudge of run %s is put off: %s", action.run, error)
                 return None
 
@@ -229,7 +239,7 @@ class Doing:
 
         def work(at: float) -> Fact | None:
             try:
-                return answer(self.office.world, self.home, state.agents[run.agent], action, at)
+                return answer(self.office.world, self.home, run, state.agents[run.agent], action, at)
             except OSError as error:
                 log.warning("the answer to run %s is put off: %s", action.run, error)
                 return None
@@ -250,11 +260,13 @@ class Doing:
 
     def _end(self, state: PMState, run: str, *, kill: bool) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())
-        host, home = self.office.world.host, self.home
+        world, home, known = self.office.world, self.home, state.runs[run]
 
         def work(_: float) -> None:
             try:
-                end(host, home, run, kill=kill)
+                end(world.host_of(known), home, run, kill=kill)
+            except Unavailable as error:
+                log.info("run %s is ended later: %s", run, error)
             except (OrchestratorError, OSError):
                 log.exception("run %s could not be ended just now", run)
 
@@ -276,13 +288,13 @@ class Doing:
         """Return who else writes in the shared tree that a run wants to write in, if anybody does."""
         if state.steps[run.step].kind is not WorkspaceKind.SHARED:
             return None
-        return may_take(self.office.leases(run.opened_at, run.id), str(code_of(state.project, state.brief)))
+        return may_take(self.office.leases(run.opened_at, run.id), own_place(state, run.agent))
 
 
 def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
     """Return the shared trees that live runs of a task write in, of those opened before another run."""
     return [
-        Lease(str(code_of(state.project, state.brief)), other.id, state.name)
+        Lease(own_place(state, other.agent), other.id, state.name)
         for other in state.live_runs
         if state.steps[other.step].kind is WorkspaceKind.SHARED
         and (other.opened_at, other.id) < (opened_at, run)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass, field, replace
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.act.answer import put
-from orchestrator.daemon.act.launch import granted, tree_of
 from orchestrator.daemon.transcripts import CLOCKS, grown, told_at
+from orchestrator.daemon.world import granted, task_folder_of, workspace_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.formats.strict_json import load_json
@@ -32,7 +33,7 @@ from orchestrator.runtimes.choice import runtime_known
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from orchestrator.daemon.act.launch import Places
+    from orchestrator.daemon.world import Places
     from orchestrator.model.permission import Policy, Wish
     from orchestrator.model.programs import Program
     from orchestrator.model.run import Run
@@ -148,7 +149,9 @@ class Events:
             judgement = self._judged(wish, run, state, where)
         if event.failure is Failure.LIMIT and event.again_at is None:
             event = replace(event, again_at=reset_time(event.text, at))
-        kept = self._believed(event.transcript, runtime_known(state.agents[run.agent], self.defined))
+        kept = ""
+        if not run.far:  # on a box they lie out of reach, and the same path here is another's
+            kept = self._believed(event.transcript, runtime_known(state.agents[run.agent], self.defined))
         said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
         event = replace(event, text=said, transcript=kept)
         return EventLanded(at, f"{run.id}:{name}", run.id, name, event, waits, whole, judgement)
@@ -174,25 +177,30 @@ class Events:
 
     def _resolved(self, wish: Wish, run: Run, state: PMState, where: Places) -> Wish:
         """Return a wish with its paths as they really are, and whether they lie where the run may write."""
-        folders = [self.files.real(folder) for folder in may_write(run, state, where)]
+        real = self._real_of(run)
+        folders = [real(folder) for folder in may_write(run, state, where)]
         at = Path(wish.cwd) if wish.cwd.startswith("/") else folders[0]
         try:
-            paths = [self.files.real(at / path) for path in wish.paths]
+            paths = [real(at / path) for path in wish.paths]
         except (OSError, ValueError):  # too long, or with a NUL in it
             return replace(wish, cwd=str(at))
         inside = bool(paths) and all(any(path.is_relative_to(folder) for folder in folders) for path in paths)
         return replace(wish, paths=tuple(map(str, paths)), inside=inside, cwd=str(at))
 
+    def _real_of(self, run: Run) -> Callable[[Path], Path]:
+        """Return how a run's paths are made real; on a box only made plain: what is a link there is unknown."""
+        return (lambda path: Path(normpath(path))) if run.far else self.files.real
+
     def _judged(self, wish: Wish, run: Run, state: PMState, where: Places) -> Judgement:
         if leave_for(wish) in state.rules:
             return Judgement(Ruling.ALLOW, "the user said: always")
         policy = self.policy(state, run)
-        grants = tuple(str(self.files.real(folder)) for folder in may_write(run, state, where))
+        real = self._real_of(run)
+        grants = tuple(str(real(folder)) for folder in may_write(run, state, where))
         return replace(judge(policy, wish, grants), wait=policy.wait)
 
 
 def may_write(run: Run, state: PMState, where: Places) -> tuple[Path, ...]:
     """Return the folders that a run may write, where it works first."""
-    tree = tree_of(state, state.steps[run.step], where)
-    workspace = where.code if tree is None else tree.path
-    return workspace, *granted(where.task, state.agents[run.agent], run)
+    folders = granted(task_folder_of(state, run, where.task), state.agents[run.agent], run)
+    return workspace_of(state, run, where), *folders

@@ -55,6 +55,13 @@ class RunHint:
 
 
 @dataclass(frozen=True, slots=True)
+class BoxHint:
+    """Something else is believed of a box on which a task has runs."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
 class OutcomeHint:
     """Hands are done with an action. The fact is None where it shows by itself on disk."""
 
@@ -87,5 +94,7 @@ class Stop:
     """End the daemon at the next quiet moment. The runs live on."""
 
 
-TaskHint: TypeAlias = HandoffHint | ArtifactHint | BriefHint | RequestHint | EventHint | RunHint | OutcomeHint
+TaskHint: TypeAlias = (
+    HandoffHint | ArtifactHint | BriefHint | RequestHint | EventHint | RunHint | BoxHint | OutcomeHint
+)
 Hint: TypeAlias = TaskHint | NewsHint | Rescan | CheckIn | Beat | Stop

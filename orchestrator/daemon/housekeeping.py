@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.daemon.act.launch import Places, tree_of
+from orchestrator.daemon.world import Places, World, tree_of
+from orchestrator.model.run import HERE
+from orchestrator.ports.boxes import reached
 
 if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
@@ -24,6 +26,19 @@ def spent_panes(state: PMState, panes: list[PaneSeen]) -> list[PaneSeen]:
         and (run := state.runs.get(pane.run)) is not None
         and latest[run.instance] != run.id
     ]
+
+
+def close_spent(world: World, state: PMState) -> None:
+    """Close spent panes, here and on the boxes that answer.
+
+    Raises:
+        Unavailable: tmux cannot do it now.
+
+    """
+    boxes = {state.runs[run].host for run in state.runs.latest.values()} - {HERE}
+    for host in (world.host, *(world.boxes.host(box) for box in sorted(boxes) if reached(world.boxes, box))):
+        for pane in spent_panes(state, host.panes()):
+            host.close_pane(pane.id, pane.run)
 
 
 def settled(state: PMState) -> Marks:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
+from orchestrator.daemon.world import task_folder_of
 from orchestrator.formats.handoff import read_decision, read_report, run_named, split_handoff_name
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.facts import DecisionLanded, Fact, Intruded, ReportLanded
@@ -217,7 +218,7 @@ class Intake:
                 return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
             if self._may_go_on(entry, at) and instance not in final:
                 return None
-        missing = self._missing(report)
+        missing = self._missing(report, instance, state)
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
 
     def _is_doubtful(self, entry: Entry, data: bytes) -> bool:
@@ -297,12 +298,24 @@ class Intake:
             return Intruded(at, name, digest, reason)
         return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
 
-    def _missing(self, report: Report) -> tuple[str, ...]:
-        """Return the artifacts and the evidence that are not on disk (law 6). Evidence may also be prose."""
+    def _missing(self, report: Report, instance: str, state: PMState) -> tuple[str, ...]:
+        """Return the artifacts and the evidence that are not on disk (law 6). Evidence may also be prose.
+
+        What an agent on a box names of its task's folder there was brought into the one here; what it names of other
+        folders stays there, and is believed.
+        """
         evidence = [
             each for mark in report.criteria or () for each in mark.evidence if each.startswith("artifacts/")
         ]
         named = dict.fromkeys([*report.artifacts, *evidence])
+        run = state.runs.get(state.runs.latest.get(instance, ""))
+        if run is not None and run.far:
+            there = f"{task_folder_of(state, run, self.folder)}/"
+            named = {
+                name.removeprefix(there): None
+                for name in named
+                if name.startswith(there) or not name.startswith("/")
+            }
         return tuple(name for name in named if not self._is_there(name))
 
     def _is_there(self, name: str) -> bool:

@@ -25,7 +25,7 @@ from orchestrator.pm.transitions import IllegalMove
 from orchestrator.runtimes.choice import runtime_known
 
 if TYPE_CHECKING:
-    from orchestrator.daemon.act.launch import Places
+    from orchestrator.daemon.world import Places
     from orchestrator.model.facts import EventLanded
     from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import places
 from orchestrator.hosts.claims import CLAIMED
 from orchestrator.model.facts import Fact, LaunchFailed, RunGone, RunStarted
-from orchestrator.model.run import Exit, Life
+from orchestrator.model.run import Ending, Exit, Life
 from orchestrator.ports.host import Host, Standing
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from orchestrator.model.limits import Limits
     from orchestrator.model.run import Run
+    from orchestrator.ports.boxes import Boxes
     from orchestrator.ports.files import Files
 
 LAUNCHED: Final = "launched"
@@ -52,6 +53,37 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
             if _overdue(files, folder / LAUNCHED, at, limits) and claim(files, folder):
                 facts.append(LaunchFailed(at, nonce, run.id, "its launcher did not start in time"))
     return facts
+
+
+def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
+    """Return what has become of a live run on a box since the state last heard of it, as far as its keeper saw it.
+
+    One whose launcher does not come is `overdue`, and is forestalled there by ending it.
+    """
+    seen = boxes.seen(run.host, _folder(home, run.id))
+    if seen is None or run.life is Life.UNREACHABLE:
+        return []
+    nonce = f"{run.id}:{seen.standing}"
+    facts: list[Fact] = []
+    if run.life is Life.STARTING and seen.pid is not None:
+        facts.append(RunStarted(at, run.id, seen.pid, seen.pane))
+    if seen.standing is Standing.GONE:
+        if seen.pid is None and run.ending is Ending.NOT:
+            facts.append(LaunchFailed(at, nonce, run.id, "its launcher did not start in time"))
+        else:
+            facts.append(RunGone(at, nonce, run.id, seen.exit or Exit(lost=True)))
+    elif seen.standing is Standing.NOT_CLAIMED and run.life is Life.ALIVE:
+        # It lived, and what said so was taken away there, or a power cut took it.
+        facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
+    return facts
+
+
+def overdue(files: Files, boxes: Boxes, home: Path, run: Run, at: float, limits: Limits) -> bool:
+    """Tell whether the launcher of a run on a box has not come, or not told of itself, for as long as it may take."""
+    folder = _folder(home, run.id)
+    seen = boxes.seen(run.host, folder)
+    waits = seen is not None and seen.standing in {Standing.NOT_CLAIMED, Standing.CLAIMED}
+    return waits and run.life is Life.STARTING and _overdue(files, folder / LAUNCHED, at, limits)
 
 
 @lru_cache(4096)

@@ -175,6 +175,8 @@ class Loop:
                         task.feed(fact)
                     finally:
                         task.doing.heard(fact)
+            case h.BoxHint():
+                task.see_boxes()
             case h.EventHint():
                 task.see_events()
             case h.BriefHint():
@@ -256,6 +258,7 @@ class Loop:
             case "stop":
                 fact = StopAsked(at, request.id)
             case "answer":
+                self.office.world.boxes.call_again()  # the question may have been about one, and it was mended
                 text = arguments.get("text", "")
                 question = arguments.get("question", "")
                 skills = start.skills_of(self.office, Path(task.engine.state.project)).found

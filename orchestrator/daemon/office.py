@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.daemon.act.launch import World
 from orchestrator.daemon.hands import Hands
 from orchestrator.daemon.hints import Hint
 from orchestrator.daemon.newsdesk import NewsDesk
+from orchestrator.daemon.world import World
 from orchestrator.ports.clock import Clock
 from orchestrator.ports.teller import Teller
 from orchestrator.tellers.nobody import Nobody

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import __version__, places
 from orchestrator.daemon import hints as h
-from orchestrator.daemon.act.launch import World
 from orchestrator.daemon.attic import Attic
 from orchestrator.daemon.comeback import ended_well, unforeseen_return
 from orchestrator.daemon.doing import leases
@@ -29,6 +28,7 @@ from orchestrator.daemon.schedule import Schedule, heard
 from orchestrator.daemon.task import Task
 from orchestrator.daemon.upgrade import PACKAGE, Upgrade, give_way, trial
 from orchestrator.daemon.watch import Watch
+from orchestrator.daemon.world import World
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles
@@ -293,7 +293,7 @@ class Service:
             run.id: (task, run)
             for task in self._loop.tasks.values()
             for run in (task.engine.state.live_runs if task.begun else ())
-            if run.pid is not None
+            if run.pid is not None and not run.far
         }
         for name in set(self._watched_runs) - set(live):
             self._exits.remove(name)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import places
-from orchestrator.daemon.act.launch import code_of
 from orchestrator.daemon.intake import history
+from orchestrator.daemon.world import code_of
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import TaskStarted

@@ -8,20 +8,21 @@ from operator import is_not
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.daemon.act.launch import Places, code_of
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.intake import Intake
 from orchestrator.daemon.listening import GROWN, Listening
-from orchestrator.daemon.lives import facts_of
+from orchestrator.daemon.lives import facts_of, far_facts_of, overdue
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.project import write_lost
 from orchestrator.daemon.showing import Showing
 from orchestrator.daemon.signs import signs_of_work
+from orchestrator.daemon.world import Places, code_of, guest_of
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
-from orchestrator.model.facts import BriefChanged, CheckedIn, RunGone, TimePassed
+from orchestrator.model.facts import BoxBack, BoxLost, BriefChanged, CheckedIn, RunGone, TimePassed
+from orchestrator.model.run import Life
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.transitions import IllegalMove
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from orchestrator.model.facts import Fact
     from orchestrator.pm.draft import Decision
     from orchestrator.pm.state import PMState
+    from orchestrator.ports.boxes import Guest
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +61,7 @@ class Task:
     _rests_until: float | None = field(default=None, init=False)
     _showing: Showing | None = field(default=None, init=False)
     _looked_at: float = field(default=0.0, init=False)
+    _guests: tuple[Guest, ...] = field(default=(), init=False)
     _lies: tuple[tuple[object, ...], Places] | None = field(default=None, init=False)
     _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
 
@@ -181,6 +184,7 @@ class Task:
 
         Runs before reports: whether a report may be half of one depends on how its writer ended.
         """
+        self.see_boxes()
         self.see_events()
         for run in self.engine.state.live_runs:
             self.see_run(run.id)
@@ -210,14 +214,43 @@ class Task:
         known = self.engine.state.runs.get(run)
         if known is None or not known.live:
             return
-        world, at = self.office.world, self.office.clock.now()
-        for fact in facts_of(world.files, world.host, self.home, known, at, world.settings.limits):
+        world, at, limits = self.office.world, self.office.clock.now(), self.office.world.settings.limits
+        if known.far:
+            facts = far_facts_of(world.boxes, self.home, known, at)
+            if overdue(world.files, world.boxes, self.home, known, at, limits):
+                self.doing.forestall(self.engine.state, run)
+        else:
+            facts = facts_of(world.files, world.host, self.home, known, at, limits)
+        for fact in facts:
             if isinstance(fact, RunGone):
                 self._listening.gone(run, self.where)
                 self.doing.gone(run)
                 gone = (known.instance,)
                 self.see_reports(final=gone, killed=gone if fact.exit.code is None else ())
             self.feed(fact)
+
+    def see_boxes(self) -> None:
+        """Say where the task has runs on boxes, and take what is believed of these."""
+        boxes, where = self.office.world.boxes, self.where
+        far = [run for run in self.engine.state.live_runs if run.far]
+        if not (far or self._guests):
+            return
+        guests = tuple(
+            dict.fromkeys(guest for run in far if (guest := guest_of(self.engine.state, where, run)))
+        )
+        if guests != self._guests:
+            self._guests = guests
+            boxes.keep(self.id, guests)
+        for box in dict.fromkeys(run.host for run in far):
+            belief, at = boxes.belief(box), self.office.clock.now()
+            lives = {run.life for run in far if run.host == box}
+            if belief is None:
+                continue
+            if belief.reachable and Life.UNREACHABLE in lives:
+                self.feed(BoxBack(at, self.office.nonce(), box))
+                self.act_again()
+            elif not belief.reachable and lives != {Life.UNREACHABLE}:
+                self.feed(BoxLost(at, self.office.nonce(), box, belief.why, belief.refused))
 
     def see_brief(self) -> None:
         """Take an edited task.md; one that does not read is told and otherwise left alone.
@@ -261,6 +294,7 @@ class Task:
         """Act on the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
         at, limits = self.office.clock.now(), self.office.world.settings.limits
         self._looked_at = at
+        self.see_boxes()
         if self._intake is not None and (again := self._intake.look_again(at)) is not None and at >= again:
             for name in self._intake.unsettled:
                 self.see_reports(name)

@@ -89,6 +89,9 @@ You are running on: {host}
 Local PM syncs your outputs via rsync (every 2 min)
 
 Create task directory at: {task_dir}/
+{commit}"""
+_COMMIT: Final = """\
+Commit your work with git: what HEAD has when you finish is brought home and judged there, and nothing else
 """
 
 
@@ -147,8 +150,13 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
         sections=(_SUBTASKS if plans else "") + (_marks(criteria) if Gate.CRITERIA in gates else ""),
         minutes=SIGN_OF_PROGRESS,
         definition=_DEFINITION.format(definition=definition.strip()) if definition.strip() else "",
-        remote=_REMOTE.format(host=remote_host, task_dir=task_dir.rstrip("/")) if remote_host else "",
+        remote=_remote(remote_host, task_dir, gates) if remote_host else "",
     )
+
+
+def _remote(host: str, task_dir: str, gates: Collection[Gate]) -> str:
+    commit = _COMMIT if Gate.COMMIT in gates else ""
+    return _REMOTE.format(host=host, task_dir=task_dir.rstrip("/"), commit=commit)
 
 
 def _marks(criteria: Sequence[str]) -> str:

@@ -127,7 +127,7 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
         order=order,
         receipts=_receipts(draft.state, step.agent, purpose),
         resumes=_resumed(draft.state, step) if purpose is Purpose.WORK else "",
-        host=host_of(draft.state.brief, step.agent),
+        host=host_of(draft.state.brief.config, step.agent),
     )
     draft.change(RunOpened(run))
     draft.act(Launch(id=draft.new_id("a"), run=run.id))

@@ -19,7 +19,7 @@ class LaunchSpec:
     `environment` is everything that the agent gets, but for two variables that the host itself sets: `TERM`,
     which depends on the pane, and `ORCHESTRATOR_LAUNCHER`, by which it finds the processes of the run.
     `session` names the task's tmux session, `window` the new window in it. `files` are laid down in the run's folder
-    by name. Sizes are bytes.
+    by name, and `order` as its order where that is another machine. Sizes are bytes.
     """
 
     run: str
@@ -31,6 +31,7 @@ class LaunchSpec:
     environment: dict[str, str] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     log_bytes: int = 10_485_760
+    order: bytes = b""
 
 
 class Standing(StrEnum):

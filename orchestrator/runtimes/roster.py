@@ -15,6 +15,7 @@ from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.names import checked_name
 from orchestrator.model.programs import Program
 from orchestrator.model.task import AgentWish, Config
+from orchestrator.pm.places import place_of
 from orchestrator.ports.files import Files
 from orchestrator.runtimes.choice import runtime_known
 from orchestrator.runtimes.inventory import first_installed
@@ -23,6 +24,9 @@ CLAUDE_FOLDER: Final = Path(".claude", "agents")
 KIRO_FOLDER: Final = Path(".kiro", "agents")
 
 PM: Final = Role.PM.value
+
+FAR_PYTHON: Final = "python3"
+"""What `{python}` in a command stands for on a box."""
 
 _LARGEST: Final = 262_144
 _MOST: Final = 500
@@ -79,7 +83,7 @@ def find_agents(  # noqa: PLR0913 (it gathers what many places say)
     folder_text = str(template) if template else ""
     return Roster(
         {
-            name: _ready(agent, config.runtime, python, folder_text, path, defined)
+            name: _ready(agent, config, python, folder_text, path, defined)
             for name, agent in sorted(agents.items())
         },
         tuple(warnings),
@@ -131,15 +135,23 @@ def _wished(agent: Agent | None, name: str, wish: AgentWish) -> Agent:
 
 
 def _ready(
-    agent: Agent, runtime: str, python: str, template: str, path: str, defined: Sequence[Program]
+    agent: Agent, config: Config, python: str, template: str, path: str, defined: Sequence[Program]
 ) -> Agent:
     """Return an agent with the task's runtime, if it has none of its own, and with its places filled in."""
     words = (*agent.command, *agent.check)
+    place = place_of(config, agent.name)
+    if place is not None and place.host:
+        python = FAR_PYTHON
+        if any("{template}" in word for word in words):
+            raise Refused(
+                f"{agent.name} asks for {{template}}, which lies here, and works on {place.host}: "
+                f"give it a `{agent.name}.command:` that is there"
+            )
     if not template and any("{template}" in word for word in words):
         raise Refused(
             f"{agent.name} asks for {{template}}, but task.md names no template: write `template: …`"
         )
-    chosen = runtime if runtime and agent.runtime == "auto" else agent.runtime
+    chosen = config.runtime if config.runtime and agent.runtime == "auto" else agent.runtime
     if chosen == "auto" and not agent.command:
         chosen = first_installed(path) or chosen
     return replace(

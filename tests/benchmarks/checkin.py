@@ -10,9 +10,9 @@ from contextlib import closing
 from pathlib import Path
 
 from orchestrator import places
-from orchestrator.daemon.act.launch import World as DaemonsWorld
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.task import Task
+from orchestrator.daemon.world import World as DaemonsWorld
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles

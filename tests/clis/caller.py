@@ -12,8 +12,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from orchestrator.daemon.act.launch import Places, World, launch
+from orchestrator.daemon.act.launch import launch
 from orchestrator.daemon.lives import LAUNCHED
+from orchestrator.daemon.world import Places, World
 from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost

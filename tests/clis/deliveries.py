@@ -21,8 +21,8 @@ from typing import Final
 
 from orchestrator import places
 from orchestrator.daemon.act.answer import put
-from orchestrator.daemon.act.launch import Places
 from orchestrator.daemon.events import Events
+from orchestrator.daemon.world import Places
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.tmux import Tmux

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.daemon.act.launch import Places
+from orchestrator.daemon.world import Places
 from orchestrator.model.event import Event, EventKind
 from tests.clis.caller import Call, Dies
 from tests.clis.deliveries import WITH_RECEIPTS, delivered

@@ -11,16 +11,19 @@ from orchestrator.runtimes.choice import runtime_known
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.daemon.act.launch import World
+    from orchestrator.daemon.world import World
     from orchestrator.model.actions import Answer
     from orchestrator.model.agents import Agent
+    from orchestrator.model.run import Run
     from orchestrator.ports.files import Files
 
 
-def answer(world: World, home: Path, agent: Agent, action: Answer, at: float) -> AnswerGiven:
-    """Lay an answer down. Raises OSError."""
+def answer(world: World, home: Path, run: Run, agent: Agent, action: Answer, at: float) -> AnswerGiven:
+    """Lay an answer down; from here it is sent to where a run lives. Raises OSError."""
     runtime = runtime_known(agent, world.settings.runtimes)
-    put(world.files, home, action.run, action.name, runtime.answer(action.reply))
+    put(world.files, home, run.id, action.name, runtime.answer(action.reply))
+    if run.far:
+        world.boxes.hurry(run.host)
     return AnswerGiven(at, action.id)
 
 

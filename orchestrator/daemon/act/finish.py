@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.daemon.act.launch import Places, tree_of
+from orchestrator.daemon.world import Places, tree_of
 from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import WorkCommitted, WorkMerged

@@ -1,18 +1,29 @@
 """Launch a run: its workspace, its order, its pane. All parts may be repeated; the claim file decides (law 4).
 
+What a run is told of places is true on the machine on which it lives: `where` is here, `there` as the run sees it.
+
 The file `launched` in the run's folder divides it: before it the workspace may be made anew, after it the
 agent may be at work there, so that nothing but the launcher is tried again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
 
 from orchestrator import places
 from orchestrator.daemon.lives import LAUNCHED
+from orchestrator.daemon.world import (
+    Places,
+    There,
+    World,
+    granted,
+    guest_of,
+    task_folder_of,
+    tree_of,
+    workspace_of,
+)
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
 from orchestrator.formats.preamble import preamble
@@ -21,8 +32,8 @@ from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.ports.host import Host, LaunchSpec, Standing
-from orchestrator.ports.workspaces import Tree, Workspaces
+from orchestrator.pm.places import place_of
+from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.environment import Assignment, passed, run_environment
@@ -31,11 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.model.agents import Agent
-    from orchestrator.model.settings import Settings
-    from orchestrator.model.task import Brief
     from orchestrator.pm.state import PMState
     from orchestrator.ports.clock import Clock
-    from orchestrator.ports.files import Files
 
 
 _SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
@@ -43,47 +51,6 @@ _SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
 CLAIM_PATIENCE: Final = 0.5
 CLAIM_LOOK: Final = 0.001
 """Seconds: how long to wait for a launcher's word, and how often to look. It comes within 10 ms (measured)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where one task lies: its code, its own folder, its folder in the project, its worktrees, its template."""
-
-    code: Path
-    home: Path
-    task: Path
-    trees: Path
-    template: Path | None = None
-
-
-def code_of(project: str, brief: Brief) -> Path:
-    """Return the folder whose code a task works on: the `cwd:` of task.md, or the project itself (HUB 5.2)."""
-    return Path(brief.config.cwd.path).expanduser() if brief.config.cwd else Path(project)
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """What launching needs of the world."""
-
-    files: Files
-    host: Host
-    workspaces: Workspaces
-    settings: Settings
-    environ: Mapping[str, str]
-
-
-def tree_of(state: PMState, step: Step, where: Places) -> Tree | None:
-    """Return the worktree that a step works in, or None where it works in the user's own tree."""
-    if not step.workspace:
-        return None
-    return Tree(
-        project=where.code,
-        root=where.trees,
-        name=step.workspace,
-        branch=state.branch,
-        base=state.base,
-        detached=step.kind is WorkspaceKind.READ_ONLY,
-    )
 
 
 def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) -> RunStarted | None:
@@ -97,33 +64,46 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
         OSError: the disk cannot do it now.
 
     """
-    folder = places.run_home(where.home, run.id)
-    if world.host.observe(folder).standing is not Standing.NOT_CLAIMED:
+    folder, host = places.run_home(where.home, run.id), world.host_of(run)
+    if host.observe(folder).standing is not Standing.NOT_CLAIMED:
         return None
     step, agent = state.steps[run.step], state.agents.get(run.agent)
     if agent is None:
         raise Refused(f"there is no agent named {run.agent}: run `task setup-agents` or add its definition")
     world.files.make_folder(folder)
+    there = _there(world, state, run, where)
     workspace = _workspace(world, state, step, run, where)
-    spec = _spec(world, state, run, step, agent, where, workspace)
+    spec = _spec(world, state, run, step, agent, where, there, workspace)
     # What lies in a run's folder speaks of processes: after a power cut it means nothing, and is not fsynced.
+    if (guest := guest_of(state, where, run)) is not None:
+        world.boxes.send(guest)
     world.files.write(folder / LAUNCHED, b"", durable=False)
     try:
-        world.host.launch(spec)
+        host.launch(spec)
     except Unavailable:  # most likely there is no session yet; if not, this fails in the same way
-        world.host.open_session(state.id, state.name, places.task_log(where.home))
-        world.host.launch(spec)
+        host.open_session(state.id, state.name, places.task_log(where.home))
+        host.launch(spec)
     patience = clock.monotonic() + CLAIM_PATIENCE
-    while (seen := world.host.observe(folder)).pid is None and clock.monotonic() < patience:
+    while (seen := host.observe(folder)).pid is None and clock.monotonic() < patience:
         clock.sleep(CLAIM_LOOK)
     return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
+
+
+def _there(world: World, state: PMState, run: Run, where: Places) -> There:
+    """Return how a run sees its task; on a box everything is made ready for it."""
+    guest = guest_of(state, where, run)
+    if guest is None:
+        return There(where, world.environ)
+    ground = world.boxes.ground(guest)
+    task = task_folder_of(state, run, where.task)
+    return There(Places(Path(guest.place), ground.home, task, ground.home), ground.environ, run.host)
 
 
 def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places) -> Path:
     """Return the folder that a run works in, made ready if the run may still change nothing in it."""
     tree = tree_of(state, step, where)
-    if tree is None:
-        return where.code
+    if tree is None or place_of(state.brief.config, run.agent) is not None:
+        return workspace_of(state, run, where)
     launched = world.files.entry(places.run_home(where.home, run.id) / LAUNCHED) is not None
     if launched or step.keep_tree or not _makes_ready(step, run, state):
         return world.workspaces.where(tree)
@@ -138,15 +118,21 @@ def _makes_ready(step: Step, run: Run, state: PMState) -> bool:
     return Gate.COMMIT in step.gates and first
 
 
-def _spec(
-    world: World, state: PMState, run: Run, step: Step, agent: Agent, where: Places, workspace: Path
+def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
+    world: World,
+    state: PMState,
+    run: Run,
+    step: Step,
+    agent: Agent,
+    where: Places,
+    there: There,
+    workspace: Path,
 ) -> LaunchSpec:
-    folder = places.run_home(where.home, run.id)
+    seen = there.where
+    folder = places.run_home(seen.home, run.id)
     order_file = places.run_order(folder)
-    artifacts = places.artifacts(where.task, agent.artifact_folder)
-    scratchpad = places.scratchpad(where.task, run.instance)
-    for each in (artifacts, scratchpad):
-        world.files.make_folder(each, 0o755)
+    world.files.make_folder(places.artifacts(where.task, agent.artifact_folder), 0o755)
+    world.files.make_folder(places.scratchpad(where.task, run.instance), 0o755)
     assignment = Assignment(
         run=run.id,
         task=state.name,
@@ -155,55 +141,47 @@ def _spec(
         attempt=step.attempt,
         order=order_file,
         reply_to=run.order,
-        task_dir=where.task,
+        task_dir=seen.task,
         workspace=workspace,
-        artifacts=artifacts,
-        scratchpad=scratchpad,
+        artifacts=places.artifacts(seen.task, agent.artifact_folder),
+        scratchpad=places.scratchpad(seen.task, run.instance),
         subtask=step.subtask,
-        template=where.template,
+        template=seen.template,
         base=state.base,
         branch=state.branch,
         check_exit=step.check_exit,
         resumes=run.resumes,
     )
-    launching, variables = Launching(agent.check), tuple[str, ...]()
+    launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
         runtime = runtime_of(agent, world.settings.runtimes)
         variables = runtime.variables
-        text = _publish_order(world, state, run, agent, where, workspace)
+        text = _publish_order(world, state, run, agent, where, there, workspace)
         launching = runtime.launching(
             Spawn(
                 agent=agent,
                 folder=folder,
                 workspace=workspace,
-                granted=granted(where.task, agent, run),
+                granted=granted(seen.task, agent, run),
                 order=order_file,
                 prompt=text,
                 session=session_of(run),
                 resumes=_session_to_resume(state, run),
-                environ=passed(world.environ, (*world.settings.environment.passed, *variables)),
+                environ=passed(there.environ, (*world.settings.environment.passed, *variables)),
             )
         )
     names = (*world.settings.environment.passed, *variables)
     return LaunchSpec(
         run=run.id,
-        folder=folder,
+        folder=places.run_home(where.home, run.id),
         argv=launching.argv,
         cwd=workspace,
         session=state.id,
         window=run.instance,
-        environment=_way_back(world.environ)
-        | run_environment(world.environ, names, assignment, launching.environment),
+        environment=({} if run.far else _way_back(world.environ))
+        | run_environment(there.environ, names, assignment, launching.environment),
         files=dict(launching.files),
-    )
-
-
-def granted(task: Path, agent: Agent, run: Run) -> tuple[Path, ...]:
-    """Return the folders that a run must write besides its workspace, and no others (H8)."""
-    return (
-        places.handoffs(task),
-        places.artifacts(task, agent.artifact_folder),
-        places.scratchpad(task, run.instance),
+        order=text.encode() if run.far else b"",
     )
 
 
@@ -225,9 +203,10 @@ def _way_back(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _publish_order(
-    world: World, state: PMState, run: Run, agent: Agent, where: Places, workspace: Path
+    world: World, state: PMState, run: Run, agent: Agent, where: Places, there: There, workspace: Path
 ) -> str:
     """Put the order where everybody can read it, and with its preamble where its agent does; return the latter."""
+    seen = there.where
     order = state.orders[run.order]
     rendered = render_order(order)
     public = places.handoffs(where.task) / order.name
@@ -258,12 +237,14 @@ def _publish_order(
         task=state.name,
         at=order.at,
         cwd=str(workspace),
-        task_dir=str(where.task),
-        artifacts=str(places.artifacts(where.task, agent.artifact_folder)),
-        scratchpad=str(places.scratchpad(where.task, run.instance)),
+        task_dir=str(seen.task),
+        artifacts=str(places.artifacts(seen.task, agent.artifact_folder)),
+        scratchpad=str(places.scratchpad(seen.task, run.instance)),
         run=run.id,
         order_name=order.name,
-        order=rendered,
+        # What it says of the task's folder is to be found where its agent works (H8).
+        order=rendered.replace(str(where.task), str(seen.task)),
+        remote_host=there.name,
         gates=state.steps[run.step].gates,
         criteria=state.brief.criteria,
         definition=agent.prompt,

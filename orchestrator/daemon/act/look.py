@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.daemon.act.launch import Places, World, code_of, tree_of
+from orchestrator.daemon.world import Places, World, tree_of, workspace_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.repetition import says_anything_new
 from orchestrator.formats.reset_time import reset_time
@@ -18,6 +18,7 @@ from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.model.event import Failure
 from orchestrator.model.facts import Looked
 from orchestrator.model.run import Sight
+from orchestrator.pm.places import place_of
 from orchestrator.runtimes.choice import runtime_known
 from orchestrator.runtimes.screens import Shows, end_of, shown_on
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState
     from orchestrator.ports.files import Entry, Files
+    from orchestrator.ports.host import Host
 
 ENTRIES: Final = 20_000
 """How many names of a tree are looked at; in a larger one what lies further on is not seen."""
@@ -52,7 +54,8 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     folder = places.run_home(where.home, run.id)
     log = folder / PANE_LOG
     printed = files.read(log) if files.entry(log) is not None else b""
-    screen = _screen(world, run)
+    host = world.host_of(run)
+    screen = _screen(host, run)
     made = places.artifacts(where.task, agent.artifact_folder) if agent else None
     order = state.orders.get(run.order)
     artifacts = list(_walk(files, made)) if made else []
@@ -60,7 +63,7 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     changed += [entry.mtime_ns for _, entry in _walk(files, places.scratchpad(where.task, run.instance))]
     # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
     tree, ours = _tree(world, state, run, where), where.task.parent
-    changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)]
+    changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)] if tree else []
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
     runtime = runtime_known(agent, world.settings.runtimes) if agent else None
@@ -68,7 +71,7 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     failed = rule is not None and (rule.shows is Shows.FAILED or rule.failure is not None)
     failure = rule.failure or Failure.OTHER if rule is not None and failed else None
     return Sight(
-        cpu=world.host.cpu(folder),
+        cpu=host.cpu(folder),
         printed=len(printed),
         fresh=says_anything_new(printed, run.printed),
         changed_at=max(changed, default=0) / 1e9,
@@ -82,16 +85,19 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     )
 
 
-def _screen(world: World, run: Run) -> str:
+def _screen(host: Host, run: Run) -> str:
     """Return what the run's own pane shows: found by its label, for a pane's number may be another's by now."""
-    pane = next((pane.id for pane in world.host.panes() if pane.run == run.id and not pane.dead), "")
-    return world.host.capture(pane, SCREEN_LINES) if pane else ""
+    pane = next((pane.id for pane in host.panes() if pane.run == run.id and not pane.dead), "")
+    return host.capture(pane, SCREEN_LINES) if pane else ""
 
 
-def _tree(world: World, state: PMState, run: Run, where: Places) -> Path:
+def _tree(world: World, state: PMState, run: Run, where: Places) -> Path | None:
+    """Return the tree that a run works in; None where that lies on a box: what it changes there is not looked at."""
+    if run.far:
+        return None
     tree = tree_of(state, state.steps[run.step], where)
-    if tree is None:
-        return code_of(state.project, state.brief)
+    if tree is None or place_of(state.brief.config, run.agent) is not None:
+        return workspace_of(state, run, where)
     try:
         return world.workspaces.where(tree)
     except Unavailable:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from orchestrator.formats.place import Address
 from orchestrator.formats.ssh_words import Trouble, Words
-from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.errors import Unavailable
 
 
 class Way(StrEnum):
@@ -45,7 +45,7 @@ class Cut(Unreachable):
     """The connection ended while a command ran there: whether it was carried out is unknown (law 4)."""
 
 
-class NotLetIn(Refused):
+class NotLetIn(Unavailable):
     """The box, or our own ssh, refuses; trying again unchanged will not help. `state` has the evidence."""
 
     def __init__(self, message: str, state: State) -> None:

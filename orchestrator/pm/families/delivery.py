@@ -123,7 +123,7 @@ def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, Step, Step]:
         ),
         subtask,
     )
-    merge = (Gate.MERGED,) if _own_tree(brief) and leaves_a_tree(brief, subtask.agent) else ()
+    merge = (Gate.MERGED,) if _own_tree(brief) and leaves_a_tree(brief.config, subtask.agent) else ()
     looks = _judging(
         brief,
         _step(
@@ -143,7 +143,7 @@ def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, Step, Step]:
 def _judging(brief: Brief, step: Step, subtask: Subtask) -> Step:
     """Let a step judge the work of a subtask, in the tree in which it was done."""
     step = replace(step, subtask=subtask.id, judges=f"dev:{subtask.id}")
-    if place_of(brief, step.agent) or not leaves_a_tree(brief, subtask.agent):
+    if place_of(brief.config, step.agent) or not leaves_a_tree(brief.config, subtask.agent):
         return step
     return replace(step, kind=brief.config.workspace, workspace=_tree(brief, subtask.id))
 
@@ -178,7 +178,7 @@ def _step(  # noqa: PLR0913 (a form with blanks)
 ) -> Step:
     agent = agent or role.value
     reads = WorkspaceKind.READ_ONLY if _own_tree(brief) else brief.config.workspace
-    own = place_of(brief, agent) is not None
+    own = place_of(brief.config, agent) is not None
     return Step(
         id=step,
         agent=agent,
@@ -193,9 +193,9 @@ def _step(  # noqa: PLR0913 (a form with blanks)
 
 
 def _writing(brief: Brief, step: Step, tree: str, *gates: Gate) -> Step:
-    if not _own_tree(brief) or not leaves_a_tree(brief, step.agent):
+    if not _own_tree(brief) or not leaves_a_tree(brief.config, step.agent):
         return step
-    kind = step.kind if place_of(brief, step.agent) else brief.config.workspace
+    kind = step.kind if place_of(brief.config, step.agent) else brief.config.workspace
     return replace(step, kind=kind, workspace=_tree(brief, tree), gates=gates)
 
 

@@ -13,10 +13,10 @@ from random import Random
 from typing import Final
 
 from orchestrator.daemon import hints as h
-from orchestrator.daemon.act.launch import World as Reach
 from orchestrator.daemon.doing import leases
 from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.office import Office
+from orchestrator.daemon.world import World as Reach
 from orchestrator.model.settings import Settings
 from orchestrator.ports.teller import Teller
 from orchestrator.testing.fake_clock import FakeClock

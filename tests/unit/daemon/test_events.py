@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator import places
-from orchestrator.daemon.act.launch import Places
 from orchestrator.daemon.events import Events
+from orchestrator.daemon.world import Places
 from orchestrator.model.event import EventKind, Failure
 from orchestrator.model.permission import Policy, Ruling
 from orchestrator.model.run import Run

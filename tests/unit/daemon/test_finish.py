@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from orchestrator.daemon.act import finish
-from orchestrator.daemon.act.launch import Places
 from orchestrator.daemon.doing import Doing
+from orchestrator.daemon.world import Places
 from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import WorkCommitted, WorkMerged

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.act.launch import Places, World
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.hands import Inline
 from orchestrator.daemon.office import Office
+from orchestrator.daemon.world import Places, World
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.limits import Limits

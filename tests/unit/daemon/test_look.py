@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator import places
-from orchestrator.daemon.act.launch import Places, World
 from orchestrator.daemon.act.look import look
 from orchestrator.daemon.act.nudge import nudge
+from orchestrator.daemon.world import Places, World
 from orchestrator.model.actions import Nudge
 from orchestrator.model.event import Failure
 from orchestrator.model.run import Delivery, Run, Sight

@@ -1,0 +1,123 @@
+"""The world of one task: what the daemon has of it, and where everything lies, here and as its runs see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator import places
+from orchestrator.model.task import WorkspaceKind
+from orchestrator.pm.places import place_of
+from orchestrator.ports.boxes import Boxes, Guest, NoBoxes
+from orchestrator.ports.host import Host
+from orchestrator.ports.workspaces import Tree, Workspaces
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from orchestrator.model.agents import Agent
+    from orchestrator.model.plan import Step
+    from orchestrator.model.run import Run
+    from orchestrator.model.settings import Settings
+    from orchestrator.model.task import Brief
+    from orchestrator.pm.state import PMState
+    from orchestrator.ports.files import Files
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where one task lies: its code, its own folder, its folder in the project, its worktrees, its template."""
+
+    code: Path
+    home: Path
+    task: Path
+    trees: Path
+    template: Path | None = None
+
+
+def code_of(project: str, brief: Brief) -> Path:
+    """Return the folder here whose code a task works on: the `cwd:` of task.md, or the project itself (HUB 5.2)."""
+    place = brief.config.cwd
+    return Path(place.path).expanduser() if place and not place.host else Path(project)
+
+
+def own_place(state: PMState, agent: str) -> str:
+    """Return what names the tree that an agent shares with others, wherever it lies: one writes there at a time."""
+    place = place_of(state.brief.config, agent)
+    if place is None:
+        return str(code_of(state.project, state.brief))
+    return f"{place.host}:{place.path}" if place.host else str(Path(place.path).expanduser())
+
+
+def guest_of(state: PMState, where: Places, run: Run) -> Guest | None:
+    """Return what a task has on the box of a run, where that works; None if it lives here."""
+    place = place_of(state.brief.config, run.agent)
+    if not run.far or place is None:
+        return None
+    runs = [
+        each.id for each in state.live_runs if each.far and place_of(state.brief.config, each.agent) == place
+    ]
+    return Guest(run.host, state.id, state.name, where.home, where.task, place.path, frozenset(runs))
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What is done in the world is done by these."""
+
+    files: Files
+    host: Host
+    workspaces: Workspaces
+    settings: Settings
+    environ: Mapping[str, str]
+    boxes: Boxes = field(default_factory=NoBoxes)
+
+    def host_of(self, run: Run) -> Host:
+        """Return the host on which a run lives. Raises Unavailable while its box is lost."""
+        return self.boxes.host(run.host) if run.far else self.host
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """How a run sees its task: the same places under names of its own machine, and that machine's environment."""
+
+    where: Places
+    environ: Mapping[str, str]
+    name: str = ""
+
+
+def workspace_of(state: PMState, run: Run, where: Places) -> Path:
+    """Return the folder in which a run works, on its own machine, as far as that is told without a look."""
+    if (place := place_of(state.brief.config, run.agent)) is not None:
+        return Path(place.path) if place.host else Path(place.path).expanduser()
+    tree = tree_of(state, state.steps[run.step], where)
+    return where.code if tree is None else tree.path
+
+
+def task_folder_of(state: PMState, run: Run, here: Path) -> Path:
+    """Return the task's folder as a run sees it; `here` is where it lies for us."""
+    place = place_of(state.brief.config, run.agent)
+    return places.task_folder(Path(place.path), state.name) if run.far and place else here
+
+
+def tree_of(state: PMState, step: Step, where: Places) -> Tree | None:
+    """Return the worktree that a step's work lies in, or None where it works in the user's own tree."""
+    if not step.workspace:
+        return None
+    return Tree(
+        project=where.code,
+        root=where.trees,
+        name=step.workspace,
+        branch=state.branch,
+        base=state.base,
+        detached=step.kind is WorkspaceKind.READ_ONLY,
+    )
+
+
+def granted(task: Path, agent: Agent, run: Run) -> tuple[Path, ...]:
+    """Return the folders that a run must write besides its workspace, and no others (H8)."""
+    return (
+        places.handoffs(task),
+        places.artifacts(task, agent.artifact_folder),
+        places.scratchpad(task, run.instance),
+    )

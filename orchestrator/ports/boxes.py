@@ -1,0 +1,155 @@
+"""Boxes: the machines over SSH on which agents live, each kept in sight by somebody who may wait for a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from orchestrator.model.errors import Unavailable
+
+if TYPE_CHECKING:
+    from orchestrator.ports.host import Host, Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """What one task has on one box, in one place there.
+
+    Args:
+        box: the box.
+        task: the task's id.
+        name: its name, as in `tasks/NAME`.
+        home: its own folder in the PM's state here.
+        folder: its folder in the project here.
+        place: the folder on the box in which its agents work.
+        runs: those of its runs that live there, or are to.
+
+    """
+
+    box: str
+    task: str
+    name: str
+    home: Path
+    folder: Path
+    place: str
+    runs: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a run finds on a box: the PM's folder of its task there, and the environment of a login."""
+
+    home: Path
+    environ: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """Whether a box can be spoken to, and why that is believed. `refused`: only a person can mend it."""
+
+    reachable: bool
+    why: str
+    refused: bool = False
+
+
+class Boxes(Protocol):
+    """All boxes. What only looks, or only notes, waits for nobody: the deciding thread may call it.
+
+    A box is called `[user@]host[:port]`, as task.md does.
+    """
+
+    def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
+        """Note what a task has on boxes: from now on that is kept in sight, and nothing else of it.
+
+        What comes to lie there appears in the task's folders here, and answers that lie in a run's folder are sent.
+        """
+        ...
+
+    def seen(self, box: str, folder: Path) -> Observation | None:
+        """Return what was last seen of a run, by its folder here; None if nothing was yet.
+
+        It is said to be gone only when all was brought that it had left (law 5).
+        """
+        ...
+
+    def belief(self, box: str) -> Belief | None:
+        """Return what is believed of a box; None where nobody has tried yet."""
+        ...
+
+    def hurry(self, box: str) -> None:
+        """There is something to be sent, or to be looked at: an answer, a run that was launched."""
+        ...
+
+    def call_again(self) -> None:
+        """Somebody may have mended something: try every box that is lost."""
+        ...
+
+    # From here on each call may wait, and is for the hands. All raise Unavailable while the box is lost, too where it
+    # refuses: that is a question of its own.
+
+    def host(self, box: str) -> Host:
+        """Return the box as a host. Folders of runs are those here."""
+        ...
+
+    def ground(self, guest: Guest) -> Ground:
+        """Make the task's folders there, if they are missing, and tell of them."""
+        ...
+
+    def send(self, guest: Guest) -> None:
+        """Send what lies in the task's handoffs and artifacts here. Nothing that is there is replaced."""
+        ...
+
+    def bring(self, box: str, place: str, project: Path, ref: str) -> str:
+        """Fetch HEAD of a repository there into a ref of one here; return its commit.
+
+        Raises Refused, with the reason, where there is no repository or no commit.
+        """
+        ...
+
+
+def reached(boxes: Boxes, box: str) -> bool:
+    """Tell whether a box can be spoken to, as far as is known."""
+    belief = boxes.belief(box)
+    return belief is not None and belief.reachable
+
+
+class NoBoxes:
+    """The boxes of somebody who has none."""
+
+    def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
+        """Nothing is to be kept."""
+
+    def seen(self, box: str, folder: Path) -> Observation | None:
+        """Nothing was ever seen."""
+
+    def belief(self, box: str) -> Belief | None:
+        """Say that there is no such box."""
+        return Belief(reachable=False, why=f"{box} is nowhere", refused=True)
+
+    def hurry(self, box: str) -> None:
+        """Nothing is to be done."""
+
+    def call_again(self) -> None:
+        """Nobody is to be called."""
+
+    def host(self, box: str) -> Host:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def ground(self, guest: Guest) -> Ground:
+        """Raise Unavailable."""
+        raise _nowhere(guest.box)
+
+    def send(self, guest: Guest) -> None:
+        """Raise Unavailable."""
+        raise _nowhere(guest.box)
+
+    def bring(self, box: str, place: str, project: Path, ref: str) -> str:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+
+def _nowhere(box: str) -> Unavailable:
+    return Unavailable(f"{box} is nowhere: no boxes are kept here")
