@@ -59,7 +59,7 @@ class Doing:
 
     def act(self, state: PMState, where: Places, action: Action) -> None:
         """Have one action done. Again is fine: what was done is found by looking."""
-        workspaces = self.office.world.workspaces
+        world = self.office.world
         match action:
             case Launch():
                 _, since = self._waits.get(action.run, (action, self.office.clock.monotonic()))
@@ -73,9 +73,9 @@ class Doing:
             case Answer():
                 self._answer(state, action)
             case Commit():
-                self._finish(action, lambda at: finish.commit(workspaces, state, action, where, at))
+                self._finish(action, lambda at: finish.commit(world, state, action, where, at))
             case Merge():
-                self._finish(action, lambda at: finish.merge(workspaces, state, action, where, at))
+                self._finish(action, lambda at: finish.merge(world.workspaces, state, action, where, at))
             case Tell():
                 self._tell(action)
 

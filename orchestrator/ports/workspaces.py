@@ -94,6 +94,14 @@ class Workspaces(Protocol):
         """
         ...
 
+    def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
+        """Let the tree and its branch stand on a commit that was made elsewhere, as if the work had been done here.
+
+        What lay in the tree is kept as by `prepare`. Returns the commit and the number of files in which it differs
+        from the task's branch; `("", 0)` if that has it already. Raises Refused where it does not build on that branch.
+        """
+        ...
+
     def merge(self, tree: Tree, commit: str) -> str:
         """Move the task's branch to `commit` if that is a fast-forward; already there is fine.
 

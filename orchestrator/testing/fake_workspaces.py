@@ -116,6 +116,30 @@ class FakeWorkspaces:
         self._places[tree.path] = _Place(last, tip, dict(wanted))
         return last, len([name for name in before | wanted if before.get(name) != wanted.get(name)])
 
+    def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
+        """Let the tree stand on a commit made elsewhere. Steps: branch, keep, move, make or clean. Raises Refused."""
+        project = self._project(checked_tree(tree).project)
+        if tree.detached or commit not in self.commits:
+            raise Refused(
+                f"{tree.name} cannot stand on {commit}: there is no such commit, or no branch for it"
+            )
+        tip, own = self._tip(project, tree), tree.own_branch
+        if self._led_to(commit, tip):
+            return "", 0
+        if not self._led_to(tip, commit):
+            raise Refused(
+                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: bring that in"
+            )
+        self._refuse_if_used(project, own)
+        self._keep(project, tree, attempt, [tip, commit], moving=True)
+        if project.refs.get(own) != commit:
+            self._step("move", tree)
+            project.refs[own] = commit
+        self._step("clean" if tree.path in self._places else "make", tree)
+        before, after = self.commits[tip].contents, self.commits[commit].contents
+        self._places[tree.path] = _Place(commit, tip, dict(after))
+        return commit, len([name for name in before | after if before.get(name) != after.get(name)])
+
     def merge(self, tree: Tree, commit: str) -> str:
         """Move the task's branch forward. Steps: merge."""
         project = self._project(checked_tree(tree).project)
@@ -165,6 +189,10 @@ class FakeWorkspaces:
         if not tree.detached:
             self._project(tree.project).refs[tree.own_branch] = place.head
         return place.head
+
+    def commit_elsewhere(self, parent: str, text: str, name: str = "work.txt") -> str:
+        """Do as somebody would who works in another copy of the repository, and whose commit was fetched."""
+        return self._record({**self.commits[parent].contents, name: text}, parent, "made elsewhere")
 
     def contents(self, tree: Tree) -> Contents:
         """Return the files that lie in a tree."""

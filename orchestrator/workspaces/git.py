@@ -88,8 +88,29 @@ class GitWorkspaces:
         self._move_branch(repository, branch, commit, "work of a step")
         self._settle(checkout, snapshot, commit, branch)
         base_file(tree).write_text(tip)
-        names = repository.git.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", tip, commit)
-        return commit, names.count("\0")
+        return commit, _differing(repository, tip, commit)
+
+    def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
+        """Let the tree stand on a commit made elsewhere, if that builds on the task's branch. Raises Refused."""
+        repository = self._repository(checked_tree(tree).project)
+        if tree.detached or not repository.commit_of(checked_commit(commit)):
+            raise Refused(
+                f"{tree.name} cannot stand on {commit}: there is no such commit, or no branch for it"
+            )
+        checkout = Checkout.at(repository, tree.path)
+        tip, branch = self._tip(repository, tree), tree.own_branch
+        if repository.is_ancestor(commit, tip):
+            return "", 0
+        if not repository.is_ancestor(tip, commit):
+            raise Refused(
+                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: bring that in"
+            )
+        self._refuse_if_used(repository, tree, branch)
+        keep(checkout, tree, attempt, commit, branch)
+        self._move_branch(repository, branch, commit, "work brought from elsewhere")
+        self._bring(checkout, commit, branch)
+        base_file(tree).write_text(tip)
+        return commit, _differing(repository, tip, commit)
 
     def merge(self, tree: Tree, commit: str) -> str:
         """Move the task's branch forward to `commit`; return why that cannot be, or nothing."""
@@ -192,6 +213,12 @@ class GitWorkspaces:
         copy.replace(index)
         if checkout.repository.tree_of(commit) != snapshot.tree:
             checkout.git().ask("read-tree", "-m", "-u", snapshot.tree, commit)
+
+
+def _differing(repository: Repository, tip: str, commit: str) -> int:
+    """Return in how many files two commits differ."""
+    names = repository.git.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", tip, commit)
+    return names.count("\0")
 
 
 def _place(repository: Repository, path: Path) -> Path:

@@ -26,6 +26,7 @@ class World(Protocol):
     def root(self) -> Path: ...
     def put(self, tree: Tree, text: str, name: str) -> None: ...
     def commit_by_hand(self, tree: Tree) -> None: ...
+    def commit_elsewhere(self, parent: str, text: str, name: str) -> str: ...
     def files(self, tree: Tree) -> dict[str, str]: ...
     def at(self, commit: str) -> dict[str, str]: ...
     def message(self, commit: str) -> str: ...
@@ -54,6 +55,18 @@ class InGit:
     def commit_by_hand(self, tree: Tree) -> None:
         self.git("add", "-A", cwd=tree.path)
         self.git("commit", "-qm", "by hand", cwd=tree.path)
+
+    def commit_elsewhere(self, parent: str, text: str, name: str) -> str:
+        there = self.project.with_name("elsewhere")
+        if not there.exists():
+            self.git("clone", "-q", str(self.project), str(there))
+        self.git("fetch", "-q", "origin", parent, cwd=there)
+        self.git("checkout", "-q", "--detach", parent, cwd=there)
+        (there / name).write_text(text)
+        self.git("add", "-A", cwd=there)
+        self.git("commit", "-qm", "made elsewhere", cwd=there)
+        self.git("fetch", "-q", str(there), "+HEAD:refs/tasks/brought")
+        return self.git("rev-parse", "refs/tasks/brought")
 
     def files(self, tree: Tree) -> dict[str, str]:
         return {path.name: path.read_text() for path in tree.path.iterdir() if path.name != ".git"}
@@ -94,6 +107,9 @@ class InMemory:
 
     def commit_by_hand(self, tree: Tree) -> None:
         self.workspaces.commit_like_an_agent(tree)
+
+    def commit_elsewhere(self, parent: str, text: str, name: str) -> str:
+        return self.workspaces.commit_elsewhere(parent, text, name)
 
     def files(self, tree: Tree) -> dict[str, str]:
         return self.workspaces.contents(tree)
@@ -467,3 +483,53 @@ def test_trees_whose_names_begin_alike_are_kept_apart(world, tree):
         assert world.files(each)["who.txt"] == each.name
         commit, files = world.workspaces.commit(each, each.name)
         assert (world.at(commit)["who.txt"], files) == (each.name, 1)
+
+
+# Work that was done elsewhere ------------------------------------------------------------------------
+
+
+def test_work_of_elsewhere_lies_in_the_tree_as_if_it_had_been_done_here(world, tree):
+    made = world.commit_elsewhere(tree.base, "far", "far.txt")
+    assert world.workspaces.adopt(tree, 1, made) == (made, 1)
+    assert world.files(tree) == {"readme.txt": "hello\n", "far.txt": "far"}
+    assert world.workspaces.where(tree) == tree.path
+    assert world.workspaces.merge(tree, made) == ""
+    assert world.refs("task/demo") == {"task/demo": made}
+
+
+def test_a_second_try_of_elsewhere_stands_on_the_first(world, tree):
+    first = world.commit_elsewhere(tree.base, "far", "far.txt")
+    world.workspaces.adopt(tree, 1, first)
+    world.put(tree, "notes", "judged.txt")
+    second = world.commit_elsewhere(first, "farther", "far.txt")
+    assert world.workspaces.adopt(tree, 2, second) == (second, 1)
+    assert world.files(tree) == {"readme.txt": "hello\n", "far.txt": "farther"}
+    (kept,) = world.refs("refs/tasks/task/demo/parser/").values()
+    assert world.at(kept)["judged.txt"] == "notes"
+
+
+def test_adopted_again_is_the_same(world, tree):
+    made = world.commit_elsewhere(tree.base, "far", "far.txt")
+    once = world.workspaces.adopt(tree, 1, made)
+    assert world.workspaces.adopt(tree, 1, made) == once
+    assert world.refs("refs/tasks/task/") == {}
+
+
+def test_nothing_new_of_elsewhere_is_nothing(world, tree):
+    assert world.workspaces.adopt(tree, 1, tree.base) == ("", 0)
+
+
+def test_work_that_does_not_build_on_the_tasks_branch_is_refused_and_nothing_is_moved(world, tree):
+    mine = world.commit_elsewhere(tree.base, "mine", "mine.txt")
+    world.workspaces.adopt(tree, 1, mine)
+    world.workspaces.merge(tree, mine)
+    theirs = world.commit_elsewhere(tree.base, "theirs", "theirs.txt")
+    with pytest.raises(Refused, match="does not build on"):
+        world.workspaces.adopt(tree, 2, theirs)
+    assert world.refs("task/demo") == {"task/demo": mine}
+    assert "theirs.txt" not in world.files(tree)
+
+
+def test_a_commit_that_was_never_brought_is_refused(world, tree):
+    with pytest.raises(Refused, match="no such commit"):
+        world.workspaces.adopt(tree, 1, "f" * 40)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.daemon.world import Places, tree_of
+from orchestrator.daemon.world import Places, World, tree_of
 from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import WorkCommitted, WorkMerged
+from orchestrator.pm.places import place_of
 
 if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
@@ -20,20 +21,23 @@ SUBJECT: Final = 72
 """Characters of a commit's first line: what `git log --oneline` shows in a terminal."""
 
 
-def commit(workspaces: Workspaces, state: PMState, action: Commit, where: Places, at: float) -> WorkCommitted:
-    """Commit what a step's agent left in its tree; the outcome says which commit, or why not.
+def commit(world: World, state: PMState, action: Commit, where: Places, at: float) -> WorkCommitted:
+    """Commit what a step's agent left in its tree, or bring what it committed on its box; tell which commit it is.
 
     Raises:
-        Unavailable: git cannot do it now.
+        Unavailable: git, or the box, cannot do it now.
         OSError: the disk cannot do it now.
 
     """
-    step = state.steps[action.step]
+    step, tree = state.steps[action.step], _tree(state, action.step, where)
     about = f"Subtask {step.subtask or step.id}, attempt {step.attempt}."
+    place = place_of(state.brief.config, step.agent)
     try:
-        made, files = workspaces.commit(
-            _tree(state, action.step, where), message(f"{state.name}: {step.title}", about)
-        )
+        if place is not None and place.host:
+            brought = world.boxes.bring(place.host, place.path, tree.project, f"{tree.keep_prefix}brought")
+            made, files = world.workspaces.adopt(tree, step.attempt, brought)
+        else:
+            made, files = world.workspaces.commit(tree, message(f"{state.name}: {step.title}", about))
     except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
     return WorkCommitted(at, action.id, action.step, action.attempt, made, files)

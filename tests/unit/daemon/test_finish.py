@@ -15,6 +15,7 @@ from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import WorkCommitted, WorkMerged
 from orchestrator.model.settings import Settings
+from orchestrator.model.task import Bring, Place
 from orchestrator.testing.fake_clock import FakeClock
 from tests.unit.pm.story import Story
 
@@ -39,6 +40,10 @@ def failing(error: Exception) -> Any:
     return cast("Any", Git(error))
 
 
+def world_of(workspaces: Any, boxes: Any = None) -> Any:
+    return SimpleNamespace(workspaces=workspaces, boxes=boxes)
+
+
 @pytest.fixture
 def state():
     story = Story()
@@ -49,18 +54,41 @@ def state():
 @pytest.mark.parametrize("error", [Unavailable("git is busy"), OSError(28, "No space left on device")])
 def test_where_git_cannot_just_now_nothing_is_said_of_the_step(state, error):
     with pytest.raises(type(error)):
-        finish.commit(failing(error), state, COMMIT, WHERE, 1.0)
+        finish.commit(world_of(failing(error)), state, COMMIT, WHERE, 1.0)
     with pytest.raises(type(error)):
         finish.merge(failing(error), state, MERGE, WHERE, 1.0)
 
 
 def test_where_it_never_can_the_reason_is_the_outcome(state):
     never = Refused("it does not fit")
-    committed = finish.commit(failing(never), state, COMMIT, WHERE, 1.0)
+    committed = finish.commit(world_of(failing(never)), state, COMMIT, WHERE, 1.0)
     merged = finish.merge(failing(never), state, MERGE, WHERE, 1.0)
     assert isinstance(committed, WorkCommitted)
     assert isinstance(merged, WorkMerged)
     assert committed.reason == merged.reason == "it does not fit"
+
+
+class Bringing:
+    """Boxes from which commits can be brought."""
+
+    def bring(self, box, place, project, ref):
+        assert (box, place, project) == ("me@box", "/repo", WHERE.code)
+        assert ref.startswith("refs/tasks/task/demo/one/")
+        return "b" * 40
+
+
+class Adopting:
+    """Workspaces that take what was made elsewhere, and commit nothing themselves."""
+
+    def adopt(self, tree, attempt, commit):
+        return commit, attempt + 1
+
+
+def test_the_work_of_an_agent_on_a_box_is_what_it_committed_there():
+    story = Story(cwd=Place("/repo", "me@box"), bring=Bring.BRANCH)
+    state = story.planned("one").state
+    done = finish.commit(world_of(Adopting(), Bringing()), state, COMMIT, WHERE, 1.0)
+    assert (done.commit, done.files, done.reason) == ("b" * 40, 2, "")
 
 
 class Later:
