@@ -25,7 +25,8 @@ from orchestrator import __version__
 from orchestrator.daemon import codec
 from orchestrator.daemon.segments import COMPRESSED, MOST, PLAIN, segments, unpacked
 from orchestrator.model.errors import Damaged, JournalFailed
-from orchestrator.pm.state import PMState, fold, with_action
+from orchestrator.pm.fold import fold, with_action
+from orchestrator.pm.state import PMState
 from orchestrator.pm.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
 

@@ -19,10 +19,9 @@ from orchestrator.hosts.processes import MARK
 from orchestrator.hosts.tmux_words import checked_run
 from orchestrator.model.errors import Refused
 from orchestrator.ports.files import Files
-from orchestrator.ports.host import LaunchSpec
+from orchestrator.ports.host import RELAY, LaunchSpec
 
 SCRIPT: Final = "launch.sh"
-RELAY: Final = "relay.sh"
 AGENT: Final = "agent.sh"
 PANE_LOG: Final = "pane.log"
 

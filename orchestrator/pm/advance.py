@@ -9,20 +9,14 @@ from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Ending, Purpose, Run
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.pm.changes import (
-    OrderClosed,
-    OrderGiven,
-    PhaseMoved,
-    RunEnding,
-    RunOpened,
-    StepMoved,
-    TaskMoved,
-)
+from orchestrator.pm.changes import OrderClosed, OrderGiven, PhaseMoved, TaskMoved
 from orchestrator.pm.consulting import consult, is_consultation, run_before
 from orchestrator.pm.orders import context_for, criteria_for, instructions_for, order_name
 from orchestrator.pm.places import host_of
 from orchestrator.pm.readiness import EVERY, floor_of, held, left_by_pm, next_start
+from orchestrator.pm.run_changes import RunEnding, RunOpened
 from orchestrator.pm.skills import skills_for
+from orchestrator.pm.step_changes import StepMoved
 from orchestrator.pm.transitions import phase_path
 
 if TYPE_CHECKING:

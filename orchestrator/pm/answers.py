@@ -23,21 +23,15 @@ from orchestrator.pm.asking import (
     WITHDRAWN,
 )
 from orchestrator.pm.budget import budget_answered
-from orchestrator.pm.changes import (
-    CriteriaMarked,
-    QuestionAnswered,
-    RequestHeard,
-    RunProgressed,
-    SkillsFound,
-    StepTallied,
-    TaskMoved,
-)
+from orchestrator.pm.changes import CriteriaMarked, QuestionAnswered, RequestHeard, SkillsFound, TaskMoved
 from orchestrator.pm.concluding import fail
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.gates import accepted_by_user
 from orchestrator.pm.going_back import feed, may_replan, reopen, replan, set_aside
 from orchestrator.pm.leave import permitted
 from orchestrator.pm.passing import approve, go_through, pass_step, review_of
+from orchestrator.pm.run_changes import RunProgressed
+from orchestrator.pm.step_changes import StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import Answered

@@ -15,7 +15,7 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life, Run
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.asking import ABANDON, CONTINUE, SET_ASIDE, ask, withdraw_question
-from orchestrator.pm.changes import RunBelieved, RunProgressed, RunWatched
+from orchestrator.pm.run_changes import RunBelieved, RunProgressed, RunWatched
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import BoxBack, BoxLost

@@ -23,7 +23,8 @@ from orchestrator.model.task import TaskState
 from orchestrator.model.usage import Usage
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import ABANDON, CONTINUE, DOUBLE, ask, withdraw_question
-from orchestrator.pm.changes import BudgetRaised, BudgetWarned, RunMetered
+from orchestrator.pm.changes import BudgetRaised, BudgetWarned
+from orchestrator.pm.run_changes import RunMetered
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import UsageSeen

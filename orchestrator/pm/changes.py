@@ -1,4 +1,8 @@
-"""Changes: what a decision alters in the state. They are journaled, and replay folds them (law 3)."""
+"""Changes: what a decision alters in the state. They are journaled, and replay folds them (law 3).
+
+Those of runs, of steps, and of what stands between the rules and the PM agent lie beside what they alter; those of
+the task as a whole stand here, and so does the list of all.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,14 @@ from typing import Literal, TypeAlias
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.budget import Measure
-from orchestrator.model.consulting import Directive, PMAction
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import Rule
-from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.question import Question
-from orchestrator.model.run import Delivery, Ending, Exit, Life, Quiet, Run, Turn
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
-from orchestrator.model.usage import Usage
+from orchestrator.pm.counsel_changes import CounselChange
+from orchestrator.pm.run_changes import RunChange, RunOpened
+from orchestrator.pm.step_changes import StepAdded, StepChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,311 +73,19 @@ class SkillsFound:
 
 
 @dataclass(frozen=True, slots=True)
-class StepAdded:
-    """The plan has one more step."""
+class CriteriaMarked:
+    """Which success criteria are met, and by what evidence."""
 
-    step: Step
-    kind: Literal["step_added"] = "step_added"
-
-
-@dataclass(frozen=True, slots=True)
-class StepRewired:
-    """A step waits for other steps than before."""
-
-    step: str
-    after: tuple[str, ...]
-    kind: Literal["step_rewired"] = "step_rewired"
+    marks: tuple[CriterionMark, ...]
+    kind: Literal["criteria_marked"] = "criteria_marked"
 
 
 @dataclass(frozen=True, slots=True)
-class StepMoved:
-    """A step is in another state. `not_before` and `keep_tree` say how its next run begins."""
-
-    step: str
-    to: StepState
-    at: float
-    why: str = ""
-    not_before: float = 0.0
-    keep_tree: bool = False
-    kind: Literal["step_moved"] = "step_moved"
-
-
-@dataclass(frozen=True, slots=True)
-class StepTallied:
-    """One more thing went wrong with a step, or its counts begin anew."""
-
-    step: str
-    tally: Tally
-    kind: Literal["step_tallied"] = "step_tallied"
-
-
-@dataclass(frozen=True, slots=True)
-class StepFed:
-    """What the next order of a step must also say."""
-
-    step: str
-    feedback: tuple[str, ...]
-    kind: Literal["step_fed"] = "step_fed"
-
-
-@dataclass(frozen=True, slots=True)
-class StepRemembered:
-    """What the agents of a step were blocked by, so far."""
-
-    step: str
-    blockers: tuple[str, ...]
-    kind: Literal["step_remembered"] = "step_remembered"
-
-
-@dataclass(frozen=True, slots=True)
-class StepLacked:
-    """What skill or context the agents of a step said was missing, so far."""
-
-    step: str
-    gap: str
-    kind: Literal["step_lacked"] = "step_lacked"
-
-
-@dataclass(frozen=True, slots=True)
-class StepReopened:
-    """A step begins its next attempt. What earlier attempts produced no longer counts."""
-
-    step: str
-    attempt: int
-    at: float
-    why: str
-    kind: Literal["step_reopened"] = "step_reopened"
-
-
-@dataclass(frozen=True, slots=True)
-class StepReported:
-    """A report of a step was taken."""
-
-    step: str
-    report: str
-    artifacts: tuple[str, ...]
-    kind: Literal["step_reported"] = "step_reported"
-
-
-@dataclass(frozen=True, slots=True)
-class StepChecked:
-    """The command that the daemon ran for a step ended with `exit`."""
-
-    step: str
-    exit: int
-    kind: Literal["step_checked"] = "step_checked"
-
-
-@dataclass(frozen=True, slots=True)
-class StepApproved:
-    """The user approves of a step's work."""
-
-    step: str
-    kind: Literal["step_approved"] = "step_approved"
-
-
-@dataclass(frozen=True, slots=True)
-class StepCommitted:
-    """The work of a step is a commit."""
-
-    step: str
-    commit: str
-    kind: Literal["step_committed"] = "step_committed"
-
-
-@dataclass(frozen=True, slots=True)
-class StepOrdered:
-    """The PM agent wants a step to start, with this in its orders."""
-
-    step: str
-    directive: Directive | None = None
-    kind: Literal["step_ordered"] = "step_ordered"
-
-
-@dataclass(frozen=True, slots=True)
-class NewsNoted:
-    """The PM agent is to be told this."""
-
-    lines: tuple[str, ...]
-    kind: Literal["news_noted"] = "news_noted"
-
-
-@dataclass(frozen=True, slots=True)
-class ConsultationOpened:
-    """The PM agent is asked, and told what came up."""
-
-    step: str
-    at: float
-    kind: Literal["consultation_opened"] = "consultation_opened"
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionTaken:
-    """The PM agent decided. `refused` says why that could not be carried out; `frees`: the rules may start the rest."""
-
-    step: str
-    name: str
-    action: PMAction
-    target: str = ""
-    refused: str = ""
-    frees: bool = False
-    kind: Literal["decision_taken"] = "decision_taken"
-
-
-@dataclass(frozen=True, slots=True)
-class ConsultationClosed:
-    """A consultation is over: with decisions, or set aside. What was not ordered waits until `held_until`."""
-
-    step: str
-    held_until: float = 0.0
-    failed: int = 0
-    given_up: bool = False
-    fresh: bool = False
-    kind: Literal["consultation_closed"] = "consultation_closed"
-
-
-@dataclass(frozen=True, slots=True)
-class CounselBegun:
-    """What was between the rules and the PM agent is over: the task begins anew with it."""
-
-    kind: Literal["counsel_begun"] = "counsel_begun"
-
-
-@dataclass(frozen=True, slots=True)
-class OrderGiven:
-    """An order is out; it stays open until a report answers it or its run is gone."""
-
-    order: Order
-    kind: Literal["order_given"] = "order_given"
-
-
-@dataclass(frozen=True, slots=True)
-class OrderClosed:
-    """Nothing more is expected on an order."""
-
-    order: str
-    kind: Literal["order_closed"] = "order_closed"
-
-
-@dataclass(frozen=True, slots=True)
-class RunOpened:
-    """A run is to be launched."""
-
-    run: Run
-    kind: Literal["run_opened"] = "run_opened"
-
-
-@dataclass(frozen=True, slots=True)
-class RunBelieved:
-    """Something else is believed of a run, on this evidence."""
-
-    run: str
-    life: Life
-    turn: Turn
-    evidence: str
-    at: float
-    pid: int | None = None
-    pane: str = ""
-    exit: Exit | None = None
-    kind: Literal["run_believed"] = "run_believed"
-
-
-@dataclass(frozen=True, slots=True)
-class RunReported:
-    """A run has handed in the report that its order wanted."""
-
-    run: str
-    at: float
-    kind: Literal["run_reported"] = "run_reported"
-
-
-@dataclass(frozen=True, slots=True)
-class RunProgressed:
-    """The newest sign of work of a run."""
-
-    run: str
-    at: float
-    kind: Literal["run_progressed"] = "run_progressed"
-
-
-@dataclass(frozen=True, slots=True)
-class RunWatched:
-    """A quiet run is being looked at."""
-
-    run: str
-    at: float
-    kind: Literal["run_watched"] = "run_watched"
-
-
-@dataclass(frozen=True, slots=True)
-class RunLooked:
-    """What a look at a quiet run found."""
-
-    run: str
-    quiet: Quiet
-    turn: Turn
-    evidence: str
-    at: float
-    cpu: float | None = None
-    printed: int = 0
-    kind: Literal["run_looked"] = "run_looked"
-
-
-@dataclass(frozen=True, slots=True)
-class RunNudged:
-    """One more line is typed to a run."""
-
-    run: str
-    kind: Literal["run_nudged"] = "run_nudged"
-
-
-@dataclass(frozen=True, slots=True)
-class RunTold:
-    """A run's program told something: what is believed of its turn now, by which event, and how it is resumed."""
-
-    run: str
-    name: str
-    turn: Turn
-    evidence: str
-    at: float
-    session: str = ""
-    transcript: str = ""
-    waits: bool = False
-    kind: Literal["run_told"] = "run_told"
-
-
-@dataclass(frozen=True, slots=True)
-class RunAnswered:
-    """A run no longer waits for an answer."""
-
-    run: str
-    kind: Literal["run_answered"] = "run_answered"
-
-
-@dataclass(frozen=True, slots=True)
-class RunDelivered:
-    """What became of a run's order."""
-
-    run: str
-    delivery: Delivery
-    kind: Literal["run_delivered"] = "run_delivered"
-
-
-@dataclass(frozen=True, slots=True)
-class RunSpent:
-    """A run's conversation is not to be gone on with."""
-
-    run: str
-    kind: Literal["run_spent"] = "run_spent"
-
-
-@dataclass(frozen=True, slots=True)
-class RunMetered:
-    """What a run has used so far."""
-
-    run: str
-    usage: Usage
-    kind: Literal["run_metered"] = "run_metered"
+class RuleGiven:
+    """A person gave leave for more than one wish."""
+
+    rule: Rule
+    kind: Literal["rule_given"] = "rule_given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,20 +107,19 @@ class BudgetRaised:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleGiven:
-    """A person gave leave for more than one wish."""
+class OrderGiven:
+    """An order is out; it stays open until a report answers it or its run is gone."""
 
-    rule: Rule
-    kind: Literal["rule_given"] = "rule_given"
+    order: Order
+    kind: Literal["order_given"] = "order_given"
 
 
 @dataclass(frozen=True, slots=True)
-class RunEnding:
-    """The PM is ending a run."""
+class OrderClosed:
+    """Nothing more is expected on an order."""
 
-    run: str
-    ending: Ending
-    kind: Literal["run_ending"] = "run_ending"
+    order: str
+    kind: Literal["order_closed"] = "order_closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,14 +139,6 @@ class QuestionAnswered:
     at: float
     by: str = ""
     kind: Literal["question_answered"] = "question_answered"
-
-
-@dataclass(frozen=True, slots=True)
-class CriteriaMarked:
-    """Which success criteria are met, and by what evidence."""
-
-    marks: tuple[CriterionMark, ...]
-    kind: Literal["criteria_marked"] = "criteria_marked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,6 +167,14 @@ class Noticed:
 
 
 @dataclass(frozen=True, slots=True)
+class ActionClosed:
+    """The outcome of an action is known."""
+
+    action: str
+    kind: Literal["action_closed"] = "action_closed"
+
+
+@dataclass(frozen=True, slots=True)
 class TimesShifted:
     """What runs and pausing steps are timed by lies `by` seconds later than it was, and deadlines of people `put`."""
 
@@ -473,62 +183,33 @@ class TimesShifted:
     kind: Literal["times_shifted"] = "times_shifted"
 
 
-@dataclass(frozen=True, slots=True)
-class ActionClosed:
-    """The outcome of an action is known."""
-
-    action: str
-    kind: Literal["action_closed"] = "action_closed"
-
-
-Change: TypeAlias = (
+TaskChange: TypeAlias = (
     TaskBegun
     | TaskMoved
     | PhaseMoved
     | BriefTaken
     | SkillsFound
-    | StepAdded
-    | StepRewired
-    | StepMoved
-    | StepTallied
-    | StepFed
-    | StepRemembered
-    | StepLacked
-    | StepReopened
-    | StepReported
-    | StepChecked
-    | StepApproved
-    | StepCommitted
-    | StepOrdered
-    | NewsNoted
-    | ConsultationOpened
-    | DecisionTaken
-    | ConsultationClosed
-    | CounselBegun
-    | OrderGiven
-    | OrderClosed
-    | RunOpened
-    | RunBelieved
-    | RunReported
-    | RunProgressed
-    | RunWatched
-    | RunLooked
-    | RunNudged
-    | RunTold
-    | RunAnswered
-    | RunDelivered
-    | RunSpent
-    | RunMetered
+    | CriteriaMarked
+    | RuleGiven
     | BudgetWarned
     | BudgetRaised
-    | RuleGiven
-    | RunEnding
-    | QuestionAsked
-    | QuestionAnswered
-    | CriteriaMarked
-    | HandoffSeen
-    | RequestHeard
-    | Noticed
+)
+"""What the task is, what it asks for, and what holds for it."""
+
+WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswered
+"""What was said and waits for an answer: orders to runs, questions to people."""
+
+NoteChange: TypeAlias = HandoffSeen | RequestHeard | Noticed | ActionClosed
+"""What was dealt with, or is to be read about."""
+
+Change: TypeAlias = (
+    TaskChange
+    | WordChange
+    | NoteChange
     | TimesShifted
-    | ActionClosed
+    | CounselChange
+    | StepAdded
+    | StepChange
+    | RunOpened
+    | RunChange
 )

@@ -8,8 +8,10 @@ from orchestrator.model.consulting import Counsel
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending
 from orchestrator.pm.advance import close_order, end_run
-from orchestrator.pm.changes import ConsultationClosed, CounselBegun, RunReported, StepMoved
+from orchestrator.pm.counsel_changes import ConsultationClosed, CounselBegun
 from orchestrator.pm.going_back import set_aside
+from orchestrator.pm.run_changes import RunReported
+from orchestrator.pm.step_changes import StepMoved
 
 if TYPE_CHECKING:
     from orchestrator.model.run import Run

@@ -21,7 +21,10 @@ from orchestrator.model.run import Ending, Life
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm import changes as c
 from orchestrator.pm.asking import POLICY, USER
+from orchestrator.pm.counsel_changes import ConsultationOpened, CounselBegun, NewsNoted
 from orchestrator.pm.readiness import has_pm
+from orchestrator.pm.run_changes import RunBelieved
+from orchestrator.pm.step_changes import StepAdded, StepMoved, StepReopened, StepReported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +58,7 @@ def consult(draft: Draft, waits: Step) -> str:
         gates=(Gate.DECISION,),
         since=draft.at,
     )
-    draft.change(c.StepAdded(step), c.ConsultationOpened(step.id, draft.at))
+    draft.change(StepAdded(step), ConsultationOpened(step.id, draft.at))
     return step.id
 
 
@@ -74,22 +77,22 @@ def note_news(draft: Draft, fact: f.Fact) -> None:
         return
     told = tuple(dict.fromkeys(line for change in draft.changes for line in _news(draft, fact, change)))
     if told:
-        draft.change(c.NewsNoted(told))
+        draft.change(NewsNoted(told))
 
 
 def _news(draft: Draft, fact: f.Fact, change: c.Change) -> Iterator[str]:
     match change:
-        case c.TaskBegun() | c.CounselBegun():
+        case c.TaskBegun() | CounselBegun():
             yield "the task begins" if isinstance(change, c.TaskBegun) else "the task was started again"
         case c.BriefTaken(agents=None):
             yield "the user edited task.md: read it again"
-        case c.StepReported(step=step, report=report) if not is_consultation(draft.step(step)):
+        case StepReported(step=step, report=report) if not is_consultation(draft.step(step)):
             yield f"{draft.step(step).agent} on {step} handed in handoffs/{report}{_said(fact)}"
-        case c.StepMoved(step=step, to=to, why=why) if not is_consultation(draft.step(step)):
+        case StepMoved(step=step, to=to, why=why) if not is_consultation(draft.step(step)):
             yield from _moved(draft, step, to, why)
-        case c.StepReopened(step=step, why=why):
+        case StepReopened(step=step, why=why):
             yield f"{step} is to be done again: {_cut(why)}"
-        case c.RunBelieved(run=name, life=Life.GONE, evidence=evidence):
+        case RunBelieved(run=name, life=Life.GONE, evidence=evidence):
             run = draft.state.runs[name]
             ours = (
                 run.ending in {Ending.OVERTAKEN, Ending.STOPPED, Ending.DONE} or run.reported_at is not None

@@ -1,21 +1,64 @@
-"""How changes alter what stands between the rules and the PM agent."""
+"""What can change between the rules and the PM agent, and how that alters how it stands between them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
 
-from orchestrator.model.consulting import Counsel
-from orchestrator.pm import changes as c
+from orchestrator.model.consulting import Counsel, PMAction
+from orchestrator.model.plan import Step
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
 
-    from orchestrator.model.plan import Step
+@dataclass(frozen=True, slots=True)
+class NewsNoted:
+    """The PM agent is to be told this."""
 
-    CounselChange: TypeAlias = (
-        c.NewsNoted | c.ConsultationOpened | c.DecisionTaken | c.ConsultationClosed | c.CounselBegun
-    )
+    lines: tuple[str, ...]
+    kind: Literal["news_noted"] = "news_noted"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultationOpened:
+    """The PM agent is asked, and told what came up."""
+
+    step: str
+    at: float
+    kind: Literal["consultation_opened"] = "consultation_opened"
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTaken:
+    """The PM agent decided. `refused` says why that could not be carried out; `frees`: the rules may start the rest."""
+
+    step: str
+    name: str
+    action: PMAction
+    target: str = ""
+    refused: str = ""
+    frees: bool = False
+    kind: Literal["decision_taken"] = "decision_taken"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultationClosed:
+    """A consultation is over: with decisions, or set aside. What was not ordered waits until `held_until`."""
+
+    step: str
+    held_until: float = 0.0
+    failed: int = 0
+    given_up: bool = False
+    fresh: bool = False
+    kind: Literal["consultation_closed"] = "consultation_closed"
+
+
+@dataclass(frozen=True, slots=True)
+class CounselBegun:
+    """What was between the rules and the PM agent is over: the task begins anew with it."""
+
+    kind: Literal["counsel_begun"] = "counsel_begun"
+
+
+CounselChange: TypeAlias = NewsNoted | ConsultationOpened | DecisionTaken | ConsultationClosed | CounselBegun
 
 NEWS_KEPT: Final = 24
 """Older news is dropped: a digest is short."""
@@ -24,9 +67,9 @@ NEWS_KEPT: Final = 24
 def counsel_after(was: Counsel, change: CounselChange) -> Counsel:
     """Return how it stands after a change."""
     match change:
-        case c.NewsNoted():
+        case NewsNoted():
             return replace(was, news=(*was.news, *change.lines)[-NEWS_KEPT:], fresh=True)
-        case c.ConsultationOpened():
+        case ConsultationOpened():
             return replace(
                 was,
                 number=was.number + 1,
@@ -39,14 +82,14 @@ def counsel_after(was: Counsel, change: CounselChange) -> Counsel:
                 carried=0,
                 freed=False,
             )
-        case c.DecisionTaken():
+        case DecisionTaken():
             return replace(
                 was,
                 decided=was.decided + 1,
                 carried=was.carried + (not change.refused),
                 freed=was.freed or change.frees,
             )
-        case c.ConsultationClosed():
+        case ConsultationClosed():
             return replace(
                 was,
                 step="",
@@ -58,7 +101,7 @@ def counsel_after(was: Counsel, change: CounselChange) -> Counsel:
                 failed=change.failed,
                 given_up=change.given_up,
             )
-        case c.CounselBegun():
+        case CounselBegun():
             return Counsel(number=was.number)
 
 

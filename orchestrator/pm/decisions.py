@@ -15,13 +15,15 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import CONTINUE, STUCK, WORDS, ask
-from orchestrator.pm.changes import DecisionTaken, HandoffSeen, NewsNoted, StepOrdered, StepReported
+from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.consulting import is_consultation
+from orchestrator.pm.counsel_changes import DecisionTaken, NewsNoted
 from orchestrator.pm.going_back import PLAN, feed, first_line, may_replan, replan
 from orchestrator.pm.readiness import may_be_ordered
 from orchestrator.pm.requests import add_loose_step
 from orchestrator.pm.setbacks import block
 from orchestrator.pm.silence import progressed
+from orchestrator.pm.step_changes import StepOrdered, StepReported
 
 if TYPE_CHECKING:
     from orchestrator.model.consulting import PMDecision

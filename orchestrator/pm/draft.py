@@ -8,8 +8,9 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from orchestrator.pm.changes import ActionClosed, Change, Noticed
+from orchestrator.pm.fold import fold, with_action
 from orchestrator.pm.orders import order_name
-from orchestrator.pm.state import PMState, fold, with_action
+from orchestrator.pm.state import PMState
 
 if TYPE_CHECKING:
     from orchestrator.model.actions import Action

@@ -6,37 +6,10 @@ Reads the plain JSON of a line, so that a reader needs no model and a line of an
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from typing import Any
 
 from orchestrator.formats.amounts import money_said, tokens_said
-
-QUIET: Final = frozenset(
-    {
-        "action_closed",
-        "counsel_begun",
-        "budget_warned",
-        "handoff_seen",
-        "news_noted",
-        "order_closed",
-        "request_heard",
-        "run_answered",
-        "run_believed",
-        "run_metered",
-        "run_nudged",
-        "run_progressed",
-        "run_reported",
-        "run_told",
-        "run_watched",
-        "step_approved",
-        "step_fed",
-        "step_reported",
-        "step_remembered",
-        "step_rewired",
-        "task_begun",
-        "times_shifted",
-    }
-)
-"""Changes that follow from the fact as it is told; saying them as well would only be noise."""
+from orchestrator.pm.explain_changes import told_of
 
 
 def explain(line: dict[str, Any]) -> list[str]:
@@ -47,7 +20,7 @@ def explain(line: dict[str, Any]) -> list[str]:
     if "fact" not in line:
         return []
     clock = time.strftime("%H:%M:%S", time.localtime(line.get("at", 0)))
-    told = [text for change in line.get("changes", ()) if (text := _change(change))]
+    told = [text for change in line.get("changes", ()) if (text := told_of(change))]
     told += [_answer(each) for each in line.get("actions", ()) if each.get("kind") == "answer"]
     told += [
         f"to be told: {each.get('title')}" for each in line.get("actions", ()) if each.get("kind") == "tell"
@@ -171,15 +144,6 @@ def _decision(fact: dict[str, Any]) -> str:
     return f"the PM agent says {decision.get('action')}{about}" + (f": {said}" if said else "")
 
 
-def _closed(change: dict[str, Any]) -> str:
-    if change.get("given_up"):
-        return f"{change.get('step')} is over, and the PM agent is not asked any more"
-    if until := change.get("held_until"):
-        clock = time.strftime("%H:%M", time.localtime(until))
-        return f"{change.get('step')} is over; what was not ordered waits for news, and until {clock} at the most"
-    return f"{change.get('step')} is over; the rules start what may start"
-
-
 def _exit(how: dict[str, Any]) -> str:
     if how.get("lost"):
         return "vanished with its terminal"
@@ -188,88 +152,3 @@ def _exit(how: dict[str, Any]) -> str:
     if how.get("signal"):
         return f"was ended by signal {how['signal']}"
     return f"exited {how.get('code')}"
-
-
-def _change(change: dict[str, Any]) -> str:  # noqa: C901, PLR0912 (a table of sentences)
-    get = change.get
-    why = f": {get('why')}" if get("why") else ""
-    match change.get("kind"):
-        case kind if kind in QUIET:
-            return ""
-        case "task_moved":
-            return f"the task is {get('to')}{why}"
-        case "phase_moved":
-            return f"phase {get('to')}"
-        case "brief_taken":
-            return "task.md counts as it now stands"
-        case "skills_found":
-            names = ", ".join(str(skill.get("name")) for skill in get("skills") or ())
-            return f"skills that an order may name: {names or 'none'}"
-        case "step_added":
-            step = get("step") or {}
-            if step.get("judges") or "decision" in (step.get("gates") or ()):
-                return ""  # it comes with the step that it judges, or with the consultation that it is
-            what = f"subtask {step['subtask']}" if step.get("subtask") else f"step {step.get('id')}"
-            return f"new {what} for {step.get('agent')}: {step.get('title')}"
-        case "step_moved":
-            return f"{get('step')} is {get('to')}{why}"
-        case "step_reopened":
-            return f"{get('step')} is opened again, attempt {get('attempt')}{why}"
-        case "step_lacked":
-            return f"{get('step')} lacks: {get('gap')}"
-        case "step_checked":
-            return f"the check before {get('step')} exited {get('exit')}"
-        case "step_committed":
-            return f"{get('step')} is commit {str(get('commit'))[:10]}"
-        case "step_tallied":
-            tally = {name: count for name, count in (get("tally") or {}).items() if count}
-            told = ", ".join(f"{name} {count}" for name, count in tally.items())
-            return (
-                f"counted against {get('step')}: {told}"
-                if told
-                else f"{get('step')} is counted from nothing again"
-            )
-        case "consultation_opened":
-            return f"the PM agent is asked what is done next ({get('step')})"
-        case "consultation_closed":
-            return _closed(change)
-        case "decision_taken":
-            said = f"{get('action')} {get('target') or ''}".strip()
-            return (
-                f"{said} is not carried out: {get('refused')}" if get("refused") else f"{said} is carried out"
-            )
-        case "step_ordered":
-            return f"{get('step')} is to start as soon as it may"
-        case "order_given":
-            order = get("order") or {}
-            skills = f", with the skills {', '.join(order['skills'])}" if order.get("skills") else ""
-            return f"order {order.get('name')} to {order.get('target')} for {order.get('step')}{skills}"
-        case "run_opened":
-            run = get("run") or {}
-            return f"run {run.get('id')} is opened: {run.get('instance')} on {run.get('step')}"
-        case "run_looked":
-            return f"run {get('run')} {get('evidence')}"
-        case "run_delivered":
-            return f"the order of run {get('run')}: {str(get('delivery')).replace('_', ' ')}"
-        case "run_spent":
-            return f"the conversation of run {get('run')} is not gone on with"
-        case "rule_given":
-            rule = get("rule") or {}
-            return f"from now on: {rule.get('ruling')} {rule.get('act') or 'tool'} {rule.get('pattern')}"
-        case "budget_raised":
-            most = get("most")
-            return f"the limit of {get('measure')} is now " + ("none" if most is None else f"{most:g}")
-        case "run_ending":
-            return f"run {get('run')} is being ended ({get('ending')})"
-        case "question_asked":
-            question = get("question") or {}
-            return f"question {question.get('id')}: {question.get('text')}"
-        case "question_answered":
-            return f"{get('question')} is closed by {get('by') or 'the user'}: {get('text')}"
-        case "criteria_marked":
-            marks = get("marks") or ()
-            return f"{sum(bool(mark.get('met')) for mark in marks)} of {len(marks)} success criteria are met"
-        case "noticed":
-            return str(get("text"))
-        case kind:
-            return str(kind)

@@ -14,11 +14,12 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending
 from orchestrator.pm.advance import end_run
-from orchestrator.pm.changes import RunSpent, StepMoved, StepTallied
 from orchestrator.pm.concluding import fail
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.going_back import feed, first_line
+from orchestrator.pm.run_changes import RunSpent
 from orchestrator.pm.setbacks import block, crashed
+from orchestrator.pm.step_changes import StepMoved, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.run import Run

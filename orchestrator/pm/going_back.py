@@ -9,7 +9,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending
 from orchestrator.pm.advance import end_run
 from orchestrator.pm.asking import withdraw
-from orchestrator.pm.changes import StepFed, StepMoved, StepReopened, StepTallied
+from orchestrator.pm.step_changes import StepFed, StepMoved, StepReopened, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.pm.draft import Draft

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.model.actions import Answer
-from orchestrator.pm.changes import RunAnswered, RunTold, StepTallied
+from orchestrator.pm.run_changes import RunAnswered, RunTold
+from orchestrator.pm.step_changes import StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.event import Reply

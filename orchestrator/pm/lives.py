@@ -9,10 +9,11 @@ from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.advance import ACTIVE, close_order, open_work
 from orchestrator.pm.asking import withdraw
-from orchestrator.pm.changes import RunBelieved, RunProgressed, RunSpent, StepChecked, StepMoved
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
+from orchestrator.pm.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
+from orchestrator.pm.step_changes import StepChecked, StepMoved
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import LaunchFailed, RunGone, RunStarted

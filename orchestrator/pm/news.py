@@ -15,8 +15,10 @@ from orchestrator.model.news import Rule
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Turn
 from orchestrator.model.task import TaskState
-from orchestrator.pm.changes import BudgetWarned, QuestionAsked, RunTold, StepMoved, TaskMoved
+from orchestrator.pm.changes import BudgetWarned, QuestionAsked, TaskMoved
 from orchestrator.pm.consulting import is_consultation
+from orchestrator.pm.run_changes import RunTold
+from orchestrator.pm.step_changes import StepMoved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

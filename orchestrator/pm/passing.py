@@ -8,8 +8,8 @@ from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.asking import APPROVE, REJECT, ask
-from orchestrator.pm.changes import StepApproved, StepCommitted, StepMoved
 from orchestrator.pm.setbacks import block, reject
+from orchestrator.pm.step_changes import StepApproved, StepCommitted, StepMoved
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import WorkCommitted, WorkMerged

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.model.plan import StepState, Tally
 from orchestrator.model.task import Phase
-from orchestrator.pm.changes import StepAdded, StepMoved, StepRewired
 from orchestrator.pm.families import family_of
 from orchestrator.pm.families.delivery import ACCEPT
+from orchestrator.pm.step_changes import StepAdded, StepMoved, StepRewired
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

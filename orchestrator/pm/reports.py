@@ -9,17 +9,14 @@ from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import Phase
 from orchestrator.pm.advance import close_order
-from orchestrator.pm.changes import (
-    HandoffSeen,
-    RunReported,
-    StepAdded,
-    StepReported,
-)
+from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.gates import judged, mark_criteria, take_subtasks
 from orchestrator.pm.passing import begin_checking, go_through, review_of
+from orchestrator.pm.run_changes import RunReported
 from orchestrator.pm.setbacks import ask_again, blocked, reject
 from orchestrator.pm.silence import progressed
+from orchestrator.pm.step_changes import StepAdded, StepReported
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import ReportLanded

@@ -10,24 +10,14 @@ from orchestrator.model.run import Ending
 from orchestrator.model.task import TaskState
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import withdraw
-from orchestrator.pm.changes import (
-    BriefTaken,
-    RequestHeard,
-    SkillsFound,
-    StepAdded,
-    StepOrdered,
-    StepReopened,
-    StepRewired,
-    StepTallied,
-    TaskBegun,
-    TaskMoved,
-)
+from orchestrator.pm.changes import BriefTaken, RequestHeard, SkillsFound, TaskBegun, TaskMoved
 from orchestrator.pm.concluding import begin_anew
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.families import family_of
 from orchestrator.pm.families.delivery import ACCEPT as ACCEPT_STEP
 from orchestrator.pm.going_back import feed, reopen
 from orchestrator.pm.readiness import has_pm
+from orchestrator.pm.step_changes import StepAdded, StepOrdered, StepReopened, StepRewired, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.agents import Agent

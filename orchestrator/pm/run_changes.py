@@ -1,33 +1,160 @@
-"""How changes alter what is known of one run."""
+"""What can change of one run, and how that alters what is known of it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
 
-from orchestrator.model.run import Life
-from orchestrator.pm import changes as c
+from orchestrator.model.run import Delivery, Ending, Exit, Life, Quiet, Run, Turn
+from orchestrator.model.usage import Usage
 from orchestrator.pm.transitions import IllegalMove
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
 
-    from orchestrator.model.run import Run
+@dataclass(frozen=True, slots=True)
+class RunOpened:
+    """A run is to be launched."""
 
-    RunChange: TypeAlias = (
-        c.RunBelieved
-        | c.RunReported
-        | c.RunProgressed
-        | c.RunWatched
-        | c.RunLooked
-        | c.RunNudged
-        | c.RunTold
-        | c.RunAnswered
-        | c.RunDelivered
-        | c.RunSpent
-        | c.RunMetered
-        | c.RunEnding
-    )
+    run: Run
+    kind: Literal["run_opened"] = "run_opened"
+
+
+@dataclass(frozen=True, slots=True)
+class RunBelieved:
+    """Something else is believed of a run, on this evidence."""
+
+    run: str
+    life: Life
+    turn: Turn
+    evidence: str
+    at: float
+    pid: int | None = None
+    pane: str = ""
+    exit: Exit | None = None
+    kind: Literal["run_believed"] = "run_believed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunReported:
+    """A run has handed in the report that its order wanted."""
+
+    run: str
+    at: float
+    kind: Literal["run_reported"] = "run_reported"
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgressed:
+    """The newest sign of work of a run."""
+
+    run: str
+    at: float
+    kind: Literal["run_progressed"] = "run_progressed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunWatched:
+    """A quiet run is being looked at."""
+
+    run: str
+    at: float
+    kind: Literal["run_watched"] = "run_watched"
+
+
+@dataclass(frozen=True, slots=True)
+class RunLooked:
+    """What a look at a quiet run found."""
+
+    run: str
+    quiet: Quiet
+    turn: Turn
+    evidence: str
+    at: float
+    cpu: float | None = None
+    printed: int = 0
+    kind: Literal["run_looked"] = "run_looked"
+
+
+@dataclass(frozen=True, slots=True)
+class RunNudged:
+    """One more line is typed to a run."""
+
+    run: str
+    kind: Literal["run_nudged"] = "run_nudged"
+
+
+@dataclass(frozen=True, slots=True)
+class RunTold:
+    """A run's program told something: what is believed of its turn now, by which event, and how it is resumed."""
+
+    run: str
+    name: str
+    turn: Turn
+    evidence: str
+    at: float
+    session: str = ""
+    transcript: str = ""
+    waits: bool = False
+    kind: Literal["run_told"] = "run_told"
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnswered:
+    """A run no longer waits for an answer."""
+
+    run: str
+    kind: Literal["run_answered"] = "run_answered"
+
+
+@dataclass(frozen=True, slots=True)
+class RunDelivered:
+    """What became of a run's order."""
+
+    run: str
+    delivery: Delivery
+    kind: Literal["run_delivered"] = "run_delivered"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpent:
+    """A run's conversation is not to be gone on with."""
+
+    run: str
+    kind: Literal["run_spent"] = "run_spent"
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetered:
+    """What a run has used so far."""
+
+    run: str
+    usage: Usage
+    kind: Literal["run_metered"] = "run_metered"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnding:
+    """The PM is ending a run."""
+
+    run: str
+    ending: Ending
+    kind: Literal["run_ending"] = "run_ending"
+
+
+RunChange: TypeAlias = (
+    RunBelieved
+    | RunReported
+    | RunProgressed
+    | RunWatched
+    | RunLooked
+    | RunNudged
+    | RunTold
+    | RunAnswered
+    | RunDelivered
+    | RunSpent
+    | RunMetered
+    | RunEnding
+)
+"""What alters a run that is there already."""
 
 HEARD_KEPT: Final = 64
 """How many events of a run are remembered by name: those of which the files may still lie there."""
@@ -41,15 +168,15 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901 (a case per cha
 
     """
     match change:
-        case c.RunBelieved():
+        case RunBelieved():
             return _believed(was, change)
-        case c.RunReported():
+        case RunReported():
             return replace(was, reported_at=change.at, progress_at=change.at)
-        case c.RunProgressed():
+        case RunProgressed():
             return replace(was, progress_at=change.at, looks=0, quiet=None)
-        case c.RunWatched():
+        case RunWatched():
             return replace(was, looked_at=change.at, looks=was.looks + 1)
-        case c.RunLooked():
+        case RunLooked():
             return replace(
                 was,
                 quiet=change.quiet,
@@ -59,23 +186,23 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901 (a case per cha
                 printed=change.printed,
                 looked_at=change.at,
             )
-        case c.RunNudged():
+        case RunNudged():
             return replace(was, nudges=was.nudges + 1)
-        case c.RunTold():
+        case RunTold():
             return _told(was, change)
-        case c.RunAnswered():
+        case RunAnswered():
             return replace(was, waits_for="")
-        case c.RunDelivered():
+        case RunDelivered():
             return replace(was, delivery=change.delivery)
-        case c.RunSpent():
+        case RunSpent():
             return replace(was, spent=True)
-        case c.RunMetered():
+        case RunMetered():
             return replace(was, usage=change.usage)
-        case c.RunEnding():
+        case RunEnding():
             return replace(was, ending=change.ending)
 
 
-def _believed(was: Run, change: c.RunBelieved) -> Run:
+def _believed(was: Run, change: RunBelieved) -> Run:
     if was.life is Life.GONE:
         raise IllegalMove(f"run {was.id}: gone to {change.life}")
     return replace(
@@ -97,7 +224,7 @@ def _lived(was: Run) -> bool:
     return was.life is not Life.STARTING and (was.life is not Life.UNREACHABLE or was.pid is not None)
 
 
-def _told(was: Run, change: c.RunTold) -> Run:
+def _told(was: Run, change: RunTold) -> Run:
     return replace(
         was,
         turn=change.turn,

@@ -9,12 +9,12 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections
 from orchestrator.pm.asking import REPLAN, RETRY, STUCK, ask
-from orchestrator.pm.changes import StepLacked, StepMoved, StepRemembered, StepTallied
 from orchestrator.pm.concluding import fail
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.going_back import feed, first_line, may_replan, reopen, replan, set_aside
 from orchestrator.pm.loops import times_asked
 from orchestrator.pm.skills import GAP_LENGTH, filling
+from orchestrator.pm.step_changes import StepLacked, StepMoved, StepRemembered, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.handoff import Report

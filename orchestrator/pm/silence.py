@@ -24,8 +24,8 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Quiet, Run, Sight, Turn
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import ABANDON, CONTINUE, RETRY, SET_ASIDE, ask, withdraw
-from orchestrator.pm.changes import RunLooked, RunNudged, RunProgressed, RunWatched
 from orchestrator.pm.failures import turn_failed
+from orchestrator.pm.run_changes import RunLooked, RunNudged, RunProgressed, RunWatched
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import Looked, Nudged

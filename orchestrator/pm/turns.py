@@ -23,13 +23,14 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Turn
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import withdraw
-from orchestrator.pm.changes import RunDelivered, StepTallied
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.failures import turn_failed
 from orchestrator.pm.heard import answer, runs_again, told
 from orchestrator.pm.leave import asked
+from orchestrator.pm.run_changes import RunDelivered
 from orchestrator.pm.silence import progressed, watch
+from orchestrator.pm.step_changes import StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import EventLanded

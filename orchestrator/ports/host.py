@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.model.run import Exit
+
+RELAY: Final = "relay.sh"
+"""The script by which an agent's program tells of itself: laid down beside `LaunchSpec.files`, where there are any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, Reply
 from orchestrator.model.usage import Read
+from orchestrator.ports.host import RELAY
 
 if TYPE_CHECKING:
     from orchestrator.runtimes.screens import Rule
@@ -52,9 +53,6 @@ class Spawn:
 
         words = ["sh", str(self.folder / RELAY)]
         return join([*words, "waits", fallback] if waits else words)
-
-
-RELAY = "relay.sh"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,25 +10,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.formats.told import listed, text_of
 from orchestrator.formats.usage import claude_usage
 from orchestrator.model.agents import Agent
-from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
+from orchestrator.model.event import Event, EventKind, Failure, Reply
 from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
+from orchestrator.runtimes.hooks import FOREVER, hook_answer, hook_event
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 SETTINGS: Final = "claude-settings.json"
 KEY: Final = "ANTHROPIC_API_KEY"
 KEPT_KEY: Final = "AGENT_ANTHROPIC_API_KEY"
 """Under this name the key reaches the helper: under its own it would have to be approved in a dialog first."""
-
-FOREVER: Final = 86_400 * 7
-"""Seconds that a hook may take: the answer may be a person's."""
 
 _TOLD: Final = ("SessionStart", "UserPromptSubmit", "StopFailure", "Notification")
 _ASKED: Final = ("PermissionRequest", "Stop")
@@ -110,11 +109,7 @@ class Claude:
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means."""
-        session, transcript = text_of(told, "session_id"), text_of(told, "transcript_path")
-
-        def event(kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)
-            return Event(kind, session, transcript, **more)
-
+        event = partial(hook_event, told)
         match text_of(told, "hook_event_name"):
             case "SessionStart":
                 return event(EventKind.STARTED)
@@ -135,17 +130,7 @@ class Claude:
 
     def answer(self, reply: Reply) -> str:
         """Return what the hook prints. An empty text lets Claude go its own way."""
-        match reply.say:
-            case Say.ALLOW | Say.DENY:
-                decision = {"behavior": reply.say.value}
-                if reply.say is Say.DENY:
-                    decision["message"] = reply.reason
-                named = {"hookEventName": "PermissionRequest", "decision": decision}
-                return json.dumps({"hookSpecificOutput": named})
-            case Say.GO_ON:
-                return json.dumps({"decision": "block", "reason": reply.reason})
-            case Say.PASS:
-                return ""
+        return hook_answer(reply)
 
     def transcripts(self, environ: Mapping[str, str]) -> tuple[Path, ...]:
         """Return the folder of its conversations."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.codex_rollout import events_of
+from orchestrator.runtimes.hooks import FOREVER, hook_answer, hook_event
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 OVERRIDES: Final = "codex-overrides.toml"
@@ -32,9 +34,6 @@ KEY: Final = "CODEX_API_KEY"
 
 ADDRESS: Final = "OPENAI_BASE_URL"
 VENDOR: Final = "https://api.openai.com/v1"
-
-FOREVER: Final = 86_400 * 7
-"""Seconds that a hook may take: the answer may be a person's."""
 
 _TOLD: Final = ("SessionStart", "UserPromptSubmit")
 _ASKED: Final = ("PermissionRequest", "Stop")
@@ -113,11 +112,7 @@ class Codex:
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means. What an agent of the agent's does is told only where it asks leave."""
-        session, transcript = text_of(told, "session_id"), text_of(told, "transcript_path")
-
-        def event(kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)
-            return Event(kind, session, transcript, **more)
-
+        event = partial(hook_event, told)
         name = text_of(told, "hook_event_name")
         if text_of(told, "agent_id") and name != "PermissionRequest":
             return None
@@ -135,17 +130,7 @@ class Codex:
 
     def answer(self, reply: Reply) -> str:
         """Return what the hook prints. After an empty text Codex asks at its screen."""
-        match reply.say:
-            case Say.ALLOW | Say.DENY:
-                decision = {"behavior": reply.say.value}
-                if reply.say is Say.DENY:
-                    decision["message"] = reply.reason
-                named = {"hookEventName": "PermissionRequest", "decision": decision}
-                return json.dumps({"hookSpecificOutput": named})
-            case Say.GO_ON:
-                return json.dumps({"decision": "block", "reason": reply.reason})
-            case Say.PASS:
-                return ""
+        return hook_answer(reply)
 
     def transcripts(self, environ: Mapping[str, str]) -> tuple[Path, ...]:
         """Return the folder of its rollouts."""

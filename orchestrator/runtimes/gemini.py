@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from shlex import join
 from typing import Any, Final
@@ -24,6 +25,7 @@ from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.gemini_chat import events_of, said_once
+from orchestrator.runtimes.hooks import hook_event
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 START: Final = "gemini-start.sh"
@@ -157,15 +159,11 @@ class Gemini:
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means."""
-        session, transcript = text_of(told, "session_id"), text_of(told, "transcript_path")
-
-        def event(kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)
-            return Event(kind, session, transcript, **more)
-
+        event = partial(hook_event, told)
         match text_of(told, "hook_event_name"):
             case "SessionStart":
                 # Where a session is gone on with this names a file that is not the one that it writes to (measured).
-                return Event(EventKind.STARTED, session)
+                return Event(EventKind.STARTED, text_of(told, "session_id"))
             case "BeforeAgent":
                 return event(EventKind.TAKEN, text=text_of(told, "prompt"))
             case "BeforeTool":

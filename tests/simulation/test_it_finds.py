@@ -42,8 +42,9 @@ from orchestrator.hosts import claims
 from orchestrator.model.facts import WorkMerged
 from orchestrator.model.run import Quiet
 from orchestrator.pm import advance, draft, gates, reports, silence
-from orchestrator.pm.changes import HandoffSeen, QuestionAsked, StepMoved
+from orchestrator.pm.changes import HandoffSeen, QuestionAsked
 from orchestrator.pm.decide import decide
+from orchestrator.pm.step_changes import StepMoved
 from orchestrator.scribe import scribe
 from orchestrator.testing import fake_host, memory_files
 from orchestrator.testing.simulation.climate import BUSY

@@ -11,9 +11,10 @@ from orchestrator.model.handoff import Report, Verdict
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.asking import APPROVE
-from orchestrator.pm.changes import DecisionTaken, StepMoved, StepReported
+from orchestrator.pm.counsel_changes import DecisionTaken
 from orchestrator.pm.draft import Decision
 from orchestrator.pm.state import PMState
+from orchestrator.pm.step_changes import StepMoved, StepReported
 
 Attempt = tuple[str, int]
 

@@ -10,6 +10,8 @@ from orchestrator.model import facts as f
 from orchestrator.model.actions import Launch, Merge
 from orchestrator.model.run import Ending, Life
 from orchestrator.pm import changes as c
+from orchestrator.pm.run_changes import RunBelieved, RunEnding, RunOpened, RunReported
+from orchestrator.pm.step_changes import StepTallied
 from orchestrator.testing.simulation.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -70,17 +72,17 @@ class Ledger:
 
     def _entered(self, was: PMState, fact: f.Fact, change: c.Change) -> list[str]:
         match change:
-            case c.RunReported(run=run):
+            case RunReported(run=run):
                 return _again(self.reported, run, "reported")
-            case c.RunOpened(run=opened):
+            case RunOpened(run=opened):
                 early = self._rests.pop(opened.step, 0.0) - fact.at
                 broken = [f"{opened.step} was tried again {early:.1f} s too early"] if early > 0 else []
                 return broken + _again(self.opened, opened.id, "opened")
-            case c.RunBelieved(run=run, life=Life.GONE):
+            case RunBelieved(run=run, life=Life.GONE):
                 self.buried.append(run)
-            case c.StepTallied(step=step, tally=tally):
+            case StepTallied(step=step, tally=tally):
                 self._rests[step] = fact.at + self._pause(was.steps[step].tally, tally)
-            case c.RunEnding(run=run, ending=Ending.SILENT):
+            case RunEnding(run=run, ending=Ending.SILENT):
                 self.silenced.append(run)
             case c.QuestionAsked(question=question):
                 return _again(self.asked, question.id, "asked")

@@ -13,9 +13,9 @@ import pytest
 
 from orchestrator.daemon.events import _NAME
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.hosts.launcher import RELAY, checked_file, lay_down
+from orchestrator.hosts.launcher import checked_file, lay_down
 from orchestrator.model.errors import Refused
-from orchestrator.ports.host import LaunchSpec
+from orchestrator.ports.host import RELAY, LaunchSpec
 from tests.polling import wait_until
 
 SHELLS = [shell for shell in ("sh", "dash", "bash", "busybox") if shutil.which(shell)]

@@ -8,7 +8,8 @@ from orchestrator.daemon import codec
 from orchestrator.model.facts import Fact, RunGone
 from orchestrator.model.run import Exit
 from orchestrator.pm.changes import Change
-from orchestrator.pm.explain import QUIET, explain
+from orchestrator.pm.explain import explain
+from orchestrator.pm.explain_changes import QUIET
 from tests.unit.pm.story import Story
 
 

@@ -11,8 +11,11 @@ from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.run import Life, Purpose, Run, Turn
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm import changes as c
+from orchestrator.pm.fold import fold
+from orchestrator.pm.run_changes import RunBelieved
 from orchestrator.pm.runs import Runs
-from orchestrator.pm.state import PMState, fold
+from orchestrator.pm.state import PMState
+from orchestrator.pm.step_changes import StepMoved, StepReopened, StepTallied
 from orchestrator.pm.steps import Steps
 from orchestrator.pm.transitions import PHASES, STEPS, TASKS, IllegalMove, phase_path
 
@@ -107,15 +110,15 @@ def step(state: StepState) -> Step:
 def test_an_illegal_move_of_a_step_changes_nothing(here: StepState, there: StepState) -> None:
     state = PMState(steps=Steps([step(here)]))
     with pytest.raises(IllegalMove, match=f"step s: {here} to {there}"):
-        fold(state, c.StepMoved("s", there, 1.0))
+        fold(state, StepMoved("s", there, 1.0))
     assert state == PMState(steps=Steps([step(here)]))
 
 
 @pytest.mark.parametrize("here", StepState)
 def test_every_step_can_be_opened_again(here: StepState) -> None:
     worn = Tally(1, 1, 1, 1, 1, 1)
-    state = fold(PMState(steps=Steps([step(here)])), c.StepTallied("s", worn))
-    reopened = fold(state, c.StepReopened("s", 2, 1.0, "why")).steps["s"]
+    state = fold(PMState(steps=Steps([step(here)])), StepTallied("s", worn))
+    reopened = fold(state, StepReopened("s", 2, 1.0, "why")).steps["s"]
     assert (reopened.state, reopened.attempt) == (StepState.PENDING, 2)
     assert reopened.tally == Tally(rejections=1, blocks=1)
 
@@ -124,4 +127,4 @@ def test_every_step_can_be_opened_again(here: StepState) -> None:
 def test_nobody_comes_back_from_being_gone(life: Life) -> None:
     run = Run("r", "s", 1, "dev", "dev", Purpose.WORK, 0.0, life=Life.GONE)
     with pytest.raises(IllegalMove, match="run r: gone to"):
-        fold(PMState(runs=Runs([run])), c.RunBelieved("r", life, Turn.BUSY, "seen", 1.0))
+        fold(PMState(runs=Runs([run])), RunBelieved("r", life, Turn.BUSY, "seen", 1.0))

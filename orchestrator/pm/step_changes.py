@@ -1,0 +1,217 @@
+"""What can change of one step, and how that alters it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from orchestrator.model.consulting import Directive
+from orchestrator.model.plan import Step, StepState, Tally
+from orchestrator.pm.transitions import STEPS, IllegalMove
+
+
+@dataclass(frozen=True, slots=True)
+class StepAdded:
+    """The plan has one more step."""
+
+    step: Step
+    kind: Literal["step_added"] = "step_added"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRewired:
+    """A step waits for other steps than before."""
+
+    step: str
+    after: tuple[str, ...]
+    kind: Literal["step_rewired"] = "step_rewired"
+
+
+@dataclass(frozen=True, slots=True)
+class StepMoved:
+    """A step is in another state. `not_before` and `keep_tree` say how its next run begins."""
+
+    step: str
+    to: StepState
+    at: float
+    why: str = ""
+    not_before: float = 0.0
+    keep_tree: bool = False
+    kind: Literal["step_moved"] = "step_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class StepTallied:
+    """One more thing went wrong with a step, or its counts begin anew."""
+
+    step: str
+    tally: Tally
+    kind: Literal["step_tallied"] = "step_tallied"
+
+
+@dataclass(frozen=True, slots=True)
+class StepFed:
+    """What the next order of a step must also say."""
+
+    step: str
+    feedback: tuple[str, ...]
+    kind: Literal["step_fed"] = "step_fed"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRemembered:
+    """What the agents of a step were blocked by, so far."""
+
+    step: str
+    blockers: tuple[str, ...]
+    kind: Literal["step_remembered"] = "step_remembered"
+
+
+@dataclass(frozen=True, slots=True)
+class StepLacked:
+    """What skill or context the agents of a step said was missing, so far."""
+
+    step: str
+    gap: str
+    kind: Literal["step_lacked"] = "step_lacked"
+
+
+@dataclass(frozen=True, slots=True)
+class StepReopened:
+    """A step begins its next attempt. What earlier attempts produced no longer counts."""
+
+    step: str
+    attempt: int
+    at: float
+    why: str
+    kind: Literal["step_reopened"] = "step_reopened"
+
+
+@dataclass(frozen=True, slots=True)
+class StepReported:
+    """A report of a step was taken."""
+
+    step: str
+    report: str
+    artifacts: tuple[str, ...]
+    kind: Literal["step_reported"] = "step_reported"
+
+
+@dataclass(frozen=True, slots=True)
+class StepChecked:
+    """The command that the daemon ran for a step ended with `exit`."""
+
+    step: str
+    exit: int
+    kind: Literal["step_checked"] = "step_checked"
+
+
+@dataclass(frozen=True, slots=True)
+class StepApproved:
+    """The user approves of a step's work."""
+
+    step: str
+    kind: Literal["step_approved"] = "step_approved"
+
+
+@dataclass(frozen=True, slots=True)
+class StepCommitted:
+    """The work of a step is a commit."""
+
+    step: str
+    commit: str
+    kind: Literal["step_committed"] = "step_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class StepOrdered:
+    """The PM agent wants a step to start, with this in its orders."""
+
+    step: str
+    directive: Directive | None = None
+    kind: Literal["step_ordered"] = "step_ordered"
+
+
+StepChange: TypeAlias = (
+    StepRewired
+    | StepMoved
+    | StepTallied
+    | StepFed
+    | StepRemembered
+    | StepLacked
+    | StepReopened
+    | StepReported
+    | StepChecked
+    | StepApproved
+    | StepCommitted
+    | StepOrdered
+)
+"""What alters a step that is there already."""
+
+
+def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901 (a case per change)
+    """Return a step as it is after a change.
+
+    Raises:
+        IllegalMove: `pm.transitions` knows no such move of a step.
+
+    """
+    match change:
+        case StepRewired():
+            return replace(was, after=change.after)
+        case StepMoved():
+            return _moved(was, change)
+        case StepTallied():
+            return replace(was, tally=change.tally)
+        case StepFed():
+            return replace(was, feedback=change.feedback)
+        case StepRemembered():
+            return replace(was, blockers=change.blockers)
+        case StepLacked():
+            return replace(was, gap=change.gap)
+        case StepReopened():
+            return _reopened(was, change)
+        case StepReported():
+            return replace(was, report=change.report, artifacts=change.artifacts)
+        case StepChecked():
+            return replace(was, check_exit=change.exit)
+        case StepApproved():
+            return replace(was, approved=True)
+        case StepCommitted():
+            return replace(was, commit=change.commit)
+        case StepOrdered():
+            return replace(was, directive=change.directive)
+
+
+def _moved(was: Step, change: StepMoved) -> Step:
+    if change.to not in STEPS[was.state]:
+        raise IllegalMove(f"step {was.id}: {was.state} to {change.to}")
+    return replace(
+        was,
+        state=change.to,
+        since=change.at,
+        why=change.why,
+        not_before=change.not_before,
+        keep_tree=change.keep_tree,
+    )
+
+
+def _reopened(was: Step, change: StepReopened) -> Step:
+    if StepState.PENDING not in STEPS[was.state] and was.state is not StepState.PENDING:
+        raise IllegalMove(f"step {was.id}: {was.state} reopened")
+    return replace(
+        was,
+        state=StepState.PENDING,
+        attempt=change.attempt,
+        tally=Tally(rejections=was.tally.rejections, blocks=was.tally.blocks, replans=was.tally.replans),
+        since=change.at,
+        why=change.why,
+        not_before=0.0,
+        keep_tree=False,
+        approved=False,
+        check_exit=None,
+        commit="",
+        report="",
+        artifacts=(),
+        directive=None,
+    )
