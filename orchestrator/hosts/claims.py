@@ -15,6 +15,7 @@ from typing import Final
 from orchestrator.hosts.processes import Process
 from orchestrator.model.run import Exit
 from orchestrator.ports.files import Files, Unreadable
+from orchestrator.ports.host import Observation, Standing
 
 CLAIMED: Final = "claimed"
 PID: Final = "pid"
@@ -23,9 +24,11 @@ EXIT: Final = "exit"
 ENDED_BEFORE_IT_BEGAN: Final = f"signal {signal.SIGTERM:d}\noom_kills 0\n".encode()
 """The exit of a run whose launcher never came, and now finds the run claimed when it does."""
 
+LIMIT: Final = 4096
+"""Bytes of such a file that are read at most; ours are under 200."""
+
 _NUMBER: Final = re.compile(r"[0-9]{1,3}")
 _PID: Final = re.compile(r"[1-9][0-9]{0,9}")
-_LIMIT: Final = 4096  # bytes; ours are under 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,34 @@ class Launched:
 
 def read_launched(files: Files, folder: Path) -> Launched | None:
     """Return what `pid` says, or None if it is not there or does not read."""
-    words = _words(files, folder / PID)
+    return launched_by(_read(files, folder / PID))
+
+
+def read_exit(files: Files, folder: Path) -> Exit | None:
+    """Return what `exit` says, None if it is not there, or a lost exit if it does not read."""
+    if files.entry(folder / EXIT) is None:
+        return None
+    return ended_by(_read(files, folder / EXIT))
+
+
+def standing(launched: Launched | None, ended: Exit | None, *, lives: bool, claimed: bool) -> Observation:
+    """Return how far a run is, by what its files say; `lives` tells whether its launcher was seen to live.
+
+    That look must come ahead of the one at `exit`: a launcher found dead has written it by then, if it ever will.
+    """
+    pid, pane = (launched.process.pid, launched.pane) if launched else (None, "")
+    if ended is not None:
+        return Observation(Standing.GONE, pid, pane, ended)
+    if launched is not None:
+        if lives:
+            return Observation(Standing.ALIVE, pid, pane, start=launched.process.start)
+        return Observation(Standing.GONE, pid, pane, Exit(lost=True))
+    return Observation(Standing.CLAIMED if claimed else Standing.NOT_CLAIMED)
+
+
+def launched_by(text: bytes) -> Launched | None:
+    """Return what a `pid` says, or None if it does not read."""
+    words = _words(text)
     pid, start, session = words.get("pid", ""), words.get("start", ""), words.get("session", "")
     if not (start and _PID.fullmatch(pid)):
         return None
@@ -48,11 +78,9 @@ def read_launched(files: Files, folder: Path) -> Launched | None:
     )
 
 
-def read_exit(files: Files, folder: Path) -> Exit | None:
-    """Return what `exit` says, None if it is not there, or a lost exit if it does not read."""
-    if files.entry(folder / EXIT) is None:
-        return None
-    words = _words(files, folder / EXIT)
+def ended_by(text: bytes) -> Exit:
+    """Return what an `exit` says: a lost one if it does not read."""
+    words = _words(text)
     code, number = _small(words.get("code")), _small(words.get("signal"))
     if number:
         # The kernel counts per cgroup, which other agents share: only a killed one was killed for memory.
@@ -61,15 +89,23 @@ def read_exit(files: Files, folder: Path) -> Exit | None:
     return Exit(code=code) if code is not None else Exit(lost=True)
 
 
-def _words(files: Files, path: Path) -> dict[str, str]:
-    """Return the lines of a file by their first word; nothing if it does not read."""
+def _read(files: Files, path: Path) -> bytes:
+    """Return the bytes of a file, or none if it does not read."""
     try:
-        text = files.read(path, _LIMIT).decode()
-    except (Unreadable, UnicodeDecodeError):
+        return files.read(path, LIMIT)
+    except Unreadable:
+        return b""
+
+
+def _words(text: bytes) -> dict[str, str]:
+    """Return lines by their first word; nothing where the last one is not whole, or no text."""
+    try:
+        lines = text.decode()
+    except UnicodeDecodeError:
         return {}
-    if not text.endswith("\n"):
+    if not lines.endswith("\n"):
         return {}
-    return {name: value.strip() for name, _, value in (line.partition(" ") for line in text.splitlines())}
+    return {name: value.strip() for name, _, value in (line.partition(" ") for line in lines.splitlines())}
 
 
 def _small(text: str | None) -> int | None:

@@ -45,13 +45,20 @@ def lay_down(files: Files, spec: LaunchSpec) -> Path:
         Refused: a run id, variable name or word that cannot be launched.
 
     """
-    agent = agent_script(spec)
+    laid = scripts(spec)
     files.make_folder(spec.folder)
-    for name, content in ({RELAY: _RELAY} | spec.files if spec.files else {}).items():
-        files.write(spec.folder / checked_file(name), content, durable=False)
-    files.write(spec.folder / AGENT, agent, durable=False)
-    files.write(spec.folder / SCRIPT, _LAUNCH_SCRIPT, durable=False)
+    for name, content in laid.items():
+        files.write(spec.folder / name, content, durable=False)
     return spec.folder / SCRIPT
+
+
+def scripts(spec: LaunchSpec) -> dict[str, bytes]:
+    """Return what stands in the run's folder, by name, in the order in which it is written. Raises Refused."""
+    agent = agent_script(spec)
+    theirs = {RELAY: _RELAY} | spec.files if spec.files else {}
+    for name in theirs:
+        checked_file(name)
+    return theirs | {AGENT: agent, SCRIPT: _LAUNCH_SCRIPT}
 
 
 def checked_file(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from typing import Final
 import libtmux
 from libtmux.common import tmux_cmd
 
+from orchestrator.hosts.tmux_failures import failure
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.files import Files
 
@@ -40,24 +40,6 @@ _PASSED: Final = (
     "USER",
 )
 """What the tmux server gets of our environment: every pane that a user opens there inherits it."""
-
-_NO_SERVER: Final = re.compile(
-    r"no server running|error connecting to .* \((No such file or directory|Connection refused)\)"
-    r"|server exited|lost server"
-)
-_NO_TARGET: Final = re.compile(r"can't find (pane|window|session)|no current (target|session)|no sessions")
-
-
-class TmuxFailed(Unavailable):
-    """tmux answered a command with a refusal; the message has its words."""
-
-
-class NoServer(TmuxFailed):
-    """No tmux server runs on this socket."""
-
-
-class NoTarget(TmuxFailed):
-    """There is no such session, window or pane."""
 
 
 class Tmux(libtmux.Server):
@@ -108,12 +90,7 @@ class Tmux(libtmux.Server):
         )
         if done.returncode == 0:
             return done
-        words = " ".join(done.stderr) or f"exit {done.returncode}"
-        if _NO_SERVER.search(words):
-            raise NoServer(f"no tmux server runs on {where[2:]} ({words})")
-        if _NO_TARGET.search(words):
-            raise NoTarget(f"tmux {cmd}: {words}")
-        raise TmuxFailed(f"tmux {cmd} failed: {words}")
+        raise failure(cmd, " ".join(done.stderr) or f"exit {done.returncode}", where[2:])
 
 
 class _Answer(tmux_cmd):

@@ -19,7 +19,7 @@ from typing import Final, Literal, TypeAlias
 from orchestrator.hosts import claims
 from orchestrator.hosts.claims import read_exit, read_launched
 from orchestrator.hosts.launcher import PANE_LOG, lay_down
-from orchestrator.hosts.local import TYPED
+from orchestrator.hosts.panes import TYPED
 from orchestrator.hosts.processes import Process
 from orchestrator.hosts.tmux_words import checked_pane, checked_run, checked_target, neutral, shown, typed
 from orchestrator.model.errors import Unavailable

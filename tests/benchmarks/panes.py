@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 
-from orchestrator.hosts import local
+from orchestrator.hosts import panes
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.row import Of, Reach, Row
 from tests.benchmarks.world import World
@@ -22,7 +22,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         for _ in range(0, PANES, _AT_ONCE):
             more = ["new-window", "-d", "-t", "=many:", "sleep", "3600", ";"] * _AT_ONCE
             world.socket.tmux(*more[:-1])
-        raw = ["tmux", "-L", world.socket.name, "list-panes", "-a", "-F", local._PANE_FIELDS]
+        raw = ["tmux", "-L", world.socket.name, "list-panes", "-a", "-F", panes._PANE_FIELDS]
         for _ in bench.times(60, "looks"):
             watch = Stopwatch()
             subprocess.run(raw, env=world.environ, capture_output=True, check=True)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Protocol
 
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
+from orchestrator.hosts.ssh.host import BoxHost
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.ports.host import Host, LaunchSpec
 from orchestrator.testing.fake_script import Script, write_script
+from tests.remote.boxes import Box
 from tests.tmux_server import TmuxSocket
 
 
@@ -48,28 +53,35 @@ class Bench(Protocol):
         """Tell whether the process that an agent left behind lives."""
 
 
-class LocalBench:
-    """This machine, with a tmux server of its own."""
+class RealBench:
+    """A host with real agents. `root` is where they work, `state` the PM's folder of their task."""
 
     session = "bench-0123abcd"
 
-    def __init__(self, root: Path, socket: TmuxSocket) -> None:
+    def __init__(self, root: Path, state: Path, host: Host) -> None:
         self.root = root
-        self.host = LocalHost(Tmux(socket.name, socket.environ), DiskFiles())
+        self.host = host
+        self._state = state
         self._specs: list[LaunchSpec] = []
-        root.mkdir()
+        for folder in (root, state):
+            folder.mkdir(parents=True, exist_ok=True)
         self.open_session()
 
+    @property
+    def pm_log(self) -> Path:
+        """The file that the first window follows."""
+        return self._state / "pm.log"
+
     def open_session(self) -> None:
-        (self.root / "pm.log").touch()
-        self.host.open_session(self.session, "a bench", self.root / "pm.log")
+        (self._state / "pm.log").touch()
+        self.host.open_session(self.session, "a bench", self._state / "pm.log")
 
     def log(self, line: str) -> None:
-        with (self.root / "pm.log").open("a") as log:
+        with self.pm_log.open("a") as log:
             log.write(line + "\n")
 
     def folder(self, run: str) -> Path:
-        return self.root / "runs" / run
+        return self._state / "runs" / run
 
     def spec(
         self, run: str, script: Script, *, order: str | None = None, window: str = "dev", resume_of: str = ""
@@ -117,3 +129,29 @@ class LocalBench:
 
     def _home(self, run: str) -> Path:
         return self.root / f"home of {run}"
+
+
+class LocalBench(RealBench):
+    """This machine, with a tmux server of its own."""
+
+    def __init__(self, root: Path, socket: TmuxSocket) -> None:
+        super().__init__(root, root, LocalHost(Tmux(socket.name, socket.environ), DiskFiles()))
+
+
+class BoxBench(RealBench):
+    """A box, with a tmux server of its own there; agents work in its home."""
+
+    def __init__(self, box: Box, link: Link, state: Path) -> None:
+        self._box = box
+        self.there = box.home / ROOT / "tasks" / self.session
+        super().__init__(box.home / "it's #{a} bench", state / "tasks" / self.session, BoxHost(link, state))
+
+    @property
+    def pm_log(self) -> Path:
+        return self.there / "pm.log"
+
+    def end_all(self) -> None:
+        super().end_all()
+        self._box.end_tmux()
+        for each in self._box.home.iterdir():
+            shutil.rmtree(each)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -9,29 +10,50 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import OrchestratorError, Refused
 from orchestrator.model.run import Exit
 from orchestrator.ports.host import Host, LaunchSpec, Observation, Standing
 from orchestrator.testing.fake_cli import BUSY
 from orchestrator.testing.fake_script import Report, Script, Turn
 from tests.contract.fake_host_bench import FakeBench
-from tests.contract.host_benches import Bench, LocalBench
+from tests.contract.host_benches import Bench, BoxBench, LocalBench
 from tests.polling import wait_until
+from tests.remote import boxes
+from tests.remote.boxes import Box
 from tests.tmux_server import TmuxSocket
 
 RESTS = Script()
 ENDS = Script(turns=(Turn(code=0),))
 
 
-@pytest.fixture(params=["local", "fake"])
+@pytest.fixture(scope="module")
+def box() -> Iterator[tuple[Box, Link]]:
+    """Give a box and the way to it: one for all tests, as each has a tmux and a home of its own there."""
+    if boxes.MISSING:
+        pytest.skip(f"{' and '.join(boxes.MISSING)} missing: scripts/setup --boxes installs them")
+    with boxes.boxes() as made:
+        there = made.add("alpha")
+        link = Link(Address("alpha"), made.folder / "s", os.environ, config=made.config, connect=60)
+        yield there, link
+        link.close()
+
+
+@pytest.fixture(params=["local", "fake", "box"])
 def bench(request: pytest.FixtureRequest, tmp_path) -> Iterator[Bench]:
-    if request.param == "fake":
-        yield FakeBench()
-        return
-    socket: TmuxSocket = request.getfixturevalue("tmux_socket")
-    made = LocalBench(tmp_path / "it's #{a} bench", socket)
-    yield made
-    made.end_all()
+    match request.param:
+        case "fake":
+            yield FakeBench()
+        case "local":
+            socket: TmuxSocket = request.getfixturevalue("tmux_socket")
+            local = LocalBench(tmp_path / "it's #{a} bench", socket)
+            yield local
+            local.end_all()
+        case _:
+            on_box = BoxBench(*request.getfixturevalue("box"), tmp_path / "it's #{a} state")
+            yield on_box
+            on_box.end_all()
 
 
 @pytest.fixture

@@ -138,12 +138,16 @@ class Box:
     def end(self) -> None:
         """End everything that it started, and take its link away."""
         self.stop()
-        tmux = self.folder / "tmux" / f"tmux-{os.getuid()}"
-        for path in tmux.glob("*") if tmux.is_dir() else ():
-            subprocess.run(["tmux", "-S", str(path), "kill-server"], check=False, capture_output=True)
+        self.end_tmux()
         if self.namespace:
             _ip("link", "del", self.link)
             _ip("netns", "del", self.namespace)
+
+    def end_tmux(self) -> None:
+        """End every tmux server on it, with what runs in its panes."""
+        tmux = self.folder / "tmux" / f"tmux-{os.getuid()}"
+        for path in tmux.glob("*") if tmux.is_dir() else ():
+            subprocess.run(["tmux", "-S", str(path), "kill-server"], check=False, capture_output=True)
 
     def _listens(self) -> bool:
         try:

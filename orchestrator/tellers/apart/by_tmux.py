@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.text import cut, one_line
-from orchestrator.hosts.tmux import NoServer, NoTarget, Tmux
+from orchestrator.hosts.tmux import Tmux
+from orchestrator.hosts.tmux_failures import NoServer, NoTarget
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.teller import Answer, Outcome
 

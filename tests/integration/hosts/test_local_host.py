@@ -15,7 +15,8 @@ import pytest
 
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
-from orchestrator.hosts.tmux import NoServer, Tmux
+from orchestrator.hosts.tmux import Tmux
+from orchestrator.hosts.tmux_failures import NoServer
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.run import Exit
 from orchestrator.ports.files import Entry

@@ -1,0 +1,201 @@
+# Looks at the runs of a box and ends them, in one round trip. Given to `sh -c` with the root of our files beneath
+# $HOME, a verb, and:
+#
+#   observe [FOLDER PID START]...   how far each run is; PID and START of a launcher that was seen alive, or empty
+#   cpu FOLDER                      what its living processes have used, in ticks, and how many make a second
+#   end FOLDER KNOWN TERM|KILL      ends all of it; one that nobody claimed is claimed, and will never begin
+#   prepare FOLDER KNOWN INBOX      makes its folders, and says whether it was claimed
+#   begin LOG WORDS                 lays down the settings of tmux, from standard input, and begins a session's log
+#
+# FOLDER is beneath the root; KNOWN is `known` if the run was seen claimed, else empty. What stands in files of a run may be written by its agent: it is printed line by line
+# under a word of ours, and read strictly on the other side. `launch.sh` tells what these files are.
+
+# shellcheck disable=SC3043 # all variables are everybody's: `local` is no word of POSIX
+
+# Sets `stat` to what the kernel tells of a process. Its name may hold a line break.
+read_stat() {
+    stat= part=
+    while read -r part || [ -n "$part" ]; do stat="$stat $part"; done <"/proc/$1/stat"
+    [ -n "$stat" ]
+} 2>/dev/null
+
+# Tells whether a process runs that began at a time, as launch.sh writes it.
+lives() {
+    case $1 in '' | 0* | *[!0-9]*) return 1 ;; esac
+    if [ -z "$boot" ]; then
+        case $(ps -o stat= -p "$1" 2>/dev/null) in '' | Z*) return 1 ;; esac
+        read -r began <<END
+$(LC_ALL=C ps -o lstart= -p "$1" 2>/dev/null)
+END
+        [ "$began" = "$2" ]
+        return
+    fi
+    read_stat "$1" || return 1
+    # shellcheck disable=SC2086 # the fields after the name
+    set -- "$2" ${stat##*) }
+    case $2 in Z | X) return 1 ;; esac
+    [ "${21}@$boot" = "$1" ]
+}
+
+# Sets `text` to what stands in a plain file, at most so much of it, and a dot: it keeps the last line break.
+read_file() {
+    [ -f "$1" ] && [ ! -L "$1" ] || return 1
+    text=$(dd if="$1" bs=4096 count=1 2>/dev/null && echo .)
+} 2>/dev/null
+
+# Prints `text`, each line under a word.
+tell() {
+    while IFS= read -r line; do printf '%s %s\n' "$1" "$line"; done <<END
+$text
+END
+}
+
+# Sets pid, start and session from what a launcher wrote of itself; fails where that does not read.
+read_pid() {
+    pid= start= session= whole=
+    read_file "$1/pid" || return 1
+    while read -r key value; do
+        whole=
+        case $key in
+        pid) pid=$value ;;
+        start) start=$value ;;
+        session) session=$value ;;
+        .) whole=yes ;;
+        esac
+    done <<END
+$text
+END
+    case $pid in '' | 0* | *[!0-9]*) return 1 ;; esac
+    case $session in 0* | *[!0-9]*) session= ;; esac
+    [ -n "$start" ] && [ -n "$whole" ]
+}
+
+# Prints the pid of every process of the run that was read: all in its session while its launcher lives, as
+# afterwards the number may be another's; and all that bear its mark, which finds servers that left the session.
+of_run() {
+    own=
+    if lives "$pid" "$start"; then own=$session; fi
+    if [ -z "$boot" ]; then
+        ps -ax -o pid=,pgid=,stat= | while read -r each group state; do
+            case $state in Z*) continue ;; esac
+            if [ -n "$own" ] && [ "$group" = "$own" ]; then echo "$each"; fi
+        done
+        return
+    fi
+    if [ -n "$own" ]; then
+        for each in /proc/[0-9]*; do
+            read_stat "${each#/proc/}" || continue
+            # shellcheck disable=SC2086 # the fields after the name
+            set -- ${stat##*) }
+            case $1 in Z | X) continue ;; esac
+            if [ "$4" = "$own" ]; then echo "${each#/proc/}"; fi
+        done
+    fi
+    grep -slzxF -e "ORCHESTRATOR_LAUNCHER=$pid@$start" /proc/[0-9]*/environ 2>/dev/null |
+        while IFS=/ read -r _ _ each _; do echo "$each"; done
+}
+
+signal_run() {
+    for each in $(of_run); do kill -s "$1" "$each"; done 2>/dev/null
+}
+
+# Kills all but the launcher, and the leader above it, so that it can tell; after 2 s these too. The leader's end
+# would hang up the agent, which would then have ended by another signal than it did.
+kill_run() {
+    looks=0
+    while left=$(of_run) && [ -n "$left" ] && [ "$looks" -lt 40 ]; do
+        for each in $left; do
+            case $each in "$pid" | "$session") ;; *) kill -s KILL "$each" ;; esac
+        done 2>/dev/null
+        looks=$((looks + 1))
+        sleep 0.05
+    done
+    if [ -n "$left" ]; then signal_run KILL; fi
+}
+
+observe() {
+    number=0
+    while [ $# -gt 0 ]; do
+        echo "run $number"
+        number=$((number + 1))
+        if lives "$2" "$3"; then
+            echo lives
+        else
+            observe_one "$1"
+        fi
+        shift 3
+    done
+}
+
+observe_one() {
+    if [ -z "$there" ] || [ ! -d "$1" ]; then return; fi
+    echo folder
+    # The order counts: a launcher found dead has written its `exit` by then, if it ever will.
+    if read_pid "$1"; then
+        tell pid
+        if lives "$pid" "$start"; then echo lives; fi
+    fi
+    if [ -e "$1/exit" ] || [ -L "$1/exit" ]; then
+        echo exit
+        if read_file "$1/exit"; then tell exit; fi
+    fi
+    if [ -e "$1/claimed" ]; then echo claimed; fi
+}
+
+cpu() {
+    if [ -z "$there" ] || [ -z "$boot" ] || ! read_pid "$1"; then return; fi
+    used=0 found=
+    for each in $(of_run | sort -u); do
+        read_stat "$each" || continue
+        # shellcheck disable=SC2086 # the fields after the name
+        set -- ${stat##*) }
+        used=$((used + ${12} + ${13} + ${14} + ${15})) found=yes
+    done
+    if [ -n "$found" ]; then echo "used $used $(getconf CLK_TCK)"; fi
+}
+
+# A claim that was seen and is not there any more: the box was emptied, or a disk is not mounted. Nothing is begun.
+missing() {
+    if [ -z "$2" ] || [ -e "$1/claimed" ]; then return 1; fi
+    echo missing
+}
+
+end() {
+    if missing "$1" "$2"; then return; fi
+    mkdir -p -- "$1" || exit
+    if (set -C && : >"$1/claimed") 2>/dev/null; then
+        printf 'signal 15\noom_kills 0\n' >"$1/exit.new" && mv -f "$1/exit.new" "$1/exit" || exit
+        return
+    fi
+    # Not there, and not to be made: a disk that is full.
+    if [ ! -e "$1/claimed" ]; then exit 1; fi
+    if ! read_pid "$1"; then return; fi
+    case $3 in KILL) kill_run ;; *) signal_run TERM ;; esac
+}
+
+prepare() {
+    if missing "$1" "$2"; then return; fi
+    if [ -e "$1/claimed" ]; then
+        echo claimed
+    else
+        mkdir -p -- "$1/answers" "$3" || exit
+    fi
+}
+
+begin() {
+    cat >"tmux.conf.$$" && mv -f "tmux.conf.$$" tmux.conf && mkdir -p -- "${1%/*}" || exit
+    if [ ! -e "$1" ]; then printf '%s\n' "$2" >"$1" || exit; fi
+}
+
+umask 077
+boot=
+{ read -r boot </proc/sys/kernel/random/boot_id; } 2>/dev/null
+echo orchestrator-runs-1
+printf 'home %s\n' "$HOME"
+# A look makes nothing: the disk that belongs there may not be mounted.
+there=
+case $2 in begin | end | prepare) mkdir -p -- "$HOME/$1" || exit ;; esac
+if cd -- "$HOME/$1" 2>/dev/null; then there=yes; fi
+shift
+"$@"
+echo orchestrator-runs-end
