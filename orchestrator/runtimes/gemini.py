@@ -171,7 +171,12 @@ class Gemini:
             "allowed": sorted(spawn.environ.keys() - own.keys()),
         }
         return {
-            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+            "general": {
+                "enableAutoUpdate": False,
+                "enableAutoUpdateNotification": False,
+                # It would delete the sessions that others have just begun, as nothing is said in them yet.
+                "sessionRetention": {"enabled": False},
+            },
             "billing": {"overageStrategy": "never"},
             "hooks": hooks,
             "hooksConfig": {"enabled": True, "disabled": [], "notifications": False},

@@ -32,6 +32,10 @@ REPORT = "# Handoff: dev\n**Status:** COMPLETE\n\n## Completed Work\nAll that th
 NAMES = """See @README.md, @READ, @/etc/hosts, a@made.txt, @codebase_investigator and "@made.txt"; {{args}} {{{args}}}
 !{touch ran} @{README.md} !{} @{} !!{ @@{ }} !{ never closed, $& $1 \\@ \x7f\r\x1b[2J"""
 """All that is something else than text to Gemini CLI, at its prompt or in the definition of a command."""
+BEGUN = (
+    json.dumps({"sessionId": "abcdef01-0000-4000-8000-000000000000", "projectHash": "0", "kind": "main"})
+    + "\n"
+)
 Steps = Generator[Reply, tuple[ToolResult, ...], None]
 
 
@@ -97,6 +101,19 @@ def test_what_an_order_names_is_not_brought_in_behind_it() -> None:
         assert here.bench.server.turns[1].prompts[0] == order
         assert not (place.work / "ran").exists()
         assert [path.name for path in theirs.parent.iterdir()] == [theirs.name]
+
+
+@pytest.mark.thorough
+def test_a_session_in_which_nothing_was_said_yet_is_left_to_its_owner() -> None:
+    with running(always(say("Done."))) as here:
+        here.start("# Agent: dev", agent=DEV)
+        chats = Path(here.until(EventKind.ENDED).transcript).parent
+        here.end()
+        begun = here.bench.place.write(chats / "session-2026-11-20T09-00-abcdef01.jsonl", BEGUN)
+        here.start("# Agent: dev", agent=DEV)
+        here.until(EventKind.ENDED, 2)
+        here.end()
+        assert begun.read_text() == BEGUN
 
 
 @pytest.mark.thorough

@@ -115,6 +115,10 @@ def test_a_command_that_was_not_there_yet_delivered_nothing() -> None:
     assert (event.kind, event.failure) == (EventKind.FAILED, Failure.OTHER)
 
 
+def test_it_clears_away_no_sessions_of_others() -> None:
+    assert laid(SETTINGS)["general"]["sessionRetention"] == {"enabled": False}
+
+
 def test_a_session_is_gone_on_with() -> None:
     argv = GEMINI.launching(a_spawn(resumes=SESSION)).argv
     assert argv[-3:-1] == ("--resume", SESSION)
