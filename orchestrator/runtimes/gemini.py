@@ -4,6 +4,10 @@ Hooks can only be named in a settings file, and one for a single run that all ot
 So each run has a home of its own [laid/gemini_home.mjs]: the user's, linked entry by entry, with settings that are the
 user's and ours over them. Its own rules allow every tool, and a hook ahead of each that does something asks the PM
 [laid/gemini_gate.sh]: the policy of the task decides, and no answer is a denial.
+
+What is said at its prompt it searches for `@`: files whose names, or parts of them, follow are brought in, and for one
+that lies elsewhere it asks. What a command of the user's says goes to the model as it is. So an order with an `@` is a
+command of this run's home, and all that is said at the prompt is its name.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from typing import Any, Final
 from orchestrator.formats.told import text_of
 from orchestrator.formats.usage import gemini_usage
 from orchestrator.model.agents import Agent
-from orchestrator.model.event import Event, EventKind, Reply, Say
+from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
@@ -34,11 +38,19 @@ SETTINGS: Final = "gemini-settings.json"
 DEFAULTS: Final = "gemini-defaults.json"
 POLICY: Final = "gemini-policy.toml"
 TRUST: Final = "gemini-trust.json"
+ORDER: Final = "gemini-order.toml"
 
 FOREVER: Final = 86_400_000 * 7
 """Milliseconds that a hook may take: the answer may be a person's."""
 
 NO_TEXT: Final = "[no response text]"
+
+COMMAND: Final = "order-"
+"""How the command that is the order begins [laid/gemini_home.mjs]; the run's id follows: it is nobody else's."""
+
+NO_EDITOR: Final = "1"
+"""The process of the editor that it would talk to. By itself it looks for one before it has commands; that took longer
+than all else of its start, and then its prompt was said before there was a command (measured)."""
 
 _LAID: Final = Path(__file__).parent / "laid"
 _SCRIPTS: Final = {
@@ -87,6 +99,12 @@ _NAMED: Final = {
 """By which of a definition's names a tool is given. What is not here only reads."""
 
 _DIALOGS: Final = ("ask_user", "enter_plan_mode", "exit_plan_mode")
+_BROUGHT_IN: Final = re.compile(r"(?<!\\)@")
+"""What its prompt takes for the name of something to be brought in, if a name follows."""
+_READ_INTO: Final = re.compile(r"[!@{](?=\{)")
+"""Where a command's text would run a program, bring in a file or name what follows the command: `!{`, `@{`, `{{`."""
+_NOTHING: Final = "!{}"
+"""In a command's text this is a program without a name: it comes to nothing, after the text was searched for others."""
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]", re.IGNORECASE)
 _RULE: Final = '[[rule]]\ntoolName = {}\ndecision = "{}"\nallowRedirection = true\npriority = {}\n\n'
 
@@ -111,7 +129,7 @@ class Gemini:
         return False
 
     def launching(self, spawn: Spawn) -> Launching:
-        """Return how it is launched with its order as argument, or goes on with a session."""
+        """Return how it is launched with its order as argument or as a command, or goes on with a session."""
         argv = ["sh", str(spawn.folder / START), "--approval-mode", "default"]
         argv += ["--policy", str(spawn.folder / POLICY)]
         argv += [word for folder in spawn.granted for word in ("--include-directories", str(folder))]
@@ -120,6 +138,7 @@ class Gemini:
         environment = {
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
             "GEMINI_CLI_TRUSTED_FOLDERS_PATH": str(spawn.folder / TRUST),
+            "GEMINI_CLI_IDE_PID": NO_EDITOR,
         }
         trusted = {str(folder): "TRUST_FOLDER" for folder in (spawn.workspace, *spawn.granted)}
         files = _SCRIPTS | {
@@ -128,7 +147,11 @@ class Gemini:
             TRUST: _json(trusted),
             POLICY: _policy(spawn.agent).encode(),
         }
-        return Launching((*argv, f"--prompt-interactive={spawn.prompt}"), environment, files)
+        said = spawn.prompt
+        if _BROUGHT_IN.search(said):
+            files[ORDER] = _command(said).encode()
+            said = f"/{COMMAND}{spawn.folder.name}"
+        return Launching((*argv, f"--prompt-interactive={said}"), environment, files)
 
     def _settings(self, spawn: Spawn) -> dict[str, Any]:
         """Return the settings that hold whatever the user's say."""
@@ -150,7 +173,12 @@ class Gemini:
             "allowed": sorted(spawn.environ.keys() - own.keys()),
         }
         return {
-            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+            "general": {
+                "enableAutoUpdate": False,
+                "enableAutoUpdateNotification": False,
+                # It would delete the sessions that others have just begun, as nothing is said in them yet.
+                "sessionRetention": {"enabled": False},
+            },
             "billing": {"overageStrategy": "never"},
             "hooks": hooks,
             "hooksConfig": {"enabled": True, "disabled": [], "notifications": False},
@@ -164,6 +192,8 @@ class Gemini:
             case "SessionStart":
                 # Where a session is gone on with this names a file that is not the one that it writes to (measured).
                 return Event(EventKind.STARTED, text_of(told, "session_id"))
+            case "BeforeAgent" if text_of(told, "prompt").startswith(f"/{COMMAND}"):
+                return event(EventKind.FAILED, text="It did not find its order.", failure=Failure.OTHER)
             case "BeforeAgent":
                 return event(EventKind.TAKEN, text=text_of(told, "prompt"))
             case "BeforeTool":
@@ -246,6 +276,13 @@ def _policy(agent: Agent) -> str:
         tool for tool, names in _NAMED.items() if agent.tools and not set(names).intersection(agent.tools)
     ]
     return _RULE.format('"*"', "allow", 1) + _RULE.format(json.dumps([*_DIALOGS, *withheld]), "deny", 2)
+
+
+def _command(order: str) -> str:
+    """Return the definition of a command that says the order, and nothing else, byte for byte."""
+    said = _READ_INTO.sub(lambda found: found[0] + _NOTHING, order)
+    # A string of JSON is one of TOML, but for this character.
+    return f"prompt = {json.dumps(said, ensure_ascii=False)}\n".replace("\x7f", "\\u007f")
 
 
 def _json(value: object) -> bytes:

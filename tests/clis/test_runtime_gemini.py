@@ -29,6 +29,13 @@ pytestmark = pytest.mark.skipif(bool(why_missing("gemini")), reason=why_missing(
 DEV = Agent("dev", model="gemini-2.5-pro")
 KEY = "dummy-key-of-the-bench"
 REPORT = "# Handoff: dev\n**Status:** COMPLETE\n\n## Completed Work\nAll that there was to do, `so` to say.\n"
+NAMES = """See @README.md, @READ, @/etc/hosts, a@made.txt, @codebase_investigator and "@made.txt"; {{args}} {{{args}}}
+!{touch ran} @{README.md} !{} @{} !!{ @@{ }} !{ never closed, $& $1 \\@ \x7f\r\x1b[2J"""
+"""All that is something else than text to Gemini CLI, at its prompt or in the definition of a command."""
+BEGUN = (
+    json.dumps({"sessionId": "abcdef01-0000-4000-8000-000000000000", "projectHash": "0", "kind": "main"})
+    + "\n"
+)
 Steps = Generator[Reply, tuple[ToolResult, ...], None]
 
 
@@ -70,6 +77,43 @@ def test_an_order_is_taken_whole_worked_on_with_leave_and_its_end_is_told() -> N
         assert not pane.is_dead()
         here.end()
         wait_until(lambda: not here.left())
+
+
+def test_what_an_order_names_is_not_brought_in_behind_it() -> None:
+    order = f"# Agent: dev\n{NAMES}\n{ORDER}\n  "
+    with running(always(say("Done."))) as here:
+        place = here.bench.place
+        for name in ("README.md", "made.txt"):
+            place.write(place.work / name, "not asked for")
+        theirs = place.write(place.home / ".gemini" / "commands" / "mine.toml", 'prompt = "Mine."')
+        here.start(order, agent=DEV)
+        session = here.until(EventKind.ENDED).session
+        commands = here.folder / "home" / ".gemini" / "commands"
+        assert {path.name for path in commands.iterdir()} == {theirs.name, "order-r-1.toml"}
+        here.end()
+        here.start(f"{order}@README.md", resumes=session, agent=DEV)
+        here.until(EventKind.ENDED, 2)
+        assert [event.text for event in here.events if event.kind is EventKind.TAKEN] == [
+            order,
+            f"{order}@README.md",
+        ]
+        assert [turn.prompt for turn in here.bench.server.turns] == [order, f"{order}@README.md"]
+        assert here.bench.server.turns[1].prompts[0] == order
+        assert not (place.work / "ran").exists()
+        assert [path.name for path in theirs.parent.iterdir()] == [theirs.name]
+
+
+@pytest.mark.thorough
+def test_a_session_in_which_nothing_was_said_yet_is_left_to_its_owner() -> None:
+    with running(always(say("Done."))) as here:
+        here.start("# Agent: dev", agent=DEV)
+        chats = Path(here.until(EventKind.ENDED).transcript).parent
+        here.end()
+        begun = here.bench.place.write(chats / "session-2026-11-20T09-00-abcdef01.jsonl", BEGUN)
+        here.start("# Agent: dev", agent=DEV)
+        here.until(EventKind.ENDED, 2)
+        here.end()
+        assert begun.read_text() == BEGUN
 
 
 @pytest.mark.thorough

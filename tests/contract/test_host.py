@@ -51,7 +51,8 @@ def bench(request: pytest.FixtureRequest, tmp_path) -> Iterator[Bench]:
             yield local
             local.end_all()
         case _:
-            on_box = BoxBench(*request.getfixturevalue("box"), tmp_path / "it's #{a} state")
+            box, link = request.getfixturevalue("box")
+            on_box = BoxBench(box, link, tmp_path / "it's #{a} state")
             yield on_box
             on_box.end_all()
 

@@ -2,14 +2,25 @@
 //
 //   node gemini-home.mjs OWN      OWN is the user's `.gemini`; what is made lies beside this file, in `home/.gemini`
 //
+// An order that lies here as a command, `gemini-order.toml`, is one there besides the user's: `order-RUN`.
 // The settings are the user's; `gemini-defaults.json` holds where they say nothing, `gemini-settings.json` always.
 // The user's hooks stay. Conversations and logins are the user's: their files and folders are linked.
 
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const OURS = ["settings.json", "trustedFolders.json"];
+const OURS = ["commands", "settings.json", "trustedFolders.json"];
 const SHARED = ["history", "tmp"];
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -25,6 +36,15 @@ function merged(under, over) {
 // Settings may hold comments, which begin outside of a string.
 function withoutComments(text) {
   return text.replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (found) => (found[0] === '"' ? found : ""));
+}
+
+// Each entry of a folder, but for some, becomes a link in another one.
+function link(from, to, but = []) {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  if (!statSync(from, { throwIfNoEntry: false })?.isDirectory()) return;
+  for (const name of readdirSync(from)) {
+    if (!but.includes(name)) symlinkSync(join(from, name), join(to, name));
+  }
 }
 
 function read(path) {
@@ -45,13 +65,13 @@ function joined(users, ours) {
 
 const here = dirname(fileURLToPath(import.meta.url));
 const own = process.argv[2];
+const order = join(here, "gemini-order.toml");
 const made = join(here, "home", ".gemini");
 rmSync(join(here, "home"), { recursive: true, force: true });
-mkdirSync(made, { recursive: true, mode: 0o700 });
 for (const name of SHARED) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
-for (const name of readdirSync(own)) {
-  if (!OURS.includes(name)) symlinkSync(join(own, name), join(made, name));
-}
+link(own, made, OURS);
+link(join(own, "commands"), join(made, "commands"));
+if (existsSync(order)) copyFileSync(order, join(made, "commands", `order-${basename(here)}.toml`));
 
 const users = read(join(own, "settings.json"));
 const ours = read(join(here, "gemini-settings.json"));

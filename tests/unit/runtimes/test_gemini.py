@@ -17,7 +17,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.choice import runtime_of
-from orchestrator.runtimes.gemini import DEFAULTS, GATE, POLICY, SETTINGS, START, TRUST, Gemini
+from orchestrator.runtimes.gemini import DEFAULTS, GATE, ORDER, POLICY, SETTINGS, START, TRUST, Gemini
 from orchestrator.runtimes.gemini_chat import said_once
 from orchestrator.runtimes.screens import Shows, dialog_on, shown_on
 from tests.unit.runtimes.captured import captured, screens
@@ -57,6 +57,22 @@ def laid(name: str, **changed: Any) -> Any:
     return tomllib.loads(content) if name.endswith(".toml") else json.loads(content)
 
 
+def said_by(prompt: str) -> str:
+    """Return what a command's text says, as Gemini CLI 0.61.0 makes it [its `ShellProcessor`]; nothing may be run."""
+    assert "@{" not in prompt
+    said, rest = "", prompt
+    while "!{" in rest:
+        segment, _, rest = rest.partition("!{")
+        depth, end = 1, 0
+        while depth:
+            depth += {"{": 1, "}": -1}.get(rest[end], 0)
+            end += 1
+        assert not rest[: end - 1].strip()
+        said += segment.replace("{{args}}", "")
+        rest = rest[end:]
+    return said + rest.replace("{{args}}", "")
+
+
 def test_it_is_found_by_its_name() -> None:
     assert runtime_of(Agent("dev", runtime="gemini")).name == "gemini"
 
@@ -66,6 +82,41 @@ def test_a_new_run_gets_its_order_and_its_session() -> None:
     assert argv[:2] == ("sh", str(SPAWN.folder / START))
     assert argv[-1] == f"--prompt-interactive={SPAWN.prompt}"
     assert argv[-3:-1] == ("--session-id", SPAWN.session)
+
+
+@pytest.mark.parametrize(
+    "text", ["# Agent: dev\nRead @README.md.", "# Agent: dev\n@", "a@b", "\\\\@x \\@y @z"]
+)
+def test_an_order_in_which_files_could_be_named_is_a_command(text: str) -> None:
+    launching = GEMINI.launching(a_spawn(prompt=text))
+    assert launching.argv[-1] == "--prompt-interactive=/order-r-1"
+    assert said_by(laid(ORDER, prompt=text)["prompt"]) == text
+
+
+def test_an_order_in_which_none_can_be_is_no_command() -> None:
+    for text in (SPAWN.prompt, "# Agent: dev\n\\@x !{ls} {{args}}"):
+        launching = GEMINI.launching(a_spawn(prompt=text))
+        assert (launching.argv[-1], ORDER in launching.files) == (f"--prompt-interactive={text}", False)
+
+
+@given(
+    st.lists(st.sampled_from(["!", "@", "{", "}", "{{args}}", "!{", "@{", "!{}", "$&", "a", "\n"])).map(
+        "".join
+    )
+    | st.text()
+)
+def test_a_command_says_every_order_as_it_is(text: str) -> None:
+    assert said_by(laid(ORDER, prompt=f"@{text}")["prompt"]) == f"@{text}"
+
+
+def test_a_command_that_was_not_there_yet_delivered_nothing() -> None:
+    event = GEMINI.event(captured("gemini", "BeforeAgent") | {"prompt": "/order-r-1"})
+    assert event is not None
+    assert (event.kind, event.failure) == (EventKind.FAILED, Failure.OTHER)
+
+
+def test_it_clears_away_no_sessions_of_others() -> None:
+    assert laid(SETTINGS)["general"]["sessionRetention"] == {"enabled": False}
 
 
 def test_a_session_is_gone_on_with() -> None:
