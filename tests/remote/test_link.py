@@ -75,6 +75,15 @@ def test_words_arrive_as_they_are_and_what_is_printed_comes_back(link: Link) -> 
     assert link.state().way is Way.REACHABLE
 
 
+@pytest.mark.parametrize("name", ["Application Support", "%h", 'a "b"', "c\\d", "it's #1"])
+def test_the_state_folder_may_be_called_anything(boxes: Boxes, box: Box, name: str) -> None:
+    link = Link(Address("alpha"), boxes.folder / name, os.environ, config=boxes.config, connect=60)
+    assert link.run(["echo", "on"]).out == b"on\n"
+    assert [each.name for each in (boxes.folder / name).iterdir() if each.is_socket()]
+    assert (link.state().way, box.logins()) == (Way.REACHABLE, 1)
+    link.close()
+
+
 def test_input_of_any_size_goes_in(link: Link) -> None:
     text = os.urandom(3_000_000)
     assert link.run(["cksum"], stdin=text).out.split()[1] == b"3000000"

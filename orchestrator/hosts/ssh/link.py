@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 import secrets
-import shlex
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,14 @@ from orchestrator.formats.place import Address
 from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
 from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.child import Ended, Late, run_child
-from orchestrator.hosts.ssh.master import CONNECT, Master, MasterPlace, NoConnection, ssh_environment
+from orchestrator.hosts.ssh.master import (
+    CONNECT,
+    Master,
+    MasterPlace,
+    NoConnection,
+    line_of,
+    ssh_environment,
+)
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way, refused
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
 from orchestrator.model.errors import Refused, Unavailable
@@ -73,6 +79,11 @@ class Link:
         self._failures = 0
         self._not_before = 0.0
 
+    @property
+    def place(self) -> MasterPlace:
+        """Where the connection's socket lies, for what uses it and never makes it."""
+        return self._place
+
     def state(self) -> State:
         """Return what is held true of the way, and since when. Asks nobody: it is known in a moment."""
         master = self._master
@@ -103,7 +114,7 @@ class Link:
         with self._channel(until):
             master = self._connected(until)
             mark = secrets.token_hex(8)
-            line = shlex.join(["sh", "-c", _SHELL, mark, *argv])
+            line = line_of(["sh", "-c", _SHELL, mark, *argv])
             try:
                 ended = run_child(
                     self._place.channel(line),

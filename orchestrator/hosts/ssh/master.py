@@ -13,7 +13,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,9 +106,7 @@ class MasterPlace:
         always = {**_ALWAYS, "ConnectTimeout": str(max(1, int(self.connect) - 1))}
         settings = [word for name, value in always.items() for word in ("-o", f"{name}={value}")]
         config = ["-F", str(self.config)] if self.config else []
-        # A percent sign would be expanded in ControlPath.
-        path = str(self.socket).replace("%", "%%")
-        return ["ssh", *config, "-N", "-T", "-o", f"ControlPath={path}", *settings, *self.address.words()]
+        return ["ssh", *config, "-N", "-T", *self._control(), *settings, *self.address.words()]
 
     def channel(self, command: str) -> list[str]:
         """Return the arguments that run a command line there over the connection, and never open another."""
@@ -118,17 +116,31 @@ class MasterPlace:
         """Return the arguments that speak with a subsystem of the sshd there, likewise."""
         return [*self.channel_words(), "-s", "--", self.address.host, name]
 
-    def channel_words(self) -> list[str]:
-        """Return those arguments as far as the host, which counts for nothing where the connection stands."""
+    def channel_words(self, *, terminal: bool = False) -> list[str]:
+        """Return those arguments as far as the host, which counts for nothing where the connection stands.
+
+        `terminal`: what runs there gets one of its own.
+        """
         # With a master there is no need of settings; without one there must be no connection beside ours.
-        path = str(self.socket).replace("%", "%%")
-        only = ["-F", "none", "-o", "ProxyCommand=false", "-o", f"ControlPath={path}", "-o", "LogLevel=ERROR"]
-        return ["ssh", *only, "-T"]
+        only = ["-F", "none", "-o", "ProxyCommand=false", *self._control(), "-o", "LogLevel=ERROR"]
+        return ["ssh", *only, "-tt" if terminal else "-T"]
 
     def question(self) -> list[str]:
         """Return the arguments that ask the master whether it is there."""
-        path = str(self.socket).replace("%", "%%")
-        return ["ssh", "-F", "none", "-o", f"ControlPath={path}", "-O", "check", "--", self.address.host]
+        return ["ssh", "-F", "none", *self._control(), "-O", "check", "--", self.address.host]
+
+    def _control(self) -> list[str]:
+        """Return the socket as an option: a value is parted at blanks like a line of settings, and expanded."""
+        path = str(self.socket).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+        return ["-o", f'ControlPath="{path}"']
+
+
+def line_of(words: Sequence[str]) -> str:
+    """Return a command line that any login shell parts into these words, and reads nothing else in.
+
+    All are quoted: to zsh, a bare `=name`, which `shlex.quote` leaves as it is, would be the path of a program.
+    """
+    return " ".join("'" + each.replace("'", "'\\''") + "'" for each in words)
 
 
 class Master:
