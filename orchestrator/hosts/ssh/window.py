@@ -1,0 +1,47 @@
+"""A window here that shows a session on a box: what it runs, as one argument vector.
+
+The agent lives in a tmux there, so a window that is cut off, closed or never opened costs it nothing. It attaches
+over the connection that stands, and never makes one: whether a box may be called is for its link alone to decide.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files as package_files
+from typing import Final
+
+from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.master import MasterPlace, line_of
+from orchestrator.hosts.tmux_words import checked_target, word
+
+BOX_TMUX: Final = "agent-orchestrator-box"
+"""The name of our tmux server on a box (`tmux -L`): beside the user's own, and beside ours if we live there too."""
+
+_SCRIPT: Final = package_files("orchestrator.hosts.ssh").joinpath("window.sh").read_text("utf-8")
+"""Read at the start: see `hosts/launcher.py`."""
+
+_ATTACH: Final = 'exec tmux -u -L "$1" attach-session -t "=$2" 2>/dev/null'
+
+
+def window_argv(place: MasterPlace, session: str) -> list[str]:
+    """Return what a window runs that shows a session of our tmux on the box of this connection.
+
+    Each word is one word of tmux's `new-window`, after its options: no word of an address, a path or a name is read
+    by a shell or by tmux. The window stays until it is closed, whatever becomes of the connection.
+
+    Raises:
+        Refused: the session's name is none of ours, or the socket's path is too long.
+
+    """
+    there = line_of(["sh", "-c", _ATTACH, "sh", BOX_TMUX, checked_target(session)])
+    attach = [*place.channel_words(terminal=True), "--", place.address.host, there]
+    argv = ["sh", "-c", _SCRIPT, "box-window", str(place.address), str(place.socket), *attach]
+    return [word(each) for each in argv]
+
+
+def window_name(address: Address) -> str:
+    """Return the name of a box's window in the session of a task: letters, digits and `-` of its host.
+
+    Two boxes may get the same; the window is found by its id.
+    """
+    name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in address.host.lower())
+    return checked_target(f"box-{name.strip('-')}"[:64])

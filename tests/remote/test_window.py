@@ -1,0 +1,194 @@
+"""A window here onto a session on a real box: the link is cut, it says so, and it comes back by itself."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.states import Unreachable
+from orchestrator.hosts.ssh.window import BOX_TMUX, window_argv
+from orchestrator.model.errors import Refused
+from tests.polling import wait_until
+from tests.remote.boxes import Box, Boxes
+from tests.tmux_server import TmuxSocket
+from tests.tmux_server import tmux_socket as tmux_socket  # noqa: PLC0414 - a fixture
+
+SESSION = "tidy-0a1b2c3d"
+LOST = re.compile(r" alpha: unreachable since [0-2][0-9]:[0-5][0-9], trying again")
+CONFIG = Path(__file__).resolve().parents[2] / "orchestrator" / "hosts" / "ssh" / "tmux.conf"
+
+
+@pytest.fixture
+def box(boxes: Boxes) -> Box:
+    return boxes.add("alpha")
+
+
+@pytest.fixture
+def link(boxes: Boxes, box: Box) -> Iterator[Link]:
+    # A state folder of a person may be called anything: a percent sign means something in ControlPath.
+    made = Link(Address("alpha"), boxes.folder / "s %h", os.environ, config=boxes.config, connect=60)
+    yield made
+    made.close()
+
+
+class Window:
+    """The window of a box in a tmux here, and the tmux there."""
+
+    def __init__(self, here: TmuxSocket, box: Box, link: Link) -> None:
+        self.here, self.box, self.link = here, box, link
+
+    def there(self, *words: str) -> str:
+        command = ["tmux", "-L", BOX_TMUX, "-f", str(CONFIG), *words]
+        environ = {**self.here.environ, **self.box.environ}
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=10, check=True)
+        return done.stdout.rstrip("\n")
+
+    def clients(self) -> list[str]:
+        with suppress(subprocess.CalledProcessError):
+            return self.there("list-clients", "-F", "#{session_name}").splitlines()
+        return []
+
+    def open(self) -> None:
+        argv = window_argv(self.link.place, SESSION)
+        self.here.tmux("-f", "/dev/null", "new-session", "-d", "-s", "t", "-x", "90", "-y", "24", "--", *argv)
+
+    def shows(self) -> str:
+        return self.here.tmux("capture-pane", "-p", "-t", "=t:")
+
+    def types(self, text: str) -> None:
+        self.here.tmux("send-keys", "-t", "=t:", "-l", text)
+        self.here.tmux("send-keys", "-t", "=t:", "Enter")
+
+    def reconnects(self) -> bool:
+        self.link.again()
+        try:
+            return self.link.run(["true"]).status == 0
+        except Unreachable:
+            return False
+
+
+@pytest.fixture
+def window(tmux_socket: TmuxSocket, box: Box, link: Link) -> Window:
+    made = Window(tmux_socket, box, link)
+    made.there(
+        "new-session", "-d", "-s", SESSION, "-x", "80", "-y", "20", "sh", "-c", "echo at work; exec cat"
+    )
+    return made
+
+
+def test_a_cut_is_shown_over_the_last_picture_and_it_comes_back_by_itself(window: Window) -> None:
+    window.link.run(["true"])
+    window.open()
+    wait_until(lambda: "at work" in window.shows(), within=20)
+    window.types("first")
+    wait_until(lambda: window.shows().count("first") == 2)
+    with window.box.cut():
+        wait_until(lambda: LOST.search(window.shows()), within=30)
+        # The last picture stays; what is typed now reaches nobody.
+        assert window.shows().count("first") == 2
+        window.types("blind")
+    wait_until(window.reconnects, within=60)
+    wait_until(lambda: not LOST.search(window.shows()) and "at work" in window.shows(), within=30)
+    window.types("second")
+    wait_until(lambda: window.shows().count("second") == 2)
+    assert "blind" not in window.shows()
+    assert "blind" not in window.there("capture-pane", "-p", "-t", f"={SESSION}:")
+
+
+def test_it_makes_no_connection_of_its_own(window: Window) -> None:
+    window.open()
+    wait_until(lambda: LOST.search(window.shows()), within=20)
+    assert window.box.logins() == 0
+    window.link.run(["true"])
+    wait_until(lambda: "at work" in window.shows(), within=20)
+    assert window.box.logins() == 1
+
+
+def test_a_terminal_that_a_program_left_odd_is_put_right_while_nothing_is_shown(window: Window) -> None:
+    window.link.run(["true"])
+    window.there("set-option", "-g", "mouse", "on")
+    window.open()
+    wait_until(lambda: "at work" in window.shows(), within=20)
+    flags = "#{mouse_any_flag}#{mouse_button_flag}#{mouse_sgr_flag}#{keypad_flag}#{keypad_cursor_flag}"
+    asked = ("display-message", "-p", "-t", "=t:", flags)
+    wait_until(lambda: "1" in window.here.tmux(*asked))
+    window.link.close()
+    wait_until(lambda: LOST.search(window.shows()), within=20)
+    assert window.here.tmux(*asked) == "00000"
+
+
+def test_a_session_that_ended_there_is_told_from_a_way_that_is_lost(window: Window) -> None:
+    window.link.run(["true"])
+    window.there("kill-server")
+    window.open()
+    wait_until(lambda: " alpha: nothing runs there since " in window.shows(), within=20)
+    window.there("new-session", "-d", "-s", f"{SESSION}0", "cat")
+    window.there("new-session", "-d", "-s", SESSION, "sh", "-c", "echo begun; exec cat")
+    wait_until(lambda: "begun" in window.shows(), within=40)
+    assert window.clients() == [SESSION]
+
+
+def test_a_box_that_grants_no_more_sessions_is_not_called_unreachable(window: Window) -> None:
+    window.link.run(["true"])
+    held = [subprocess.Popen(window.link.place.channel("exec cat"), stdin=subprocess.PIPE) for _ in range(10)]
+    try:
+        wait_until(lambda: sum(each.startswith("cat") for each in _commands(window.box)) == 10, within=20)
+        window.open()
+        wait_until(lambda: " alpha: too many sessions over its one connection " in window.shows(), within=20)
+    finally:
+        for each in held:
+            # What runs there ends by the end of its input; it is not told of the client's.
+            each.communicate(timeout=20)
+    wait_until(lambda: "at work" in window.shows(), within=40)
+
+
+def _commands(box: Box) -> list[str]:
+    found = []
+    for process in box.processes():
+        with suppress(OSError):
+            found.append(Path(f"/proc/{process.pid}/cmdline").read_text())
+    return found
+
+
+def test_who_detaches_there_is_attached_again(window: Window) -> None:
+    window.link.run(["true"])
+    window.open()
+    wait_until(window.clients, within=20)
+    window.here.tmux("send-keys", "-t", "=t:", "C-a", "d")
+    wait_until(lambda: " alpha: closed there since " in window.shows(), within=20)
+    wait_until(window.clients, within=20)
+
+
+def test_closing_the_window_leaves_the_box_as_it_is(window: Window) -> None:
+    window.link.run(["true"])
+    window.open()
+    wait_until(window.clients, within=20)
+    window.here.tmux("kill-session", "-t", "=t")
+    wait_until(lambda: not window.clients(), within=20)
+    assert window.there("list-sessions", "-F", "#{session_name}") == SESSION
+    assert window.link.run(["echo", "on"]).out == b"on\n"
+
+
+def test_its_size_is_the_sessions_there(window: Window) -> None:
+    window.link.run(["true"])
+    window.open()
+    size = ("list-clients", "-F", "#{client_width}x#{client_height}")
+    wait_until(lambda: window.clients() and window.there(*size) == "90x24", within=20)
+    window.here.tmux("resize-window", "-t", "=t:", "-x", "70", "-y", "15")
+    wait_until(lambda: window.there(*size) == "70x15", within=20)
+    window.link.close()
+    wait_until(lambda: LOST.search(window.shows().splitlines()[-1]), within=20)
+    window.here.tmux("resize-window", "-t", "=t:", "-x", "60", "-y", "30")
+    wait_until(lambda: LOST.search(window.shows().splitlines()[-1]), within=20)
+
+
+def test_a_name_that_tmux_or_a_shell_could_take_for_more_is_refused(link: Link) -> None:
+    for name in ("", "-x", "a b", "$(id)", "a;b", "A"):
+        with pytest.raises(Refused):
+            window_argv(link.place, name)
