@@ -31,3 +31,46 @@ def test_a_box_is_asked_in_one_round_trip_whatever_its_folder_is_called(boxes: B
         "no-such-program is not on the PATH of a command over ssh"
     ]
     assert list(box.home.iterdir()) == [cwd]
+
+
+def test_a_command_is_looked_for_where_it_would_work_and_never_run(boxes: Boxes) -> None:
+    box = boxes.add("alpha")
+    cwd = box.home / "work"
+    (cwd / "a b").mkdir(parents=True)
+    for name in ("a b/run", "-n", "plain"):
+        (cwd / name).write_text("#!/bin/sh\ntouch was-run\n")
+        (cwd / name).chmod(0o755)
+    (cwd / "plain").chmod(0o644)
+    link = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    commands = [
+        "a b/run",
+        "./-n",
+        f"{cwd}/a b/run",
+        "sh",
+        "./plain",
+        "a b/",
+        "./gone",
+        "run",
+        "-n",
+        "no-such-x",
+    ]
+    asked = time.time()
+    ended = link.run(question(str(cwd), ["sed"], commands))
+    found = read_box(ended.out.decode(), ["sed"], asked, time.time(), commands=commands)
+    link.close()
+    assert [name for name, there in found.commands.items() if there] == commands[:4]
+    assert not list(box.home.rglob("was-run"))
+
+
+def test_a_program_that_never_tells_its_version_is_not_waited_for(boxes: Boxes) -> None:
+    box = boxes.add("alpha")
+    (box.home / "bin").mkdir()
+    slow = box.home / "bin" / "slow-cli"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    link = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    words = ["env", f"PATH={box.home}/bin:{os.environ['PATH']}", *question("", ["slow-cli"])]
+    ended = link.run(words, deadline=60)
+    found = read_box(ended.out.decode(), ["slow-cli"], time.time(), time.time())
+    link.close()
+    assert found.programs == {"slow-cli": ""}

@@ -1,12 +1,12 @@
 """What a box is like, found out in one round trip: a script of POSIX sh asks, and what it printed is read strictly.
 
-Asking runs nothing of the user's but `--version` of the programs named; reading is pure.
+Asking runs nothing of the user's but `--version` of the agent CLIs named; reading is pure.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,7 +30,8 @@ _REQUIRED: Final = ("home", "uname", "clock", "cwd", "disk", "linger")
 
 SCRIPT: Final = r"""
 cwd=$1
-shift
+asked=$2
+shift 2
 first() { sed -n 1p | tr -d '\r' | cut -c 1-200; }
 echo orchestrator-box-1
 echo "home=$HOME"
@@ -47,9 +48,18 @@ linger=no
 if [ ! -d /run/systemd/system ]; then linger=unneeded
 elif [ -e "/var/lib/systemd/linger/$(id -un)" ]; then linger=yes; fi
 echo "linger=$linger"
+limit=
+if command -v timeout >/dev/null 2>&1; then limit='timeout 5'; fi
+number=0
 for program; do
-    found=$(command -v -- "$program" 2>/dev/null)
-    if [ -n "$found" ]; then echo "program=$program $("$program" --version </dev/null 2>/dev/null | first)"
+    number=$((number + 1))
+    if [ "$number" -gt "$asked" ]; then
+        case $program in
+        */*) (cd -- "$there" && [ -f "$program" ] && [ -x "$program" ]) 2>/dev/null ;;
+        *) command -v -- "$program" >/dev/null 2>&1 ;;
+        esac && echo "found=$((number - asked))" || echo "lost=$((number - asked))"
+    elif command -v -- "$program" >/dev/null 2>&1; then
+        echo "program=$program $($limit "$program" --version </dev/null 2>/dev/null | first)"
     else echo "missing=$program"; fi
 done
 echo orchestrator-box-end
@@ -61,7 +71,8 @@ class Box:
     """What a box told. `cwd` is writable, readonly or missing; versions are as printed, empty where there is none.
 
     `offset` is how many seconds its clock is ahead of ours, `disk` the free bytes where the agent works.
-    `programs` has the version of each program asked for, and None for one that is not there.
+    `programs` has the version of each program asked for, and None for one that is not there; `commands` tells whether
+    each command is there, which was not run.
     """
 
     home: str
@@ -74,6 +85,7 @@ class Box:
     git: str
     linger: str
     programs: dict[str, str | None] = field(default_factory=dict)
+    commands: dict[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +97,14 @@ class Finding:
     advice: str = ""
 
 
-def question(cwd: str, programs: Sequence[str]) -> list[str]:
+def question(cwd: str, programs: Sequence[str], commands: Sequence[str] = ()) -> list[str]:
     """Return the command that asks a box about itself: all from outside are arguments, none a word of the script.
+
+    Args:
+        cwd: the absolute path of the folder to be worked in; empty: none, and the disk is that of the home.
+        programs: agent CLIs by the names of their programs; each is asked its version, for 5 s at most where the
+            box can bound that.
+        commands: what is only to be found there, by name or by a path, which may be relative to `cwd`.
 
     Raises:
         Refused: a program's name could be taken for something else.
@@ -95,10 +113,12 @@ def question(cwd: str, programs: Sequence[str]) -> list[str]:
     for program in programs:
         if not _PROGRAM.fullmatch(program):
             raise Refused(f"{program[:40]!a} cannot be the name of a program on a box")
-    return ["sh", "-c", SCRIPT, "sh", cwd, *programs]
+    return ["sh", "-c", SCRIPT, "sh", cwd, str(len(programs)), *programs, *commands]
 
 
-def read_box(text: str, programs: Sequence[str], asked: float, answered: float) -> Box:
+def read_box(
+    text: str, programs: Sequence[str], asked: float, answered: float, *, commands: Sequence[str] = ()
+) -> Box:
     """Return what a box told of itself; `asked` and `answered` are our clock around it, in seconds since the epoch.
 
     Raises:
@@ -113,6 +133,8 @@ def read_box(text: str, programs: Sequence[str], asked: float, answered: float) 
         raise Unavailable("the box did not answer what it was asked: is its shell a POSIX one?") from None
     told: dict[str, str] = {}
     found: dict[str, str | None] = {}
+    there: dict[str, bool] = {}
+    numbers = {str(number): command for number, command in enumerate(commands, 1)}
     for line in lines:
         match = _LINE.fullmatch(neutral(line))
         if not match:
@@ -121,13 +143,17 @@ def read_box(text: str, programs: Sequence[str], asked: float, answered: float) 
         program, _, version = value.partition(" ")
         if key in {"program", "missing"} and program in programs:
             found[program] = version if key == "program" else None
+        elif key in {"found", "lost"} and value in numbers:
+            there[numbers[value]] = key == "found"
         elif key in told:
             raise Unavailable(f"the box told `{key}` twice")
         else:
             told[key] = value
-    missing = [key for key in _REQUIRED if key not in told] + [each for each in programs if each not in found]
+    missing = [key for key in _REQUIRED if key not in told]
+    missing += [each for each in programs if each not in found]
+    missing += [each for each in commands if each not in there]
     if missing or not told["home"].startswith("/"):
-        raise Unavailable(f"the box did not tell its {missing[0] if missing else 'home'}")
+        raise Unavailable(f"the box did not tell of its {missing[0] if missing else 'home'}")
     return Box(
         told["home"],
         told["uname"],
@@ -139,28 +165,31 @@ def read_box(text: str, programs: Sequence[str], asked: float, answered: float) 
         told.get("git", ""),
         told["linger"],
         found,
+        there,
     )
 
 
-def findings(box: Box, cwd: str) -> list[Finding]:
-    """Return what is to be said of a box: what stops a start first, then what is only to be known."""
+def findings(box: Box, cwd: str, *, optional: Collection[str] = ()) -> list[Finding]:
+    """Return what is to be said of a box: what stops a start first, then what is only to be known.
+
+    `cwd` is as it was asked for; programs in `optional` need not be there.
+    """
     said = [
         _tool("tmux", box.tmux, LEAST_TMUX),
         _tool("rsync", box.rsync, LEAST_RSYNC),
         Finding(box.git) if box.git else Finding("git is missing", stops=True, advice="install git there"),
-        *(_program(name, version) for name, version in box.programs.items()),
-        _folder(box, cwd),
+        *(
+            Finding(f"{name} is not there")
+            if version is None and name in optional
+            else _program(name, version)
+            for name, version in box.programs.items()
+        ),
+        *(_command(name, there=there) for name, there in box.commands.items()),
+        *([_folder(box, cwd)] if cwd else []),
         _disk(box),
+        _clock(box),
+        _lingering(box),
     ]
-    if abs(box.offset) > MOST_OFFSET:
-        ahead = "ahead" if box.offset > 0 else "behind"
-        said.append(
-            Finding(
-                f"its clock is {abs(box.offset):.0f} s {ahead}: nothing is missed", advice="set its clock"
-            )
-        )
-    if box.linger == "no":
-        said.append(Finding("a logout may end its tmux", advice="run `loginctl enable-linger` there, once"))
     return sorted(said, key=lambda each: (not each.stops, not each.advice))
 
 
@@ -186,6 +215,16 @@ def _program(name: str, version: str | None) -> Finding:
     return Finding(f"{name} {version}".strip())
 
 
+def _command(name: str, *, there: bool) -> Finding:
+    if there:
+        return Finding(f"{name} is there")
+    return Finding(
+        f"{name} is not there, or may not be run",
+        stops=True,
+        advice="put it there, or mend `command:` in task.md: a path may be relative to `cwd:`",
+    )
+
+
 def _folder(box: Box, cwd: str) -> Finding:
     match box.cwd:
         case "writable":
@@ -203,6 +242,28 @@ def _folder(box: Box, cwd: str) -> Finding:
 def _disk(box: Box) -> Finding:
     free = f"{box.disk / 1024**3:.1f} GiB free"
     return Finding(free, advice="make room there") if box.disk < LEAST_DISK else Finding(free)
+
+
+def _clock(box: Box) -> Finding:
+    if not box.offset:
+        return Finding("its clock agrees with ours")
+    ahead = "ahead of" if box.offset > 0 else "behind"
+    off = abs(box.offset)
+    shown = f"{off:.1f} s" if off < 10 else f"{off:.0f} s"  # noqa: PLR2004
+    told = f"its clock is {shown} {ahead} ours"
+    if off <= MOST_OFFSET:
+        return Finding(told)
+    return Finding(f"{told}: nothing is missed, but times will seem out of order", advice="set its clock")
+
+
+def _lingering(box: Box) -> Finding:
+    match box.linger:
+        case "no":
+            return Finding("a logout may end its tmux", advice="run `loginctl enable-linger` there, once")
+        case "yes":
+            return Finding("its tmux outlives a logout: lingering is on")
+        case _:
+            return Finding("its tmux outlives a logout: no systemd there that would end it")
 
 
 def _number(text: str) -> int:

@@ -78,6 +78,8 @@ def test_a_good_box_stops_nothing():
         "claude 2.1.328 (Claude Code)",
         "/repo is there",
         "2.0 GiB free",
+        "its clock agrees with ours",
+        "its tmux outlives a logout: no systemd there that would end it",
     ]
     assert not any(each.stops or each.advice for each in findings(box, "/repo"))
 
@@ -98,7 +100,7 @@ def test_a_good_box_stops_nothing():
         ("cwd=writable", "cwd=missing", "/repo is no folder there", True),
         ("cwd=writable", "cwd=readonly", "/repo may not be written", True),
         ("disk=2097152", "disk=1024", "0.0 GiB free", False),
-        ("clock=1000", "clock=700", "its clock is 299 s behind: nothing is missed", False),
+        ("clock=1000", "clock=700", "its clock is 299 s behind ours: nothing is missed", False),
         ("linger=unneeded", "linger=no", "a logout may end its tmux", False),
     ],
 )
@@ -108,6 +110,37 @@ def test_what_is_wrong_is_said_with_what_to_do(old, new, what, stops):
     assert found.stops is stops
     assert found.advice or found == Finding(found.what)
     assert said.index(found) < len([each for each in said if each.stops]) or not stops
+
+
+@pytest.mark.parametrize(
+    ("clock", "what"),
+    [(1005, "its clock is 4.6 s ahead of ours"), (940, "its clock is 59 s behind ours")],
+)
+def test_a_small_offset_is_told_and_nothing_is_to_be_done(clock, what):
+    said = findings(read(TOLD.replace("clock=1000", f"clock={clock}")), "/repo")
+    assert Finding(what) in said
+
+
+def test_what_need_not_be_there_stops_nothing():
+    said = findings(read(), "/repo", optional=ASKED)
+    assert Finding("codex is not there") in said
+    assert not any(each.stops for each in said)
+
+
+def test_without_a_folder_nothing_is_said_of_one():
+    said = findings(read(TOLD.replace("cwd=writable", "cwd=missing")), "", optional=ASKED)
+    assert not any(each.stops or "folder" in each.what for each in said)
+
+
+def test_commands_are_there_or_stop_a_start():
+    text = TOLD.replace("missing=codex\n", "missing=codex\nfound=1\nlost=2\n")
+    box = read_box(text, ASKED, 1000.2, 1000.4, commands=["python3", "./a b"])
+    assert box.commands == {"python3": True, "./a b": False}
+    assert [each.what for each in findings(box, "/repo", optional=ASKED) if each.stops] == [
+        "./a b is not there, or may not be run"
+    ]
+    with pytest.raises(Unavailable, match="did not tell of its make"):
+        read_box(text, ASKED, 1000.2, 1000.4, commands=["python3", "./a b", "make"])
 
 
 @pytest.mark.parametrize("name", ["-x", "a b", "$(x)", "", "a/b", "a;b"])
