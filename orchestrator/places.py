@@ -239,6 +239,21 @@ def tmux_config(state: P) -> P:
     return _under(state, "tmux.conf")
 
 
+def boxes(state: P) -> P:
+    """Return the folder of what is known and brought of boxes."""
+    return _under(state, "boxes")
+
+
+def boxes_told(state: P) -> P:
+    """Return what the daemon tells of the boxes in use, for `task hosts`."""
+    return _under(state, "boxes", "boxes.json")
+
+
+def box_checks(state: P) -> P:
+    """Return the folder for the sockets of commands that look at a box: short, as a socket's path must be."""
+    return _under(state, "boxes", "look")
+
+
 def task_homes(state: P) -> P:
     """Return the folder that holds one folder per task, named by its id."""
     return _under(state, "tasks")

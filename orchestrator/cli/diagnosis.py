@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
+from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.seen import Asked, CliSeen, Seen
 
 SCARCE: Final = 1_000_000_000
@@ -22,25 +21,6 @@ OLDEST_TMUX: Final = (3, 0)
 SOUND_TMUX: Final = (3, 6)
 
 
-class Severity(StrEnum):
-    """How grave a finding is; only `missing` keeps a task from running."""
-
-    OK = "ok"
-    NOTE = "note"
-    WARN = "warn"
-    MISSING = "missing"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was found, and what to do about it if anything."""
-
-    topic: str
-    severity: Severity
-    text: str
-    mend: str = ""
-
-
 def findings(seen: Seen) -> list[Finding]:
     """Return everything worth saying, in the order of the screen."""
     return [
@@ -52,11 +32,6 @@ def findings(seen: Seen) -> list[Finding]:
         *_of_limits(seen.limits),
         *_of_daemon(seen),
     ]
-
-
-def can_run(found: Iterable[Finding]) -> bool:
-    """Tell whether a task could run."""
-    return all(each.severity is not Severity.MISSING for each in found)
 
 
 def pass_line(passed: Sequence[str], wanted: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""`task doctor`: whether a task could run here, and with which agent CLIs; what is missing, and how to mend it."""
+"""`task doctor`: whether a task could run here, or agents on a box; what is missing, and how to mend it."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from orchestrator.cli.diagnosis import Finding, Severity, can_run, findings, login_of
+from orchestrator.cli.diagnosis import findings, login_of
 from orchestrator.cli.examination import examine
-from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.screen import coloured, columns, harmless, paint, wrapped
+from orchestrator.cli.exits import Exit
+from orchestrator.cli.findings import Finding, can_run
+from orchestrator.cli.inside import forbid_inside_run
+from orchestrator.cli.screen import coloured, columns
 from orchestrator.cli.seen import CliSeen, Seen
 from orchestrator.cli.table import table
 from orchestrator.formats.text import neutral_json
+from orchestrator.runtimes.inventory import AGENT_CLIS
 from orchestrator.runtimes.logins import shortened
 
-EXAMPLE = "task doctor"
+EXAMPLE = "task doctor   (or of a box: task doctor me@box:/srv/shop)"
 
 _HEADINGS = ("AGENT CLI", "VERSION", "SIGNALS", "LOGGED IN BY", "WHERE")
-_COLOURS = {Severity.OK: "green", Severity.NOTE: "dim", Severity.WARN: "yellow", Severity.MISSING: "red"}
-_WIDTH = max(map(len, Severity))
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task doctor` understands."""
-    parser.add_argument("host", metavar="HOST", nargs="?", help="a remote box (not yet)")
+    parser.add_argument(
+        "host", metavar="HOST", nargs="?", help="a box: user@host[:/path] or ssh://user@host:port[/path]"
+    )
     parser.add_argument(
         "--project", metavar="PATH", default=".", help="the project's folder, if you are not in it"
     )
@@ -37,11 +40,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Look, say what was found, and end with 1 if a task could not run."""
     if options.host is not None:
-        raise CommandError(
-            Exit.USAGE,
-            f"remote boxes are not there yet, so {options.host[:80]!a} cannot be looked at: "
-            "`task doctor` looks at this machine",
-        )
+        return _at_box(options)
     project = Path(options.project).expanduser().resolve()
     seen = examine(project, os.environ, _progress)
     found = findings(seen)
@@ -51,6 +50,31 @@ def run(options: Namespace) -> int:
         return code
     print("\n".join(_screen(seen, found)))
     return code
+
+
+def _at_box(options: Namespace) -> int:
+    """Look at a box instead of this machine, with all the agent CLIs that one may have.
+
+    An agent may not: it would reach any machine by the user's keys, which its own rules deny it.
+    """
+    from orchestrator.cli.box import Wanted, look_at, named_box, screen, shape
+
+    forbid_inside_run("doctor HOST")
+    address, cwd = named_box(options.host)
+    _progress([str(address)])
+    try:
+        programs = tuple(cli.program for cli in AGENT_CLIS)
+        seen = look_at(Wanted(address, cwd, programs, optional=True), os.environ)
+    finally:
+        _progress([])
+    if options.json:
+        print(neutral_json(json.dumps(shape(seen))))
+    else:
+        verdict = (
+            "agents could work there" if seen.can_run else "no agent could work there: mend what is missing"
+        )
+        print("\n".join([*screen(seen, columns(), colour=coloured(sys.stdout)), "", verdict]))
+    return Exit.DONE if seen.can_run else Exit.FAILED
 
 
 def _progress(waited_for: list[str]) -> None:
@@ -70,7 +94,7 @@ def _screen(seen: Seen, found: list[Finding]) -> list[str]:
         lines += ["agent CLIs that are not installed; for each of these type:"]
         lines += [*(f"  {cli.name:8}  {cli.install}" for cli in missing), ""]
     for each in found:
-        lines += _told(each, width, colour=colour)
+        lines += each.lines(width, colour=colour)
     verdict = "a task could run here" if can_run(found) else "no task could run here: mend what is missing"
     return [*lines, "", verdict]
 
@@ -79,17 +103,6 @@ def _row(seen: CliSeen, home: str) -> tuple[str, ...]:
     asked = seen.asked
     signals = seen.cli.signals if seen.driven else "no runtime yet"
     return seen.cli.name, asked.version or "?", signals, login_of(seen), shortened(asked.path or "", home)
-
-
-def _told(finding: Finding, width: int, *, colour: bool) -> list[str]:
-    """Return the lines of one finding; what is to be typed stands whole on a line of its own."""
-    mark = f"{finding.severity.value:{_WIDTH}}"
-    first, *rest = wrapped(f"{finding.topic}: {finding.text}", width, " " * (_WIDTH + 2)) or [""]
-    lines = [(paint(mark, _COLOURS[finding.severity]) if colour else mark) + first[_WIDTH:], *rest]
-    return lines + [
-        f"{' ' * (_WIDTH + 2)}{'> ' if not n else '  '}{harmless(line)}"
-        for n, line in enumerate(finding.mend.splitlines())
-    ]
 
 
 def _shape(seen: Seen, found: list[Finding]) -> dict[str, Any]:
@@ -107,8 +120,5 @@ def _shape(seen: Seen, found: list[Finding]) -> dict[str, Any]:
             }
             for each in seen.clis
         ],
-        "findings": [
-            {"topic": each.topic, "severity": each.severity.value, "text": each.text, "mend": each.mend}
-            for each in found
-        ],
+        "findings": [each.shape() for each in found],
     }

@@ -179,12 +179,17 @@ class Master:
             raise Unavailable(f"ssh could not be started: {error}") from error
         place.owner.write_text(str(Process(child.pid, start_of(child.pid))))
         made = cls(place, child, words)
-        while not place.socket.exists():
-            late = time.monotonic() > until
-            if late or child.poll() is not None:
-                said = made.close()
-                raise NoConnection(f"no answer within {place.connect:g} s" if late else said)
-            time.sleep(_LOOK)
+        try:
+            while not place.socket.exists():
+                late = time.monotonic() > until
+                if late or child.poll() is not None:
+                    said = made.close()
+                    raise NoConnection(f"no answer within {place.connect:g} s" if late else said)
+                time.sleep(_LOOK)
+        except KeyboardInterrupt:
+            # ssh has a session of its own: nothing typed reaches it.
+            made.close()
+            raise
         return made
 
     def stands(self) -> bool:

@@ -2,7 +2,8 @@ import tomllib
 
 import pytest
 
-from orchestrator.cli.diagnosis import Severity, can_run, findings, login_of
+from orchestrator.cli.diagnosis import findings, login_of
+from orchestrator.cli.findings import Severity, can_run
 from orchestrator.cli.seen import Asked, CliSeen, Folder, Seen
 from orchestrator.model.settings import PASSED
 from orchestrator.runtimes.inventory import AGENT_CLIS

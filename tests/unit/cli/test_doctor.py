@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli import examination
+from orchestrator.cli.box import named_box
 from orchestrator.runtimes.choice import RUNTIMES
 from orchestrator.runtimes.inventory import AGENT_CLIS
 
@@ -183,10 +184,31 @@ def test_nothing_is_made(house, task, programs):
     assert sorted(house.root.rglob("*")) == before
 
 
-def test_a_box_is_refused_for_now(task, programs):
-    said = task("doctor", "me@box")
-    assert said.code == 2
-    assert "remote boxes are not there yet" in said.err
+@pytest.mark.parametrize(
+    ("text", "address", "cwd"),
+    [
+        ("box", "box", ""),
+        ("me@box", "me@box", ""),
+        ("me@box:/srv/shop", "me@box", "/srv/shop"),
+        ("ssh://me@box:2222", "me@box:2222", ""),
+        ("ssh://me@box:2222/srv", "me@box:2222", "/srv"),
+        ("me@[::1]", "me@[::1]", ""),
+        ("[fe80::1%eth0]:/srv", "[fe80::1%eth0]", "/srv"),
+        ("ssh://[::1]:22/", "[::1]:22", "/"),
+    ],
+)
+def test_a_box_is_named_with_a_folder_or_without(text, address, cwd):
+    found, folder = named_box(text)
+    assert (str(found), folder) == (address, cwd)
+
+
+@pytest.mark.parametrize(
+    "text", ["-oProxyCommand=x", "/srv", "~", "a b", "me@", "http://x/", "box:srv", "$(id)", "ssh://", ""]
+)
+def test_what_is_no_box_is_refused(house, task, text):
+    said = task("doctor", "--", text)
+    assert (said.code, said.out) == (2, "")
+    assert not (house.state / "boxes").exists()
 
 
 @pytest.mark.skipif(

@@ -1,0 +1,63 @@
+"""What was found, of this machine or of a box: how grave it is, what to do about it, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from orchestrator.cli.screen import harmless, paint, wrapped
+
+
+class Severity(StrEnum):
+    """How grave a finding is; only `missing` keeps a task from running."""
+
+    OK = "ok"
+    NOTE = "note"
+    WARN = "warn"
+    MISSING = "missing"
+
+
+_COLOURS: Final = {
+    Severity.OK: "green",
+    Severity.NOTE: "dim",
+    Severity.WARN: "yellow",
+    Severity.MISSING: "red",
+}
+_WIDTH: Final = max(map(len, Severity))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found, and what to do about it if anything. `topic` may be empty: then a heading says it."""
+
+    topic: str
+    severity: Severity
+    text: str
+    mend: str = ""
+
+    def lines(self, width: int, *, colour: bool) -> list[str]:
+        """Return how it is shown; what is to be typed stands whole on a line of its own."""
+        mark = f"{self.severity.value:{_WIDTH}}"
+        told = f"{self.topic}: {self.text}" if self.topic else self.text
+        first, *rest = wrapped(told, width, " " * (_WIDTH + 2)) or [" " * _WIDTH]
+        lines = [(paint(mark, _COLOURS[self.severity]) if colour else mark) + first[_WIDTH:], *rest]
+        return lines + [
+            f"{' ' * (_WIDTH + 2)}{'> ' if not n else '  '}{harmless(line)}"
+            for n, line in enumerate(self.mend.splitlines())
+        ]
+
+    def shape(self) -> dict[str, str]:
+        """Return what JSON documents say of it."""
+        return {
+            "topic": self.topic,
+            "severity": self.severity.value,
+            "text": self.text,
+            "mend": self.mend,
+        }
+
+
+def can_run(found: Iterable[Finding]) -> bool:
+    """Tell whether a task could run."""
+    return all(each.severity is not Severity.MISSING for each in found)
