@@ -27,7 +27,7 @@ task status NAME --json
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
-               kind: stuck loop criteria dialog approval permission account budget pm damage
+               kind: stuck loop criteria dialog approval permission account budget pm box damage
                holds: the steps that wait for the answer
   criteria[]   text met evidence
   usage        tokens input output cached cost context window time idle
@@ -43,6 +43,13 @@ task list --json
   tasks[]      id task project phase state steps_settled steps_total agents_live
                questions_open last_checkin updated
                state: those above; asked_for (not begun yet); damaged (does not read)
+  daemon       up as_of
+
+task hosts --json
+  boxes[]      address way since why advice offered known runs tasks[] pulled_at
+               way: untried reachable unreachable refused
+               offered, known: fingerprints of the key that it shows and of the one on file, or null
+               pulled_at: when files were last brought from there
   daemon       up as_of
 
 task questions --json
@@ -64,6 +71,15 @@ task doctor --json
                signals: null where this version has no runtime for it
   findings[]   topic severity text mend          severity: ok note warn missing
 
+task doctor HOST --json
+  can_run                                        whether agents could work there: exit code 0, else 1
+  box          address cwd way since why advice offered known system home disk clock_offset lingering
+               tmux rsync git programs commands
+               disk: bytes free; clock_offset: seconds that it is ahead; lingering: yes no unneeded
+               programs: the version of each agent CLI; null: it is not there; commands: whether each is there
+               null: it did not tell
+  findings[]   topic severity text mend
+
 task notify test --json
   channels[]   name scheme answer reason         answer: told refused unknown
 
@@ -80,7 +96,7 @@ task daemon status --json
 
 EXIT_CODES = f"""\
 {Exit.DONE}  done; of a task: complete
-{Exit.FAILED}  it could not be done; of a task: failed
+{Exit.FAILED}  it could not be done, by a box that cannot be worked on too; of a task: failed
 {Exit.USAGE}  asked wrongly: arguments, a name, task.md, or a changing verb inside a run
 {Exit.WAITING}  the task waits for an answer
 {Exit.RUNNING}  the task goes on

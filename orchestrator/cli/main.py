@@ -17,6 +17,7 @@ VERBS = {
     "start": "make a task's folder and let the PM begin, or go on, with it",
     "status": "show where a task stands",
     "list": "show all tasks",
+    "hosts": "show the boxes on which agents work, and how each is",
     "stop": "end the PM's work on a task, and its agents",
     "attach": "look over the agents' shoulders in tmux",
     "checkin": "let the PM look at a task now",
@@ -41,6 +42,7 @@ _LOOKING = frozenset(
     {
         "status",
         "list",
+        "hosts",
         "logs",
         "why",
         "questions",
@@ -53,7 +55,7 @@ _LOOKING = frozenset(
         "notify",
     }
 )
-"""Verbs that an agent may use too, as they change nothing; `daemon` and `notify` tell their own actions apart."""
+"""Verbs that an agent may use too: they change nothing. `daemon`, `doctor` and `notify` tell their own uses apart."""
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141

@@ -19,6 +19,7 @@ CHANGING = [
     ["attach", "tidy", "--read-only"],
     ["setup-agents"],
     ["notify", "test"],
+    ["doctor", "me@127.0.0.1"],
     ["daemon", "run"],
     ["daemon", "start"],
     ["daemon", "stop"],
@@ -28,6 +29,7 @@ CHANGING = [
 LOOKING = [
     ["status", "tidy"],
     ["list"],
+    ["hosts"],
     ["questions"],
     ["templates"],
     ["config"],

@@ -1,0 +1,128 @@
+"""`task hosts`: the boxes on which agents work, and how each is, as the daemon last found it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from orchestrator import places
+from orchestrator.cli.beat import Beat
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp, wrapped
+from orchestrator.cli.table import table
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+EXAMPLE = "task hosts"
+_HEADINGS = ("BOX", "WAY", "SINCE", "RUNS", "TASKS", "BROUGHT", "WHY")
+_WORDS = ("address", "way", "why", "advice", "offered", "known")
+_MOMENTS = ("since", "pulled_at")
+_KEYS = ("offered", "known")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what `task hosts` understands."""
+    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+
+
+def run(options: Namespace) -> int:
+    """Show the boxes in use; those to which there is no way with what to do about it."""
+    state = places.state_folder(os.environ)
+    beat = Beat(state)
+    boxes = [_shape(each) for each in _told(places.boxes_told(state))]
+    if options.json:
+        stamped = [
+            each | {name: stamp(each[name]) for name in _MOMENTS} | {key: each[key] or None for key in _KEYS}
+            for each in boxes
+        ]
+        print(_plain(json.dumps({"boxes": stamped, "daemon": beat.shape()})))
+        return Exit.DONE
+    if not boxes:
+        print("no box is in use; `cwd: user@host:/path` in a task.md has dev and architect work on one")
+        return Exit.DONE
+    now, width = time.time(), columns()
+    rows = [_row(each, now) for each in boxes]
+    print("\n".join(table(_HEADINGS, rows, width, colour=coloured(sys.stdout), spare=True)))
+    for each in boxes:
+        if lines := _to_do(each, width):
+            print("\n".join(["", *lines]))
+    if not beat.up:
+        print(f"\n{beat.words()}")
+    return Exit.DONE
+
+
+def _told(path: str) -> list[dict[str, Any]]:
+    """Return what the daemon wrote of each box.
+
+    Raises:
+        CommandError: it does not read.
+
+    """
+    try:
+        told = json.loads(places.own_bytes(path))
+        boxes = told["boxes"]
+        if all(isinstance(each, dict) for each in boxes):
+            return list(boxes)
+    except FileNotFoundError:
+        return []
+    except places.Untrusted as error:
+        raise CommandError(Exit.FAILED, error.reason) from error
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise CommandError(Exit.FAILED, f"{path} does not read: take it away, the daemon writes it anew")
+
+
+def _shape(told: dict[str, Any]) -> dict[str, Any]:
+    """Return what the document says of a box; `since` and `pulled_at` in seconds since the epoch."""
+    tasks = told.get("tasks")
+    runs = told.get("runs")
+    return {
+        **{name: str(told.get(name) or "") for name in _WORDS},
+        **{name: _moment(told.get(name)) for name in _MOMENTS},
+        "runs": runs if isinstance(runs, int) else 0,
+        "tasks": [str(task) for task in tasks] if isinstance(tasks, list) else [],
+    }
+
+
+def _moment(told: object) -> float | None:
+    # What has a date at all: the calendar of the C library ends far out.
+    return float(told) if isinstance(told, (int, float)) and 0 < told < 1e11 else None  # noqa: PLR2004
+
+
+def _row(box: dict[str, Any], now: float) -> tuple[object, ...]:
+    return (
+        box["address"],
+        box["way"],
+        ago(box["since"], now),
+        box["runs"] or "",
+        ", ".join(box["tasks"]),
+        ago(box["pulled_at"], now),
+        box["why"],
+    )
+
+
+def _to_do(box: dict[str, Any], width: int) -> list[str]:
+    """Return what somebody should know who wants to mend the way to a box; nothing where there is one."""
+    if box["way"] not in {"refused", "unreachable"}:
+        return []
+    lines = [f"{harmless(box['address'])}: {harmless(box['why'])}"]
+    if box["offered"]:
+        lines.append(f"  it shows  {harmless(box['offered'])}")
+    if box["known"]:
+        lines.append(f"  you know  {harmless(box['known'])}")
+    advice = box["advice"] or "it is tried again by itself; its agents work on, and nothing of theirs is lost"
+    return [*lines, *wrapped(advice, width, "  ")]
+
+
+def _plain(text: str) -> str:
+    """Return the document so that a terminal that shows it does nothing: JSON leaves some characters as they are."""
+    if text.isascii() and text.isprintable():
+        return text
+    from orchestrator.formats.text import neutral_json
+
+    return neutral_json(text)

@@ -1,0 +1,138 @@
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+SHOWN = "SHA256:" + "a" * 43
+KEPT = "SHA256:" + "b" * 43
+
+
+def box(address="me@alpha", **other):
+    """Return what the daemon tells of a box."""
+    return {
+        "address": address,
+        "way": "reachable",
+        "since": time.time() - 7200,
+        "why": "ssh is connected",
+        "advice": "",
+        "offered": "",
+        "known": "",
+        "runs": 2,
+        "tasks": ["shop", "tidy"],
+        "pulled_at": time.time() - 40,
+    } | other
+
+
+@pytest.fixture
+def told(house):
+    """Have the daemon tell of these boxes."""
+    folder = house.state / "boxes"
+    folder.mkdir(mode=0o700)
+
+    def tell(*boxes):
+        (folder / "boxes.json").write_text(json.dumps({"boxes": boxes}))
+        (folder / "boxes.json").chmod(0o600)
+
+    return tell
+
+
+def test_each_box_is_a_row(task, told, daemon):
+    told(box(), box("beta", way="untried", since=None, why="", runs=0, tasks=[], pulled_at=None))
+    said = task("hosts")
+    assert (said.code, said.err) == (0, "")
+    heading, alpha, beta = said.out.splitlines()
+    assert heading.split() == ["BOX", "WAY", "SINCE", "RUNS", "TASKS", "BROUGHT", "WHY"]
+    assert alpha.split("  ")[:2] == ["me@alpha", "reachable"]
+    for part in ("2 h ago", "shop, tidy", "40 s ago"):
+        assert part in alpha
+    assert beta.split() == ["beta", "untried", "-", "-"]
+
+
+def test_what_is_to_be_done_about_one_that_refuses_is_said_with_both_fingerprints(task, told, daemon):
+    told(
+        box(
+            way="refused",
+            why="Host key for alpha has changed.",
+            advice="ask whoever runs it",
+            offered=SHOWN,
+            known=KEPT,
+        )
+    )
+    said = task("hosts").out
+    assert f"\n  it shows  {SHOWN}\n  you know  {KEPT}\n  ask whoever runs it\n" in said
+
+
+def test_one_that_does_not_answer_is_tried_again_by_itself(task, told, daemon):
+    told(box(way="unreachable", why="timed out"))
+    assert "me@alpha: timed out\n  it is tried again by itself" in task("hosts").out
+
+
+def test_where_there_is_none_it_says_so(task, told):
+    for _ in range(2):
+        said = task("hosts")
+        assert (said.code, said.err) == (0, "")
+        assert said.out.startswith("no box is in use; `cwd: user@host:/path`")
+        told()
+    assert task("hosts", "--json").json["boxes"] == []
+
+
+def test_the_document_has_moments_and_every_field_is_explained(task, told, daemon):
+    told(box(since=1_764_254_100.0, pulled_at=None))
+    document = task("hosts", "--json").json
+    (only,) = document["boxes"]
+    assert (only["since"], only["pulled_at"], only["offered"]) == ("2025-11-27T14:35:00Z", None, None)
+    assert document["daemon"]["up"] is True
+    explained = task("help", "json").out.replace("[]", "").split()
+    assert set(only) <= set(explained)
+
+
+def test_a_daemon_that_is_down_is_said(task, told):
+    told(box())
+    assert task("hosts").out.endswith("daemon down\n")
+
+
+def test_what_a_box_says_of_itself_does_nothing_to_a_terminal(task, told, daemon):
+    hostile = "x\x1b[2Jy\n\u202ez\x9b"
+    told(box(way="refused", why=hostile, advice=hostile, offered=hostile, known=hostile, tasks=[hostile]))
+    for words in (["hosts"], ["hosts", "--json"]):
+        said = task(*words).out
+        assert "\x1b" not in said
+        assert "\u202e" not in said
+        assert "\x9b" not in said
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"boxes": 3}', '{"boxes": [3]}', "[" * 100_000])
+def test_what_does_not_read_is_one_sentence(house, task, told, text):
+    told()
+    (house.state / "boxes" / "boxes.json").write_text(text)
+    said = task("hosts")
+    assert (said.code, said.out) == (1, "")
+    assert "boxes.json does not read" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_odd_fields_are_no_error(task, told, daemon):
+    told({}, {"since": "x", "runs": "y", "tasks": 3, "way": None, "pulled_at": 1e300})
+    assert task("hosts").code == 0
+    assert len(task("hosts", "--json").json["boxes"]) == 2
+
+
+def test_a_file_of_others_is_not_believed(house, task, told):
+    told(box())
+    (house.state / "boxes" / "boxes.json").chmod(0o666)
+    said = task("hosts")
+    assert said.code == 1
+    assert "can be written by others" in said.err
+
+
+def test_it_imports_nothing_heavy(house, told):
+    told(box())
+    script = "import sys; from orchestrator.cli.main import main; main(['hosts']); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=dict(os.environ), capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert not loaded & {"pydantic", "libtmux", "paramiko", "platformdirs", "orchestrator.hosts.ssh.link"}
