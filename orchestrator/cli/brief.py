@@ -50,7 +50,7 @@ def filled_brief(folder: Path) -> Brief:
     """Return the brief; one still unfilled is opened in the user's editor if there is a terminal.
 
     Raises:
-        CommandError: it is not filled in, or asks for what there is not yet.
+        CommandError: it is not filled in.
         BadFile: it does not read; every fault with its line.
 
     """
@@ -63,14 +63,13 @@ def filled_brief(folder: Path) -> Brief:
             Exit.USAGE,
             f"say what is to be done in {path}, then `task start {folder.name}` again; not started",
         )
-    remote = [
-        place for place in (brief.config.cwd, *(wish.cwd for wish in brief.config.agents.values())) if place
-    ]
-    if boxes := [place.host for place in remote if place.host]:
-        raise CommandError(
-            Exit.USAGE, f"{path}: remote boxes ({boxes[0]}) come with a later version; give a local cwd"
-        )
     return brief
+
+
+def is_remote(brief: Brief) -> bool:
+    """Tell whether any agent is to work on a box."""
+    config = brief.config
+    return any(place and place.host for place in (config.cwd, *(wish.cwd for wish in config.agents.values())))
 
 
 def _read(path: Path) -> Brief:

@@ -35,14 +35,18 @@ def arguments(parser: ArgumentParser) -> None:
     )
     what.add_argument("--instructions", metavar="TEXT", help="the instructions themselves")
     parser.add_argument(
-        "--remote", metavar="USER@HOST:/PATH", help="not yet: remote boxes come with a later version"
+        "--remote", metavar="USER@HOST:/PATH", help="refused: `AGENT.cwd:` in task.md says this"
     )
 
 
 def run(options: Namespace) -> int:
     """Ask for a run of the agent with these instructions."""
     if options.remote:
-        raise CommandError(Exit.USAGE, "--remote: remote boxes come with a later version, spawn it here")
+        raise CommandError(
+            Exit.USAGE,
+            "--remote: a box is an agent's own for a whole task: write `AGENT.cwd: user@host:/path` under Agent "
+            "Config of task.md, then start the task",
+        )
     task, agent = _meant(options)
     instructions = options.instructions or _handoff(options.handoff, Path(task.project) / "tasks" / task.name)
     print(harmless(ask(task.home, "spawn", {"agent": agent, "instructions": instructions})))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from orchestrator import places
-from orchestrator.cli.brief import filled_brief, lay_down
+from orchestrator.cli.brief import filled_brief, is_remote, lay_down
 from orchestrator.cli.directions import after_end, after_start, called
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
@@ -43,7 +43,11 @@ def run(options: Namespace) -> int:
     name, project = checked_name(options.name, "task name"), _project(options.project)
     folder = _folder(project, name)
     lay_down(folder, project, options.template)
-    filled_brief(folder)
+    brief = filled_brief(folder)
+    if is_remote(brief) and not _at_work(name, project):
+        from orchestrator.cli.remote import check_boxes
+
+        check_boxes(name, brief, project)
     exclude(project, name)
 
     asked_at = time.time()
@@ -73,6 +77,12 @@ def _folder(project: Path, name: str) -> Path:
             Exit.USAGE, f"{folder} leads elsewhere by a symbolic link: make it a folder of its own"
         )
     return folder
+
+
+def _at_work(name: str, project: Path) -> bool:
+    """Tell whether a task is under way: then its boxes are the daemon's to look after, reachable or not."""
+    task = _known(places.state_folder(os.environ), name, str(project))
+    return task is not None and task.told.get("state") in {"running", "waiting"}
 
 
 def _handed_over(name: str, project: Path) -> tuple[Task, str, Tail]:

@@ -122,7 +122,10 @@ def test_order_and_spawn_ask_for_the_same(house, task, daemon):
         (["spawn", "tidy", "dev", "--handoff", "binary.md"], "is not UTF-8"),
         (["spawn", "tidy", "dev", "--handoff", "/dev/zero"], "/dev/zero is not a plain file"),
         (["spawn", "dev", "--task-dir", "/tmp", "--instructions", "x"], "no task's folder"),
-        (["spawn", "tidy", "dev", "--remote", "a@b:/c", "--handoff", "x"], "come with a later version"),
+        (
+            ["spawn", "tidy", "dev", "--remote", "a@b:/c", "--handoff", "x"],
+            "write `AGENT.cwd: user@host:/path`",
+        ),
         (["order", "tidy", "dev", "x" * 2_000_000], "too long to be sent"),
     ],
 )

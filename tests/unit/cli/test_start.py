@@ -1,10 +1,15 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+
+from orchestrator.cli.remote import boxes_wanted
+from orchestrator.formats.task_file import read_brief
 
 FILLED = """\
 # Task: Rename it
@@ -119,10 +124,7 @@ def test_a_blank_task_is_opened_in_the_editor_on_a_terminal(house, running):
     [
         ("no task\n", "task.md"),
         (FILLED + "\n## Agent Config\nrubbish: yes\n", "task.md, line 10: "),
-        (
-            FILLED + "\n## Agent Config\ndev.cwd: user@box:/srv\n",
-            "remote boxes (user@box) come with a later version",
-        ),
+        (FILLED + "\n## Agent Config\ndev.cwd: -oProxyCommand=x:/srv\n", "names no host that we accept"),
         (FILLED + "\n## Agent Config\ntest.cwd: user@box:/srv\n", "task.md, line 10: "),
     ],
 )
@@ -213,6 +215,79 @@ def test_a_worktree_is_kept_clean_too(house, task, running, repository):
 def _status(repository: Path) -> str:
     command = ["git", "-C", str(repository), "status", "--porcelain", "-uall"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+# Boxes --------------------------------------------------------------------------------------------
+
+AWAY = FILLED + "\n## Agent Config\ncwd: me@127.0.0.1:/srv/shop\n"
+
+
+@pytest.fixture
+def ssh(house, monkeypatch):
+    """An ssh that gets through to nobody, and tells that it was called."""
+    folder = house.root / "bin"
+    folder.mkdir()
+    (folder / "ssh").write_text(
+        f"#!/bin/sh\necho called >>{house.root}/called\necho 'no route' >&2\nexit 255\n"
+    )
+    (folder / "ssh").chmod(0o755)
+    (folder / "rsync").write_text("#!/bin/sh\n")
+    (folder / "rsync").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    # The path of a socket must be short.
+    home = Path(tempfile.mkdtemp(prefix="start-", dir="/tmp"))
+    monkeypatch.setenv("ORCHESTRATOR_HOME", str(home))
+    yield house.root / "called"
+    shutil.rmtree(home)
+
+
+def test_a_box_that_does_not_answer_keeps_a_task_from_starting(start, house, brief, ssh):
+    brief.write_text(AWAY)
+    said = start()
+    assert said.code == 1
+    assert "me@127.0.0.1:/srv/shop\nmissing  does not answer (no route)" in said.out
+    assert "> ssh -l me -- 127.0.0.1 true\n" in said.out
+    assert said.err.endswith(
+        "task: tidy is not started: there is no way to me@127.0.0.1 (`task doctor HOST` looks again)\n"
+    )
+    assert not list(Path(os.environ["ORCHESTRATOR_HOME"]).rglob("requests"))
+
+
+def test_a_task_without_boxes_calls_nobody(start, house, running, brief, monkeypatch):
+    brief.write_text(FILLED + f"\n## Agent Config\ndev.cwd: {house.project}\n")
+    monkeypatch.setitem(sys.modules, "orchestrator.cli.remote", None)
+    assert start().code == 0
+
+
+@pytest.mark.parametrize("state", ["running", "waiting"])
+def test_the_boxes_of_a_task_that_is_at_work_are_left_to_the_daemon(
+    start, house, running, brief, monkeypatch, state
+):
+    brief.write_text(AWAY)
+    house.task("tidy-0a1b2c3d", state=state)
+    monkeypatch.setitem(sys.modules, "orchestrator.cli.remote", None)
+    assert start().code == 0
+    assert running.heard
+
+
+@pytest.mark.parametrize(
+    ("config", "wanted"),
+    [
+        ("cwd: me@a:/x\nruntime: claude", [("me@a:/x", ("claude",), ())]),
+        ("cwd: a:/x\narchitect: yes\ndev.runtime: kiro\nruntime: codex", [("a:/x", ("kiro-cli", "codex"), ())]),
+        ("cwd: me@a:/x\ndev.command: ./dev.sh --fast", [("me@a:/x", (), ("./dev.sh",))]),
+        ("dev.cwd: ssh://me@[::1]:22/x\ndev.runtime: mine", [("ssh://me@[::1]:22/x", (), ("/opt/mine",))]),
+        ("dev.cwd: a:/x\narchitect.cwd: b:/y\nruntime: gemini", [("a:/x", ("gemini",), ()), ("b:/y", ("gemini",), ())]),
+        ("cwd: a:/x\ndev.cwd: /here\nruntime: claude", []),
+    ],
+)  # fmt: skip
+def test_what_is_wanted_of_each_box(house, brief, config, wanted):
+    settings = house.root / "config" / "agent-orchestrator" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('[runtimes.mine]\ncommand = ["/opt/mine", "{prompt}"]\n')
+    brief.write_text(f"{FILLED}\n## Agent Config\n{config}\n")
+    found = boxes_wanted(read_brief(brief.read_bytes()), house.project)
+    assert [(str(each), each.programs, each.commands) for each in found] == wanted
 
 
 # Templates ----------------------------------------------------------------------------------------

@@ -1,0 +1,100 @@
+"""The boxes that a task is to work on: each is looked at before the task starts, and what is missing stops it (H3)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from orchestrator import places
+from orchestrator.cli.box import BoxSeen, Wanted, look_at, screen
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import coloured, columns
+from orchestrator.formats.place import address_of
+from orchestrator.formats.settings import load_settings
+from orchestrator.model.agents import Agent
+from orchestrator.model.programs import Program
+from orchestrator.model.task import Brief, Place
+from orchestrator.pm.families import family_of
+from orchestrator.pm.places import place_of
+from orchestrator.runtimes.inventory import AGENT_CLIS
+from orchestrator.runtimes.roster import find_agents
+from orchestrator.runtimes.templates import template_folder
+from orchestrator.shipped import shipped
+
+
+def check_boxes(name: str, brief: Brief, project: Path) -> None:
+    """Look at every box on which agents of a task would work, and show each in one screen.
+
+    Raises:
+        CommandError: one cannot be worked on as it is; all were looked at.
+        Refused: task.md asks for agents that there cannot be.
+
+    """
+    seen = []
+    for wanted in boxes_wanted(brief, project):
+        print(f"looking at {wanted} …", file=sys.stderr, flush=True)
+        found = look_at(wanted, os.environ)
+        print("\n".join([*screen(found, columns(), colour=coloured(sys.stdout)), ""]), flush=True)
+        seen.append(found)
+    if stopped := [each for each in seen if not each.can_run]:
+        raise CommandError(Exit.FAILED, f"{name} is not started: {_why(stopped)}")
+
+
+def boxes_wanted(brief: Brief, project: Path) -> list[Wanted]:
+    """Return what is wanted of each place on a box: the folder, and the programs of all agents that work there.
+
+    Raises:
+        Refused: task.md asks for agents that there cannot be.
+
+    """
+    there: dict[Place, list[str]] = {}
+    for agent in dict.fromkeys((*family_of(brief).agents(brief), *brief.config.agents)):
+        place = place_of(brief, agent)
+        if place is not None and place.host:
+            there.setdefault(place, []).append(agent)
+    if not there:
+        return []
+    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    named = brief.config.template
+    template = template_folder(named, settings.templates.folders, os.environ) if named else None
+    path = os.environ.get("PATH", "")
+    defined = settings.runtimes
+    agents = find_agents(
+        project, template, brief.config, shipped("agents"), path=path, defined=defined
+    ).agents
+    return [
+        _wanted(place, [agents[name] for name in names if name in agents], defined)
+        for place, names in there.items()
+    ]
+
+
+def _wanted(place: Place, agents: Sequence[Agent], defined: Sequence[Program]) -> Wanted:
+    programs, commands = list[str](), list[str]()
+    for agent in agents:
+        programs += _cli(agent)
+        commands += _command(agent, defined)
+    return Wanted(
+        address_of(place), place.path, tuple(dict.fromkeys(programs)), tuple(dict.fromkeys(commands))
+    )
+
+
+def _cli(agent: Agent) -> Iterator[str]:
+    """Yield the program of an agent's CLI, which can be asked its version."""
+    yield from (cli.program for cli in AGENT_CLIS if cli.name == agent.runtime)
+
+
+def _command(agent: Agent, defined: Sequence[Program]) -> Iterator[str]:
+    """Yield a program that is the user's own: asked anything, it might begin to work."""
+    if agent.command and agent.runtime in {"command", "auto"}:
+        yield agent.command[0]
+    yield from (program.command[0] for program in defined if program.name == agent.runtime)
+
+
+def _why(stopped: Sequence[BoxSeen]) -> str:
+    silent = [str(each.wanted.address) for each in stopped if each.box is None]
+    lacking = [str(each.wanted) for each in stopped if each.box is not None]
+    parts = [f"there is no way to {', '.join(dict.fromkeys(silent))}"] if silent else []
+    parts += [f"what is marked `missing` on {', '.join(lacking)} must be there first"] if lacking else []
+    return "; ".join(parts) + " (`task doctor HOST` looks again)"
