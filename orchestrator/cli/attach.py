@@ -7,13 +7,14 @@ import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task, about_task, chosen
 from orchestrator.formats.settings import load_settings
+from orchestrator.model.run import HERE
 
 EXAMPLE = "task attach tidy dev --read-only"
 _DEADLINE: Final = 5.0
@@ -29,8 +30,9 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Become tmux, attached to the task's session."""
     task = chosen(options)
-    pane = _pane(task, options.agent) if options.agent else ""
-    tmux = _tmux(task, pane)
+    agent = _agent(task, options.agent) if options.agent else {}
+    tmux = _tmux(task)
+    pane = _pane(task, tmux, agent) if agent else ""
     if not sys.stdout.isatty():
         raise CommandError(Exit.USAGE, f"attach needs a terminal; `task logs {task.name}` does not")
     attach = ["attach-session", *(["-r"] if options.read_only else []), "-t", f"={task.id}"]
@@ -39,25 +41,58 @@ def run(options: Namespace) -> int:
     os.execvpe(tmux[0], [*tmux, *select, *attach], environment)  # noqa: S606 (no shell is the point)
 
 
-def _pane(task: Task, agent: str) -> str:
-    """Return the pane of an agent that is still there."""
+def _agent(task: Task, agent: str) -> dict[str, Any]:
+    """Return what is told of an agent that is still there."""
     agents = [each for each in task.believed()["agents"] if agent in {each.get("name"), each.get("agent")}]
-    panes = [str(each["pane"]) for each in agents if each.get("pane") and each.get("state") != "gone"]
-    if not panes:
+    there = [
+        each for each in agents if (each.get("pane") or _host(each) != HERE) and each.get("state") != "gone"
+    ]
+    if not there:
         live = [harmless(each.get("name")) for each in task.told["agents"] if each.get("state") != "gone"]
         raise CommandError(
             Exit.USAGE,
             f"{agent[:40]!a} has no window in {task.name} now; those that have: {', '.join(live) or 'none'} "
             f"(`task logs {task.name} {harmless(agent)}` shows what its last one showed)",
         )
-    return panes[-1]
+    found: dict[str, Any] = there[-1]
+    return found
 
 
-def _tmux(task: Task, pane: str) -> list[str]:
-    """Return how our tmux server is called, once it is known that it has what is looked for.
+def _host(agent: dict[str, Any]) -> str:
+    return str(agent.get("host") or HERE)
+
+
+def _pane(task: Task, tmux: list[str], agent: dict[str, Any]) -> str:
+    """Return the pane here that shows an agent: its own, or that of its box.
 
     Raises:
-        CommandError: no such session, or the pane belongs to another; a pane's number is used again.
+        CommandError: it is closed, or belongs to another session; a pane's number is used again.
+
+    """
+    host = _host(agent)
+    if host == HERE:
+        pane = str(agent["pane"])
+        if _said(tmux, "display-message", "-p", "-t", pane, "#{session_name}") == task.id:
+            return pane
+        raise CommandError(
+            Exit.FAILED, f"that agent's window is closed: `task status {task.name}` shows who is there"
+        )
+    # Its own pane has a number that counts there, and may be another's here.
+    panes = _said(tmux, "list-panes", "-s", "-t", f"={task.id}:", "-F", "#{pane_id} #{@box}") or ""
+    for pane, _, box in (line.partition(" ") for line in panes.splitlines()):
+        if box == host:
+            return pane
+    raise CommandError(
+        Exit.FAILED,
+        f"that agent works on {harmless(host)}, which has no window here now: `task hosts` says how that box is",
+    )
+
+
+def _tmux(task: Task) -> list[str]:
+    """Return how our tmux server is called, once it is known that it has the task's session.
+
+    Raises:
+        CommandError: there is no such session.
 
     """
     settings = load_settings(Path(places.config_file(os.environ)), os.environ)
@@ -68,10 +103,6 @@ def _tmux(task: Task, pane: str) -> list[str]:
             Exit.FAILED,
             f"{task.name} has no tmux session now ({task.told.get('state', 'not begun')}): "
             f"`task start {task.name}` makes one, `task logs {task.name}` shows what was",
-        )
-    if pane and _said(tmux, "display-message", "-p", "-t", pane, "#{session_name}") != task.id:
-        raise CommandError(
-            Exit.FAILED, f"that agent's window is closed: `task status {task.name}` shows who is there"
         )
     return tmux
 

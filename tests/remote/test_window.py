@@ -12,7 +12,8 @@ import pytest
 from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Unreachable
-from orchestrator.hosts.ssh.window import BOX_TMUX, window_argv
+from orchestrator.hosts.ssh.window import BOX_TMUX, ensure_window, window_argv
+from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.errors import Refused
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
@@ -186,6 +187,20 @@ def test_its_size_is_the_sessions_there(window: Window) -> None:
     wait_until(lambda: LOST.search(window.shows().splitlines()[-1]), within=20)
     window.here.tmux("resize-window", "-t", "=t:", "-x", "60", "-y", "30")
     wait_until(lambda: LOST.search(window.shows().splitlines()[-1]), within=20)
+
+
+def test_a_task_has_one_window_per_box(window: Window, boxes: Boxes) -> None:
+    window.link.run(["true"])
+    other = Link(Address("beta", "me", 22), boxes.folder / "s", os.environ, config=boxes.config)
+    window.here.tmux("-f", "/dev/null", "new-session", "-d", "-s", SESSION, "-n", "pm", "cat")
+    tmux = Tmux(window.here.name, window.here.environ)
+    first, second = (ensure_window(tmux, SESSION, each.place) for each in (window.link, other))
+    assert (ensure_window(tmux, SESSION, window.link.place), first != second) == (first, True)
+    names = window.here.tmux("list-panes", "-s", "-t", f"={SESSION}:", "-F", "#{window_name} #{@box}")
+    assert names.splitlines() == ["pm ", "box-alpha alpha", "box-beta me@beta:22"]
+    wait_until(lambda: "at work" in window.here.tmux("capture-pane", "-p", "-t", first), within=20)
+    window.here.tmux("kill-pane", "-t", first)
+    assert ensure_window(tmux, SESSION, window.link.place) not in {first, second}
 
 
 def test_a_name_that_tmux_or_a_shell_could_take_for_more_is_refused(link: Link) -> None:

@@ -1,4 +1,4 @@
-"""A window here that shows a session on a box: what it runs, as one argument vector.
+"""A window here that shows a session on a box: what it runs, and that there is one of it per task and box.
 
 The agent lives in a tmux there, so a window that is cut off, closed or never opened costs it nothing. It attaches
 over the connection that stands, and never makes one: whether a box may be called is for its link alone to decide.
@@ -7,14 +7,20 @@ over the connection that stands, and never makes one: whether a box may be calle
 from __future__ import annotations
 
 from importlib.resources import files as package_files
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.master import MasterPlace, line_of
-from orchestrator.hosts.tmux_words import checked_target, word
+from orchestrator.hosts.tmux_words import checked_pane, checked_target, word
+
+if TYPE_CHECKING:
+    from orchestrator.hosts.tmux import Tmux
 
 BOX_TMUX: Final = "agent-orchestrator-box"
 """The name of our tmux server on a box (`tmux -L`): beside the user's own, and beside ours if we live there too."""
+
+BOX_OPTION: Final = "@box"
+"""What tells the window of a box from others here: an option of its pane, with the box's address."""
 
 _SCRIPT: Final = package_files("orchestrator.hosts.ssh").joinpath("window.sh").read_text("utf-8")
 """Read at the start: see `hosts/launcher.py`."""
@@ -36,6 +42,31 @@ def window_argv(place: MasterPlace, session: str) -> list[str]:
     attach = [*place.channel_words(terminal=True), "--", place.address.host, there]
     argv = ["sh", "-c", _SCRIPT, "box-window", str(place.address), str(place.socket), *attach]
     return [word(each) for each in argv]
+
+
+def ensure_window(tmux: Tmux, session: str, place: MasterPlace) -> str:
+    """Open the window of a box in a task's session here, if there is none yet; return its pane.
+
+    One window per task and box: its pane bears the box's address as `@box`, by which `task attach` finds it. The
+    session there is of the same name.
+
+    Raises:
+        NoTarget, NoServer: there is no such session here.
+        Unavailable: tmux cannot do it now.
+
+    """
+    box, here = str(place.address), f"={checked_target(session)}:"
+    seen = tmux.cmd("list-panes", "-s", "-F", f"#{{pane_id}} #{{{BOX_OPTION}}}", target=here)
+    for pane, _, bears in (line.partition(" ") for line in seen.stdout):
+        if bears == box:
+            return pane
+    argv = window_argv(place, session)
+    opened = tmux.cmd(
+        "new-window", "-d", "-P", "-F", "#{pane_id}", "-n", window_name(place.address), *argv, target=here
+    )
+    pane = checked_pane(opened.stdout[0])
+    tmux.cmd("set-option", "-p", BOX_OPTION, box, target=pane)
+    return pane
 
 
 def window_name(address: Address) -> str:

@@ -47,7 +47,12 @@ def environment(tmp_path, socket, tmux, monkeypatch):
     agents = [
         {"name": "dev", "agent": "dev", "run": "r-1", "state": "alive", "pane": pane},
         {"name": "stray", "agent": "stray", "run": "r-2", "state": "alive", "pane": "%0"},
+        # The number of its pane there is that of another window here.
+        {"name": "far", "agent": "far", "run": "r-3", "state": "alive", "pane": pane, "host": "me@box:22"},
+        {"name": "lost", "agent": "lost", "run": "r-4", "state": "alive", "pane": "", "host": "me@box"},
     ]
+    box = tmux("new-window", "-d", "-t", f"={ID}:", "-n", "box", "-P", "-F", "#{pane_id}", "cat")
+    tmux("set-option", "-p", "-t", box, "@box", "me@box:22")
     home = tmp_path / "state" / "tasks" / ID
     home.mkdir(parents=True)
     (home / "state.json").write_text(json.dumps({**told, "agents": agents}))
@@ -79,6 +84,7 @@ def until(tmux):
     [
         ([], f"{ID} pm 0"),
         (["dev"], f"{ID} dev 0"),
+        (["far"], f"{ID} box 0"),
         (["--read-only"], f"{ID} pm 1"),
         (["dev", "--read-only"], f"{ID} dev 1"),
     ],
@@ -112,6 +118,12 @@ def test_a_pane_of_another_session_is_not_looked_at(environment):
     done = subprocess.run([*COMMAND, "stray"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "that agent's window is closed" in done.stderr
+
+
+def test_an_agent_whose_box_has_no_window_here_is_not_taken_for_another(environment):
+    done = subprocess.run([*COMMAND, "lost"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "works on me@box, which has no window here now: `task hosts`" in done.stderr
 
 
 def test_a_session_whose_name_only_begins_alike_is_not_taken(tmux, environment):
