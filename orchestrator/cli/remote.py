@@ -51,7 +51,7 @@ def boxes_wanted(brief: Brief, project: Path) -> list[Wanted]:
     """
     there: dict[Place, list[str]] = {}
     for agent in dict.fromkeys((*family_of(brief).agents(brief), *brief.config.agents)):
-        place = place_of(brief, agent)
+        place = place_of(brief.config, agent)
         if place is not None and place.host:
             there.setdefault(place, []).append(agent)
     if not there:
