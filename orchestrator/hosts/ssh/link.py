@@ -22,7 +22,8 @@ from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.child import Ended, Late, run_child
 from orchestrator.hosts.ssh.master import CONNECT, Master, MasterPlace, NoConnection, ssh_environment
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way, refused
-from orchestrator.model.errors import Refused
+from orchestrator.hosts.ssh.stream import Broken, Stream, opened
+from orchestrator.model.errors import Refused, Unavailable
 
 CHANNELS: Final = 8
 """Commands at once over one connection: sshd allows 10 (MaxSessions), and a person may want to look in too."""
@@ -127,6 +128,30 @@ class Link:
             self._connected(until)
             yield self._place.channel_words()
 
+    @contextmanager
+    def subsystem(self, name: str, deadline: float = DEADLINE) -> Iterator[Stream]:
+        """Hold a channel to a subsystem of the box's sshd. `deadline`, in seconds, is for all that is said through it.
+
+        Raises as `run` does, and Unavailable where the box has no such subsystem: then nothing was done.
+        """
+        until = time.monotonic() + deadline
+        with self._channel(until):
+            master = self._connected(until)
+            try:
+                with opened(self._place.subsystem(name), self._environ, until) as stream:
+                    yield stream
+            except Late:
+                self._doubt(master)
+                raise Cut(f"{self.address} did not end `{name}` within {deadline:g} s") from None
+            except Broken as problem:
+                if not problem.said and not problem.heard and master.stands():
+                    # ssh has no words for it: only for want of a channel.
+                    raise Unavailable(
+                        f"{self.address}: its sshd gives no `{name}`: switch it on there"
+                    ) from None
+                raise self._ended_early(problem.said, name, master) from None
+            self._failures = 0
+
     def again(self) -> None:
         """Let the next command try to connect at once: somebody mended something, or the network came back."""
         with self._connecting:
@@ -206,12 +231,16 @@ class Link:
             # Not when it connects: a box that lets in and hangs up would be called each second for ever.
             self._failures = 0
             return Ended(int(told), ended.out, said)
-        if ended.err.startswith(_NO_CHANNEL):
-            raise Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
+        raise self._ended_early(ended.err, name, master)
+
+    def _ended_early(self, said: bytes, name: str, master: Master) -> Unreachable:
+        """Return what it means that ssh ended before what it was to carry, having said so much."""
+        if said.startswith(_NO_CHANNEL):
+            return Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
         if not master.stands():
             self.state()
-        words = ended.err[-200:].decode(errors="replace").strip()
-        raise Cut(
+        words = said[-200:].decode(errors="replace").strip()
+        return Cut(
             f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})"
         )
 

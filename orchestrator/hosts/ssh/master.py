@@ -114,6 +114,10 @@ class MasterPlace:
         """Return the arguments that run a command line there over the connection, and never open another."""
         return [*self.channel_words(), "--", self.address.host, command]
 
+    def subsystem(self, name: str) -> list[str]:
+        """Return the arguments that speak with a subsystem of the sshd there, likewise."""
+        return [*self.channel_words(), "-s", "--", self.address.host, name]
+
     def channel_words(self) -> list[str]:
         """Return those arguments as far as the host, which counts for nothing where the connection stands."""
         # With a master there is no need of settings; without one there must be no connection beside ours.

@@ -1,0 +1,115 @@
+"""A child's input and output used as a socket is: so a library may speak through a program of ours, by a deadline."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO, Final
+
+from orchestrator.hosts.ssh.child import Late
+from orchestrator.model.errors import Unavailable
+
+_SAID: Final = 16_384  # bytes of the child's own words that are read
+
+
+class Broken(Unavailable):
+    """The other side ended the stream. `said` is what the child wrote on standard error; `heard`: it had answered."""
+
+    def __init__(self, said: bytes, *, heard: bool) -> None:
+        self.said = said
+        self.heard = heard
+        super().__init__("the stream ended")
+
+
+class Stream:
+    """What is said to a child and heard from it, until a moment by `time.monotonic`: what takes longer is `Late`."""
+
+    def __init__(self, child: subprocess.Popen[bytes], words: IO[bytes], until: float) -> None:
+        assert child.stdin is not None  # noqa: S101 - PIPE was asked for
+        assert child.stdout is not None  # noqa: S101
+        self._in, self._out, self._words = child.stdin.fileno(), child.stdout.fileno(), words
+        self._child = child
+        self._until = until
+        self._heard = False
+        os.set_blocking(self._in, False)
+
+    def send(self, data: bytes) -> int:
+        """Write what goes in at once, and return how many bytes. Raises Late, Broken."""
+        _, writable, _ = select.select([], [self._in], [], self._left())
+        if not writable:
+            raise Late
+        try:
+            # A pipe that is writable has room for so many bytes, and takes a larger piece in part.
+            return os.write(self._in, data[: select.PIPE_BUF])
+        except BrokenPipeError:
+            raise self._broken() from None
+
+    def recv(self, most: int) -> bytes:
+        """Return what is there, at most so many bytes, and never nothing. Raises Late, Broken."""
+        if not self.recv_ready(self._left()):
+            raise Late
+        piece = os.read(self._out, most)
+        if not piece:
+            raise self._broken()
+        self._heard = True
+        return piece
+
+    def recv_ready(self, patience: float = 0.0) -> bool:
+        """Tell whether there is something to read within `patience` seconds."""
+        readable, _, _ = select.select([self._out], [], [], patience)
+        return bool(readable)
+
+    def get_name(self) -> str:
+        """Say which one of its kind it is: there is only one."""
+        return ""
+
+    def close(self) -> None:
+        """End the child."""
+        if self._child.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._child.pid, signal.SIGKILL)
+
+    def _left(self) -> float:
+        return max(0.0, self._until - time.monotonic())
+
+    def _broken(self) -> Broken:
+        # Its last words are whole when it has ended; one that lingers is not waited for.
+        with suppress(subprocess.TimeoutExpired):
+            self._child.wait(min(1.0, self._left()))
+        self._words.seek(0)
+        return Broken(self._words.read(_SAID), heard=self._heard)
+
+
+@contextmanager
+def opened(argv: Sequence[str], environ: Mapping[str, str], until: float) -> Iterator[Stream]:
+    """Run a program in a session of its own, and give what it speaks; at the end it is killed by its id.
+
+    Raises:
+        Unavailable: it could not be started.
+
+    """
+    # A file, for nobody reads while it runs: a full pipe would stop it.
+    with tempfile.TemporaryFile() as words:
+        try:
+            child = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=words,
+                env=dict(environ),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Unavailable(f"{argv[0]} could not be started: {error}") from error
+        with child:
+            stream = Stream(child, words, until)
+            try:
+                yield stream
+            finally:
+                stream.close()

@@ -1,0 +1,175 @@
+"""Files put on a real box and read there: whole or not at all, whatever they are called, and by a deadline."""
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh import sftp
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.states import Cut, Unreachable, Way
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.files import TEMPORARY, Unreadable
+from tests.polling import wait_until
+from tests.remote.boxes import Box, Boxes
+
+NAMES = [
+    "two\nlines",
+    'it\'s "so"',
+    "-rf",
+    "a:b",
+    "$(touch x)",
+    "`id`",
+    "*",
+    "%s %n",
+    "ü \\ 漢",
+    "\udcff not UTF-8",
+    "x" * 255,
+]
+
+
+@pytest.fixture
+def box(boxes: Boxes) -> Box:
+    return boxes.add("alpha")
+
+
+@pytest.fixture
+def link(boxes: Boxes, box: Box) -> Iterator[Link]:
+    made = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    yield made
+    made.close()
+
+
+def strays(folder: Path) -> list[Path]:
+    return list(folder.glob(f"{TEMPORARY}*"))
+
+
+def test_every_name_and_every_byte_arrives_and_comes_back(link: Link, box: Box) -> None:
+    data = {name: os.urandom(number * 40_000) for number, name in enumerate(NAMES)}
+    with sftp.opened(link) as there:
+        for name, content in data.items():
+            there.put(f"{box.home}/{name}", content)
+        for name, content in data.items():
+            assert there.read(f"{box.home}/{name}", len(content)) == content
+    assert {path.name: path.read_bytes() for path in box.home.iterdir()} == data
+    assert {path.stat().st_mode & 0o7777 for path in box.home.iterdir()} == {0o600}
+    assert box.logins() == 1
+
+
+def test_a_file_is_put_over_another_and_over_a_link_itself(link: Link, box: Box) -> None:
+    (box.home / "a").write_text("old")
+    (box.home / "elsewhere").write_text("not yours")
+    (box.home / "link").symlink_to("elsewhere")
+    with sftp.opened(link) as there:
+        there.put(f"{box.home}/a", b"new", 0o755)
+        there.put(f"{box.home}/link", b"mine")
+    assert (box.home / "a").read_text() == "new"
+    assert (box.home / "a").stat().st_mode & 0o7777 == 0o755
+    assert (box.home / "elsewhere").read_text() == "not yours"
+    assert not (box.home / "link").is_symlink()
+
+
+def test_folders_are_made_with_what_is_above_them(link: Link, box: Box) -> None:
+    (box.folder / "disk").mkdir()
+    (box.home / ".local").symlink_to(box.folder / "disk")
+    with sftp.opened(link) as there:
+        for _ in range(2):
+            there.make_folder(f"{box.home}/.local/state/it's one")
+    made = box.folder / "disk/state"
+    assert [path.stat().st_mode & 0o7777 for path in (made, made / "it's one")] == [0o700, 0o700]
+
+
+def test_what_is_no_plain_file_is_not_read(link: Link, box: Box) -> None:
+    (box.home / "secret").write_text("secret")
+    (box.home / "link").symlink_to("secret")
+    os.mkfifo(box.home / "pipe")
+    with sftp.opened(link) as there:
+        for name in ("link", "pipe", "", "missing"):
+            with pytest.raises(Unreadable):
+                there.read(f"{box.home}/{name}", 100)
+        with pytest.raises(Unreadable, match="more than 5 bytes"):
+            there.read(f"{box.home}/secret", 5)
+        # Refused ahead of reading: what tells no size has all the more.
+        with pytest.raises(Unreadable, match="more than 5 bytes"):
+            there.read("/proc/self/environ", 5)
+
+
+def test_an_entry_tells_what_lies_there(link: Link, box: Box) -> None:
+    (box.home / "a").write_text("four")
+    os.utime(box.home / "a", (1_000_000_000, 1_000_000_000))
+    (box.home / "link").symlink_to("a")
+    with sftp.opened(link) as there:
+        seen = there.entry(f"{box.home}/a")
+        assert seen is not None
+        assert (seen.name, seen.size, seen.mtime_ns) == ("a", 4, 10**18)
+        assert (seen.is_file, seen.is_folder) == (True, False)
+        folder, lead = there.entry(str(box.home)), there.entry(f"{box.home}/link")
+        assert folder is not None
+        assert folder.is_folder
+        assert lead is not None
+        assert not lead.is_file
+        assert there.entry(f"{box.home}/missing") is None
+        assert there.entry(f"{box.home}/missing/deep") is None
+
+
+def test_what_the_box_will_not_do_is_told_and_leaves_nothing(link: Link, box: Box) -> None:
+    (box.home / "folder/full").mkdir(parents=True)
+    (box.home / "file").touch()
+    with sftp.opened(link) as there:
+        with pytest.raises(Unavailable, match="could not write"):
+            there.put(f"{box.home}/folder", b"over a folder")
+        with pytest.raises(Unavailable, match="could not write"):
+            there.put(f"{box.home}/missing/a", b"into none")
+        with pytest.raises(Unavailable, match="could not make"):
+            there.make_folder(f"{box.home}/file/a")
+        for path in ("relative", "", "/a\0b", "/\ud800"):
+            with pytest.raises(Refused):
+                there.put(path, b"")
+        there.put(f"{box.home}/after", b"goes on")
+    assert strays(box.home) == []
+
+
+def test_where_there_is_no_sftp_it_is_said(link: Link) -> None:
+    with pytest.raises(Unavailable, match="gives no `other`"), link.subsystem("other") as stream:
+        stream.recv(1)
+    assert link.state().way is Way.REACHABLE
+
+
+@pytest.mark.parametrize("how", ["killed", "frozen"])
+def test_a_cut_in_the_middle_leaves_what_was_there(link: Link, box: Box, how: str) -> None:
+    (box.home / "a").write_text("old")
+    data = os.urandom(8_000_000)
+
+    def put() -> None:
+        with sftp.opened(link, deadline=60 if how == "killed" else 3) as there:
+            there.put(f"{box.home}/a", data)
+
+    link.run(["true"])
+    with ThreadPoolExecutor(1) as pool:
+        began = time.monotonic()
+        run = pool.submit(put)
+        wait_until(lambda: any(each.stat().st_size > 1_000_000 for each in strays(box.home)), every=0.001)
+        if how == "killed":
+            box.kill_sessions()
+            with pytest.raises(Cut):
+                run.result(timeout=60)
+        else:
+            with box.frozen(), pytest.raises(Cut):
+                run.result(timeout=60)
+            assert time.monotonic() - began < 20
+    assert (box.home / "a").read_text() == "old"
+    wait_until(lambda: link.state().way is Way.UNREACHABLE or how == "frozen")
+    link.again()
+    with sftp.opened(link) as there:
+        there.put(f"{box.home}/a", data)
+    assert (box.home / "a").read_bytes() == data
+
+
+def test_of_a_box_that_is_down_nothing_is_asked(link: Link, box: Box) -> None:
+    box.stop()
+    with pytest.raises(Unreachable), sftp.opened(link):
+        raise AssertionError
