@@ -13,7 +13,10 @@ from statistics import median
 from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.box import question
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.pull import MARK, pull
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.ssh.pull import Mirror, check_marks
+from orchestrator.hosts.ssh.sync import Here, TaskSync
+from orchestrator.hosts.ssh.there import There
 from orchestrator.hosts.ssh.states import Cut
 from tests.polling import wait_until
 from tests.remote.boxes import MISSING, Box, Boxes, boxes, may_isolate
@@ -56,23 +59,40 @@ def _noticed(link: Link, box: Box) -> float:
     return ended[0] - began
 
 
-def _pulls(user: Boxes, box: Box, link: Link, count: int) -> None:
-    there, mirror = box.home / f"task-{count}", user.folder / f"mirror-{count}"
-    (there / "handoffs").mkdir(parents=True)
-    (there / MARK).write_text("figures")
+def _pulls(user: Boxes, box: Box, link: Link, folder: str, count: int) -> None:
+    """Measure pulls of a task with so many files in a folder, beside the floor: its mark, and one rsync."""
+    name = f"{folder}-{count}"
+    there = There(f"{name}-0123abcd", name, str(box.home), str(box.home / "own"))
+    home = user.folder / name
+    here = Here(home / "task", home / "home", home / "mirror")
+    sync = TaskSync(link, DiskFiles(), there, here, os.environ)
+    sync.prepare()
     for number in range(count):
-        (there / "handoffs" / f"dev-{number:05}.md").write_text("done\n")
+        (box.home / "tasks" / name / folder / f"dev-{number:05}.md").write_text("done\n")
+    mirror = Mirror(link, home / "floor", os.environ)
+
+    def floor() -> None:
+        check_marks(link, [there.shared], there.task)
+        mirror.bring([f"{there.shared}/./{folder}"])
 
     def bring() -> None:
-        assert pull(link, str(there), "figures", ["handoffs"], mirror, os.environ) == ""
+        assert not sync.pull(["r-1"]).ended
 
     def one_more() -> None:
-        (there / "handoffs" / f"new-{time.monotonic_ns()}.md").write_text("done\n")
-        bring()
+        handoff = box.home / "tasks" / name / "handoffs" / f"new-{time.monotonic_ns()}.md"
+        handoff.write_text("done\n")
+        sync.steer(["r-1"])
+        assert (home / "task/handoffs" / handoff.name).exists()
 
-    _row(f"pull, {count} files, all new", [_seconds(bring)])
-    _row(f"pull, {count} files, nothing new", [_seconds(bring) for _ in range(_TIMES)])
-    _row(f"pull, {count} files, one new", [_seconds(one_more) for _ in range(_TIMES)])
+    what = f"{count} {folder}"
+    floor()
+    _row(f"floor: mark and rsync, {what}, nothing new", [_seconds(floor) for _ in range(_TIMES)])
+    began = time.monotonic()
+    while sync.pull(["r-1"]).more:
+        pass
+    _row(f"pulls, {what}, all new", [time.monotonic() - began])
+    _row(f"pull, {what}, nothing new", [_seconds(bring) for _ in range(_TIMES)])
+    _row(f"pull, {what}, a new handoff is here", [_seconds(one_more) for _ in range(_TIMES)])
 
 
 def _command(pid: int) -> str:
@@ -107,8 +127,9 @@ def _figures(user: Boxes) -> None:
         "what a box is like, one round trip",
         [_seconds(lambda: link.run(question("/", ["git"]))) for _ in range(_TIMES)],
     )
-    for count in (10, 10_000):
-        _pulls(user, box, link, count)
+    for folder in ("artifacts", "handoffs"):
+        for count in (10, 10_000):
+            _pulls(user, box, link, folder, count)
     noticed = []
     for _ in range(3):
         link.again()

@@ -5,12 +5,13 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.pull import MARK, Emptied, pull
+from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror, Took, check_marks
 from orchestrator.hosts.ssh.states import Cut, Unreachable, Way
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
@@ -26,6 +27,8 @@ NAMES = [
     "`id`",
     "*.md",
     "ü \\ .md",
+    "b\\#012.md",
+    os.fsdecode(b"bad \xff.md"),
 ]
 
 
@@ -45,8 +48,10 @@ def link(boxes: Boxes, box: Box) -> Iterator[Link]:
     made.close()
 
 
-def bring(link: Link, box: Box, mirror: Path) -> str:
-    return pull(link, str(box.home / "task"), TASK, ["handoffs", "artifacts"], mirror, os.environ)
+def bring(link: Link, box: Box, mirror: Path, **more: Any) -> Took:
+    check_marks(link, [str(box.home / "task")], TASK)
+    sources = [f"{box.home}/task/./{folder}" for folder in ("handoffs", "artifacts")]
+    return Mirror(link, mirror, os.environ).bring(sources, **more)
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -55,10 +60,12 @@ def contents(root: Path) -> dict[str, bytes]:
 
 def test_every_name_arrives_whole_and_nothing_of_it_is_obeyed(link: Link, box: Box, tmp_path: Path) -> None:
     for name in NAMES:
-        (box.home / "task/handoffs" / name).write_text(name)
+        (box.home / "task/handoffs" / name).write_bytes(os.fsencode(name))
     (box.home / "task/artifacts/deep/a").write_bytes(b"\0" * 100_000)
-    assert bring(link, box, tmp_path / "m") == ""
-    expected = {f"handoffs/{name}": name.encode() for name in NAMES} | {"artifacts/deep/a": b"\0" * 100_000}
+    assert bring(link, box, tmp_path / "m").said == ""
+    expected = {f"handoffs/{name}": os.fsencode(name) for name in NAMES} | {
+        "artifacts/deep/a": b"\0" * 100_000
+    }
     assert contents(tmp_path / "m") == expected
     assert (tmp_path / "m/handoffs").stat().st_mode & 0o777 == 0o700
     assert box.logins() == 1
@@ -73,7 +80,9 @@ def test_nothing_is_ever_deleted_here_and_what_leads_elsewhere_is_not_brought(
     (handoffs / "a.md").unlink()
     (handoffs / "out.md").symlink_to("/etc/passwd")
     os.mkfifo(handoffs / "pipe.md")
-    bring(link, box, tmp_path / "m")
+    took = bring(link, box, tmp_path / "m")
+    why = "it is a link, a pipe or a device"
+    assert sorted(took.left) == [("handoffs/out.md", why), ("handoffs/pipe.md", why)]
     assert contents(tmp_path / "m") == {"handoffs/a.md": b"a"}
     assert [path.name for path in (tmp_path / "m/handoffs").iterdir()] == ["a.md"]
 
@@ -118,9 +127,37 @@ def test_a_cut_in_the_middle_leaves_whole_files_only_and_is_caught_up(
     assert brought.items() <= whole.items()
     wait_until(lambda: link.state().way is Way.UNREACHABLE)
     link.again()
-    assert bring(link, box, mirror) == ""
+    assert bring(link, box, mirror).said == ""
     assert contents(mirror) == whole
     assert not list((tmp_path / "m.stage").iterdir())
+
+
+def test_what_is_there_is_listed_by_its_name_and_size_and_nothing_is_brought(
+    link: Link, box: Box, tmp_path: Path
+) -> None:
+    for name in NAMES:
+        (box.home / "task/handoffs" / name).write_bytes(os.fsencode(name))
+    (box.home / "task/artifacts/large").write_bytes(bytes(1001))
+    took = bring(link, box, tmp_path / "m", only_list=True, largest=1000)
+    assert sorted(took.files) == sorted((f"handoffs/{name}", len(os.fsencode(name))) for name in NAMES)
+    assert took.left == (("artifacts/large", "it is too large"),)
+    assert took.whole
+    assert not contents(tmp_path / "m")
+
+
+def test_what_is_named_comes_alone_and_a_folder_empty(link: Link, box: Box, tmp_path: Path) -> None:
+    for name in NAMES:
+        (box.home / "task/artifacts/deep" / name).write_bytes(b"a")
+    names = [f"{box.home}/task/./artifacts/deep/{name}".lstrip("/") for name in [*NAMES[:3], "missing"]]
+    mirror = Mirror(link, tmp_path / "m", os.environ)
+    assert "missing" in mirror.bring(["/"], names=names).said
+    assert contents(tmp_path / "m") == {f"artifacts/deep/{name}": b"a" for name in NAMES[:3]}
+    mirror = Mirror(link, tmp_path / "n", os.environ)
+    mirror.bring(["/"], names=[f"{box.home}/task/./artifacts/deep".lstrip("/")])
+    assert [str(path.relative_to(tmp_path)) for path in (tmp_path / "n").rglob("*")] == [
+        "n/artifacts",
+        "n/artifacts/deep",
+    ]
 
 
 def test_what_cannot_be_read_there_is_told_and_holds_up_nothing_else(
@@ -128,5 +165,5 @@ def test_what_cannot_be_read_there_is_told_and_holds_up_nothing_else(
 ) -> None:
     (box.home / "task/handoffs/a.md").write_text("a")
     shutil.rmtree(box.home / "task/artifacts")
-    assert "artifacts" in bring(link, box, tmp_path / "m")
+    assert "artifacts" in bring(link, box, tmp_path / "m").said
     assert contents(tmp_path / "m") == {"handoffs/a.md": b"a"}

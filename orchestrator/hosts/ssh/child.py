@@ -22,7 +22,11 @@ class Late(Unavailable):
 
 
 class TooMuch(Refused):
-    """A child wrote more than it was allowed, and was killed."""
+    """A child wrote more than it was allowed, and was killed. `out` is what it had written on standard output."""
+
+    def __init__(self, message: str, out: bytes = b"") -> None:
+        self.out = out
+        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class _Streams:
         piece = os.read(stream.fileno(), _PIECE)
         self.read[name] += piece
         if len(self.read[name]) > self.most:
-            raise TooMuch(f"wrote more than {self.most} bytes")
+            raise TooMuch(f"wrote more than {self.most} bytes", bytes(self.read["out"]))
         return bool(piece)
 
 

@@ -6,19 +6,22 @@ a stray or an emptied box can harm nothing; what goes from it into a task's fold
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from orchestrator.hosts.ssh.child import Late, run_child
+from orchestrator.hosts.ssh.child import Ended, Late, TooMuch, run_child
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Cut
 from orchestrator.model.errors import Refused, Unavailable
 
 MARK: Final = ".orchestrator-box"
-"""A file in the folder there, with the task's id: a folder that was emptied, or is not mounted, lacks it."""
+"""A file in each folder there, with the task's id: a folder that was emptied, or is not mounted, lacks it."""
 
 LARGEST: Final = 64 * 1_048_576
 """Bytes of a file that is brought at most."""
@@ -32,76 +35,146 @@ _SAID: Final = 1_048_576
 # No --delete of any kind, no --partial, no --inplace: see the module. Links are not brought (they may lead
 # anywhere), nor devices and pipes; what may be done with a file is not the box's to say.
 _OPTIONS: Final = (
-    "--recursive",
     "--relative",
     "--times",
+    "--omit-dir-times",
     "--chmod=D0700,F0600",
     "--protect-args",
     "--modify-window=-1",  # to the nanosecond: a report may be written twice in a second
     f"--timeout={_SILENCE}",
-    f"--max-size={LARGEST}",
+    "--info=NONREG1,SKIP1",
+    "--no-human-readable",
+    "--out-format=>%l %n",
 )
+_FILE: Final = re.compile(rb">([0-9]{1,20}) (.*)")
+_NOT_PLAIN: Final = re.compile(rb'skipping non-regular file "(.*)"')
+_TOO_LARGE: Final = re.compile(rb"(.*) is over max-size")
+_ESCAPED: Final = re.compile(rb"\\#([0-3][0-7]{2})")
 
 
 class Emptied(Refused):
-    """The folder there is not the one that we made: it was emptied, or its disk is not mounted."""
+    """A folder there is not the one that we made: it was emptied, or its disk is not mounted."""
 
 
-def pull(
-    link: Link,
-    there: str,
-    task: str,
-    folders: Sequence[str],
-    mirror: Path,
-    environ: Mapping[str, str],
-    *,
-    deadline: float = DEADLINE,
-) -> str:
-    """Bring what is new in `folders`, beneath the absolute path `there`, into `mirror`; return what rsync could not.
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What rsync told: the files that it brought, or would bring, with their sizes in bytes; what it left, and why.
 
-    Each file appears in the mirror whole or not at all. `task` is what the mark there must hold,
-    `deadline` is in seconds.
+    `said` is what it could not do, in its own words. Unless `whole`, there were more than could be listed.
+    """
+
+    files: tuple[tuple[str, int], ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+    said: str = ""
+    whole: bool = True
+
+
+def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
+    """See that each of these folders there has the mark of the task, in one round trip.
 
     Raises:
-        Emptied: the mark is missing, or another's. Nothing was brought.
-        Cut: the connection ended, or time was up. What was brought until then stays.
-        Unreachable, NotLetIn: there is no connection.
-        Unavailable: rsync is missing, or failed.
+        Emptied: one has none, or another's.
+        Unreachable, Cut, NotLetIn: as `Link.run` does.
 
     """
-    if not there.startswith("/") or not all(folder and folder[0] not in "/-." for folder in folders):
-        raise Refused("a pull goes from folders beneath an absolute path")
-    _check_mark(link, there, task)
-    stage = mirror.with_name(mirror.name + ".stage")
-    # Strays of a pull that was killed.
-    shutil.rmtree(stage, ignore_errors=True)
-    for folder in (mirror, stage):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with link.shell() as words:
-        sources = [f"box:{there.rstrip('/')}/./{folder}" for folder in folders]
-        command = ["rsync", *_OPTIONS, f"--temp-dir={stage}", "-e", shlex.join(words), "--"]
+    ended = link.run(["cat", "--", *(f"{folder}/{MARK}" for folder in folders)])
+    if ended.status or ended.out.decode(errors="replace") != f"{task}\n" * len(folders):
+        raise Emptied(
+            f"{link.address}: {' or '.join(folders)} lacks the file {MARK} of task {task}: it was emptied, or its "
+            "disk is not mounted; nothing is brought until it is back"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A copy here of what lies on a box. `folder` is made if it is missing, `environ` is the environment of rsync."""
+
+    link: Link
+    folder: Path
+    environ: Mapping[str, str]
+
+    def bring(
+        self,
+        sources: Sequence[str],
+        *,
+        rules: Sequence[str] = (),
+        names: Sequence[str] | None = None,
+        largest: int = LARGEST,
+        only_list: bool = False,
+        deadline: float = DEADLINE,
+    ) -> Took:
+        """Bring what is new beneath `sources`, each file whole or not at all; or only list it.
+
+        Args:
+            sources: Absolute paths there; what stands behind `/./` is the name in the mirror.
+            rules: Filters of rsync: `+ /handoffs/*`; the first that matches counts.
+            names: Bring these alone, beneath the one source; folders among them come empty.
+            largest: Bytes of a file that is brought at most.
+            only_list: Change nothing; say what would be brought, as far as it can be listed in 1 MB.
+            deadline: Seconds that it may take.
+
+        Raises:
+            Cut: the connection ended, or time was up. What was brought until then stays.
+            Unreachable, NotLetIn: there is no connection.
+            Unavailable: rsync is missing, or failed; a full disk here is one reason.
+
+        """
+        if not all(source.startswith("/") for source in sources):
+            raise Refused("a pull goes from absolute paths")
+        options = [*_OPTIONS, f"--temp-dir={self._stage()}", f"--max-size={largest}"]
+        options += [f"--filter={rule}" for rule in rules]
+        options += ["--recursive"] if names is None else ["--dirs", "--from0", "--files-from=-"]
+        options += ["--dry-run"] if only_list else []
+        ends = ["--", *(f"box:{source}" for source in sources), f"{self.folder}/"]
+        stdin = b"".join(os.fsencode(name) + b"\0" for name in names or ())
         try:
-            ended = run_child(
-                [*command, *sources, f"{mirror}/"], stdin=b"", deadline=deadline, most=_SAID, environ=environ
-            )
+            with self.link.shell() as words:
+                command = ["rsync", *options, "-e", shlex.join(words), *ends]
+                environ = {**self.environ, "LC_ALL": "C"}
+                ended = run_child(command, stdin=stdin, deadline=deadline, most=_SAID, environ=environ)
         except Late as problem:
-            raise Cut(f"{link.address}: {problem}") from None
+            raise Cut(f"{self.link.address}: {problem}") from None
+        except TooMuch as problem:
+            if not only_list:
+                raise Unavailable(f"{self.link.address}: rsync {problem}") from None
+            return _told(problem.out[: problem.out.rfind(b"\n") + 1], "", whole=False)
+        return _checked(self.link, ended)
+
+    def _stage(self) -> Path:
+        """Return a folder beside it for what is not whole yet, without the strays of a pull that was killed."""
+        stage = self.folder.with_name(self.folder.name + ".stage")
+        shutil.rmtree(stage, ignore_errors=True)
+        for folder in (self.folder, stage):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return stage
+
+
+def _checked(link: Link, ended: Ended) -> Took:
     said = ended.err.decode(errors="backslashreplace").strip()
     match ended.status:
         case 0 | 24:  # 24: a file was moved while it was read; the next pull finds it
-            return ""
+            return _told(ended.out, "")
         case 23:
-            return said
+            return _told(ended.out, said)
         case 10 | 12 | 30 | 35 | 255:
             raise Cut(f"{link.address}: the connection ended in the middle of a pull ({said[-200:]!a})")
         case status:
             raise Unavailable(f"{link.address}: rsync ended with {status} ({said[-200:]!a})")
 
 
-def _check_mark(link: Link, there: str, task: str) -> None:
-    ended = link.run(["cat", f"{there.rstrip('/')}/{MARK}"])
-    if ended.status or ended.out.decode(errors="replace").strip() != task:
-        raise Emptied(
-            f"{link.address}: {there} lacks the file {MARK} of task {task}: it was emptied, or its disk "
-            "is not mounted; nothing is brought until it is back"
-        )
+def _told(out: bytes, said: str, *, whole: bool = True) -> Took:
+    files, left = list[tuple[str, int]](), list[tuple[str, str]]()
+    for line in out.split(b"\n"):
+        if found := _FILE.fullmatch(line):
+            if not found[2].endswith(b"/"):
+                files.append((_name(found[2]), int(found[1])))
+        elif found := _NOT_PLAIN.fullmatch(line):
+            left.append((_name(found[1]), "it is a link, a pipe or a device"))
+        elif found := _TOO_LARGE.fullmatch(line):
+            left.append((_name(found[1]), "it is too large"))
+    return Took(tuple(files), tuple(left), said, whole)
+
+
+def _name(shown: bytes) -> str:
+    r"""Return the name that rsync showed: it writes what is not printable as `\#ooo`, and such a backslash too."""
+    return os.fsdecode(_ESCAPED.sub(lambda found: bytes([int(found[1], 8)]), shown))

@@ -1,8 +1,20 @@
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.hosts.ssh.reconcile import Deed, deed, kept_name
+from orchestrator.hosts.ssh.reconcile import (
+    NOT_PLAIN,
+    Bounds,
+    Deed,
+    Kind,
+    choice,
+    deed,
+    kept_name,
+    kind_of,
+    steps,
+)
 
 NOTHING, BRING, KEEP = Deed.NOTHING, Deed.BRING, Deed.KEEP_AND_BRING
 
@@ -58,3 +70,170 @@ def test_it_comes_to_rest(base, here, there):
 )
 def test_what_is_kept_keeps_its_ending(name, kept):
     assert kept_name(name, 1) == kept
+
+
+@given(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=300), st.integers(1, 1000))
+def test_a_kept_name_fits_and_differs(name, number):
+    name = os.fsdecode(name.encode(errors="surrogatepass")[:255])
+    kept = kept_name(name, number)
+    assert len(os.fsencode(kept)) <= 255
+    assert kept != name
+    assert "/" not in kept
+    assert f".kept-{number}" in kept
+
+
+# What a box may say ---------------------------------------------------------------------------------
+
+RUNS = frozenset({"r-1", "r-2"})
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("handoffs/dev-20251127-154500.md", Kind.HANDOFF),
+        ("handoffs/two\nlines.md", Kind.HANDOFF),
+        ("handoffs/-rf.md", Kind.HANDOFF),
+        ("handoffs/pm-20251127-154500.md", Kind.HANDOFF),
+        ("handoffs/.hidden.md", None),
+        ("handoffs/notes.txt", None),
+        ("handoffs/deep/a.md", None),
+        ("artifacts/code/a b", Kind.ARTIFACT),
+        ("artifacts/.git/config", Kind.ARTIFACT),
+        ("artifacts", None),
+        ("artifacts/", None),
+        ("artifacts/../handoffs/pm-x.md", None),
+        ("artifacts//a", None),
+        ("artifacts/./a", None),
+        ("requests/events/r-1.17.3.json", Kind.EVENT),
+        ("requests/events/r-1.17.3.waits.json", Kind.EVENT),
+        ("requests/events/r-3.17.3.json", None),  # a run that is not there
+        ("requests/events/r-1.17.json", None),
+        ("requests/stop.json", None),
+        ("runs/r-1/claimed", Kind.RUN),
+        ("runs/r-1/pid", Kind.RUN),
+        ("runs/r-1/exit", Kind.EXIT),
+        ("runs/r-1/pane.log", Kind.LOG),
+        ("runs/r-3/exit", None),
+        ("runs/r-1/order.md", None),
+        ("runs/r-1/agent.sh", None),
+        ("runs/r-1/launched", None),
+        ("runs/r-1/answers/r-1.17.3", None),
+        ("runs/../exit", None),
+        ("task.md", None),
+        ("", None),
+    ],
+)
+def test_what_a_name_of_a_box_is(name, kind):
+    assert kind_of(name, RUNS) is kind
+
+
+NAMES = st.sampled_from(
+    [
+        "handoffs/a.md",
+        "handoffs/pm-a.md",
+        "artifacts/a",
+        "requests/events/r-1.1.1.json",
+        "runs/r-1/pid",
+        "runs/r-1/exit",
+        "runs/r-1/pane.log",
+        "runs/r-3/exit",
+        "runs/r-1/order.md",
+    ]
+)
+DIGESTS = st.sampled_from(["a", "b", "c"])
+SIDE = st.dictionaries(NAMES, DIGESTS)
+HERE = st.dictionaries(NAMES, st.sampled_from(["a", "b", "c", NOT_PLAIN]))
+
+
+def carried_out(found, there, base, here):
+    """Return base, what lies here, and what was kept, after these steps."""
+    base, here, kept = dict(base), dict(here), []
+    for step in found:
+        if step.deed is Deed.KEEP_AND_BRING:
+            kept.append(here[step.name])
+        if step.deed in {Deed.BRING, Deed.KEEP_AND_BRING}:
+            here[step.name] = there[step.name]
+        if step.deed is not Deed.REFUSE:
+            base[step.name] = there[step.name]
+    return base, here, kept
+
+
+@given(SIDE, SIDE, HERE)
+def test_what_is_published_is_whole_ours_and_in_order(there, base, here):
+    found = steps(there, base, here, RUNS)
+    assert [step.kind for step in found] == sorted(step.kind for step in found)
+    assert {step.name for step in found} == {name for name in there if kind_of(name, RUNS) is not None}
+    for step in found:
+        assert (step.deed is Deed.REFUSE) == bool(step.why)
+
+
+@given(SIDE, SIDE, HERE)
+def test_nothing_that_lies_here_is_lost(there, base, here):
+    _, after, kept = carried_out(steps(there, base, here, RUNS), there, base, here)
+    for name, digest in here.items():
+        assert (
+            after[name] == digest or digest in kept or digest == base.get(name) or name.endswith("pane.log")
+        )
+        if digest == NOT_PLAIN or kind_of(name, RUNS) is None:
+            assert after[name] == digest
+
+
+@given(SIDE, SIDE, HERE, st.integers(0, 9))
+def test_one_that_is_killed_in_the_middle_is_caught_up(there, base, here, done):
+    found = steps(there, base, here, RUNS)
+    whole = carried_out(found, there, base, here)
+    # What was done is not remembered: the worst that a kill can do.
+    _, half, kept = carried_out(found[:done], there, base, here)
+    again, after, kept_again = carried_out(steps(there, base, half, RUNS), there, base, half)
+    assert (again, after, sorted(kept + kept_again)) == (whole[0], whole[1], sorted(whole[2]))
+
+
+@given(SIDE, SIDE, HERE)
+def test_the_next_pull_finds_nothing_to_do(there, base, here):
+    base, here, _ = carried_out(steps(there, base, here, RUNS), there, base, here)
+    for step in steps(there, base, here, RUNS):
+        assert step.deed in {Deed.NOTHING, Deed.REFUSE}
+
+
+def test_an_event_that_was_heard_does_not_come_again():
+    name = "requests/events/r-1.1.1.json"
+    assert steps({name: "a"}, {name: "a"}, {}, RUNS)[0].deed is Deed.NOTHING
+
+
+def test_an_order_comes_from_nobody_but_the_pm():
+    name = "handoffs/pm-20251127-154500.md"
+    assert steps({name: "a"}, {}, {name: "a"}, RUNS)[0].deed is Deed.NOTHING
+    assert steps({name: "a"}, {name: "a"}, {}, RUNS)[0].deed is Deed.NOTHING
+    assert steps({name: "a"}, {}, {}, RUNS)[0].deed is Deed.REFUSE
+    assert steps({name: "b"}, {name: "a"}, {name: "a"}, RUNS)[0].deed is Deed.REFUSE
+
+
+# How much is fetched --------------------------------------------------------------------------------
+
+FILES = st.lists(
+    st.tuples(st.sampled_from([f"artifacts/{letter}" for letter in "abcdefgh"]), st.integers(0, 50)),
+    unique_by=lambda file: file[0],
+)
+
+
+@given(FILES, st.integers(0, 100), st.integers(1, 5), st.integers(1, 60), st.integers(0, 200))
+def test_what_is_fetched_is_bounded_goes_on_and_ends(listed, had, files, size, total):
+    bounds, sizes, left = Bounds(files, size, total), dict(listed), dict(listed)
+    for _ in range(len(listed) + 1):
+        chosen = choice(left.items(), had, bounds)
+        got = [sizes[name] for name in chosen.now]
+        assert len(got) <= files
+        assert sum(got) <= size or len(got) == 1
+        assert sum(got) + had <= total or not got
+        assert chosen.now or not chosen.later
+        had += sum(got)
+        left = {name: large for name, large in left.items() if name not in chosen.now}
+        if not chosen.later:
+            break
+    assert len(left) == chosen.over
+
+
+def test_a_log_comes_however_much_was_brought_and_what_is_small_comes_first():
+    listed = [("artifacts/large", 900), ("artifacts/small", 2), ("runs/r-1/pane.log", 5000)]
+    assert choice(listed, 10, Bounds(total=10)).now == ("runs/r-1/pane.log",)
+    assert choice(listed, 10, Bounds(size=1000)).now == ("artifacts/small", "artifacts/large")

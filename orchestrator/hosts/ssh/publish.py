@@ -1,0 +1,228 @@
+"""From the mirror of a box into the folders here: each file whole, by the deeds of `reconcile`, and remembered."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain, count
+from pathlib import Path
+from typing import Final
+
+from orchestrator import places
+from orchestrator.hosts.ssh.known import Known, Stamp, stamp
+from orchestrator.hosts.ssh.pull import LARGEST
+from orchestrator.hosts.ssh.reconcile import NOT_PLAIN, Deed, Kind, Step, kept_name, kind_of, steps
+from orchestrator.ports.files import Entry, Files, Unreadable
+
+_SHARED: Final = frozenset({Kind.ARTIFACT, Kind.HANDOFF})
+_KEPT: Final = "kept"
+_OF_THE_NAME: Final = frozenset(
+    {errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM}
+)
+"""Errors that speak of one name; all others, of the disk."""
+
+
+class _Changed(Exception):
+    """What lies here is not what was looked at: it is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What came of a pull, by names relative to the task's folder or home; for the PM's log.
+
+    `kept` are conflicts: a name, and where what lay here was put. `refused`: a name, and why it was not brought;
+    each is told once. `more`: pull again soon. `ended` says why it ended early; what was brought by then stands.
+    """
+
+    brought: tuple[str, ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    more: bool = False
+    ended: str = ""
+
+
+def together(parts: Iterable[Pulled]) -> Pulled:
+    """Return what came of parts of a pull, one after the other."""
+    parts = list(parts)
+    return Pulled(
+        tuple(chain.from_iterable(part.brought for part in parts)),
+        tuple(chain.from_iterable(part.kept for part in parts)),
+        tuple(chain.from_iterable(part.refused for part in parts)),
+        any(part.more for part in parts),
+        next((part.ended for part in parts if part.ended), ""),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was seen under a name: the digest there and here, and the stamps of both files."""
+
+    there: str
+    there_stamp: Stamp
+    here: str | None
+    here_stamp: Stamp | None
+
+
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """Publishes one task's mirror. `folder` is the task's folder here, `home` the PM's own one of it."""
+
+    files: Files
+    known: Known
+    mirror: Path
+    folder: Path
+    home: Path
+
+    def news(self, runs: Collection[str], names: Iterable[str] | None = None) -> set[str]:
+        """Return which of these names of the mirror, or of all that it holds, are not what was brought last.
+
+        Costs a look at each, and reads nothing.
+        """
+        found = set()
+        for name in self._all() if names is None else names:
+            if kind_of(name, runs) is not None:
+                entry = self.files.entry(self.mirror / name)
+                if entry is not None and entry.is_file and self._is_news(name, stamp(entry)):
+                    found.add(name)
+        return found
+
+    def _is_news(self, name: str, seen: Stamp) -> bool:
+        base = self.known.bases.get(name)
+        return base is None or base.stamp != seen
+
+    def _all(self) -> Iterator[str]:
+        folders = [""]
+        for folder in folders:
+            for entry in self.files.entries(self.mirror / folder):
+                name = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.is_folder:
+                    folders.append(name)
+                else:
+                    yield name
+
+    def publish(self, names: Collection[str], runs: Collection[str]) -> Pulled:
+        """Bring these names of the mirror into their places here, and remember it.
+
+        What the disk does not take now is brought again: a name that was published and not remembered is looked at
+        once more, and found to be the same.
+        """
+        seen = {name: each for name in names if (each := self._look(name, runs)) is not None}
+        there = {name: each.there for name, each in seen.items()}
+        here = {name: each.here for name, each in seen.items() if each.here is not None}
+        base = {name: self.known.bases[name].digest for name in seen if name in self.known.bases}
+        parts = list[Pulled]()
+        try:
+            for step in steps(there, base, here, runs):
+                self._take(step, seen[step.name], parts)
+            self.known.keep()
+        except OSError as problem:
+            parts.append(Pulled(more=True, ended=f"the disk here does not take it: {problem}"))
+        return together(parts)
+
+    def _look(self, name: str, runs: Collection[str]) -> _Seen | None:
+        entry = self.files.entry(self.mirror / name)
+        if entry is None or kind_of(name, runs) is None:
+            return None
+        there = self._digest(self.mirror / name, entry)
+        if there == NOT_PLAIN:
+            return None
+        found = self.files.entry(self._place(name))
+        if found is None:
+            return _Seen(there, stamp(entry), None, None)
+        return _Seen(there, stamp(entry), self._digest(self._place(name), found), stamp(found))
+
+    def _take(self, step: Step, seen: _Seen, parts: list[Pulled]) -> None:
+        """Carry out a step and remember it. Raises OSError, if that speaks of the disk."""
+        try:
+            parts.extend(self._carry_out(step, seen.here_stamp))
+        except _Changed:
+            parts.append(Pulled(more=True))
+        except OSError as problem:
+            if problem.errno not in _OF_THE_NAME:
+                raise
+            parts.append(self.refuse(step.name, f"it cannot have this name here: {problem.strerror}"))
+        else:
+            if step.deed is not Deed.REFUSE:
+                self.known.brought(step.name, seen.there, seen.there_stamp)
+
+    def _carry_out(self, step: Step, seen: Stamp | None) -> Iterator[Pulled]:
+        """Do what is to be done about one name. Raises _Changed, OSError."""
+        match step.deed:
+            case Deed.NOTHING:
+                return
+            case Deed.REFUSE:
+                yield self.refuse(step.name, step.why)
+            case Deed.BRING | Deed.KEEP_AND_BRING:
+                if why := self._make_way(step):
+                    yield self.refuse(step.name, why)
+                    return
+                place = self._place(step.name)
+                found = self.files.entry(place)
+                if (None if found is None else stamp(found)) != seen:
+                    raise _Changed
+                if step.deed is Deed.KEEP_AND_BRING:
+                    yield self._keep(step)
+                self.files.write(place, self.files.read(self.mirror / step.name, LARGEST))
+                yield Pulled((step.name,))
+
+    def refuse(self, name: str, why: str) -> Pulled:
+        """Return what tells that something is not brought, if it was not told before."""
+        return Pulled(refused=((name, why),) if self.known.tell(name, why) else ())
+
+    def make_folder(self, name: str) -> None:
+        """Make a folder of artifacts here, if the mirror has it and nothing stands in its way."""
+        entry = self.files.entry(self.mirror / name)
+        if entry is not None and entry.is_folder and not self._in_the_way(name, Kind.ARTIFACT):
+            self.files.make_folder(self._place(name))
+
+    def _make_way(self, step: Step) -> str:
+        """Make the folders above a name; return what stands in the way, if anything does."""
+        above = step.name.rpartition("/")[0]
+        if why := self._in_the_way(above, step.kind):
+            return why
+        self.files.make_folder(self._root(step.kind) / above)
+        return ""
+
+    def _in_the_way(self, folder: str, kind: Kind) -> str:
+        path = self._root(kind)
+        for part in folder.split("/"):
+            path /= part
+            entry = self.files.entry(path)
+            if entry is None:
+                return ""
+            if not entry.is_folder:
+                # A link could lead what comes from the box anywhere.
+                return f"{path} is no folder"
+        return ""
+
+    def _keep(self, step: Step) -> Pulled:
+        """Put what lies here under another name; a handoff where it is not taken for one."""
+        place = self._place(step.name)
+        folder = place.parent
+        if step.kind is Kind.HANDOFF:
+            folder = places.scratchpad(self.folder, _KEPT)
+            self.files.make_folder(folder)
+        for number in count(1):
+            other = folder / kept_name(place.name, number)
+            if self.files.entry(other) is None:
+                # Moved, not copied: who has it open goes on to write into what is kept.
+                self.files.rename(place, other)
+                return Pulled(kept=((step.name, str(other.relative_to(self.folder))),))
+        raise AssertionError
+
+    def _digest(self, path: Path, entry: Entry) -> str:
+        if not entry.is_file:
+            return NOT_PLAIN
+        try:
+            return sha256(self.files.read(path, LARGEST)).hexdigest()
+        except Unreadable:
+            return NOT_PLAIN
+
+    def _place(self, name: str) -> Path:
+        first = name.partition("/")[0]
+        return (self.folder if first in {"handoffs", "artifacts"} else self.home) / name
+
+    def _root(self, kind: Kind) -> Path:
+        return self.folder if kind in _SHARED else self.home

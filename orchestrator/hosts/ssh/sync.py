@@ -1,0 +1,290 @@
+"""One task on one box: its folders made there, orders and answers sent, and what its agents write brought here.
+
+What steers (handoffs, events, exits) comes ahead of what is large (artifacts, logs), by calls of rsync of its own: a
+tree of many gigabytes holds up no report. And nothing is published here ahead of what was there before it:
+
+1. exits, events and handoffs are brought into the mirror;
+2. was there an exit or an event among them, the handoffs are brought once more: what its writer had handed in before
+   lies in the mirror now, and gone is not before its last words are read (law 5);
+3. the artifacts that new reports name are brought, as these are held against them (law 6);
+4. all this is published: artifacts, handoffs, events, exits, in that order [reconcile.Kind];
+5. other artifacts follow, so many at a time.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from orchestrator.formats.handoff_name import split_handoff_name
+from orchestrator.formats.report import read_report
+from orchestrator.hosts.ssh.known import Known
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
+from orchestrator.hosts.ssh.pull import LARGEST, Mirror, Took, check_marks
+from orchestrator.hosts.ssh.reconcile import Bounds, Kind, choice, kind_of
+from orchestrator.hosts.ssh.sftp import opened
+from orchestrator.hosts.ssh.states import Cut, Way
+from orchestrator.hosts.ssh.there import There, make_folders
+from orchestrator.model.errors import BadFile, BadName, Refused, Unavailable
+from orchestrator.model.names import checked_name
+from orchestrator.ports.files import Files, Unreadable
+
+FOLDERS: Final = (
+    "handoffs",
+    *(f"artifacts/{kind}" for kind in ("analysis", "design", "code", "tests", "reviews")),
+    "scratchpad",
+)
+
+STEERING: Final = 4_194_304 + 1
+"""Bytes of a handoff or event that are brought at most: more than is ever read, so that what is too large is told."""
+
+LEAST_DISK: Final = 268_435_456
+"""Bytes that must be free here, or nothing is brought: the mirror must not take the journal's last."""
+
+NAMED: Final = 30.0
+"""Seconds in which the artifacts that a report names must come; then it goes ahead of them."""
+
+STEERED: Final = 60.0
+HAULED: Final = 120.0
+"""Seconds that a call of rsync may take: for what steers, and for what is large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where one task on one box lies here.
+
+    Args:
+        folder: The task's folder in its project.
+        home: The PM's own folder of it.
+        mirror: A folder for this task and box alone, which nobody watches.
+
+    """
+
+    folder: Path
+    home: Path
+    mirror: Path
+
+
+class TaskSync:
+    """One task on one box. One thread at a time.
+
+    Args:
+        link: The way to the box.
+        files: The files here.
+        there: Where the task lies there.
+        here: Where it lies here.
+        environ: The environment of rsync.
+        bounds: How much of what is large comes in one pull, and at all.
+
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        files: Files,
+        there: There,
+        here: Here,
+        environ: Mapping[str, str],
+        *,
+        bounds: Bounds | None = None,
+    ) -> None:
+        self._link = link
+        self._there = there
+        self._here = here
+        self._bounds = bounds or Bounds()
+        self._known = Known(files, here.mirror / "known")
+        self._mirror = Mirror(link, here.mirror / "tree", environ)
+        self._files = files
+        self._publisher = Publisher(files, self._known, self._mirror.folder, here.folder, here.home)
+        # The runs for which all that lies in the mirror was published; None if that is to be found out again.
+        self._settled: frozenset[str] | None = None
+
+    # There ----------------------------------------------------------------------------------------
+
+    def prepare(self, *, anew: bool = False) -> None:
+        """Make the task's folders there. Again is fine; folders that were made and are gone are made `anew` only.
+
+        Raises:
+            Emptied: they were made before, and are not there: a disk that is not mounted is not written beneath.
+            Refused: the folder of the agents is missing, or what lies there is another task's.
+            Unavailable: it cannot be done there now.
+            Unreachable, Cut, NotLetIn: as `Link.run` does.
+
+        """
+        if self._known.prepared and not anew:
+            self._check_marks()
+        make_folders(self._link, self._there, list(FOLDERS))
+        if not self._known.prepared:
+            self._known.prepare()
+            self._known.keep()
+
+    def send_handoff(self, name: str, data: bytes) -> None:
+        """Put an order into `handoffs/` there, whole or not at all; again is fine. Raises as `Sftp.put` does."""
+        if split_handoff_name(name) is None:
+            raise BadName(f"{name[:80]!a} is no name of a handoff")
+        with opened(self._link) as there:
+            there.put(f"{self._there.shared}/handoffs/{name}", data)
+        # What comes back of it is no news, also where it does not lie here yet.
+        self._known.brought(f"handoffs/{name}", sha256(data).hexdigest(), None)
+        self._known.keep()
+
+    def send_answer(self, run: str, name: str, data: bytes) -> None:
+        """Put the answer to an event into its run's folder there; again is fine. Raises as `Sftp.put` does."""
+        if name.startswith((".", "-")) or "/" in name or not name.isprintable() or not name:
+            raise BadName(f"{name[:80]!a} is no name of an event")
+        answers = f"{self._there.run(run)}/answers"
+        with opened(self._link) as there:
+            there.make_folder(answers)
+            there.put(f"{answers}/{name}", data)
+
+    def _check_marks(self) -> None:
+        check_marks(self._link, [self._there.shared, self._there.own], self._there.task)
+
+    # Back -----------------------------------------------------------------------------------------
+
+    def pull(self, runs: Collection[str]) -> Pulled:
+        """Bring what is new, first what steers. `runs` are the ids of those that are on this box, and not settled.
+
+        Of other runs nothing is brought. `ended` says why what is large, or a part of it, did not come.
+
+        Raises:
+            Emptied: the folders there are not those that we made. Nothing was brought.
+            Cut: the connection ended, or time was up. The next pull goes on where this one ended.
+            Unreachable, NotLetIn: there is no connection.
+            Unavailable: rsync is missing or failed, or the disk here is nearly full.
+
+        """
+        with _disk():
+            runs = self._begin(runs)
+            steered = self._steer(runs)
+        try:
+            with _disk():
+                return together([steered, self._haul(runs)])
+        except (Unavailable, Refused) as problem:
+            return together([steered, Pulled(more=True, ended=str(problem))])
+
+    def steer(self, runs: Collection[str]) -> Pulled:
+        """Bring what steers alone, with the artifacts that new reports name. Raises as `pull` does."""
+        with _disk():
+            return self._steer(self._begin(runs))
+
+    def _begin(self, runs: Collection[str]) -> frozenset[str]:
+        runs = frozenset(checked_name(run, "run id") for run in runs)
+        self._files.make_folder(self._here.mirror)
+        free = shutil.disk_usage(self._here.mirror).free
+        if free < LEAST_DISK:
+            raise Unavailable(f"{self._here.mirror}: {free} bytes are free: nothing is brought from a box")
+        self._check_marks()
+        return runs
+
+    def _steer(self, runs: frozenset[str]) -> Pulled:
+        settled, self._settled = self._settled == runs, None
+        took = self._bring_steering(runs)
+        names = self._publisher.news(runs, [name for name, _ in took.files] if settled else None)
+        if any(kind_of(name, runs) in {Kind.EVENT, Kind.EXIT} for name in names):
+            again = self._bring_steering(frozenset())
+            names |= self._publisher.news(runs, [name for name, _ in again.files])
+        names |= self._bring_named(names, runs)
+        result = self._publisher.publish(names, runs)
+        if not result.more:
+            self._settled = runs
+        misnamed = [name for name, _ in took.files if kind_of(name, runs) is None]
+        return together([result, self._left(took, misnamed)])
+
+    def _haul(self, runs: frozenset[str]) -> Pulled:
+        sources = [f"{self._there.own}/./runs"] if runs else []
+        sources.append(f"{self._there.shared}/./artifacts")
+        rules = ["- .tmp-*", "+ /artifacts", *_run_rules(runs, ["pane.log"])]
+        listed = self._mirror.bring(sources, rules=rules, only_list=True, deadline=HAULED)
+        large = [file for file in listed.files if kind_of(file[0], runs) in {Kind.ARTIFACT, Kind.LOG}]
+        chosen = choice(large, self._had(), self._bounds)
+        parts = [self._left(listed), Pulled(more=chosen.later or not listed.whole)]
+        if chosen.over:
+            why = f"{self._bounds.total} bytes of artifacts were brought; what is beyond stays on the box"
+            parts.append(self._publisher.refuse("artifacts", why))
+        if chosen.now:
+            settled, self._settled = self._settled, None
+            self._bring(chosen.now, HAULED)
+            brought = self._publisher.publish(self._publisher.news(runs, chosen.now), runs)
+            parts.append(brought)
+            self._settled = None if brought.more else settled
+        return together(parts)
+
+    def _bring_steering(self, runs: Collection[str]) -> Took:
+        """Bring handoffs, and what tells of these runs, if any are given."""
+        sources = [f"{self._there.own}/./runs", f"{self._there.own}/./requests/events"] if runs else []
+        rules = ["- .*", "- /handoffs/*/", *_run_rules(runs, ["claimed", "pid", "exit"])]
+        events = [f"+ /requests/events/{run}.*" for run in sorted(runs)]
+        rules += ["+ /requests", "+ /requests/events", *events, "- /requests/**"]
+        sources.append(f"{self._there.shared}/./handoffs")
+        return self._mirror.bring(sources, rules=rules, largest=STEERING, deadline=STEERED)
+
+    def _bring(self, names: Sequence[str], deadline: float) -> None:
+        """Bring files of the mirror's names, whichever folder there they lie in."""
+        shared, own = self._there.shared, self._there.own
+        paths = [f"{own if name.startswith('runs/') else shared}/./{name}".lstrip("/") for name in names]
+        self._mirror.bring(["/"], names=paths, deadline=deadline)
+
+    def _bring_named(self, names: Iterable[str], runs: Collection[str]) -> set[str]:
+        """Bring the artifacts that new reports name; return those that are news."""
+        reports = [name for name in names if kind_of(name, runs) is Kind.HANDOFF]
+        named = list(dict.fromkeys(each for name in reports for each in self._named(name)))
+        if not named:
+            return set()
+        try:
+            self._bring(named, NAMED)
+        except Cut:
+            if self._link.state().way is not Way.REACHABLE:
+                raise
+        for each in named:
+            self._publisher.make_folder(each)
+        return self._publisher.news(runs, named)
+
+    def _named(self, name: str) -> list[str]:
+        """Return the artifacts that a report in the mirror names, if it is one."""
+        try:
+            report = read_report(self._files.read(self._mirror.folder / name, LARGEST), name)
+        except (BadFile, Unreadable):
+            return []
+        evidence = [each for mark in report.criteria or () for each in mark.evidence]
+        found = []
+        for each in (*report.artifacts, *evidence):
+            path = posixpath.normpath(each.removeprefix(f"{self._there.shared}/"))
+            if kind_of(path, ()) is Kind.ARTIFACT:
+                found.append(path)
+        return found
+
+    def _had(self) -> int:
+        bases = self._known.bases.items()
+        return sum(base.stamp[2] for name, base in bases if base.stamp and name.startswith("artifacts/"))
+
+    def _left(self, took: Took, misnamed: Iterable[str] = ()) -> Pulled:
+        """Return what was left lying, there or in the mirror, as far as it was not told before."""
+        parts = [self._publisher.refuse(name, why) for name, why in took.left]
+        parts += [self._publisher.refuse(name, "nothing of this name comes from a box") for name in misnamed]
+        if took.said:
+            parts.append(self._publisher.refuse("rsync", took.said[-400:]))
+        self._known.keep()
+        return together(parts)
+
+
+@contextmanager
+def _disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise Unavailable(f"the disk here does not take what a box has: {problem}") from problem
+
+
+def _run_rules(runs: Collection[str], files: Sequence[str]) -> list[str]:
+    rules = ["+ /runs"]
+    for run in sorted(runs):
+        rules += [f"+ /runs/{run}", *(f"+ /runs/{run}/{file}" for file in files)]
+    return [*rules, "- /runs/**"]

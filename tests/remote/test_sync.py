@@ -1,0 +1,442 @@
+"""One task on a real box, its files sent there and brought here by a real rsync: order, refusals, conflicts, cuts."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from orchestrator.formats.place import Address
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.ssh import pull as pulling
+from orchestrator.hosts.ssh.child import Ended, run_child
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.publish import Pulled
+from orchestrator.hosts.ssh.pull import MARK, Emptied
+from orchestrator.hosts.ssh.reconcile import Bounds
+from orchestrator.hosts.ssh.states import Unreachable, Way
+from orchestrator.hosts.ssh.sync import Here, TaskSync
+from orchestrator.hosts.ssh.there import There
+from orchestrator.model.errors import BadName, Refused
+from orchestrator.ports.files import Entry
+from tests.polling import wait_until
+from tests.remote.boxes import Box, Boxes
+
+TASK, NAME, RUN = "build-0123abcd", "build", "r-0a1b"
+REPORT = "dev-20251127-154500.md"
+ODD = [
+    "two\nlines",
+    'it\'s "so"',
+    "-rf",
+    "a:b",
+    "$(touch x)",
+    "*",
+    "ü \\ é",
+    "b\\#012",
+    os.fsdecode(b"bad \xff"),
+]
+
+
+class Watched(DiskFiles):
+    """Files that tell what was written, read and listed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = list[str]()
+        self.looked = list[Path]()
+
+    def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
+        super().write(path, data, mode, durable=durable)
+        self.written.append(path.name)
+
+    def read(self, path: Path, limit: int = 67_108_864, start: int = 0) -> bytes:
+        self.looked.append(path)
+        return super().read(path, limit, start)
+
+    def entries(self, folder: Path) -> list[Entry]:
+        self.looked.append(folder)
+        return super().entries(folder)
+
+
+@dataclass
+class World:
+    """A task here and on a box."""
+
+    box: Box
+    link: Link
+    folder: Path
+    files: Watched = field(default_factory=Watched)
+
+    def __post_init__(self) -> None:
+        self.repo = self.box.home / "my repo"
+        self.root = self.box.home / ".local/state/agent-orchestrator-box"
+        self.there = There(TASK, NAME, str(self.repo), str(self.root))
+        self.shared, self.own = Path(self.there.shared), Path(self.there.own)
+        self.here = Here(self.folder / "tasks/build", self.folder / "home", self.folder / "boxes/b" / TASK)
+        self.repo.mkdir()
+
+    def sync(self, bounds: Bounds | None = None) -> TaskSync:
+        return TaskSync(self.link, self.files, self.there, self.here, os.environ, bounds=bounds)
+
+    def prepared(self) -> TaskSync:
+        made = self.sync()
+        made.prepare()
+        (self.own / "runs" / RUN).mkdir()
+        return made
+
+    def arrived(self) -> dict[str, bytes]:
+        """Return what lies here, but for conflicts that were kept."""
+        roots = (self.here.folder, self.here.home)
+        return {
+            str(path.relative_to(root)): path.read_bytes()
+            for root in roots
+            for path in root.rglob("*")
+            if path.is_file()
+        }
+
+
+@pytest.fixture
+def world(boxes: Boxes, tmp_path: Path) -> Iterator[World]:
+    box = boxes.add("alpha")
+    link = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    yield World(box, link, tmp_path)
+    link.close()
+
+
+def put(path: Path, data: bytes = b"there") -> None:
+    """Write a file as those on a box do: renamed into place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(".tmp-new")
+    temporary.write_bytes(data)
+    temporary.rename(path)
+
+
+def report(*artifacts: str) -> bytes:
+    lines = [
+        "# Handoff",
+        "**Status:** COMPLETE",
+        "",
+        "## Completed Work",
+        "All.",
+        "",
+        "## Artifacts Generated",
+    ]
+    return "\n".join([*lines, *(f"- {each}" for each in artifacts), ""]).encode()
+
+
+# Its folders ----------------------------------------------------------------------------------------
+
+
+def test_its_folders_are_made_there_for_nobody_else_and_kept_out_of_commits(world: World) -> None:
+    subprocess.run(["git", "init", "-q", str(world.repo)], check=True)
+    for _ in range(2):
+        world.sync().prepare()
+    for folder in (world.shared, world.own):
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert (folder / MARK).read_text() == f"{TASK}\n"
+    assert all((world.shared / name).is_dir() for name in ("handoffs", "artifacts/code", "scratchpad"))
+    assert (world.own / "requests/events").is_dir()
+    excluded = (world.repo / ".git/info/exclude").read_text().splitlines()
+    assert excluded.count("/tasks/build/") == 1
+    status = ["git", "-C", str(world.repo), "status", "--porcelain"]
+    assert subprocess.run(status, capture_output=True, check=True).stdout == b""
+
+
+def test_folders_of_another_task_and_handoffs_of_before_are_refused(world: World) -> None:
+    put(world.shared / "handoffs/old.md")
+    with pytest.raises(Refused, match="knows nothing"):
+        world.sync().prepare()
+    shutil.rmtree(world.shared)
+    put(world.shared / MARK, b"other-0123abcd\n")
+    with pytest.raises(Refused, match="another task"):
+        world.sync().prepare()
+    shutil.rmtree(world.repo)
+    with pytest.raises(Refused, match="is no folder there"):
+        world.sync().prepare()
+
+
+@pytest.mark.parametrize("which", ["shared", "own"])
+def test_folders_that_are_gone_stop_the_sync_and_are_not_made_anew_unasked(world: World, which: str) -> None:
+    sync = world.prepared()
+    put(world.shared / "handoffs" / REPORT)
+    sync.pull([RUN])
+    folder = getattr(world, which)
+    shutil.move(folder, world.box.home / "away")
+    folder.mkdir()
+    before = world.arrived()
+    for again in (sync, world.sync()):
+        with pytest.raises(Emptied, match="emptied, or its disk is not mounted"):
+            again.pull([RUN])
+        with pytest.raises(Emptied):
+            again.prepare()
+    assert world.arrived() == before
+    world.sync().prepare(anew=True)
+    assert world.sync().pull([RUN]).ended == ""
+    assert world.arrived() == before
+
+
+def test_orders_and_answers_go_there_and_no_name_leads_elsewhere(world: World) -> None:
+    sync = world.prepared()
+    order = "pm-20251127-154500.md"
+    sync.send_handoff(order, b"do it")
+    sync.send_answer(RUN, f"{RUN}.1.2", b"allow")
+    assert (world.shared / "handoffs" / order).read_bytes() == b"do it"
+    assert (world.own / "runs" / RUN / "answers" / f"{RUN}.1.2").read_bytes() == b"allow"
+    for name in ("../x.md", "x.md", "-pm.md", ""):
+        with pytest.raises(BadName):
+            sync.send_handoff(name, b"")
+        with pytest.raises(BadName):
+            sync.send_answer(RUN, name.replace("x.md", "../x"), b"") if name != "x.md" else sync.send_answer(
+                "../r", "x", b""
+            )
+    # It comes back to nobody, and is no news.
+    assert sync.pull([RUN]) == Pulled()
+    put(world.shared / "handoffs" / order, b"do something else")
+    assert [name for name, _ in sync.pull([RUN]).refused] == [f"handoffs/{order}"]
+    assert not world.arrived()
+
+
+# What comes -----------------------------------------------------------------------------------------
+
+
+def test_every_name_arrives_and_what_is_not_a_box_s_to_say_does_not(world: World) -> None:
+    sync = world.prepared()
+    for name in ODD:
+        put(world.shared / "handoffs" / f"{name}.md", os.fsencode(name))
+        put(world.shared / "artifacts/deep" / name / name, os.fsencode(name))
+    mine = {f"runs/{RUN}/{name}": b"there" for name in ("claimed", "pid", "exit", "pane.log")}
+    mine[f"requests/events/{RUN}.1.2.waits.json"] = b"there"
+    foreign = [
+        f"runs/{RUN}/order.md",
+        f"runs/{RUN}/launched",
+        f"runs/{RUN}/answers/{RUN}.1.2",
+        "runs/r-99/exit",
+        "requests/events/r-99.1.2.json",
+        "requests/stop.json",
+    ]
+    for name in [*mine, *foreign]:
+        put(world.own / name)
+    put(world.shared / "handoffs/deep/a.md")
+    put(world.shared / "task.md")
+    put(world.here.home / f"runs/{RUN}/order.md", b"mine")
+    result = sync.pull([RUN])
+    expected = {f"handoffs/{name}.md": os.fsencode(name) for name in ODD}
+    expected |= {f"artifacts/deep/{name}/{name}": os.fsencode(name) for name in ODD}
+    assert set(result.brought) == {*expected, *mine}
+    assert world.arrived() == expected | mine | {f"runs/{RUN}/order.md": b"mine"}
+    assert result.ended == ""
+    assert not result.more
+    assert world.box.logins() == 1
+
+
+def test_what_is_refused_is_told_once(world: World) -> None:
+    sync = world.prepared()
+    (world.shared / "handoffs/out.md").symlink_to("/etc/passwd")
+    (world.shared / "artifacts/out").symlink_to("/etc")
+    os.mkfifo(world.shared / "artifacts/pipe")
+    put(world.shared / "handoffs/notes.txt")
+    put(world.shared / "handoffs/pm-20251127-154500.md")
+    put(world.shared / "handoffs/huge.md", bytes(5_000_000))
+    assert sorted(name for name, _ in sync.pull([RUN]).refused) == [
+        "artifacts/out",
+        "artifacts/pipe",
+        "handoffs/huge.md",
+        "handoffs/notes.txt",
+        "handoffs/out.md",
+        "handoffs/pm-20251127-154500.md",
+    ]
+    for again in (sync, world.sync()):
+        assert again.pull([RUN]) == Pulled()
+    assert not world.arrived()
+
+
+@pytest.mark.parametrize("years", [-30, 30])
+def test_no_clock_is_asked(world: World, years: int) -> None:
+    sync = world.prepared()
+    for number in range(3):
+        path = world.shared / "handoffs" / REPORT
+        put(path, b"%d" % number)
+        at = path.stat().st_mtime_ns + (years - number) * 31_536_000 * 10**9
+        os.utime(path, ns=(at, at))
+        assert sync.pull([RUN]).brought == (f"handoffs/{REPORT}",)
+        assert world.arrived()[f"handoffs/{REPORT}"] == b"%d" % number
+
+
+def test_nothing_that_exists_on_one_side_is_deleted_on_the_other(world: World) -> None:
+    sync = world.prepared()
+    put(world.shared / "artifacts/a")
+    put(world.shared / "artifacts/b")
+    sync.pull([RUN])
+    (world.shared / "artifacts/a").unlink()
+    (world.here.folder / "artifacts/b").unlink()
+    put(world.here.folder / "artifacts/c", b"here")
+    assert sync.pull([RUN]) == Pulled()
+    assert world.sync().pull([RUN]) == Pulled()
+    assert world.arrived() == {"artifacts/a": b"there", "artifacts/c": b"here"}
+    assert sorted(path.name for path in (world.shared / "artifacts").iterdir() if path.is_file()) == ["b"]
+
+
+def test_both_sides_of_a_conflict_are_kept(world: World) -> None:
+    sync = world.prepared()
+    put(world.shared / "artifacts/a.txt")
+    sync.pull([RUN])
+    put(world.here.folder / "artifacts/a.txt", b"mine")
+    put(world.shared / "artifacts/a.txt", b"theirs")
+    assert sync.pull([RUN]).kept == (("artifacts/a.txt", "artifacts/a.kept-1.txt"),)
+    assert world.arrived() == {"artifacts/a.txt": b"theirs", "artifacts/a.kept-1.txt": b"mine"}
+
+
+# In which order -------------------------------------------------------------------------------------
+
+
+def test_the_artifacts_that_a_report_names_are_here_ahead_of_it(world: World) -> None:
+    sync = world.prepared()
+    put(world.shared / "artifacts/code/a.py")
+    put(world.shared / "artifacts/code/more/b.py")
+    put(world.shared / "artifacts/tests/c.py")
+    put(
+        world.shared / "handoffs" / REPORT,
+        report("artifacts/code/a.py", f"{world.shared}/artifacts/code/more"),
+    )
+    assert sync.steer([RUN]).brought == ("artifacts/code/a.py", f"handoffs/{REPORT}")
+    assert (world.here.folder / "artifacts/code/more").is_dir()
+    assert sorted(sync.pull([RUN]).brought) == ["artifacts/code/more/b.py", "artifacts/tests/c.py"]
+
+
+def test_what_an_agent_handed_in_before_it_ended_is_published_ahead_of_its_end(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = world.prepared()
+    bring, calls = pulling.Mirror.bring, list[object]()
+
+    def last_moment(self: pulling.Mirror, *args, **options):
+        calls.append(args)
+        if len(calls) == 1:
+            put(world.own / "runs" / RUN / "exit", b"code 0\n")
+        took = bring(self, *args, **options)
+        if len(calls) == 1:
+            # Its folder was read already.
+            put(world.shared / "handoffs" / REPORT, report())
+        return took
+
+    monkeypatch.setattr(pulling.Mirror, "bring", last_moment)
+    sync.pull([RUN])
+    assert world.files.written[-2:] == [REPORT, "exit"]
+
+
+def test_a_tree_without_end_holds_up_nothing_and_comes_bit_by_bit(world: World) -> None:
+    world.prepared()
+    sync = world.sync(Bounds(files=4, size=1000, total=6000))
+    for number in range(10):
+        put(world.shared / f"artifacts/{number}", bytes(300))
+    put(world.shared / "artifacts/large", bytes(20_000))
+    first = sync.pull([RUN])
+    assert len(first.brought) == 3
+    assert first.more
+    assert [name for name, _ in first.refused] == ["artifacts"]
+    put(world.shared / "handoffs" / REPORT, report())
+    second = sync.pull([RUN])
+    assert second.brought[0] == f"handoffs/{REPORT}"
+    assert len(second.brought) == 4
+    while sync.pull([RUN]).more:
+        pass
+    assert len(world.arrived()) == 11
+
+
+def test_what_did_not_change_is_neither_read_nor_listed(world: World) -> None:
+    sync = world.prepared()
+    for number in range(100):
+        put(world.shared / f"artifacts/{number}")
+    sync.pull([RUN])
+    world.files.looked.clear()
+    assert sync.pull([RUN]) == Pulled()
+    assert world.files.looked == []
+    put(world.shared / "artifacts/new")
+    sync.pull([RUN])
+    assert {path.name for path in world.files.looked} == {"new", "known"} - {"known"}
+    again = world.sync()
+    world.files.looked.clear()
+    again.pull([RUN])
+    assert not [path for path in world.files.looked if path.is_file()]
+
+
+# Cuts -----------------------------------------------------------------------------------------------
+
+
+def test_a_pull_that_is_cut_anywhere_leaves_nothing_half_and_is_caught_up(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The five calls of rsync of a pull, each cut ahead of it, in the middle and after it; then the box is back."""
+    sync = world.prepared()
+    expected = dict[str, bytes]()
+    stage = world.here.mirror / "tree.stage"
+    calls, cuts = [0], 0
+
+    def cut_at(call: int, moment: str) -> Callable[..., Ended]:
+        def run(*args, **options) -> Ended:
+            calls[0] += 1
+            if calls[0] != call:
+                return run_child(*args, **options)
+            if moment == "ahead":
+                world.box.kill_sessions()
+            with ThreadPoolExecutor(1) as pool:
+                going = pool.submit(run_child, *args, **options)
+                if moment == "midst":
+                    wait_until(lambda: going.done() or any(stage.rglob("*")), every=0.0005)
+                    world.box.kill_sessions()
+                ended = going.result(60)
+            if moment == "after":
+                world.box.kill_sessions()
+            return ended
+
+        return run
+
+    for call in range(1, 6):
+        for moment in ("ahead", "midst", "after"):
+            tag = f"{call}-{moment}"
+            new = {
+                f"artifacts/{tag}/named": os.urandom(3_000_000),
+                f"artifacts/{tag}/other": os.urandom(3_000_000),
+                f"requests/events/{RUN}.{len(expected)}.1.json": os.urandom(3_000_000),
+                f"handoffs/{tag}.md": report(f"artifacts/{tag}/named"),
+                f"handoffs/{tag}-2.md": os.urandom(3_000_000),
+            }
+            for name, data in new.items():
+                put((world.own if name.startswith("requests") else world.shared) / name, data)
+            expected |= new
+            calls[0] = 0
+            monkeypatch.setattr(pulling, "run_child", cut_at(call, moment))
+            cut = False
+            try:
+                cut = bool(sync.pull([RUN]).ended)
+            except Unreachable:
+                cut = True
+            assert calls[0] >= call
+            cuts += cut
+            assert world.arrived().items() <= expected.items()
+            monkeypatch.setattr(pulling, "run_child", run_child)
+            wait_until(lambda: world.link.state().way is Way.UNREACHABLE)
+            world.link.again()
+            if moment == "midst":
+                # The daemon was killed as well.
+                sync = world.sync()
+            assert not sync.pull([RUN]).ended
+            assert world.arrived() == expected
+            assert not any(stage.iterdir())
+    # After the last call nothing is left to be cut.
+    assert cuts >= 12
+
+
+def test_a_cable_that_is_out_is_noticed_and_what_came_meanwhile_comes_then(world: World) -> None:
+    sync = world.prepared()
+    with world.box.cut():
+        put(world.shared / "handoffs" / REPORT)
+        with pytest.raises(Unreachable):
+            sync.pull([RUN])
+        assert not world.arrived()
+    world.link.again()
+    assert sync.pull([RUN]).brought == (f"handoffs/{REPORT}",)

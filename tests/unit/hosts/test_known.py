@@ -1,0 +1,84 @@
+import os
+
+import pytest
+
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.ssh.known import TOLD, Base, Known
+
+STAMP = (1, 2, 3)
+ODD = ["a\nb", 'it\'s "so"', os.fsdecode(b"bad \xff"), "ü"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "box/known"
+
+
+def again(path):
+    return Known(DiskFiles(), path)
+
+
+def test_what_was_brought_and_told_is_remembered(path):
+    known = again(path)
+    for name in ODD:
+        known.brought(name, "digest", STAMP)
+    known.brought("sent", "other", None)
+    assert known.tell("link", "why")
+    known.prepare()
+    known.keep()
+    after = again(path)
+    assert after.bases == {name: Base("digest", STAMP) for name in ODD} | {"sent": Base("other", None)}
+    assert after.prepared
+    assert not after.tell("link", "why")
+    assert after.tell("link", "another why")
+
+
+def test_what_is_known_already_costs_no_write(path):
+    known = again(path)
+    known.brought("a", "digest", STAMP)
+    known.keep()
+    size = path.stat().st_size
+    known.brought("a", "digest", STAMP)
+    known.keep()
+    assert path.stat().st_size == size
+
+
+def test_a_line_that_was_cut_off_is_done_without(path):
+    known = again(path)
+    known.brought("a", "digest", STAMP)
+    known.brought("b", "digest", STAMP)
+    known.keep()
+    path.write_bytes(path.read_bytes()[:-5])
+    known = again(path)
+    assert list(known.bases) == ["a"]
+    known.brought("c", "digest", STAMP)
+    known.keep()
+    assert list(again(path).bases) == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    "line", [b"\0\0\0", b"[]", b'["base"]', b'["base",1,2,3]', b"{", b'["base","x","y",[1,2]]']
+)
+def test_a_line_that_does_not_read_is_left_out(path, line):
+    known = again(path)
+    known.brought("a", "digest", STAMP)
+    known.keep()
+    path.write_bytes(line + b"\n" + path.read_bytes())
+    assert list(again(path).bases) == ["a"]
+
+
+def test_it_does_not_grow_with_each_change(path):
+    for _ in range(4):
+        known = again(path)
+        for number in range(1_000):
+            known.brought("a", str(number), STAMP)
+        known.keep()
+    assert len(path.read_bytes().splitlines()) <= 2_100
+    assert again(path).bases["a"].digest == "999"
+
+
+def test_a_box_with_endless_refusals_is_told_of_so_often_and_no_more(path):
+    known = again(path)
+    assert all(known.tell(str(number), "why") for number in range(TOLD))
+    assert not known.tell("one more", "why")
+    assert len(known.told) == TOLD
