@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.formats.place import Address
+from orchestrator.hosts.processes import Process, send, start_of
 from orchestrator.hosts.ssh.child import Ended
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import DEADLINE, MOST, Link
@@ -116,6 +117,17 @@ class RunsBench:
             return number == step
 
         self.link.steps, self.link.before = 0, before
+
+    @contextmanager
+    def frozen_tmux(self) -> Iterator[None]:
+        """Stop the tmux server there in its tracks for a while."""
+        pid = int(self.host._tmux.cmd("display-message", "-p", "#{pid}").stdout[0])
+        server = Process(pid, start_of(pid))
+        send(server, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            send(server, signal.SIGCONT)
 
     def insist(self, deed: Callable[[], object]) -> None:
         """Do something, with a link that is not cut any more, until it is known to be done."""

@@ -100,6 +100,22 @@ def test_a_cable_out_in_the_middle_of_a_launch_is_known_and_leaves_one_agent(ben
     assert bench.standing("r1") is Standing.ALIVE
 
 
+def test_of_launches_that_a_frozen_tmux_there_kept_back_one_runs(bench: RunsBench, monkeypatch) -> None:
+    monkeypatch.setattr(box_tmux, "DEADLINE", 1.0)
+    called_off = bench.spec("r2", STARTS)
+    with bench.frozen_tmux():
+        for spec in (bench.spec("r1", STARTS), bench.spec("r1", STARTS), called_off):
+            with pytest.raises(Cut):
+                bench.host.launch(spec)
+        bench.host.end(called_off.folder, kill=False)
+    # What the server was told before it thawed is opened by then.
+    monkeypatch.undo()
+    bench.insist(bench.host.panes)
+    for run, starts in (("r1", 1), ("r2", 0)):
+        bench.quiet(run)
+        assert bench.starts(run) == starts
+
+
 def test_one_that_was_ended_before_a_cut_off_launch_is_tried_again_never_begins(bench: RunsBench) -> None:
     spec = bench.spec("r1", STARTS)
     bench.host.end(spec.folder, kill=False)
@@ -272,14 +288,10 @@ def test_the_server_there_is_ours_alone(boxes: Boxes, tmp_path: Path) -> None:
 def test_a_frozen_server_there_holds_up_nobody_for_long(bench: RunsBench, monkeypatch) -> None:
     monkeypatch.setattr(box_tmux, "DEADLINE", 1.0)
     bench.launched("r1")
-    pid = int(bench.host._tmux.cmd("display-message", "-p", "#{pid}").stdout[0])
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with bench.frozen_tmux():
         with pytest.raises(Unavailable):
             bench.host.panes()
         assert bench.standing("r1") is Standing.ALIVE
-    finally:
-        os.kill(pid, signal.SIGCONT)
     bench.insist(bench.host.panes)
 
 

@@ -1,0 +1,155 @@
+"""The script that looks at the runs of a box, by the shells that there are, and where there is no /proc."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from orchestrator.hosts.processes import start_of
+from orchestrator.hosts.ssh import runs
+from orchestrator.hosts.ssh.runs import ROOT, Answered, Asked, read_answer, read_observations, read_used
+from orchestrator.model.run import Exit
+from orchestrator.ports.host import Observation, Standing
+from tests.polling import wait_until
+
+FOLDER = "tasks/it's #{a} task/runs/r1"
+
+
+class Script:
+    """The script in a home of its own."""
+
+    def __init__(self, home: Path, shell: list[str], *, proc: bool) -> None:
+        self.home = home
+        self.folder = home / ROOT / FOLDER
+        self._shell = shell
+        self._proc = proc
+
+    def ask(self, verb: str, *words: str) -> Answered:
+        _, dash_c, text, *rest = runs.command(verb, *words)
+        if not self._proc:
+            text = text.replace("/proc/", f"{self.home}/no-proc/")
+        environ = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+        done = subprocess.run(
+            [*self._shell, dash_c, text, *rest],
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=30,
+            check=True,
+        )
+        assert done.stderr == b""
+        return read_answer(done.stdout)
+
+    def observe(self, seen: Observation | None = None) -> Observation | None:
+        asked = [Asked(FOLDER, seen)]
+        (found,) = read_observations(self.ask("observe", *runs.observing(asked)[6:]), asked)
+        return found
+
+    def launched(self, pid: int) -> None:
+        """Write down what a launcher would have written of itself."""
+        self.folder.mkdir(parents=True)
+        (self.folder / "claimed").touch()
+        start = start_of(pid) if self._proc else _lstart(pid)
+        (self.folder / "pid").write_text(f"pid {pid}\nstart {start}\nsession {pid}\npane %1\n")
+
+
+def _lstart(pid: int) -> str:
+    words = ["ps", "-o", "lstart=", "-p", str(pid)]
+    return subprocess.run(
+        words, env=os.environ | {"LC_ALL": "C"}, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+SHELLS = [
+    shell for shell in (["dash"], ["bash", "--posix"], ["bash"], ["busybox", "sh"]) if shutil.which(shell[0])
+]
+
+
+@pytest.fixture(params=[*((shell, True) for shell in SHELLS), (["sh"], False)], ids=str)
+def script(request: pytest.FixtureRequest, tmp_path: Path) -> Script:
+    shell, proc = request.param
+    if proc and not Path("/proc/self/stat").exists():
+        pytest.skip("there is no /proc here")
+    return Script(tmp_path / "a $HOME", shell, proc=proc)
+
+
+@pytest.fixture
+def agent() -> Iterator[subprocess.Popen[bytes]]:
+    """Give what leads a session, ignores TERM, and outlives what runs in it by a moment, as a launcher does."""
+    script = "trap '' TERM; echo ready; sleep 600 & sleep 600; exit 3"
+    with subprocess.Popen(["sh", "-c", script], start_new_session=True, stdout=subprocess.PIPE) as made:
+        assert made.stdout is not None
+        assert made.stdout.readline() == b"ready\n"
+        yield made
+        with suppress(ProcessLookupError):
+            os.killpg(made.pid, signal.SIGKILL)
+
+
+def test_a_look_makes_nothing(script: Script) -> None:
+    script.home.mkdir()
+    assert script.observe() == Observation(Standing.NOT_CLAIMED)
+    assert read_used(script.ask("cpu", FOLDER)) is None
+    assert list(script.home.iterdir()) == []
+
+
+def test_a_run_lives_is_ended_and_gone(script: Script, agent: subprocess.Popen[bytes]) -> None:
+    script.launched(agent.pid)
+    seen = script.observe()
+    assert seen is not None
+    assert (seen.standing, seen.pid, seen.pane) == (Standing.ALIVE, agent.pid, "%1")
+    assert script.observe(seen) == seen
+    (script.folder / "pid").unlink()
+    # Of one that was seen alive only its process is looked at.
+    assert script.observe(seen) == seen
+    (script.folder / "pid").write_text(f"pid {agent.pid}\nstart {seen.start}\nsession {agent.pid}\npane %1\n")
+    script.ask("end", FOLDER, "", "TERM")
+    assert agent.poll() is None
+    script.ask("end", FOLDER, "", "KILL")
+    assert agent.wait(timeout=10) == 3
+    assert script.observe(seen) == Observation(Standing.GONE, agent.pid, "%1", Exit(lost=True))
+
+
+def test_another_process_of_the_same_number_is_none_of_it(
+    script: Script, agent: subprocess.Popen[bytes]
+) -> None:
+    script.launched(agent.pid)
+    text = (script.folder / "pid").read_text().replace("start ", "start 1")
+    (script.folder / "pid").write_text(text)
+    for how in ("TERM", "KILL"):
+        script.ask("end", FOLDER, "", how)
+    assert agent.poll() is None
+    found = script.observe()
+    assert found is not None
+    assert found.exit == Exit(lost=True)
+
+
+def test_a_run_that_nobody_claimed_never_begins(script: Script) -> None:
+    script.home.mkdir()
+    for _ in range(2):
+        script.ask("end", FOLDER, "", "TERM")
+        assert script.observe() == Observation(Standing.GONE, exit=Exit(signal=signal.SIGTERM))
+    assert script.ask("prepare", FOLDER, "", "inbox").lines == [b"claimed"]
+    assert script.folder.stat().st_mode & 0o7777 == 0o700
+    assert (script.home / ROOT).stat().st_mode & 0o7777 == 0o700
+
+
+def test_a_claim_that_was_seen_and_is_not_there_makes_nothing(script: Script) -> None:
+    script.home.mkdir()
+    assert script.ask("end", FOLDER, "known", "KILL").lines == [b"missing"]
+    assert script.ask("prepare", FOLDER, "known", "inbox").lines == [b"missing"]
+    assert not script.folder.exists()
+
+
+def test_processor_time_is_that_of_the_living(script: Script) -> None:
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True) as busy:
+        script.launched(busy.pid)
+        if script._proc:
+            wait_until(lambda: (read_used(script.ask("cpu", FOLDER)) or 0) > 0.02)
+        else:
+            assert read_used(script.ask("cpu", FOLDER)) is None
+        busy.kill()
