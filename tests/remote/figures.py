@@ -8,16 +8,21 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from statistics import median
 
 from orchestrator.formats.place import Address
-from orchestrator.hosts.ssh.box import question
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.ssh import sftp
+from orchestrator.hosts.ssh.box import question
+from orchestrator.hosts.ssh.host import BoxHost
+from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror, check_marks
+from orchestrator.hosts.ssh.states import Cut
 from orchestrator.hosts.ssh.sync import Here, TaskSync
 from orchestrator.hosts.ssh.there import There
-from orchestrator.hosts.ssh.states import Cut
+from orchestrator.ports.host import LaunchSpec, Standing
 from tests.polling import wait_until
 from tests.remote.boxes import MISSING, Box, Boxes, boxes, may_isolate
 
@@ -95,6 +100,38 @@ def _pulls(user: Boxes, box: Box, link: Link, folder: str, count: int) -> None:
     _row(f"pull, {what}, a new handoff is here", [_seconds(one_more) for _ in range(_TIMES)])
 
 
+def _files(box: Box, link: Link) -> None:
+    def put() -> None:
+        with sftp.opened(link) as there:
+            for number in range(5):
+                there.put(f"{box.home}/file-{number}", bytes(4000))
+
+    _row("five files of 4 KB by SFTP", [_seconds(put) for _ in range(_TIMES)])
+
+
+def _runs(box: Box, link: Link, state: Path) -> None:
+    task = state / "tasks" / "figures-0123abcd"
+    host = BoxHost(link, state)
+    host.open_session(task.name, "figures", task / "pm.log")
+    runs = [task / "runs" / f"r{number}" for number in range(_TIMES)]
+
+    def launch(folder: Path) -> None:
+        argv = ("sleep", "600")
+        host.launch(
+            LaunchSpec(folder.name, folder, argv, box.home, task.name, "dev", {"PATH": os.environ["PATH"]})
+        )
+        while host.observe(folder).standing is not Standing.ALIVE:
+            time.sleep(0.001)
+
+    _row("launch, until it is seen alive", [_seconds(partial(launch, run)) for run in runs])
+    _row("observe one of them", [_seconds(lambda: host.observe(runs[0])) for _ in range(_TIMES)])
+    _row("observe all 20", [_seconds(lambda: host.observe_all(runs)) for _ in range(_TIMES)])
+    afresh = [_seconds(lambda: BoxHost(link, state).observe_all(runs)) for _ in range(_TIMES)]
+    _row("observe all 20, none seen before", afresh)
+    _row("every pane", [_seconds(host.panes) for _ in range(_TIMES)])
+    _row("end by KILL, until it is gone", [_seconds(partial(host.end, run, kill=True)) for run in runs])
+
+
 def _command(pid: int) -> str:
     try:
         with open(f"/proc/{pid}/cmdline") as file:  # noqa: PTH123 - a process, not a file of ours
@@ -127,6 +164,8 @@ def _figures(user: Boxes) -> None:
         "what a box is like, one round trip",
         [_seconds(lambda: link.run(question("/", ["git"]))) for _ in range(_TIMES)],
     )
+    _files(box, link)
+    _runs(box, link, user.folder / "state")
     for folder in ("artifacts", "handoffs"):
         for count in (10, 10_000):
             _pulls(user, box, link, folder, count)

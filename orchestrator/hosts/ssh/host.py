@@ -24,6 +24,7 @@ from orchestrator.hosts.tmux_words import checked_target, shown
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 
+_AT_ONCE: Final = 200  # runs: the system takes 128 KB for a word, which a command line over ssh is
 _CLAIMS: Final = (CLAIMED, PID, EXIT)
 _TMUX_CONFIG: Final = package_files("orchestrator.hosts").joinpath("tmux.conf").read_bytes()
 
@@ -89,15 +90,18 @@ class BoxHost(Panes):
             raise Unavailable(self._missing(folder)) from None
 
     def observe_all(self, folders: Sequence[Path]) -> dict[Path, Observation]:
-        """Tell how far runs are, in one round trip; one of which nothing certain was told is left out.
+        """Tell how far runs are, in one round trip for up to 200; one of which nothing certain was told is left out.
 
         That is so too of one whose claim was seen and is not there any more: it may live.
         """
+        told: dict[Path, Observation] = {}
+        for first in range(0, len(folders), _AT_ONCE):
+            told |= self._observed(folders[first : first + _AT_ONCE])
+        return told
+
+    def _observed(self, folders: Sequence[Path]) -> dict[Path, Observation]:
         asked = [Asked(self._there(folder), self._alive(folder)) for folder in folders]
-        if not asked:
-            return {}
-        most = PER_RUN * (len(asked) + 1)
-        ended = self._link.run(runs.observing(asked), most=most)
+        ended = self._link.run(runs.observing(asked), most=PER_RUN * (len(asked) + 1))
         seen = zip(folders, runs.read_observations(runs.read_answer(ended.out), asked), strict=True)
         return {folder: each for folder, each in seen if each is not None and self._believed(folder, each)}
 
