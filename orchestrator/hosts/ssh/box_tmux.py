@@ -7,11 +7,9 @@ from typing import Final
 
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.runs import ROOT
+from orchestrator.hosts.ssh.window import BOX_TMUX
 from orchestrator.hosts.tmux_failures import failure
 from orchestrator.model.errors import Unavailable
-
-SOCKET: Final = "agent-orchestrator-box"
-"""The name of the server (`tmux -L`): nobody else's, so what it is started with is ours."""
 
 DEADLINE: Final = 10.0
 """Seconds that one command may take, its way there included: a frozen server would hang it for ever."""
@@ -41,7 +39,7 @@ class Printed:
 class BoxTmux:
     """One tmux server on a box, spoken to over the shared connection. Safe to call from several threads."""
 
-    def __init__(self, link: Link, socket: str = SOCKET) -> None:
+    def __init__(self, link: Link, socket: str = BOX_TMUX) -> None:
         self._link = link
         self._socket = socket
 
