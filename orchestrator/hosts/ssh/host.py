@@ -25,7 +25,9 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 
 _CLAIMS: Final = (CLAIMED, PID, EXIT)
-_TMUX_CONFIG: Final = package_files("orchestrator.hosts").joinpath("tmux.conf").read_bytes()
+_TMUX_CONFIG: Final = b"\n".join(
+    package_files(room).joinpath("tmux.conf").read_bytes() for room in ("orchestrator.hosts", __package__)
+)
 
 
 class BoxHost(Panes):
