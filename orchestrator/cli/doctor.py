@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.cli.diagnosis import findings, login_of
-from orchestrator.cli.examination import examine
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, can_run
 from orchestrator.cli.inside import forbid_inside_run
@@ -41,6 +40,9 @@ def run(options: Namespace) -> int:
     """Look, say what was found, and end with 1 if a task could not run."""
     if options.host is not None:
         return _at_box(options)
+    # Looking at this machine takes more than looking at a box.
+    from orchestrator.cli.examination import examine
+
     project = Path(options.project).expanduser().resolve()
     seen = examine(project, os.environ, _progress)
     found = findings(seen)

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.box_tmux import SOCKET
+from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Unreachable
-from orchestrator.hosts.ssh.window import BOX_TMUX, ensure_window, window_argv
+from orchestrator.hosts.ssh.window import ensure_window, window_argv
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.errors import Refused
 from tests.polling import wait_until
@@ -22,7 +24,6 @@ from tests.tmux_server import tmux_socket as tmux_socket  # noqa: PLC0414 - a fi
 
 SESSION = "tidy-0a1b2c3d"
 LOST = re.compile(r" alpha: unreachable since [0-2][0-9]:[0-5][0-9], trying again")
-CONFIG = Path(__file__).resolve().parents[2] / "orchestrator" / "hosts" / "ssh" / "tmux.conf"
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ class Window:
         self.here, self.box, self.link = here, box, link
 
     def there(self, *words: str) -> str:
-        command = ["tmux", "-L", BOX_TMUX, "-f", str(CONFIG), *words]
+        command = ["tmux", "-L", SOCKET, *words]
         environ = {**self.here.environ, **self.box.environ}
         done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=10, check=True)
         return done.stdout.rstrip("\n")
@@ -77,6 +78,11 @@ class Window:
 @pytest.fixture
 def window(tmux_socket: TmuxSocket, box: Box, link: Link) -> Window:
     made = Window(tmux_socket, box, link)
+    # The server is begun as `BoxHost` begins it, with its settings.
+    BoxHost(link, box.folder / "state").open_session(
+        "first", "Tidy up", box.folder / "state/tasks/first-1/pm.log"
+    )
+    link.close()
     made.there(
         "new-session", "-d", "-s", SESSION, "-x", "80", "-y", "20", "sh", "-c", "echo at work; exec cat"
     )
@@ -103,12 +109,13 @@ def test_a_cut_is_shown_over_the_last_picture_and_it_comes_back_by_itself(window
 
 
 def test_it_makes_no_connection_of_its_own(window: Window) -> None:
+    before = window.box.logins()
     window.open()
     wait_until(lambda: LOST.search(window.shows()), within=20)
-    assert window.box.logins() == 0
+    assert window.box.logins() == before
     window.link.run(["true"])
     wait_until(lambda: "at work" in window.shows(), within=20)
-    assert window.box.logins() == 1
+    assert window.box.logins() == before + 1
 
 
 def test_a_terminal_that_a_program_left_odd_is_put_right_while_nothing_is_shown(window: Window) -> None:
@@ -157,6 +164,22 @@ def _commands(box: Box) -> list[str]:
     return found
 
 
+def test_the_keys_of_both_tmuxes_are_of_use(window: Window) -> None:
+    window.there(
+        "new-window", "-d", "-t", f"={SESSION}:", "-n", "other", "sh", "-c", "echo the other; exec cat"
+    )
+    window.link.run(["true"])
+    window.open()
+    wait_until(lambda: "at work" in window.shows() and "(C-a)" in window.shows(), within=20)
+    window.here.tmux("send-keys", "-t", "=t:", "C-a", "n")
+    wait_until(lambda: "the other" in window.shows())
+    window.here.tmux("send-keys", "-t", "=t:", "C-b", "n")
+    # C-b is a key like others there, and C-a C-a reaches the program.
+    wait_until(lambda: "^Bn" in window.shows())
+    window.here.tmux("send-keys", "-t", "=t:", "C-a", "C-a")
+    wait_until(lambda: "^Bn^A" in window.shows())
+
+
 def test_who_detaches_there_is_attached_again(window: Window) -> None:
     window.link.run(["true"])
     window.open()
@@ -172,7 +195,7 @@ def test_closing_the_window_leaves_the_box_as_it_is(window: Window) -> None:
     wait_until(window.clients, within=20)
     window.here.tmux("kill-session", "-t", "=t")
     wait_until(lambda: not window.clients(), within=20)
-    assert window.there("list-sessions", "-F", "#{session_name}") == SESSION
+    assert SESSION in window.there("list-sessions", "-F", "#{session_name}").splitlines()
     assert window.link.run(["echo", "on"]).out == b"on\n"
 
 

@@ -27,7 +27,9 @@ from orchestrator.ports.host import LaunchSpec, Observation, Standing
 
 _AT_ONCE: Final = 200  # runs: the system takes 128 KB for a word, which a command line over ssh is
 _CLAIMS: Final = (CLAIMED, PID, EXIT)
-_TMUX_CONFIG: Final = package_files("orchestrator.hosts").joinpath("tmux.conf").read_bytes()
+_TMUX_CONFIG: Final = b"\n".join(
+    package_files(room).joinpath("tmux.conf").read_bytes() for room in ("orchestrator.hosts", __package__)
+)
 
 
 class BoxHost(Panes):

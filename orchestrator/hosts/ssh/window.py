@@ -10,14 +10,12 @@ from importlib.resources import files as package_files
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.box_tmux import SOCKET
 from orchestrator.hosts.ssh.master import MasterPlace, line_of
 from orchestrator.hosts.tmux_words import checked_pane, checked_target, word
 
 if TYPE_CHECKING:
     from orchestrator.hosts.tmux import Tmux
-
-BOX_TMUX: Final = "agent-orchestrator-box"
-"""The name of our tmux server on a box (`tmux -L`): beside the user's own, and beside ours if we live there too."""
 
 BOX_OPTION: Final = "@box"
 """What tells the window of a box from others here: an option of its pane, with the box's address."""
@@ -38,7 +36,7 @@ def window_argv(place: MasterPlace, session: str) -> list[str]:
         Refused: the session's name is none of ours, or the socket's path is too long.
 
     """
-    there = line_of(["sh", "-c", _ATTACH, "sh", BOX_TMUX, checked_target(session)])
+    there = line_of(["sh", "-c", _ATTACH, "sh", SOCKET, checked_target(session)])
     attach = [*place.channel_words(terminal=True), "--", place.address.host, there]
     argv = ["sh", "-c", _SCRIPT, "box-window", str(place.address), str(place.socket), *attach]
     return [word(each) for each in argv]
