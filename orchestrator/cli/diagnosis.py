@@ -25,6 +25,7 @@ def findings(seen: Seen) -> list[Finding]:
     """Return everything worth saying, in the order of the screen."""
     return [
         *_of_clis(seen),
+        *_of_own(seen),
         *_of_programs(seen.programs),
         *_of_settings(seen),
         *_of_folders(seen),
@@ -53,7 +54,7 @@ def login_of(seen: CliSeen) -> str:
 def _of_clis(seen: Seen) -> Iterator[Finding]:
     for each in seen.clis:
         yield from _of_cli(each)
-    if seen.clis and not any(each.asked.path for each in seen.clis):
+    if seen.clis and not seen.own and not any(each.asked.path for each in seen.clis):
         yield Finding(
             "agents",
             Severity.WARN,
@@ -78,6 +79,17 @@ def _of_clis(seen: Seen) -> Iterator[Finding]:
         )
 
 
+def _of_own(seen: Seen) -> Iterator[Finding]:
+    for each in seen.own:
+        if not each.path and not each.placed:
+            yield Finding(
+                each.name,
+                Severity.WARN,
+                f"the settings define it, but an agent would find no program {each.word}",
+                f"correct `command` under [runtimes.{each.name}] of {seen.settings_file}",
+            )
+
+
 def _named(clis: Iterable[CliSeen]) -> str:
     return ", ".join(each.cli.name for each in clis)
 
@@ -97,6 +109,10 @@ def _of_cli(seen: CliSeen) -> Iterator[Finding]:
             f"{asked.version} is older than any version that this was tried with "
             f"({'.'.join(map(str, cli.tried))})",
             cli.install,
+        )
+    if seen.driven and not cli.tried:
+        yield Finding(
+            cli.name, Severity.NOTE, "untested: driven as its documents say, and never seen to work"
         )
     if not seen.driven:
         yield Finding(cli.name, Severity.NOTE, "is here, but this version has no runtime for it")

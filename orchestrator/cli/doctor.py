@@ -90,6 +90,7 @@ def _screen(seen: Seen, found: list[Finding]) -> list[str]:
     width, colour = columns(), coloured(sys.stdout)
     home = os.environ.get("HOME", "")
     rows = [_row(each, home) for each in seen.clis if each.asked.path]
+    rows += [(each.name, "", each.signals, "", shortened(each.path or each.word, home)) for each in seen.own]
     lines = [*table(_HEADINGS, rows, width, colour=colour, spare=True), ""] if rows else []
     missing = [each.cli for each in seen.clis if not each.asked.path]
     if missing:
@@ -103,7 +104,7 @@ def _screen(seen: Seen, found: list[Finding]) -> list[str]:
 
 def _row(seen: CliSeen, home: str) -> tuple[str, ...]:
     asked = seen.asked
-    signals = seen.cli.signals if seen.driven else "no runtime yet"
+    signals = seen.cli.told_by if seen.driven else "no runtime yet"
     return seen.cli.name, asked.version or "?", signals, login_of(seen), shortened(asked.path or "", home)
 
 
@@ -117,10 +118,15 @@ def _shape(seen: Seen, found: list[Finding]) -> dict[str, Any]:
                 "version": each.asked.version or None,
                 "logins": list(each.logins),
                 "held_back": list(each.held_back),
-                "signals": each.cli.signals if each.driven else None,
+                "signals": each.cli.told_by if each.driven else None,
+                "tested": bool(each.cli.tried),
                 "install": each.cli.install,
             }
             for each in seen.clis
+        ],
+        "runtimes": [
+            {"name": each.name, "program": each.word, "path": each.path or None, "signals": each.signals}
+            for each in seen.own
         ],
         "findings": [each.shape() for each in found],
     }

@@ -20,11 +20,12 @@ import orchestrator
 from orchestrator import places
 from orchestrator.cli.beat import LATE, Beat
 from orchestrator.cli.exits import CommandError
-from orchestrator.cli.seen import Asked, CliSeen, Folder, Seen
+from orchestrator.cli.seen import Asked, CliSeen, Folder, OwnSeen, Seen
 from orchestrator.cli.service import service_of
 from orchestrator.formats.settings import load_settings
 from orchestrator.model.errors import Refused
-from orchestrator.model.settings import PASSED
+from orchestrator.model.programs import PLACE, Program
+from orchestrator.model.settings import Settings
 from orchestrator.runtimes.choice import RUNTIMES
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.inventory import AGENT_CLIS, AgentCli, program_on
@@ -69,12 +70,12 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
 
     """
     config = places.config_file(environ)
-    names: tuple[str, ...] = PASSED
-    fault = ""
+    settings, fault = Settings(), ""
     try:
-        names = load_settings(Path(config), environ).environment.passed
+        settings = load_settings(Path(config), environ)
     except (Refused, OSError) as error:
         fault = str(error)
+    names = settings.environment.passed
     state = places.state_folder(environ)
     beat, state_fault = _beat(state)
     theirs = _environment_of(beat.pid) if beat is not None and beat.up else None
@@ -84,6 +85,7 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
     home = environ.get("HOME", "")
     return Seen(
         clis=tuple(_cli(each, asked, house) for each, asked in clis),
+        own=tuple(_own(each, house, project) for each in settings.runtimes),
         programs=programs,
         folders=(_state(state, state_fault), _project(project)),
         repository=_is_repository(project),
@@ -171,6 +173,18 @@ def _cli(cli: AgentCli, asked: Asked, house: _House) -> CliSeen:
         unheard=tuple(name for name in missed if name in heard),
         driven=cli.name in RUNTIMES,
     )
+
+
+def _own(program: Program, house: _House, project: Path) -> OwnSeen:
+    """Look for a program of the settings as an agent of `project` would; what it speaks as tells of its turns."""
+    told = next((cli.told_by for cli in AGENT_CLIS if cli.name == program.events), "")
+    signals = f"{told} of {program.events}" if program.events else "exit"
+    word = program.command[0]
+    if PLACE.search(word):
+        return OwnSeen(program.name, word, signals, placed=True)
+    reaching = passed(house.daemons, (*house.names, *program.variables)) | dict(program.environment)
+    found = shutil.which(str(project / word)) if "/" in word else program_on(reaching.get("PATH", ""), word)
+    return OwnSeen(program.name, word, signals, found or "")
 
 
 def _environment_of(pid: int) -> dict[str, str] | None:

@@ -66,9 +66,10 @@ task config --json
 
 task doctor --json
   can_run                                        whether a task could run; then the exit code is 0, else 1
-  clis[]       name path version logins[] held_back[] signals install
+  clis[]       name path version logins[] held_back[] signals tested install
                logins: files and variables that an agent would find; held_back: variables that reach none
                signals: null where this version has no runtime for it
+  runtimes[]   name program path signals         those that the settings define
   findings[]   topic severity text mend          severity: ok note warn missing
 
 task doctor HOST --json

@@ -45,6 +45,21 @@ class CliSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnSeen:
+    """A runtime that the settings define. `word` is what it begins with, `path` where an agent would find that.
+
+    `placed` says that the word is filled in for each run, so that nobody can look for it ahead of one. `signals` says
+    what tells of its turns. It is asked nothing: what it would do with a question nobody knows.
+    """
+
+    name: str
+    word: str
+    signals: str
+    path: str = ""
+    placed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Folder:
     """A folder that a task needs; `fault` says why it cannot be used, `room` and `inodes` what is free there."""
 
@@ -60,6 +75,7 @@ class Seen:
     """All that was seen. What could not be found out is None, or empty."""
 
     clis: tuple[CliSeen, ...] = ()
+    own: tuple[OwnSeen, ...] = ()
     programs: dict[str, Asked] = field(default_factory=dict)
     folders: tuple[Folder, ...] = ()
     repository: bool = True

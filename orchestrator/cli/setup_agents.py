@@ -1,7 +1,11 @@
-"""`task setup-agents`: writes the default agents into a project, adds what is missing, overwrites nothing (H5)."""
+"""`task setup-agents`: writes the default agents into a project, adds what is missing, overwrites nothing (H5).
+
+For whom, if nobody says: the CLIs that are installed, and in the form that the PM itself reads, Claude Code's.
+"""
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +21,7 @@ from orchestrator.formats.agent_forms import (
 )
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.agents import Agent
+from orchestrator.runtimes.inventory import AGENT_CLIS, program_on
 from orchestrator.shipped import shipped
 
 EXAMPLE = "task setup-agents --project ~/src/shop"
@@ -52,13 +57,21 @@ FORMS: Final = {
 """By CLI (HUB 3.4). aider knows neither agents nor skills. Codex, Gemini CLI and opencode share a folder of skills."""
 
 
+OWN: Final = "claude"
+"""The form that is written in any case: an agent that is changed there is the one that tasks are run with (H5)."""
+
+ALL: Final = "all"
+
+
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task setup-agents` understands."""
     parser.add_argument(
         "--project", metavar="PATH", default=".", help="the project's folder, if you are not in it"
     )
     parser.add_argument(
-        "--form", choices=(*FORMS, "all"), default="all", help="for which CLI to write them (default: all)"
+        "--form",
+        choices=(*FORMS, ALL),
+        help="for which CLI (usually: claude, which tasks read, and those installed)",
     )
 
 
@@ -67,14 +80,26 @@ def run(options: Namespace) -> int:
     project = Path(options.project).expanduser().resolve()
     if not project.is_dir():
         raise CommandError(Exit.USAGE, f"{project} is no folder: give the project's by --project PATH")
-    forms = list(FORMS) if options.form == "all" else [options.form]
+    forms = forms_for(options.form, os.environ.get("PATH", ""))
     for path, outcome in setup_agents(project, forms):
         print(f"{outcome} {path}")
     for note in (FORMS[form].note for form in forms):
         if note:
             print(note)
+    if options.form is None and len(forms) < len(FORMS):
+        print(f"written for {', '.join(forms)}; --form writes them for another agent CLI, or for all")
     print("change them as you like, or add your own beside them: nothing is ever overwritten")
     return Exit.DONE
+
+
+def forms_for(wanted: str | None, path: str) -> list[str]:
+    """Return in which forms to write: as was asked for, or by the CLIs that are on a `PATH`."""
+    if wanted == ALL:
+        return list(FORMS)
+    if wanted is not None:
+        return [wanted]
+    here = {cli.name for cli in AGENT_CLIS if program_on(path, cli.program)}
+    return [form for form in FORMS if form in here or form == OWN]
 
 
 def setup_agents(project: Path, forms: Sequence[str]) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The transcripts that agent programs keep: what one has grown by, and when its lines say that they were written."""
+"""The transcripts that agent programs keep: what one has grown by, when its lines were written, whether it is whole."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.ports.files import Unreadable
+from orchestrator.runtimes import Remembering
 
 if TYPE_CHECKING:
+    from orchestrator.model.run import Run
     from orchestrator.ports.files import Files
+    from orchestrator.runtimes import Runtime
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +36,24 @@ def grown(files: Files, transcript: str, place: int) -> bytes:
     except Unreadable as error:
         log.warning("a transcript does not read: %s", error)
         return b""
+
+
+def remembered(files: Files, run: Run, runtime: Runtime) -> bool:
+    """Tell whether the conversation of a run can be gone on with, as far as can be seen from here.
+
+    Its program would exit at once where it cannot. In doubt it can: where its transcript is not known, lies on a box,
+    or does not read.
+    """
+    if not run.transcript or run.far or not isinstance(runtime, Remembering):
+        return True
+    path = Path(run.transcript)
+    if files.entry(path) is None:
+        return False
+    try:
+        return runtime.remembers(files.read(path))
+    except Unreadable as error:
+        log.warning("a transcript does not read: %s", error)
+        return True
 
 
 def told_at(line: bytes) -> float:

@@ -124,3 +124,12 @@ class Metered(Protocol):
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what a transcript tells, given its bytes from `before.offset` on. Never raises."""
         ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A runtime whose program does not always find a conversation again that it has begun."""
+
+    def remembers(self, transcript: bytes) -> bool:
+        """Tell whether a conversation can be gone on with, by all that its transcript holds. Never raises."""
+        ...

@@ -55,6 +55,8 @@ _ACTS: Final = {
     "AskUserQuestion": Act.ASK,
     "ExitPlanMode": Act.ASK,
 }
+_SAID: Final = (b'"type":"user"', b'"type":"assistant"')
+"""Of what begins so in a text the quotation marks are escaped."""
 _PATHS: Final = ("file_path", "notebook_path", "path")
 
 
@@ -140,6 +142,14 @@ class Claude:
     def appended(self, lines: Sequence[bytes]) -> list[Event]:
         """Return nothing: its hooks tell all that there is to know of a turn."""
         return []
+
+    def remembers(self, transcript: bytes) -> bool:
+        """Tell whether anything that was said stands there.
+
+        What is said is written after a tenth of a second, and what is not written when it is ended (2.1.197) is lost;
+        a few lines about the session are always written then.
+        """
+        return any(said in transcript for said in _SAID)
 
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what its transcript tells of tokens and cost."""

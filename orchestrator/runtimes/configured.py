@@ -16,7 +16,7 @@ from orchestrator.model.errors import Refused
 from orchestrator.model.event import Event, Reply
 from orchestrator.model.programs import PLACE, Program
 from orchestrator.model.usage import Read
-from orchestrator.runtimes import Launching, Metered, Spawn
+from orchestrator.runtimes import Launching, Metered, Remembering, Spawn
 from orchestrator.runtimes.screens import Rule, rules_of
 
 if TYPE_CHECKING:
@@ -103,6 +103,11 @@ class Configured:
         """Return what such a transcript tells of tokens and cost, if anything."""
         theirs: object = self.speaks
         return theirs.usage(appended, before) if isinstance(theirs, Metered) else before
+
+    def remembers(self, transcript: bytes) -> bool:
+        """Tell whether the program whose hooks it speaks would go on with it."""
+        theirs: object = self.speaks
+        return theirs.remembers(transcript) if isinstance(theirs, Remembering) else True
 
 
 def _filled(words: Sequence[str], spawn: Spawn) -> list[str]:

@@ -226,6 +226,14 @@ class Gemini:
         """Return the turns that failed or were broken off: its hook tells of their end as of any other."""
         return events_of(lines)
 
+    def remembers(self, transcript: bytes) -> bool:
+        """Tell whether its first line stands there.
+
+        Any other Gemini CLI of its user's, at its start, deletes a session in which nothing was said yet; what is said
+        then comes into a file without one.
+        """
+        return b'"projectHash":' in transcript
+
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what its session tells of tokens."""
         return gemini_usage(appended, before)

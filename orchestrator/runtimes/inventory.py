@@ -44,6 +44,11 @@ class AgentCli:
     tried: tuple[int, ...] = ()
     asked: tuple[str, ...] = ("--version",)
 
+    @property
+    def told_by(self) -> str:
+        """What tells of its turns, and that nobody has seen it do so."""
+        return self.signals if self.tried else f"{self.signals} (untested)"
+
 
 _MODEL_KEYS: Final = (
     "ANTHROPIC_API_KEY",
@@ -136,7 +141,7 @@ _KIRO: Final = AgentCli(
         Store("", "~/Library/Application Support", "kiro-cli/data.sqlite3"),
     ),
     variables=("KIRO_API_KEY",),
-    signals="hooks (untested)",
+    signals="hooks",
 )
 _AIDER: Final = AgentCli(
     name="aider",
@@ -154,8 +159,8 @@ _AIDER: Final = AgentCli(
     tried=(0, 86),
 )
 
-AGENT_CLIS: Final = (_CLAUDE, _CODEX, _GEMINI, _OPENCODE, _KIRO, _AIDER)
-"""In the order in which `runtime: auto` takes the first that is installed."""
+AGENT_CLIS: Final = (_CLAUDE, _CODEX, _GEMINI, _OPENCODE, _AIDER, _KIRO)
+"""In the order in which `runtime: auto` takes the first that is installed: those that nobody has tried come last."""
 
 
 def program_on(path: str, program: str) -> str | None:

@@ -47,7 +47,10 @@ class Dies(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """All that it takes to launch one run. `tmux` is the name of a server's socket, `session` what it goes on with."""
+    """All that it takes to launch one run.
+
+    `tmux` is the name of a server's socket, `session` what it goes on with, and `transcript` where that is kept.
+    """
 
     where: Places
     tmux: str
@@ -57,6 +60,7 @@ class Call:
     number: int
     text: str
     session: str = ""
+    transcript: str = ""
 
     @property
     def run(self) -> str:
@@ -68,7 +72,9 @@ class Call:
         run = Run(self.run, step, 1, "dev", "dev", Purpose.WORK, 0.0, order=name, life=Life.STARTING)
         runs = [run]
         if self.session:
-            before = replace(run, id="r-0", order="", life=Life.GONE, session=self.session)
+            before = replace(
+                run, id="r-0", order="", life=Life.GONE, session=self.session, transcript=self.transcript
+            )
             runs = [before, replace(run, resumes=before.id)]
         return PMState(
             id=TASK,

@@ -26,7 +26,7 @@ from orchestrator.daemon.world import Places
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.tmux import Tmux
-from orchestrator.model.event import EventKind, Reply, Say
+from orchestrator.model.event import Event, EventKind, Reply, Say
 from orchestrator.model.permission import Policy
 from orchestrator.pm.state import PMState
 from orchestrator.ports.files import Entry
@@ -99,11 +99,16 @@ class Post:
                 break
             before = made[-1] if number % 2 else None
             ended = before.told(EventKind.ENDED) if before is not None else []
-            made.append(self.deliver(ended[-1].session if ended else ""))
+            made.append(self.deliver(ended[-1] if ended else None))
         return made
 
-    def deliver(self, session: str = "") -> Delivery:
-        """Deliver one order, wait until its turn is over, and end its run."""
+    def deliver(self, ended: Event | None = None) -> Delivery:
+        """Deliver one order, wait until its turn is over, and end its run.
+
+        Args:
+            ended: the end of a turn, with whose conversation it is to go on.
+
+        """
         with self._lock:
             self._count += 1
             number = self._count
@@ -113,7 +118,15 @@ class Post:
         socket = self.bench.socket
         text = an_order(self.seed * 1_000_000 + number)
         call = Call(
-            self.where, socket.name, self.environ, socket.environ, agent(self.cli), number, text, session
+            self.where,
+            socket.name,
+            self.environ,
+            socket.environ,
+            agent(self.cli),
+            number,
+            text,
+            ended.session if ended else "",
+            ended.transcript if ended else "",
         )
         delivery = self.under_way[call.run] = Delivery(call, dies, at=time.time())
         try:

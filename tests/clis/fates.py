@@ -36,6 +36,12 @@ class Delivery:
     trouble: str = ""
 
     @property
+    def anew(self) -> bool:
+        """Whether it was to go on with a conversation that its program had lost, and began a new one instead."""
+        started = self.told(EventKind.STARTED)
+        return bool(self.call.session and started) and started[0].session != self.call.session
+
+    @property
     def resumed(self) -> bool:
         return bool(self.call.session)
 
@@ -70,13 +76,14 @@ def row(pin: str, made: Sequence[Delivery]) -> str:
     took = [each.receipt_at - each.at for each in made if each.receipt_at]
     fates = [sum(each.fate == fate for each in made) for fate in FATES]
     receipts = sum(each.whole == [True] for each in made)
-    parts = [pin, len(made), sum(each.resumed for each in made), len(died), receipts, *fates]
+    parts = [pin, len(made), sum(each.resumed for each in made), sum(each.anew for each in made)]
+    parts += [len(died), receipts, *fates]
     parts += [f"{statistics.median(took):.1f}" if took else "–"]
     return f"| {' | '.join(map(str, parts))} |"
 
 
 HEADING: Final = (
-    "| CLI | orders | resumed | launcher killed | receipts | "
+    "| CLI | orders | to be resumed | begun anew | launcher killed | receipts | "
     + " | ".join(("arrived whole", *FATES[1:]))
     + " | s to the receipt |"
 )

@@ -120,6 +120,22 @@ def test_a_turn_that_ends_is_made_to_go_on_and_the_session_goes_on_in_another_ru
         assert (prompts[0], prompts[-1]) == (ORDER, "# Agent: dev\nAnd `now`;")
 
 
+@pytest.mark.thorough
+def test_a_session_of_which_nothing_said_was_kept_is_known_to_be_lost(installed: str) -> None:
+    with running(installed, always(say("Done."))) as here:
+        pane = here.start("# Agent: dev")
+        ended = here.until(EventKind.ENDED)
+        wait_until(lambda: shows(pane) is Shows.RESTING, within=30)
+        here.end()
+        kept = Path(ended.transcript)
+        lines = kept.read_bytes().splitlines(keepends=True)
+        assert Claude().remembers(b"".join(lines))
+        kept.write_bytes(b"".join(line for line in lines if b'"uuid"' not in line))
+        assert kept.read_bytes()
+        assert not Claude().remembers(kept.read_bytes())
+        here.start("# Agent: dev\nGo on.", resumes=ended.session).until("No conversation found")
+
+
 @pytest.mark.parametrize(
     ("answer", "failure"),
     [

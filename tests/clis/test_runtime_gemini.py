@@ -117,6 +117,20 @@ def test_a_session_in_which_nothing_was_said_yet_is_left_to_its_owner() -> None:
 
 
 @pytest.mark.thorough
+def test_a_session_whose_beginning_was_deleted_is_known_to_be_lost() -> None:
+    with running(always(say("Done."))) as here:
+        here.start("# Agent: dev", agent=DEV)
+        ended = here.until(EventKind.ENDED)
+        here.end()
+        kept = Path(ended.transcript)
+        assert Gemini().remembers(kept.read_bytes())
+        kept.write_bytes(kept.read_bytes().partition(b"\n")[2])
+        assert not Gemini().remembers(kept.read_bytes())
+        pane = here.start("# Agent: dev\nGo on.", resumes=ended.session, agent=DEV)
+        pane.until("No previous sessions found")
+
+
+@pytest.mark.thorough
 def test_what_is_denied_is_not_done_and_the_agent_reads_why() -> None:
     def working(request: ModelRequest) -> Steps:
         (result,) = yield shell("touch made.md")

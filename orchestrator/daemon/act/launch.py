@@ -8,12 +8,14 @@ agent may be at work there, so that nothing but the launcher is tried again.
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
 
 from orchestrator import places
 from orchestrator.daemon.lives import LAUNCHED
+from orchestrator.daemon.transcripts import remembered
 from orchestrator.daemon.world import (
     Places,
     There,
@@ -44,7 +46,9 @@ if TYPE_CHECKING:
     from orchestrator.model.agents import Agent
     from orchestrator.pm.state import PMState
     from orchestrator.ports.clock import Clock
+    from orchestrator.runtimes import Runtime
 
+log = logging.getLogger(__name__)
 
 _SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
 
@@ -166,7 +170,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
                 order=order_file,
                 prompt=text,
                 session=session_of(run),
-                resumes=_session_to_resume(state, run),
+                resumes=_session_to_resume(world, state, run, runtime),
                 environ=passed(there.environ, (*world.settings.environment.passed, *variables)),
             )
         )
@@ -190,10 +194,15 @@ def session_of(run: Run) -> str:
     return str(uuid5(_SESSIONS, run.id))
 
 
-def _session_to_resume(state: PMState, run: Run) -> str:
-    """Return the conversation that a run goes on with; none where that is used up, or another program's."""
+def _session_to_resume(world: World, state: PMState, run: Run, runtime: Runtime) -> str:
+    """Return the conversation that a run goes on with; none where that is used up, or its program has lost it."""
     before = state.runs.get(run.resumes) if run.resumes else None
-    return "" if before is None or before.spent else before.session
+    if before is None or before.spent or not before.session:
+        return ""
+    if not remembered(world.files, before, runtime):
+        log.warning("%s begins a new conversation: %s lost that of %s", run.id, runtime.name, before.id)
+        return ""
+    return before.session
 
 
 def _way_back(environ: Mapping[str, str]) -> dict[str, str]:

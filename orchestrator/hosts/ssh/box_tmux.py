@@ -7,9 +7,11 @@ from typing import Final
 
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.runs import ROOT
-from orchestrator.hosts.ssh.window import BOX_TMUX
 from orchestrator.hosts.tmux_failures import failure
 from orchestrator.model.errors import Unavailable
+
+SOCKET: Final = "agent-orchestrator-box"
+"""The name of the server (`tmux -L`): beside the user's own, and beside ours if we live there too."""
 
 DEADLINE: Final = 10.0
 """Seconds that one command may take, its way there included: a frozen server would hang it for ever."""
@@ -39,7 +41,7 @@ class Printed:
 class BoxTmux:
     """One tmux server on a box, spoken to over the shared connection. Safe to call from several threads."""
 
-    def __init__(self, link: Link, socket: str = BOX_TMUX) -> None:
+    def __init__(self, link: Link, socket: str = SOCKET) -> None:
         self._link = link
         self._socket = socket
 

@@ -17,10 +17,9 @@ from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.launcher import SCRIPT, scripts
 from orchestrator.hosts.panes import Panes
 from orchestrator.hosts.ssh import runs, sftp
-from orchestrator.hosts.ssh.box_tmux import BoxTmux
+from orchestrator.hosts.ssh.box_tmux import SOCKET, BoxTmux
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.runs import PER_RUN, ROOT, Answered, Asked
-from orchestrator.hosts.ssh.window import BOX_TMUX
 from orchestrator.hosts.tmux_words import checked_target, shown
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
@@ -40,7 +39,7 @@ class BoxHost(Panes):
     `state`; argv, cwd and environment of a launch are the box's own. `socket` names the tmux server there.
     """
 
-    def __init__(self, link: Link, state: Path, socket: str = BOX_TMUX) -> None:
+    def __init__(self, link: Link, state: Path, socket: str = SOCKET) -> None:
         super().__init__(BoxTmux(link, socket))
         self._link = link
         self._state = state

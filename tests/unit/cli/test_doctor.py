@@ -224,3 +224,48 @@ def test_a_key_that_the_daemon_was_started_without_is_told(house, task, programs
     (told,) = _of(said, "agents")
     assert told["text"].endswith("the daemon was started without it: ANTHROPIC_AUTH_TOKEN")
     assert told["mend"] == "task daemon stop && task daemon start"
+
+
+def test_what_nobody_has_tried_says_so(house, task, programs):
+    programs("kiro-cli", "echo 1.2.3")
+    programs("claude", "echo 2.1.328")
+    said = task("doctor", "--project", str(house.project))
+    assert "kiro       1.2.3    hooks (untested)" in said.out
+    told = task("doctor", "--json", "--project", str(house.project))
+    assert "untested" in _of(told, "kiro")[0]["text"]
+    assert (_cli(told, "kiro")["tested"], _cli(told, "claude")["tested"]) == (False, True)
+    assert not any("untested" in each["text"] for each in _of(told, "claude"))
+
+
+def test_runtimes_of_the_settings_are_listed_with_where_an_agent_would_find_them(house, task, programs):
+    mark = house.root / "asked"
+    programs("qwen", f"touch {mark}")
+    (house.project / "bin").mkdir()
+    (house.project / "bin" / "near").write_text("#!/bin/sh\n")
+    (house.project / "bin" / "near").chmod(0o755)
+    (house.root / "away").mkdir()
+    (house.root / "bin" / "qwen").rename(house.root / "away" / "qwen")
+    settings = house.root / "config" / "agent-orchestrator" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(
+        f"[runtimes.qwen]\ncommand = ['qwen', '{{prompt}}']\nenvironment = {{PATH = '{house.root}/away'}}\n"
+        "[runtimes.near]\ncommand = ['bin/near', '{order}']\nevents = 'claude'\n"
+        "[runtimes.laid]\ncommand = ['{folder}/x', '{order}']\n"
+        "[runtimes.gone]\ncommand = ['not-there', '{prompt}']\n"
+    )
+    told = task("doctor", "--json", "--project", str(house.project))
+    assert [(each["name"], each["path"], each["signals"]) for each in told.json["runtimes"]] == [
+        ("qwen", f"{house.root}/away/qwen", "exit"),
+        ("near", f"{house.project}/bin/near", "hooks of claude"),
+        ("laid", None, "exit"),
+        ("gone", None, "exit"),
+    ]
+    assert told.json["can_run"] is True
+    assert [_of(told, name) for name in ("qwen", "near", "laid")] == [[], [], []]
+    (gone,) = _of(told, "gone")
+    assert "no program not-there" in gone["text"]
+    assert "[runtimes.gone] of " in gone["mend"]
+    assert _of(told, "agents") == []  # there is something that agents could run with
+    said = task("doctor", "--project", str(house.project))
+    assert "qwen" in said.out.split("agent CLIs that are not installed")[0]
+    assert not mark.exists()

@@ -33,7 +33,7 @@ def agents(house, monkeypatch):
 
 
 def test_every_form_is_written(house, task, agents):
-    said = task("setup-agents", "--project", str(house.project))
+    said = task("setup-agents", "--project", str(house.project), "--form", "all")
     assert said.code == 0
     assert said.out.splitlines()[:5] == [
         "added .claude/agents/dev.md",
@@ -47,11 +47,36 @@ def test_every_form_is_written(house, task, agents):
     assert json.loads((house.project / ".kiro/agents/dev.json").read_text())["tools"] == ["read", "write"]
 
 
+@pytest.mark.parametrize(
+    ("installed", "written"),
+    [
+        ([], [".claude/agents/dev.md"]),
+        (["aider"], [".claude/agents/dev.md"]),
+        (["claude", "codex"], [".claude/agents/dev.md", ".codex/agents/dev.toml"]),
+        (["kiro-cli"], [".claude/agents/dev.md", ".kiro/agents/dev.json"]),
+    ],
+)
+def test_by_itself_it_writes_for_the_clis_that_are_installed(
+    house, task, agents, monkeypatch, installed, written
+):
+    path = house.root / "bin"
+    path.mkdir()
+    for name in installed:
+        (path / name).write_text("#!/bin/sh\n")
+        (path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(path))
+    said = task("setup-agents", "--project", str(house.project))
+    found = [str(file.relative_to(house.project)) for file in house.project.rglob("*") if file.is_file()]
+    assert sorted(found) == written
+    assert said.out.splitlines()[: len(written)] == [f"added {each}" for each in written]
+    assert f"written for {', '.join(each.split('/')[0][1:] for each in written)}; --form writes" in said.out
+
+
 def test_nothing_is_overwritten(house, task, agents):
     mine = house.project / ".claude" / "agents" / "dev.md"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
-    said = task("setup-agents", "--project", str(house.project))
+    said = task("setup-agents", "--project", str(house.project), "--form", "all")
     assert said.out.startswith("kept .claude/agents/dev.md\nadded .codex/agents/dev.toml\n")
     assert mine.read_text() == "mine"
 

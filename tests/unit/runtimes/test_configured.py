@@ -72,6 +72,12 @@ def test_a_conversation_goes_on_by_its_session():
     assert resumed.argv == ("own", "--resume", "abc", SPAWN.prompt)
 
 
+def test_it_knows_of_a_lost_conversation_as_the_one_does_as_which_it_speaks() -> None:
+    assert not Configured(HOOKED, Claude()).remembers(b'{"type":"mode"}')
+    assert Configured(HOOKED, Claude()).remembers(b'{"type":"user"}')
+    assert Configured(QWEN).remembers(b"")
+
+
 def test_without_a_way_to_go_on_it_begins_anew():
     assert Configured(QWEN).launching(a_spawn(resumes="abc")).argv[0:2] == ("qwen", "--model=")
 

@@ -29,6 +29,13 @@ def test_the_first_that_is_installed_is_taken_in_their_order_not_that_of_the_pat
     assert first_installed(path) == "gemini"
 
 
+def test_what_nobody_has_tried_is_taken_last(put):
+    path = ":".join([put("a", "kiro-cli"), put("b", "aider")])
+    assert first_installed(path) == "aider"
+    tried = [bool(cli.tried) for cli in AGENT_CLIS]
+    assert tried == sorted(tried, reverse=True)
+
+
 @pytest.mark.parametrize("cli", AGENT_CLIS, ids=lambda each: each.name)
 def test_each_is_found_by_its_program(put, cli):
     assert first_installed(put("bin", cli.program)) == cli.name

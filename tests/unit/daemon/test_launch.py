@@ -1,0 +1,109 @@
+"""A run is launched with the conversation that it goes on with, unless its program has lost that."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from orchestrator import places
+from orchestrator.daemon.act.launch import launch
+from orchestrator.daemon.world import Places, World
+from orchestrator.model.agents import Agent
+from orchestrator.model.handoff import Order
+from orchestrator.model.plan import Step, StepState
+from orchestrator.model.run import Life, Purpose, Run
+from orchestrator.model.settings import Settings
+from orchestrator.model.task import Phase, TaskState
+from orchestrator.pm.runs import Runs
+from orchestrator.pm.state import PMState
+from orchestrator.pm.steps import Steps
+from orchestrator.ports.host import LaunchSpec
+from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_host import FakeHost
+from orchestrator.testing.fake_process import FOREVER, FakeProcess, Program
+from orchestrator.testing.fake_workspaces import FakeWorkspaces
+from orchestrator.testing.memory_files import MemoryFiles
+
+HOME, PROJECT = Path("/pm/tasks/demo-1"), Path("/project")
+SESSION = "11111111-2222-4333-8444-555555555555"
+CHAT = Path("/home/user/chats/chat.jsonl")
+ORDER = Order("pm-20261120-000002.md", "r-2", "dev:one", "dev", 0.0, "Go on.")
+
+LOST = b'{"type":"mode","mode":"default"}\n{"type":"last-prompt","lastPrompt":"{\\"type\\":\\"user\\"}"}\n'
+"""What Claude Code 2.1.197 leaves of a conversation that it was ended in before it had written it [tests/clis]."""
+BEGUN = b'{"sessionId":"s","projectHash":"0","kind":"main"}\n'
+SAID = b'{"id":"1","type":"user","content":[{"text":"Do it."}]}\n'
+
+
+def _lives(process: FakeProcess) -> Generator[float, None, int]:
+    yield FOREVER
+    return 0
+
+
+def argv_of(runtime: str, kept: bytes | None, *, host: str = "local", transcript: Path | str = CHAT) -> str:
+    """Return the command line of a run that goes on with another one's work, given what is kept of that."""
+    launched: list[LaunchSpec] = []
+
+    def program_of(spec: LaunchSpec) -> Program:
+        launched.append(spec)
+        return _lives
+
+    before = Run(
+        "r-1", "dev:one", 1, "dev", "dev", Purpose.WORK, 0.0, life=Life.GONE, session=SESSION, host=host,
+        transcript=str(transcript),
+    )  # fmt: skip
+    run = Run("r-2", "dev:one", 1, "dev", "dev", Purpose.WORK, 0.0, order=ORDER.name, resumes=before.id)
+    step = Step("dev:one", "dev", "Do it", "", Phase.DEVELOPING, state=StepState.WORKING)
+    state = PMState(
+        id="demo-1",
+        name="demo",
+        agents={"dev": Agent("dev", runtime=runtime)},
+        state=TaskState.RUNNING,
+        steps=Steps([step]),
+        runs=Runs([before, run]),
+        orders={ORDER.name: ORDER},
+    )
+    clock = FakeClock(0.0)
+    files = MemoryFiles(now=clock.now)
+    if kept is not None:
+        files.make_folder(CHAT.parent)
+        files.write(CHAT, kept)
+    machine = FakeHost(files, clock, program_of)
+    where = Places(PROJECT, HOME, places.task_folder(PROJECT, "demo"), Path("/pm/trees"))
+    world = World(files, machine, FakeWorkspaces(), Settings(), {"HOME": "/home/user"})
+    launch(world, state, run, where, clock)
+    return " ".join(launched[0].argv)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "kept"),
+    [("claude", LOST + SAID), ("claude", b'{"parentUuid":"1","type":"assistant"}'), ("gemini", BEGUN + SAID)],
+)
+def test_a_conversation_that_was_kept_is_gone_on_with(runtime: str, kept: bytes) -> None:
+    assert f"--resume {SESSION}" in argv_of(runtime, kept)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "kept"),
+    [("claude", LOST), ("claude", b""), ("claude", None), ("gemini", SAID), ("gemini", None)],
+)
+def test_one_that_was_lost_is_begun_anew_instead_of_a_run_that_ends_at_once(
+    runtime: str, kept: bytes | None
+) -> None:
+    argv = argv_of(runtime, kept)
+    assert "--session-id" in argv
+    assert SESSION not in argv
+
+
+@pytest.mark.parametrize("runtime", ["claude", "gemini"])
+def test_in_doubt_it_is_gone_on_with(runtime: str) -> None:
+    """Where its transcript was never told, lies on a box, or is no file that we would read."""
+    assert f"--resume {SESSION}" in argv_of(runtime, None, transcript="")
+    assert f"--resume {SESSION}" in argv_of(runtime, None, host="box.example")
+    assert f"--resume {SESSION}" in argv_of(runtime, LOST, transcript=CHAT.parent)
+
+
+def test_a_program_that_loses_none_is_not_looked_at() -> None:
+    assert f" {SESSION} " in argv_of("codex", None)
