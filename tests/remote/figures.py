@@ -11,13 +11,13 @@ from collections.abc import Callable
 from statistics import median
 
 from orchestrator.formats.place import Address
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh.box import question
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh.pull import Mirror, check_marks
+from orchestrator.hosts.ssh.states import Cut
 from orchestrator.hosts.ssh.sync import Here, TaskSync
 from orchestrator.hosts.ssh.there import There
-from orchestrator.hosts.ssh.states import Cut
 from tests.polling import wait_until
 from tests.remote.boxes import MISSING, Box, Boxes, boxes, may_isolate
 

@@ -8,6 +8,7 @@ agent may be at work there, so that nothing but the launcher is tried again.
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
@@ -43,8 +44,11 @@ if TYPE_CHECKING:
 
     from orchestrator.model.agents import Agent
     from orchestrator.pm.state import PMState
+    from orchestrator.ports.boxes import Guest
     from orchestrator.ports.clock import Clock
 
+
+log = logging.getLogger(__name__)
 
 _SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
 
@@ -76,17 +80,28 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
     spec = _spec(world, state, run, step, agent, where, there, workspace)
     # What lies in a run's folder speaks of processes: after a power cut it means nothing, and is not fsynced.
     if (guest := guest_of(state, where, run)) is not None:
-        world.boxes.send(guest)
+        world.boxes.send(guest, run.instance)
     world.files.write(folder / LAUNCHED, b"", durable=False)
     try:
         host.launch(spec)
     except Unavailable:  # most likely there is no session yet; if not, this fails in the same way
         host.open_session(state.id, state.name, places.task_log(where.home))
         host.launch(spec)
+    if guest is not None:
+        _show(world, state, where, guest)
     patience = clock.monotonic() + CLAIM_PATIENCE
     while (seen := host.observe(folder)).pid is None and clock.monotonic() < patience:
         clock.sleep(CLAIM_LOOK)
     return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
+
+
+def _show(world: World, state: PMState, where: Places, guest: Guest) -> None:
+    """Have a window here show the agents on a box. They need none, and so nothing is made of it where there is none."""
+    try:
+        world.host.open_session(state.id, state.name, places.task_log(where.home))
+        world.boxes.show(guest)
+    except Unavailable as error:
+        log.info("%s has no window here: %s", guest.box, error)
 
 
 def _there(world: World, state: PMState, run: Run, where: Places) -> There:
