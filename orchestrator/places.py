@@ -254,6 +254,16 @@ def box_checks(state: P) -> P:
     return _under(state, "boxes", "look")
 
 
+def box_links(state: P) -> P:
+    """Return the folder for the sockets of the daemon's connections."""
+    return _under(state, "boxes", "link")
+
+
+def box_mirror(state: P, place: str, task: str) -> P:
+    """Return the folder for what is brought of one task from one place on a box."""
+    return _under(state, "boxes", _name(place), _name(task))
+
+
 def task_homes(state: P) -> P:
     """Return the folder that holds one folder per task, named by its id."""
     return _under(state, "tasks")

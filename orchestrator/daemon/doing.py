@@ -20,12 +20,11 @@ from orchestrator.daemon.housekeeping import close_spent, settled, spent_trees
 from orchestrator.daemon.lives import claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
-from orchestrator.daemon.world import Places, own_place
+from orchestrator.daemon.world import Places, shared_place
 from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
 from orchestrator.model.run import Run
-from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.state import PMState
 from orchestrator.pm.steps import Marks
 from orchestrator.ports.files import Unreadable
@@ -286,16 +285,14 @@ class Doing:
 
     def _holder(self, state: PMState, run: Run) -> Lease | None:
         """Return who else writes in the shared tree that a run wants to write in, if anybody does."""
-        if state.steps[run.step].kind is not WorkspaceKind.SHARED:
-            return None
-        return may_take(self.office.leases(run.opened_at, run.id), own_place(state, run.agent))
+        place = shared_place(state, run)
+        return may_take(self.office.leases(run.opened_at, run.id), place) if place else None
 
 
 def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
     """Return the shared trees that live runs of a task write in, of those opened before another run."""
     return [
-        Lease(own_place(state, other.agent), other.id, state.name)
+        Lease(place, other.id, state.name)
         for other in state.live_runs
-        if state.steps[other.step].kind is WorkspaceKind.SHARED
-        and (other.opened_at, other.id) < (opened_at, run)
+        if (other.opened_at, other.id) < (opened_at, run) and (place := shared_place(state, other))
     ]

@@ -62,6 +62,14 @@ class BoxHint:
 
 
 @dataclass(frozen=True, slots=True)
+class SayHint:
+    """Somebody who did something for a task has a line for its user."""
+
+    task: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class OutcomeHint:
     """Hands are done with an action. The fact is None where it shows by itself on disk."""
 
@@ -95,6 +103,14 @@ class Stop:
 
 
 TaskHint: TypeAlias = (
-    HandoffHint | ArtifactHint | BriefHint | RequestHint | EventHint | RunHint | BoxHint | OutcomeHint
+    HandoffHint
+    | ArtifactHint
+    | BriefHint
+    | RequestHint
+    | EventHint
+    | RunHint
+    | BoxHint
+    | SayHint
+    | OutcomeHint
 )
 Hint: TypeAlias = TaskHint | NewsHint | Rescan | CheckIn | Beat | Stop

@@ -60,9 +60,10 @@ def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
 
     One whose launcher does not come is `overdue`, and is forestalled there by ending it.
     """
-    seen = boxes.seen(run.host, _folder(home, run.id))
-    if seen is None or run.life is Life.UNREACHABLE:
+    sighting = boxes.seen(run.host, _folder(home, run.id))
+    if sighting is None or run.life is Life.UNREACHABLE:
         return []
+    seen = sighting.observation
     nonce = f"{run.id}:{seen.standing}"
     facts: list[Fact] = []
     if run.life is Life.STARTING and seen.pid is not None:
@@ -72,18 +73,22 @@ def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
             facts.append(LaunchFailed(at, nonce, run.id, "its launcher did not start in time"))
         else:
             facts.append(RunGone(at, nonce, run.id, seen.exit or Exit(lost=True)))
-    elif seen.standing is Standing.NOT_CLAIMED and run.life is Life.ALIVE:
-        # It lived, and what said so was taken away there, or a power cut took it.
-        facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
     return facts
 
 
 def overdue(files: Files, boxes: Boxes, home: Path, run: Run, at: float, limits: Limits) -> bool:
-    """Tell whether the launcher of a run on a box has not come, or not told of itself, for as long as it may take."""
+    """Tell whether the launcher of a run on a box has not come, or not told of itself, for as long as it may take.
+
+    Only what was asked after that time says so; else the box is asked.
+    """
     folder = _folder(home, run.id)
+    if run.life is not Life.STARTING or not _overdue(files, folder / LAUNCHED, at, limits):
+        return False
     seen = boxes.seen(run.host, folder)
-    waits = seen is not None and seen.standing in {Standing.NOT_CLAIMED, Standing.CLAIMED}
-    return waits and run.life is Life.STARTING and _overdue(files, folder / LAUNCHED, at, limits)
+    if seen is None or not _overdue(files, folder / LAUNCHED, seen.at, limits):
+        boxes.hurry(run.host)
+        return False
+    return seen.observation.standing in {Standing.NOT_CLAIMED, Standing.CLAIMED}
 
 
 @lru_cache(4096)

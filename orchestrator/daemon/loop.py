@@ -177,6 +177,8 @@ class Loop:
                         task.doing.heard(fact)
             case h.BoxHint():
                 task.see_boxes()
+            case h.SayHint(text=text):
+                task.engine.say(text)
             case h.EventHint():
                 task.see_events()
             case h.BriefHint():

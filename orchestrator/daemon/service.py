@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import __version__, places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon.attic import Attic
+from orchestrator.daemon.boxes import KeptBoxes
 from orchestrator.daemon.comeback import ended_well, unforeseen_return
 from orchestrator.daemon.doing import leases
 from orchestrator.daemon.hands import Pool
@@ -90,7 +91,9 @@ class Service:
         notify_settings = self._settings.notify
         self._teller = ChildTeller(notify_settings.deadline, self._settings.tmux.socket, environ)
         config = kept_config(self._files, places.tmux_config(self._state))
-        self._host = LocalHost(Tmux(self._settings.tmux.socket, environ, config=config), self._files)
+        self._tmux = Tmux(self._settings.tmux.socket, environ, config=config)
+        self._host = LocalHost(self._tmux, self._files)
+        self._boxes = KeptBoxes(self._state, self._files, environ, self._hints.put, self._tmux)
         self._office = office = self._opened_office(self._settings, environ)
         rescan = self._settings.daemon.rescan
         self._upgrade = Upgrade(__version__, PACKAGE, self._hands, self._clock, rescan, trial)
@@ -171,6 +174,7 @@ class Service:
         self._schedule.close()
         self._watch.close()
         self._exits.close()
+        self._boxes.close()
         self._end_telling()
         self._hands.close()
         self._loop.close()
@@ -216,7 +220,7 @@ class Service:
     def _opened_office(self, settings: Settings, environ: Mapping[str, str]) -> Office:
         self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
         return Office(
-            world=World(self._files, self._host, workspaces, settings, environ),
+            world=World(self._files, self._host, workspaces, settings, environ, self._boxes),
             clock=self._clock,
             hands=self._hands,
             scribe_hands=self._scribe_hands,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from orchestrator.model.facts import Fact
     from orchestrator.pm.draft import Decision
     from orchestrator.pm.state import PMState
-    from orchestrator.ports.boxes import Guest
+    from orchestrator.ports.boxes import Belief, Guest
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +62,7 @@ class Task:
     _showing: Showing | None = field(default=None, init=False)
     _looked_at: float = field(default=0.0, init=False)
     _guests: tuple[Guest, ...] = field(default=(), init=False)
+    _lost: dict[str, Belief] = field(default_factory=dict, init=False)
     _lies: tuple[tuple[object, ...], Places] | None = field(default=None, init=False)
     _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
 
@@ -249,7 +250,8 @@ class Task:
             if belief.reachable and Life.UNREACHABLE in lives:
                 self.feed(BoxBack(at, self.office.nonce(), box))
                 self.act_again()
-            elif not belief.reachable and lives != {Life.UNREACHABLE}:
+            elif not belief.reachable and (lives != {Life.UNREACHABLE} or belief != self._lost.get(box)):
+                self._lost[box] = belief
                 self.feed(BoxLost(at, self.office.nonce(), box, belief.why, belief.refused))
 
     def see_brief(self) -> None:

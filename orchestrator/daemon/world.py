@@ -42,11 +42,15 @@ def code_of(project: str, brief: Brief) -> Path:
     return Path(place.path).expanduser() if place and not place.host else Path(project)
 
 
-def own_place(state: PMState, agent: str) -> str:
-    """Return what names the tree that an agent shares with others, wherever it lies: one writes there at a time."""
-    place = place_of(state.brief.config, agent)
+def shared_place(state: PMState, run: Run) -> str:
+    """Return what names the tree that a run shares with others, wherever it lies: one writes there at a time.
+
+    Empty where it works in a tree of the task's.
+    """
+    place = place_of(state.brief.config, run.agent)
     if place is None:
-        return str(code_of(state.project, state.brief))
+        shared = state.steps[run.step].kind is WorkspaceKind.SHARED
+        return str(code_of(state.project, state.brief)) if shared else ""
     return f"{place.host}:{place.path}" if place.host else str(Path(place.path).expanduser())
 
 

@@ -23,6 +23,7 @@ from orchestrator.ports.host import RELAY, LaunchSpec
 
 SCRIPT: Final = "launch.sh"
 AGENT: Final = "agent.sh"
+ORDER: Final = "order.md"
 PANE_LOG: Final = "pane.log"
 
 TERMINAL: Final = "screen-256color"
@@ -32,7 +33,7 @@ _LAUNCH_SCRIPT: Final = package_files("orchestrator.hosts").joinpath(SCRIPT).rea
 _RELAY: Final = package_files("orchestrator.hosts").joinpath(RELAY).read_bytes()
 """Read at the start: a daemon whose package is replaced goes on with the ones that it was tested with."""
 
-_OURS: Final = frozenset({SCRIPT, AGENT, PANE_LOG, CLAIMED, PID, EXIT, "launched", "order.md", "answers"})
+_OURS: Final = frozenset({SCRIPT, AGENT, PANE_LOG, CLAIMED, PID, EXIT, "launched", ORDER, "answers"})
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FILE: Final = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9]+)*")
 _BLOCK: Final = 512  # bytes: the unit of POSIX `ulimit -f`
@@ -58,7 +59,8 @@ def scripts(spec: LaunchSpec) -> dict[str, bytes]:
     theirs = {RELAY: _RELAY} | spec.files if spec.files else {}
     for name in theirs:
         checked_file(name)
-    return theirs | {AGENT: agent, SCRIPT: _LAUNCH_SCRIPT}
+    order = {ORDER: spec.order} if spec.order else {}
+    return theirs | order | {AGENT: agent, SCRIPT: _LAUNCH_SCRIPT}
 
 
 def checked_file(name: str) -> str:

@@ -66,12 +66,16 @@ class Panes:
             if "duplicate session" not in str(error):
                 raise
 
-    def start(self, session: str, window: str, script: str) -> None:
-        """Run a script of sh in a new window. Raises NoTarget, NoServer: there is no such session."""
+    def start(self, session: str, window: str, script: str, *, show: bool = False) -> None:
+        """Run a script of sh in a new window. Raises NoTarget, NoServer: there is no such session.
+
+        `show`: who looks at the session's first window, which has nothing to say, is shown this one.
+        """
         # Several words after the name: tmux then runs them as they are, not through a shell.
         run = ["-n", checked_target(window), "/bin/sh", word(script)]
         aim = f"={checked_target(session)}:"
-        self._tmux.cmd("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", aim, *run)
+        look = [";", "if-shell", "-F", "-t", aim, "#{==:#{window_index},0}", f"select-window -t '{aim}$'"]
+        self._tmux.cmd("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", aim, *run, *(look if show else ()))
 
     def panes(self) -> list[PaneSeen]:
         """Return every pane of the server, in one call; an empty list when no server runs."""

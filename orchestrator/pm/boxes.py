@@ -27,8 +27,10 @@ def box_lost(draft: Draft, fact: BoxLost) -> None:
     """Believe nothing any more of what lives on a box; where only a person can help, ask once."""
     there = _runs_on(draft, fact.box)
     for run in there:
-        if run.life is not Life.UNREACHABLE:
-            draft.change(RunBelieved(run.id, Life.UNREACHABLE, run.turn, fact.why, fact.at))
+        lost = run.life is Life.UNREACHABLE
+        if not lost or run.evidence != fact.why:
+            since = run.since if lost else fact.at
+            draft.change(RunBelieved(run.id, Life.UNREACHABLE, run.turn, fact.why, since))
     if fact.refused:
         _ask(draft, there, f"{fact.why}. Mend it, then answer {CONTINUE}.")
 

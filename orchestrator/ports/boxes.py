@@ -54,6 +54,14 @@ class Belief:
     refused: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What was seen of a run on a box, and when that was asked, in seconds since the epoch here."""
+
+    observation: Observation
+    at: float
+
+
 class Boxes(Protocol):
     """All boxes. What only looks, or only notes, waits for nobody: the deciding thread may call it.
 
@@ -67,7 +75,7 @@ class Boxes(Protocol):
         """
         ...
 
-    def seen(self, box: str, folder: Path) -> Observation | None:
+    def seen(self, box: str, folder: Path) -> Sighting | None:
         """Return what was last seen of a run, by its folder here; None if nothing was yet.
 
         It is said to be gone only when all was brought that it had left (law 5).
@@ -97,8 +105,15 @@ class Boxes(Protocol):
         """Make the task's folders there, if they are missing, and tell of them."""
         ...
 
-    def send(self, guest: Guest) -> None:
-        """Send what lies in the task's handoffs and artifacts here. Nothing that is there is replaced."""
+    def send(self, guest: Guest, instance: str) -> None:
+        """Send what lies in the task's handoffs and artifacts here, and in an instance's scratchpad.
+
+        Nothing that is there is replaced.
+        """
+        ...
+
+    def show(self, guest: Guest) -> None:
+        """Have a window in the task's session here show its session there; one for all agents of a box."""
         ...
 
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
@@ -121,7 +136,7 @@ class NoBoxes:
     def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
         """Nothing is to be kept."""
 
-    def seen(self, box: str, folder: Path) -> Observation | None:
+    def seen(self, box: str, folder: Path) -> Sighting | None:
         """Nothing was ever seen."""
 
     def belief(self, box: str) -> Belief | None:
@@ -142,7 +157,11 @@ class NoBoxes:
         """Raise Unavailable."""
         raise _nowhere(guest.box)
 
-    def send(self, guest: Guest) -> None:
+    def send(self, guest: Guest, instance: str) -> None:
+        """Raise Unavailable."""
+        raise _nowhere(guest.box)
+
+    def show(self, guest: Guest) -> None:
         """Raise Unavailable."""
         raise _nowhere(guest.box)
 

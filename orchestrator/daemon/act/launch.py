@@ -45,8 +45,11 @@ if TYPE_CHECKING:
 
     from orchestrator.model.agents import Agent
     from orchestrator.pm.state import PMState
+    from orchestrator.ports.boxes import Guest
     from orchestrator.ports.clock import Clock
     from orchestrator.runtimes import Runtime
+
+log = logging.getLogger(__name__)
 
 log = logging.getLogger(__name__)
 
@@ -80,17 +83,28 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
     spec = _spec(world, state, run, step, agent, where, there, workspace)
     # What lies in a run's folder speaks of processes: after a power cut it means nothing, and is not fsynced.
     if (guest := guest_of(state, where, run)) is not None:
-        world.boxes.send(guest)
+        world.boxes.send(guest, run.instance)
     world.files.write(folder / LAUNCHED, b"", durable=False)
     try:
         host.launch(spec)
     except Unavailable:  # most likely there is no session yet; if not, this fails in the same way
         host.open_session(state.id, state.name, places.task_log(where.home))
         host.launch(spec)
+    if guest is not None:
+        _show(world, state, where, guest)
     patience = clock.monotonic() + CLAIM_PATIENCE
     while (seen := host.observe(folder)).pid is None and clock.monotonic() < patience:
         clock.sleep(CLAIM_LOOK)
     return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
+
+
+def _show(world: World, state: PMState, where: Places, guest: Guest) -> None:
+    """Have a window here show the agents on a box. They need none, and so nothing is made of it where there is none."""
+    try:
+        world.host.open_session(state.id, state.name, places.task_log(where.home))
+        world.boxes.show(guest)
+    except Unavailable as error:
+        log.info("%s has no window here: %s", guest.box, error)
 
 
 def _there(world: World, state: PMState, run: Run, where: Places) -> There:

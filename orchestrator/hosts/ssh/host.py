@@ -80,7 +80,7 @@ class BoxHost(Panes):
         with sftp.opened(self._link) as box:
             for name, content in scripts(replace(spec, folder=Path(folder))).items():
                 box.put(f"{folder}/{name}", content)
-        self.start(spec.session, spec.window, f"{folder}/{SCRIPT}")
+        self.start(spec.session, spec.window, f"{folder}/{SCRIPT}", show=True)
 
     # Watching and ending --------------------------------------------------------------------------
 

@@ -170,6 +170,10 @@ class Link:
             if self._state.way is Way.REFUSED:
                 self._state = State()
 
+    def patience(self) -> float:
+        """Return how many seconds pass until a command would try to connect: 0 where it would now."""
+        return max(0.0, self._not_before - time.monotonic())
+
     def close(self) -> None:
         """End the connection; commands that run there are hung up, what lives in a tmux there goes on."""
         with self._connecting:

@@ -195,8 +195,7 @@ def _step(  # noqa: PLR0913 (a form with blanks)
 def _writing(brief: Brief, step: Step, tree: str, *gates: Gate) -> Step:
     if not _own_tree(brief) or not leaves_a_tree(brief.config, step.agent):
         return step
-    kind = step.kind if place_of(brief.config, step.agent) else brief.config.workspace
-    return replace(step, kind=kind, workspace=_tree(brief, tree), gates=gates)
+    return replace(step, kind=brief.config.workspace, workspace=_tree(brief, tree), gates=gates)
 
 
 def _own_tree(brief: Brief) -> bool:

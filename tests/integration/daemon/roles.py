@@ -20,7 +20,14 @@ from typing import Any
 ENV = {name.removeprefix("ORCHESTRATOR_"): value for name, value in os.environ.items()}
 LONGEST = 60.0  # seconds: nothing that a test forgot lives longer
 MOST_EATEN = 268_435_456  # bytes: where nobody bounds it, it ends by itself
-FOLDERS = {"explore": "analysis", "plan": "design", "dev": "code", "test": "tests", "review": "reviews"}
+FOLDERS = {
+    "explore": "analysis",
+    "plan": "design",
+    "architect": "design",
+    "dev": "code",
+    "test": "tests",
+    "review": "reviews",
+}
 
 
 class Turn:

@@ -293,6 +293,11 @@ class World:
         found = [each for each in self.told(name).get("agents", ()) if each["step"] == step]
         return next((each for each in found if each["state"] == "alive"), {})
 
+    def believed(self, step: str, name: str = "t1") -> str:
+        """Return what is believed of the life of a step's last run; empty where none lives."""
+        found = [each["state"] for each in self.told(name).get("agents", ()) if each["step"] == step]
+        return found[-1] if found else ""
+
     def story(self, name: str = "t1") -> Story:
         """Return what was journaled. A line that is just being written does not count."""
         lines = []

@@ -63,7 +63,8 @@ def test_code_that_stays_on_a_box_is_neither_committed_nor_merged_and_is_judged_
 def test_commits_that_are_brought_are_judged_in_the_tasks_tree_and_merged() -> None:
     story = at_work(bring=Bring.BRANCH)
     dev, test, review = (story.step(f"{each}:a") for each in ("dev", "test", "review"))
-    assert (dev.kind, dev.gates) == (WorkspaceKind.SHARED, (Gate.COMMIT,))
+    assert dev.gates == (Gate.COMMIT,)
+    assert dev.kind is test.kind is review.kind is WorkspaceKind.WORKTREE
     assert dev.workspace == test.workspace == review.workspace == "a"
     assert Gate.MERGED in review.gates
 
@@ -136,6 +137,16 @@ def test_a_box_that_refuses_is_one_question_whatever_lives_there() -> None:
     assert len(there) == 2
     assert (question.kind, question.run) == (QuestionKind.BOX, there[0].id)
     assert "another key" in question.text
+
+
+def test_a_box_that_at_first_does_not_answer_and_then_refuses_is_asked_about_then() -> None:
+    story = at_work(limits=Limits(unreachable=HOUR))
+    story.loses(BOX, "no route")
+    story.at += 60
+    story.loses(BOX, "another key", refused=True)
+    run = story.run_of("dev:a")
+    assert (run.evidence, run.since) == ("another key", story.at - 60)
+    assert story.question().text.startswith("another key")
 
 
 def test_what_was_asked_of_a_box_is_asked_no_more_when_it_answers() -> None:

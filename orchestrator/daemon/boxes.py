@@ -1,0 +1,203 @@
+"""All boxes of one daemon: a keeper for each that a task has runs on, made when it is first named (ports/boxes.py)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from os.path import normpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import places
+from orchestrator.daemon import hints as h
+from orchestrator.daemon.keeper import Keeper, Ways
+from orchestrator.formats.place import address_of
+from orchestrator.hosts.ssh.channel import Channel
+from orchestrator.hosts.ssh.fetch import fetch_head
+from orchestrator.hosts.ssh.host import BoxHost
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.login import login_environment
+from orchestrator.hosts.ssh.push import push
+from orchestrator.hosts.ssh.runs import ROOT
+from orchestrator.hosts.ssh.sync import Here, TaskSync
+from orchestrator.hosts.ssh.there import There
+from orchestrator.hosts.ssh.window import ensure_window
+from orchestrator.hosts.tmux import Tmux
+from orchestrator.model.task import Place
+from orchestrator.ports.boxes import Belief, Ground, Guest, Sighting
+
+if TYPE_CHECKING:
+    from orchestrator.ports.files import Files
+    from orchestrator.ports.host import Host
+
+log = logging.getLogger(__name__)
+
+SHARED: Final = ("handoffs", "artifacts")
+"""What of a task's folder an agent on a box is to find there."""
+
+
+class KeptBoxes:
+    """The port `Boxes`, over SSH.
+
+    Args:
+        state: the PM's own folder.
+        files: the files here.
+        environ: the environment of ssh, rsync and git.
+        post: brings a hint to the loop.
+        tmux: the server here, for the windows that show boxes.
+        config: settings of ssh to use in place of the user's own.
+
+    """
+
+    def __init__(
+        self,
+        state: Path,
+        files: Files,
+        environ: Mapping[str, str],
+        post: Callable[[h.Hint], None],
+        tmux: Tmux,
+        config: Path | None = None,
+    ) -> None:
+        self._state = state
+        self._files = files
+        self._environ = environ
+        self._post = post
+        self._tmux = tmux
+        self._config = config
+        self._keepers: dict[str, Keeper] = {}
+        self._grounds: dict[str, dict[str, str]] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
+        """Note what a task has on boxes; a box named for the first time gets a keeper."""
+        boxes = {guest.box for guest in guests}
+        for box in sorted(boxes | set(self._keepers)):
+            self._keeper(box).keep(task, tuple(guest for guest in guests if guest.box == box))
+        self._show()
+
+    def seen(self, box: str, folder: Path) -> Sighting | None:
+        """Return what was last seen of a run."""
+        keeper = self._keepers.get(box)
+        return keeper.seen(folder) if keeper else None
+
+    def belief(self, box: str) -> Belief | None:
+        """Return what is believed of a box."""
+        keeper = self._keepers.get(box)
+        return keeper.belief if keeper else None
+
+    def hurry(self, box: str) -> None:
+        """Have a box looked at now."""
+        if box in self._keepers:
+            self._keepers[box].hurry()
+
+    def call_again(self) -> None:
+        """Try every box that is lost."""
+        for keeper in list(self._keepers.values()):
+            keeper.call_again()
+
+    def host(self, box: str) -> Host:
+        """Return a box as a host."""
+        return self._keeper(box).ways.host
+
+    def ground(self, guest: Guest) -> Ground:
+        """Make a task's folders on its box, and tell of them. Raises Refused, Unavailable."""
+        keeper = self._keeper(guest.box)
+        environ = self._login(keeper)
+        keeper.prepare(guest)
+        return Ground(Path(self._there(keeper, guest).own), environ)
+
+    def send(self, guest: Guest, instance: str) -> None:
+        """Send a task's handoffs and artifacts to its box, and an instance's scratchpad. Raises Unavailable."""
+        keeper = self._keeper(guest.box)
+        shared = self._there(keeper, guest).shared
+        if left := push(
+            keeper.ways.link, guest.folder, [*SHARED, f"scratchpad/{instance}"], shared, self._environ
+        ):
+            log.warning("not all was sent to %s: %s", guest.box, left)
+
+    def show(self, guest: Guest) -> None:
+        """Make the window here that shows a task's session on its box, if it is missing. Raises Unavailable."""
+        ensure_window(self._tmux, guest.task, self._keeper(guest.box).ways.link.place)
+
+    def bring(self, box: str, place: str, project: Path, ref: str) -> str:
+        """Fetch HEAD of a repository on a box. Raises Refused, Unavailable."""
+        return fetch_head(self._keeper(box).ways.link, place, project, ref, self._environ)
+
+    def close(self) -> None:
+        """End all keepers and connections; what lives on the boxes goes on."""
+        with self._lock:
+            keepers, self._keepers = self._keepers, {}
+        for keeper in keepers.values():
+            keeper.close()
+
+    # -------------------------------------------------------------------------------------------------
+
+    def _keeper(self, box: str) -> Keeper:
+        with self._lock:
+            if box not in self._keepers:
+                self._keepers[box] = Keeper(box, self._ways(box), self._files, self._post, self._show)
+            return self._keepers[box]
+
+    def _ways(self, box: str) -> Ways:
+        link = Link(address_of(Place("/", box)), self._links(), self._environ, config=self._config)
+
+        def sync(guest: Guest) -> TaskSync:
+            there = self._there(self._keepers[box], guest)
+            name = hashlib.sha256(f"{box}:{guest.place}".encode()).hexdigest()[:12]
+            here = Here(guest.folder, guest.home, places.box_mirror(self._state, name, guest.task))
+            return TaskSync(link, self._files, there, here, self._environ)
+
+        def channel(guests: list[Guest]) -> Channel:
+            tasks = [self._there(self._keepers[box], guest) for guest in guests]
+            return Channel(link, tasks, self._environ)
+
+        return Ways(link, BoxHost(link, self._state), sync, channel)
+
+    def _links(self) -> Path:
+        folder = places.box_links(self._state)
+        self._files.make_folder(folder)
+        return folder
+
+    def _login(self, keeper: Keeper) -> dict[str, str]:
+        """Return the environment of a login there, asked for once: two agents of a task are to have the same."""
+        with self._lock:
+            known = self._grounds.get(keeper.box)
+        if known is None:
+            known = login_environment(keeper.ways.link)
+            with self._lock:
+                self._grounds[keeper.box] = known
+        return known
+
+    def _there(self, keeper: Keeper, guest: Guest) -> There:
+        home = normpath(self._login(keeper)["HOME"])
+        return There(guest.task, guest.name, guest.place, f"{home}/{ROOT}")
+
+    def _show(self) -> None:
+        """Write how the boxes are, for `task hosts`; nobody waits for it, and it can be made again."""
+        told = []
+        with self._lock:
+            keepers = sorted(self._keepers.items())
+        for box, keeper in keepers:
+            state, guests = keeper.ways.link.state(), keeper.guests
+            told.append(
+                {
+                    "address": box,
+                    "way": state.way.value,
+                    "since": state.since,
+                    "why": state.why,
+                    "advice": state.advice,
+                    "offered": state.offered,
+                    "known": state.known,
+                    "runs": sum(len(guest.runs) for guest in guests),
+                    "tasks": sorted({guest.name for guest in guests}),
+                    "pulled_at": keeper.pulled_at,
+                }
+            )
+        with suppress(OSError):
+            self._files.write(
+                places.boxes_told(self._state), json.dumps({"boxes": told}).encode(), durable=False
+            )

@@ -1,0 +1,390 @@
+"""A keeper: one box in the sight of one thread, which may wait for the network so that nobody else has to.
+
+A round asks first and brings after that, so that a run is said to be gone only when all that it had left lies here
+(law 5). Between rounds a standing channel tells what changed there; without one a round comes by schedule all the same.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Final, Protocol
+
+from orchestrator import places
+from orchestrator.daemon import hints as h
+from orchestrator.hosts.ssh.backoff import pause
+from orchestrator.hosts.ssh.states import NotLetIn, State, Unreachable
+from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.ports.boxes import Belief, Guest, Sighting
+from orchestrator.ports.host import Standing
+
+if TYPE_CHECKING:
+    from orchestrator.hosts.ssh.host import BoxHost
+    from orchestrator.hosts.ssh.link import Link
+    from orchestrator.hosts.ssh.publish import Pulled
+    from orchestrator.hosts.ssh.sync import TaskSync
+    from orchestrator.ports.files import Files
+
+log = logging.getLogger(__name__)
+
+EVERY: Final = 120.0
+"""Seconds after which a box is looked at in any case (HUB 5.3, H13: every two minutes)."""
+
+IDLE: Final = 5
+"""Rounds in which nobody lives there, after which the connection is let go."""
+
+AGAIN: Final = 1.0
+"""Seconds until the next round where one left something over."""
+
+
+DEAF: Final = 30.0
+"""Seconds after which another standing channel is tried where one has ended though the box was not lost."""
+
+HEED: Final = 0.5
+"""Seconds in which a standing channel is let go of."""
+
+
+class Telling(Protocol):
+    """A standing channel."""
+
+    def read(self, timeout: float) -> frozenset[str]:
+        """Return the ids of tasks that have news; none after `timeout` seconds. Raises Unavailable when it ended."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+class Heeding:
+    """A thread that waits for what a standing channel tells; `told` is called for each news, and at the end."""
+
+    def __init__(self, channel: Telling, told: Callable[[], None]) -> None:
+        self._channel = channel
+        self._told = told
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="heeding", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the channel and the thread."""
+        self._closing = True
+        self._thread.join()
+
+    @property
+    def ended(self) -> bool:
+        """True when nothing will be told any more."""
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            while not self._closing:
+                if self._channel.read(HEED):
+                    self._told()
+        except Unavailable as error:
+            log.info("a standing channel has ended: %s", error)
+        except Exception:
+            log.exception("a standing channel: this should not happen")
+        finally:
+            self._channel.close()
+        if not self._closing:
+            self._told()
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a box is reached, and what is done about one task there."""
+
+    link: Link
+    host: BoxHost
+    sync: Callable[[Guest], TaskSync]
+    channel: Callable[[list[Guest]], Telling]
+
+
+@dataclass
+class Keeper:
+    """Keeps one box. `post` brings a hint to the loop; `changed` is called when something else is believed of the box.
+
+    What only looks or notes waits for nobody. `pulled_at` is when all was last brought, in seconds since the epoch.
+    """
+
+    box: str
+    ways: Ways
+    files: Files
+    post: Callable[[h.Hint], None]
+    changed: Callable[[], None]
+    pulled_at: float = 0.0
+    _belief: Belief | None = None
+    _guests: dict[str, tuple[Guest, ...]] = field(default_factory=dict)
+    _syncs: dict[tuple[str, str], tuple[TaskSync, threading.Lock]] = field(default_factory=dict)
+    _seen: dict[Path, Sighting] = field(default_factory=dict)
+    _ready: set[tuple[str, str]] = field(default_factory=set)
+    _told: dict[tuple[str, str], str] = field(default_factory=dict)
+    _answered: set[tuple[str, str, int]] = field(default_factory=set)
+    _inbox: SimpleQueue[None] = field(default_factory=SimpleQueue)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _wanted: set[tuple[str, str]] = field(default_factory=set)
+    _heeded_at: float = 0.0
+    _heeded: tuple[set[tuple[str, str]], Heeding] | None = None
+    _more: bool = False
+    _failures: int = 0
+    _idle: int = 0
+    _closing: bool = False
+
+    def __post_init__(self) -> None:
+        """Begin."""
+        self._thread = threading.Thread(target=self._run, name=f"keeper {self.box}", daemon=True)
+        self._thread.start()
+
+    # For the deciding thread ----------------------------------------------------------------------
+
+    @property
+    def guests(self) -> tuple[Guest, ...]:
+        """What tasks have on the box."""
+        with self._lock:
+            return tuple(guest for guests in self._guests.values() for guest in guests)
+
+    @property
+    def belief(self) -> Belief | None:
+        """What is believed of the box, or None where nobody has tried yet."""
+        return self._belief
+
+    def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
+        """Note what a task has on the box from now on."""
+        with self._lock:
+            if guests == self._guests.get(task, ()):
+                return
+            self._guests.pop(task, None)
+            if guests:
+                self._guests[task] = guests
+        self.hurry()
+
+    def seen(self, folder: Path) -> Sighting | None:
+        """Return what was last seen of a run."""
+        return self._seen.get(folder)
+
+    def hurry(self) -> None:
+        """Have the next round made at once."""
+        self._inbox.put(None)
+
+    def call_again(self) -> None:
+        """Try a box that is lost."""
+        if self._belief is not None and not self._belief.reachable:
+            self._failures = 0
+            self.ways.link.again()
+            self.hurry()
+
+    def close(self) -> None:
+        """End the thread and the connection; what lives there goes on."""
+        self._closing = True
+        self.hurry()
+        self.ways.link.close()
+        self._thread.join()
+
+    # For the hands --------------------------------------------------------------------------------
+
+    def prepare(self, guest: Guest) -> None:
+        """Make a task's folders there. Raises Refused, Unavailable."""
+        sync, lock = self._sync(guest)
+        with lock:
+            sync.prepare()
+            self._ready.add((guest.task, guest.place))
+
+    # The thread -----------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        patience = 0.0
+        while True:
+            self._wait(patience)
+            if self._closing:
+                break
+            try:
+                patience = self._round()
+            except (OrchestratorError, OSError) as error:
+                patience = self._fails(error)
+            except Exception as error:
+                log.exception("box %s: this should not happen", self.box)
+                patience = self._fails(error)
+        self._unheed()
+
+    def _wait(self, patience: float) -> None:
+        """Wait until something is to be done, and take note of all that is: a burst is one round."""
+        try:
+            self._inbox.get(timeout=patience)
+            while True:
+                self._inbox.get_nowait()
+        except Empty:
+            return
+
+    def _round(self) -> float:
+        """Ask what became of the runs, send and bring; return after how many seconds the next round is due."""
+        guests = self.guests
+        self._drop_others(guests)
+        if not guests:
+            self._unheed()
+            self._idle += 1
+            if self._idle == IDLE:
+                self.ways.link.close()
+            return EVERY
+        self._idle = 0
+        fit = [guest for guest in guests if self._guarded(guest, partial(self._make_ready, guest))]
+        # Ahead of looking, so that what changes in between is told.
+        self._heed(fit)
+        folders = [places.run_home(guest.home, run) for guest in guests for run in sorted(guest.runs)]
+        at = time.time()
+        seen = {folder: Sighting(each, at) for folder, each in self.ways.host.observe_all(folders).items()}
+        self._reached()
+        self._more = False
+        for guest in guests:
+            brought = guest in fit and self._guarded(guest, partial(self._serve, guest))
+            self._publish(guest, seen, gone=brought)
+        self.pulled_at = time.time()
+        self.changed()
+        return AGAIN if self._more else EVERY
+
+    def _guarded(self, guest: Guest, work: Callable[[], None]) -> bool:
+        """Do something for one task; tell its user what it cannot be done for, which holds up no other.
+
+        Raises:
+            Unreachable, NotLetIn: the box is lost, for all of them.
+
+        """
+        try:
+            work()
+        except (Unreachable, NotLetIn):
+            raise
+        except (OrchestratorError, OSError) as problem:
+            self._tell(guest, "", str(problem))
+            return False
+        self._tell(guest, "", "")
+        return True
+
+    def _make_ready(self, guest: Guest) -> None:
+        if (guest.task, guest.place) not in self._ready:
+            self.prepare(guest)
+
+    def _serve(self, guest: Guest) -> None:
+        """Send a task's answers, and bring what is new of it."""
+        sync, lock = self._sync(guest)
+        with lock:
+            self._send_answers(guest, sync)
+            pulled = sync.pull(guest.runs)
+        self._say(guest, pulled)
+        self._more |= pulled.more
+
+    def _send_answers(self, guest: Guest, sync: TaskSync) -> None:
+        for run in sorted(guest.runs):
+            folder = places.run_answers(places.run_home(guest.home, run))
+            for entry in self.files.entries(folder):
+                stamp = (run, entry.name, entry.mtime_ns)
+                if entry.is_file and stamp not in self._answered:
+                    sync.send_answer(run, entry.name, self.files.read(folder / entry.name))
+                    self._answered.add(stamp)
+
+    def _publish(self, guest: Guest, seen: Mapping[Path, Sighting], *, gone: bool) -> None:
+        """Let what was seen of a task's runs be known; that one is gone only if all was brought after that."""
+        for run in sorted(guest.runs):
+            folder = places.run_home(guest.home, run)
+            now, before = seen.get(folder), self._seen.get(folder)
+            if now is None or (now.observation.standing is Standing.GONE and not gone):
+                continue
+            self._seen[folder] = now
+            if before is None or before.observation != now.observation:
+                self.post(h.RunHint(guest.task, run))
+
+    def _say(self, guest: Guest, pulled: Pulled) -> None:
+        """Tell the task's user what was kept aside or left there."""
+        for name, kept in pulled.kept:
+            self.post(
+                h.SayHint(guest.task, f"{self.box} has another {name}: what lay here is kept as {kept}")
+            )
+        for name, why in pulled.refused:
+            self.post(h.SayHint(guest.task, f"{name} was not brought from {self.box}: {why}"))
+        self._tell(guest, "haul", pulled.ended)
+
+    def _tell(self, guest: Guest, about: str, problem: str) -> None:
+        """Tell a problem of a task once, and once that it is over."""
+        key = guest.task, f"{guest.place} {about}"
+        if self._told.get(key, "") == problem:
+            return
+        self._told[key] = problem
+        self.post(h.SayHint(guest.task, problem or f"{self.box}: what could not be brought comes again"))
+
+    def _sync(self, guest: Guest) -> tuple[TaskSync, threading.Lock]:
+        with self._lock:
+            key = guest.task, guest.place
+            if key not in self._syncs:
+                self._syncs[key] = self.ways.sync(guest), threading.Lock()
+            return self._syncs[key]
+
+    def _drop_others(self, guests: tuple[Guest, ...]) -> None:
+        """Forget what concerns runs and tasks that are here no more."""
+        runs = {run for guest in guests for run in guest.runs}
+        keys = {(guest.task, guest.place) for guest in guests}
+        with self._lock:
+            self._syncs = {key: sync for key, sync in self._syncs.items() if key in keys}
+            self._ready &= keys
+        self._seen = {folder: seen for folder, seen in self._seen.items() if folder.name in runs}
+        self._answered = {each for each in self._answered if each[0] in runs}
+
+    # What is believed of the box ------------------------------------------------------------------
+
+    def _reached(self) -> None:
+        self._failures = 0
+        if self._belief is None or not self._belief.reachable:
+            log.info("box %s is reached", self.box)
+            self._believe(Belief(reachable=True, why="ssh is connected"))
+
+    def _fails(self, error: Exception) -> float:
+        """Believe that the box is lost, if that is what an error says; return when to try again, in seconds."""
+        self._unheed()
+        self._wanted = set()
+        self._failures += 1
+        patience = pause(self._failures, random.random())  # noqa: S311 - no secret
+        refused = isinstance(error, NotLetIn)
+        if isinstance(error, Unreachable) or refused:
+            state = self.ways.link.state()
+            if self._belief is None or self._belief.reachable or self._belief.refused != refused:
+                log.warning("box %s is lost: %s", self.box, error)
+                why = str(error) if refused else _lost(self.box, state)
+                self._believe(Belief(reachable=False, why=why, refused=refused))
+        else:
+            log.warning("box %s: %s", self.box, error)
+        # One that refuses is not called again before somebody says so.
+        return EVERY if refused else max(patience, self.ways.link.patience())
+
+    def _believe(self, belief: Belief) -> None:
+        self._belief = belief
+        for task in {guest.task for guest in self.guests}:
+            self.post(h.BoxHint(task))
+        self.changed()
+
+    # The standing channel -------------------------------------------------------------------------
+
+    def _heed(self, guests: list[Guest]) -> None:
+        """Have changes in the folders of these tasks told; where that cannot be, rounds come by schedule."""
+        keys, now = {(guest.task, guest.place) for guest in guests}, time.monotonic()
+        if self._heeded is not None and self._heeded[0] == keys and not self._heeded[1].ended:
+            return
+        self._unheed()
+        if guests and (keys != self._wanted or now - self._heeded_at >= DEAF):
+            self._wanted, self._heeded_at = keys, now
+            self._heeded = keys, Heeding(self.ways.channel(guests), self.hurry)
+
+    def _unheed(self) -> None:
+        if self._heeded is not None:
+            self._heeded[1].close()
+            self._heeded = None
+
+
+def _lost(box: str, state: State) -> str:
+    """Say since when a box is lost, by the clock: that does not go stale, as minutes do."""
+    since = time.strftime("%H:%M", time.localtime(state.since or time.time()))
+    return f"{box} is unreachable since {since} ({state.why or 'it is busy'})"
