@@ -1,0 +1,203 @@
+"""The standing channel to a box: one command that tells which task has news, for as long as the connection stands.
+
+It only hints: what it does not tell of is found by the next pull on schedule. Changes of before it stood are nobody's
+news, so a channel begins by naming every task.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from orchestrator.hosts.ssh.child import Late
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.states import Cut
+from orchestrator.hosts.ssh.stream import Broken, Stream, opened
+from orchestrator.hosts.ssh.there import There
+
+BEAT: Final = 5.0
+"""Seconds between two signs of life, of either side."""
+
+SILENCE: Final = 20.0
+"""Seconds without any, after which the other side is given up; a cut cable is known sooner, by ssh itself."""
+
+LONGEST: Final = 100_000
+"""Bytes of the command line; Linux takes 131,072 as one word. What does not fit is left to the schedule."""
+
+_NOISE: Final = 65_536  # bytes that a login's own files may print ahead of us
+_LINE: Final = 200
+_FOR_EVER: Final = 1e8  # seconds: what ends a channel is its silence
+
+# Whatever python3 cannot do there (it is not there, too old, without ctypes; no inotify), it says by its status.
+_START: Final = """
+python=$1 sh=$2
+shift 2
+if command -v python3 >/dev/null 2>&1 && python3 -I -S -c "$python" "$@" 2>/dev/null; then exit 0; fi
+exec sh -c "$sh" notice "$@"
+"""
+
+
+class Channel:
+    """Tells which tasks on a box have news. One thread at a time; it reads nothing and says nothing but in `read`.
+
+    Args:
+        link: The way to the box; a channel of it is held until `close`.
+        tasks: The tasks to tell of. Another task wants another channel.
+        environ: The environment of ssh.
+        beat: Seconds between two signs of life.
+        silence: Seconds without one, after which either side gives up.
+
+    Raises:
+        Unreachable, NotLetIn: there is no connection, or no channel to be had.
+
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        tasks: Sequence[There],
+        environ: Mapping[str, str],
+        *,
+        beat: float = BEAT,
+        silence: float = SILENCE,
+    ) -> None:
+        self._link = link
+        self._beat, self._silence = beat, silence
+        line, self.unwatched = _command(tasks, beat, silence)
+        self._tasks = frozenset(task.task for task in tasks)
+        self.how = ""
+        """`inotify` or `look`, once it stands."""
+        self.blind = False
+        """The box grants no more watches: some folders are left to the schedule."""
+        self._buffer, self._noise = b"", 0
+        self._changed = set[str]()
+        self._heard = self._said = time.monotonic()
+        self._closed = False
+        with ExitStack() as held:
+            words = held.enter_context(link.shell())
+            stream = opened([*words, "--", "box", line], environ, time.monotonic() + _FOR_EVER)
+            self._stream: Stream = held.enter_context(stream)
+            self._held = held.pop_all()
+
+    def read(self, timeout: float) -> frozenset[str]:
+        """Return the ids of tasks that have news, as soon as there are any; none after `timeout` seconds.
+
+        Wants to be called more often than every `silence` seconds: it is what keeps the other side up.
+
+        Raises:
+            Cut: the channel ended, or is silent. Tasks are to be pulled, and another channel to be made.
+
+        """
+        until = time.monotonic() + timeout
+        while True:
+            if self._closed:
+                # Its descriptors may be another's by now.
+                raise Cut(f"{self._link.address}: the channel was closed")
+            now = time.monotonic()
+            self._say(now)
+            if self._changed:
+                found, self._changed = frozenset(self._changed), set()
+                return found
+            if now - self._heard > self._silence:
+                self.close()
+                raise Cut(f"{self._link.address}: the channel was silent for {self._silence:g} s")
+            if now >= until and timeout > 0:
+                return frozenset()
+            wait = max(0.0, min(until - now, self._said + self._beat - now))
+            if self._stream.recv_ready(wait):
+                self._hear()
+            elif timeout <= 0:
+                return frozenset()
+
+    def close(self) -> None:
+        """End it; no error if that was done before. What runs there ends as its standard input does."""
+        self._closed = True
+        self._held.close()
+
+    def _say(self, now: float) -> None:
+        if now - self._said < self._beat:
+            return
+        self._said = now
+        try:
+            self._stream.send(b"\n")
+        except (Broken, Late) as problem:
+            raise self._ended(problem) from None
+
+    def _hear(self) -> None:
+        try:
+            self._buffer += self._stream.recv(65_536)
+        except (Broken, Late) as problem:
+            raise self._ended(problem) from None
+        *lines, self._buffer = self._buffer.split(b"\n")
+        for line in lines:
+            self._take(line)
+        if len(self._buffer) > (_LINE if self.how else _NOISE):
+            raise self._strange(self._buffer)
+
+    def _take(self, line: bytes) -> None:
+        self._heard = time.monotonic()
+        match line.split(b" "):
+            case [b"ready", (b"inotify" | b"look") as how]:
+                self.how = how.decode()
+                self._changed |= self._tasks
+            case _ if not self.how:
+                self._noise += len(line)
+                if self._noise > _NOISE:
+                    raise self._strange(line)
+            case [b"alive"]:
+                pass
+            case [b"blind"]:
+                self.blind = True
+            case [b"change", name] if (task := name.decode(errors="replace")) in self._tasks:
+                self._changed.add(task)
+            case _:
+                raise self._strange(line)
+
+    def _strange(self, line: bytes) -> Cut:
+        self.close()
+        return Cut(f"{self._link.address}: the channel told {line[:80]!a}, which is no line of ours")
+
+    def _ended(self, problem: Broken | Late) -> Cut:
+        self.close()
+        said = problem.said[-200:].decode(errors="replace").strip() if isinstance(problem, Broken) else ""
+        # What became of the connection is known in a moment.
+        self._link.state()
+        return Cut(f"{self._link.address}: the channel ended ({said!a})")
+
+
+def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, tuple[str, ...]]:
+    """Return the command line there, and the ids of the tasks for which there was no room in it."""
+    words = [
+        "sh",
+        "-c",
+        _START,
+        "sh",
+        _script("notice.py"),
+        _script("notice.sh"),
+        f"{beat:g}",
+        f"{silence:g}",
+    ]
+    line, left = shlex.join(words), list[str]()
+    for task in tasks:
+        folders = [
+            ("0", f"{task.shared}/handoffs"),
+            ("-1", f"{task.shared}/artifacts"),
+            ("0", f"{task.own}/requests/events"),
+            ("1", f"{task.own}/runs"),
+        ]
+        more = shlex.join([word for depth, folder in folders for word in (task.task, depth, folder)])
+        if len(line) + len(more.encode(errors="surrogateescape")) > LONGEST:
+            left.append(task.task)
+        else:
+            line += f" {more}"
+    return line, tuple(left)
+
+
+@cache
+def _script(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
