@@ -16,17 +16,19 @@ from orchestrator.formats.place import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.box import question
+from orchestrator.hosts.ssh.channel import Channel
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror, check_marks
 from orchestrator.hosts.ssh.states import Cut
-from orchestrator.hosts.ssh.sync import Here, TaskSync
-from orchestrator.hosts.ssh.there import There
+from orchestrator.hosts.ssh.sync import FOLDERS, Here, TaskSync
+from orchestrator.hosts.ssh.there import There, make_folders
 from orchestrator.ports.host import LaunchSpec, Standing
 from tests.polling import wait_until
 from tests.remote.boxes import MISSING, Box, Boxes, boxes, may_isolate
 
 _TIMES = 20
+_IDLE = 20.0
 
 
 def _seconds(act: Callable[[], object]) -> float:
@@ -132,6 +134,44 @@ def _runs(box: Box, link: Link, state: Path) -> None:
     _row("end by KILL, until it is gone", [_seconds(partial(host.end, run, kill=True)) for run in runs])
 
 
+def _told(box: Box, link: Link, files: int) -> None:
+    """Measure how long after a rename there a line is read here, and what the program that tells costs idle."""
+    there = There("told-0123abcd", "told", str(box.home), str(box.home / "own"))
+    make_folders(link, there, list(FOLDERS))
+    folder = Path(there.shared) / "handoffs"
+    for number in range(files):
+        (Path(there.shared) / "artifacts" / str(number)).touch()
+    channel = Channel(link, [there], os.environ)
+    wait_until(lambda: channel.read(1))
+
+    def one() -> float:
+        while channel.read(0.3):
+            pass
+        (folder / ".tmp-new").touch()
+        began = time.monotonic()
+        (folder / ".tmp-new").rename(folder / f"dev-{time.monotonic_ns()}.md")
+        assert wait_until(lambda: channel.read(1))
+        return time.monotonic() - began
+
+    _row("a handoff renamed there, told here", [one() for _ in range(_TIMES)])
+    busy = [_processor(each.pid) for each in box.sessions()]
+    began = time.monotonic()
+    while time.monotonic() - began < _IDLE:
+        channel.read(1)
+    spent = sum(_processor(each.pid) for each in box.sessions()) - sum(busy)
+    share = 100 * spent / (time.monotonic() - began)
+    sys.stdout.write(
+        f"the channel ({channel.how}), nothing new, {files} files{share:24.2f} % of a processor\n"
+    )
+    channel.close()
+
+
+def _processor(pid: int) -> float:
+    """Return the processor time that a process spent, in seconds, with what its ended children did."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def _command(pid: int) -> str:
     try:
         with open(f"/proc/{pid}/cmdline") as file:  # noqa: PTH123 - a process, not a file of ours
@@ -169,6 +209,7 @@ def _figures(user: Boxes) -> None:
     for folder in ("artifacts", "handoffs"):
         for count in (10, 10_000):
             _pulls(user, box, link, folder, count)
+    _told(box, link, 10_000)
     noticed = []
     for _ in range(3):
         link.again()

@@ -77,7 +77,7 @@ class Channel:
         self._buffer, self._noise = b"", 0
         self._changed = set[str]()
         self._heard = self._said = time.monotonic()
-        self._held = ExitStack()
+        self._closed = False
         with ExitStack() as held:
             words = held.enter_context(link.shell())
             stream = opened([*words, "--", "box", line], environ, time.monotonic() + _FOR_EVER)
@@ -95,6 +95,9 @@ class Channel:
         """
         until = time.monotonic() + timeout
         while True:
+            if self._closed:
+                # Its descriptors may be another's by now.
+                raise Cut(f"{self._link.address}: the channel was closed")
             now = time.monotonic()
             self._say(now)
             if self._changed:
@@ -112,7 +115,8 @@ class Channel:
                 return frozenset()
 
     def close(self) -> None:
-        """End it. What runs there ends as its standard input does."""
+        """End it; no error if that was done before. What runs there ends as its standard input does."""
+        self._closed = True
         self._held.close()
 
     def _say(self, now: float) -> None:
