@@ -328,6 +328,46 @@ def test_what_an_agent_handed_in_before_it_ended_is_published_ahead_of_its_end(
     assert world.files.written[-2:] == [REPORT, "exit"]
 
 
+def test_a_handoff_that_is_written_in_place_is_not_here_ahead_of_its_end(world: World) -> None:
+    sync = world.prepared()
+    path = world.shared / "handoffs" / REPORT
+    whole = report("artifacts/code/a.py")
+    with path.open("wb") as file:
+        file.write(whole[:-20])
+        file.flush()
+        for _ in range(2):
+            assert sync.pull([RUN]) == Pulled()
+        file.write(whole[-20:])
+    assert sync.pull([RUN]).brought == (f"handoffs/{REPORT}",)
+    assert world.arrived()[f"handoffs/{REPORT}"] == whole
+    # One that is open and not written any more when its run ends: its last words.
+    with path.open("ab") as file:
+        file.write(b"\nmore\n")
+        file.flush()
+        put(world.own / "runs" / RUN / "exit", b"code 0\n")
+        assert sync.pull([RUN]).brought == (f"handoffs/{REPORT}", f"runs/{RUN}/exit")
+
+
+def test_a_handoff_that_changed_since_it_was_read_is_read_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = world.prepared()
+    path = world.shared / "handoffs" / REPORT
+    path.write_bytes(report()[:-20])
+    bring = pulling.Mirror.bring
+
+    def go_on(self: pulling.Mirror, *args, **options):
+        took = bring(self, *args, **options)
+        path.write_bytes(report())
+        return took
+
+    monkeypatch.setattr(pulling.Mirror, "bring", go_on)
+    assert sync.steer([RUN]) == Pulled()
+    monkeypatch.setattr(pulling.Mirror, "bring", bring)
+    assert sync.steer([RUN]).brought == (f"handoffs/{REPORT}",)
+    assert world.arrived()[f"handoffs/{REPORT}"] == report()
+
+
 def test_a_tree_without_end_holds_up_nothing_and_comes_bit_by_bit(world: World) -> None:
     world.prepared()
     sync = world.sync(Bounds(files=4, size=1000, total=6000))

@@ -10,7 +10,6 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +31,10 @@ LONGEST: Final = 100_000
 _NOISE: Final = 65_536  # bytes that a login's own files may print ahead of us
 _LINE: Final = 200
 _FOR_EVER: Final = 1e8  # seconds: what ends a channel is its silence
+
+# Read with this module: the package may be replaced while the daemon runs.
+_PYTHON: Final = Path(__file__).with_name("notice.py").read_text(encoding="utf-8")
+_SH: Final = Path(__file__).with_name("notice.sh").read_text(encoding="utf-8")
 
 # Whatever python3 cannot do there (it is not there, too old, without ctypes; no inotify), it says by its status.
 _START: Final = """
@@ -177,8 +180,8 @@ def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, 
         "-c",
         _START,
         "sh",
-        _script("notice.py"),
-        _script("notice.sh"),
+        _PYTHON,
+        _SH,
         f"{beat:g}",
         f"{silence:g}",
     ]
@@ -196,8 +199,3 @@ def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, 
         else:
             line += f" {more}"
     return line, tuple(left)
-
-
-@cache
-def _script(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")

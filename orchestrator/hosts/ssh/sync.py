@@ -5,7 +5,7 @@ tree of many gigabytes holds up no report. And nothing is published here ahead o
 
 1. exits, events and handoffs are brought into the mirror;
 2. was there an exit or an event among them, the handoffs are brought once more: what its writer had handed in before
-   lies in the mirror now, and gone is not before its last words are read (law 5);
+   lies in the mirror now, and gone is not before its last words are read (law 5). What is still written is held back;
 3. the artifacts that new reports name are brought, as these are held against them (law 6);
 4. all this is published: artifacts, handoffs, events, exits, in that order [reconcile.Kind];
 5. other artifacts follow, so many at a time.
@@ -32,6 +32,7 @@ from orchestrator.hosts.ssh.reconcile import Bounds, Kind, choice, kind_of
 from orchestrator.hosts.ssh.sftp import opened
 from orchestrator.hosts.ssh.states import Cut, Way
 from orchestrator.hosts.ssh.there import There, make_folders
+from orchestrator.hosts.ssh.whole import unsettled
 from orchestrator.model.errors import BadFile, BadName, Refused, Unavailable
 from orchestrator.model.names import checked_name
 from orchestrator.ports.files import Files, Unreadable
@@ -191,9 +192,10 @@ class TaskSync:
         if any(kind_of(name, runs) in {Kind.EVENT, Kind.EXIT} for name in names):
             again = self._bring_steering(frozenset())
             names |= self._publisher.news(runs, [name for name, _ in again.files])
-        names |= self._bring_named(names, runs)
-        result = self._publisher.publish(names, runs)
-        if not result.more:
+        held = self._unsettled(names, runs)
+        names |= self._bring_named(names - held, runs)
+        result = self._publisher.publish(names - held, runs)
+        if not result.more and not held:
             self._settled = runs
         misnamed = [name for name, _ in took.files if kind_of(name, runs) is None]
         return together([result, self._left(took, misnamed)])
@@ -246,6 +248,19 @@ class TaskSync:
         for each in named:
             self._publisher.make_folder(each)
         return self._publisher.news(runs, named)
+
+    def _unsettled(self, names: Collection[str], runs: Collection[str]) -> set[str]:
+        """Return the handoffs that are still written there; none, where a run has ended: they are its last words."""
+        handoffs = [name for name in names if kind_of(name, runs) is Kind.HANDOFF]
+        if not handoffs or any(kind_of(name, runs) is Kind.EXIT for name in names):
+            return set()
+        read = {}
+        for name in handoffs:
+            entry = self._files.entry(self._mirror.folder / name)
+            if entry is not None:
+                read[f"{self._there.shared}/{name}"] = entry.size, entry.mtime_ns // 1_000_000_000
+        held = unsettled(self._link, read)
+        return {name for name in handoffs if f"{self._there.shared}/{name}" in held}
 
     def _named(self, name: str) -> list[str]:
         """Return the artifacts that a report in the mirror names, if it is one."""

@@ -1,0 +1,71 @@
+"""Whether what was brought of files on a box is whole: nobody writes them, and they are as they were read.
+
+One that is written in place, rather than renamed, may be read half. The box is asked behind the reading, by a script
+of python3; where there is none, nothing is known, and what was read is taken as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from orchestrator.hosts.ssh.link import Link
+
+AT_ONCE: Final = 200
+"""Files that are asked after by one command."""
+
+_FIND_PYTHON: Final = """
+if command -v python3 >/dev/null 2>&1 && python3 -I -S -c "$@" 2>/dev/null; then echo told; fi
+"""
+
+# A lease is only given on what nobody writes. Whoever opens it meanwhile waits, and its holder gets SIGIO.
+_LOOK: Final = """
+import fcntl, os, signal, sys
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+for number, path in enumerate(sys.argv[1:]):
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        print(number, "gone")
+        continue
+    try:
+        if hasattr(fcntl, "F_SETLEASE"):
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except BlockingIOError:
+        print(number, "written")
+        continue
+    except OSError:
+        pass
+    seen = os.fstat(file)
+    print(number, seen.st_size, int(seen.st_mtime))
+    os.close(file)
+"""
+_LINE: Final = re.compile(r"([0-9]{1,3}) (?:(gone|written)|([0-9]{1,20}) (-?[0-9]{1,20}))")
+
+
+def unsettled(link: Link, files: Mapping[str, tuple[int, int]]) -> set[str]:
+    """Return which of these files there are being written, or are not any more what was read.
+
+    `files` maps absolute paths there to the size in bytes, and the time in whole seconds, of what was read.
+    Raises as `Link.run` does.
+    """
+    found = set[str]()
+    paths = list(files)
+    for first in range(0, len(paths), AT_ONCE):
+        some = paths[first : first + AT_ONCE]
+        ended = link.run(["sh", "-c", _FIND_PYTHON, "sh", _LOOK, *some])
+        lines = ended.out.decode(errors="replace").splitlines()
+        if lines[-1:] == ["told"]:
+            for line in lines[:-1]:
+                told = _LINE.fullmatch(line)
+                if told and int(told[1]) < len(some) and not _is_as_read(told, files[some[int(told[1])]]):
+                    found.add(some[int(told[1])])
+    return found
+
+
+def _is_as_read(told: re.Match[str], read: tuple[int, int]) -> bool:
+    if told[2]:
+        return told[2] == "gone"
+    return (int(told[3]), int(told[4])) == read
