@@ -34,7 +34,8 @@ def check_boxes(name: str, brief: Brief, project: Path) -> None:
     """
     seen = []
     for wanted in boxes_wanted(brief, project):
-        print(f"looking at {wanted} …", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(f"looking at {wanted} …", file=sys.stderr, flush=True)
         found = look_at(wanted, os.environ)
         print("\n".join([*screen(found, columns(), colour=coloured(sys.stdout)), ""]), flush=True)
         seen.append(found)
