@@ -130,7 +130,6 @@ class Keeper:
     _answered: set[tuple[str, str, int]] = field(default_factory=set)
     _inbox: SimpleQueue[None] = field(default_factory=SimpleQueue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _wanted: set[tuple[str, str]] = field(default_factory=set)
     _heeded_at: float = 0.0
     _heeded: tuple[set[tuple[str, str]], Heeding] | None = None
     _more: bool = False
@@ -247,7 +246,9 @@ class Keeper:
             self._publish(guest, seen, gone=brought)
         self.pulled_at = time.time()
         self.changed()
-        return AGAIN if self._more else EVERY
+        if self._more:
+            return AGAIN
+        return DEAF if self._heeded is None or self._heeded[1].ended else EVERY
 
     def _guarded(self, guest: Guest, work: Callable[[], None]) -> bool:
         """Do something for one task; tell its user what it cannot be done for, which holds up no other.
@@ -345,7 +346,6 @@ class Keeper:
     def _fails(self, error: Exception) -> float:
         """Believe that the box is lost, if that is what an error says; return when to try again, in seconds."""
         self._unheed()
-        self._wanted = set()
         self._failures += 1
         patience = pause(self._failures, random.random())  # noqa: S311 - no secret
         refused = isinstance(error, NotLetIn)
@@ -371,11 +371,12 @@ class Keeper:
     def _heed(self, guests: list[Guest]) -> None:
         """Have changes in the folders of these tasks told; where that cannot be, rounds come by schedule."""
         keys, now = {(guest.task, guest.place) for guest in guests}, time.monotonic()
-        if self._heeded is not None and self._heeded[0] == keys and not self._heeded[1].ended:
-            return
+        if self._heeded is not None and self._heeded[0] == keys:
+            if not self._heeded[1].ended or now - self._heeded_at < DEAF:
+                return
         self._unheed()
-        if guests and (keys != self._wanted or now - self._heeded_at >= DEAF):
-            self._wanted, self._heeded_at = keys, now
+        if guests:
+            self._heeded_at = now
             self._heeded = keys, Heeding(self.ways.channel(guests), self.hurry)
 
     def _unheed(self) -> None:

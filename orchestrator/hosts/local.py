@@ -18,7 +18,7 @@ from orchestrator.model.errors import Unavailable
 from orchestrator.ports.files import Files
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 
-KILL_BOUND: Final = 2.0
+KILL_BOUND: Final = 5.0
 """Seconds in which killed processes must vanish and their launcher write `exit`; then it is killed too."""
 
 _LOOK: Final = 0.005  # seconds between two looks at the process table while killing

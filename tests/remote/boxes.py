@@ -32,11 +32,15 @@ MISSING: Final = [
     if not there
 ]
 _TRIES: Final = 50
+_LISTENS: Final = "Server listening on"
 
 
 @dataclass
 class Box:
-    """One machine as far as ssh can tell. `name` is its alias in the user's settings; `namespace` may be empty."""
+    """One machine as far as ssh can tell. `name` is its alias in the user's settings; `namespace` may be empty.
+
+    `inside` are the words ahead of its sshd's command, where that is to be in somebody else's network.
+    """
 
     name: str
     folder: Path
@@ -44,6 +48,7 @@ class Box:
     port: int
     namespace: str = ""
     link: str = ""
+    inside: tuple[str, ...] = ()
     sshd: Process | None = None
     _started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
@@ -69,14 +74,15 @@ class Box:
         """Start its sshd, and wait until it listens."""
         config = self.folder / f"sshd_config.{key}"
         config.write_text(_sshd_config(self, key))
-        inside = ["ip", "netns", "exec", self.namespace] if self.namespace else []
+        inside = ["ip", "netns", "exec", self.namespace] if self.namespace else self.inside
         with (self.folder / "sshd.log").open("ab") as log:
+            begun = self.log().count(_LISTENS)
             child = subprocess.Popen(
                 [*inside, SSHD, "-D", "-e", "-f", str(config)], stdin=subprocess.DEVNULL, stderr=log
             )
         self._started.append(child)
         self.sshd = Process(child.pid, start_of(child.pid))
-        wait_until(self._listens, within=20)
+        wait_until(lambda: self.log().count(_LISTENS) > begun if self.inside else self._listens(), within=20)
 
     def log(self) -> str:
         return (self.folder / "sshd.log").read_text()
@@ -166,18 +172,21 @@ class Boxes:
     known: Path
     boxes: list[Box] = field(default_factory=list)
 
-    def add(self, name: str, *, extra: str = "", isolated: bool = True) -> Box:
-        """Make a box and start it; it is known, and `name` is its alias, with `extra` lines of settings."""
+    def add(self, name: str, *, extra: str = "", isolated: bool = True, inside: tuple[str, ...] = ()) -> Box:
+        """Make a box and start it; it is known, and `name` is its alias, with `extra` lines of settings.
+
+        It has a network of its own unless it is not to be `isolated`, or lies `inside` another.
+        """
         folder = self.folder / name
         for each in (folder, folder / "home", folder / "tmux"):
             each.mkdir(mode=0o700)
         for key in ("host", "other"):
             _keygen(folder / key)
-        if isolated and may_isolate():
+        if isolated and not inside and may_isolate():
             namespace, link, address = _namespace()
             box = Box(name, folder, address, 22, namespace, link)
         else:
-            box = Box(name, folder, "127.0.0.1", _free_port())
+            box = Box(name, folder, "127.0.0.1", _free_port(), inside=inside)
         self.boxes.append(box)
         box.start()
         self.know(box)

@@ -28,7 +28,7 @@ def test_a_box_is_asked_in_one_round_trip_whatever_its_folder_is_called(boxes: B
     assert found.programs["no-such-program"] is None
     assert "sed" in str(found.programs["sed"])
     assert [each.what for each in findings(found, "there") if each.stops] == [
-        "no-such-program is not on the PATH of a command over ssh"
+        "no-such-program is not on the PATH of a login"
     ]
     assert list(box.home.iterdir()) == [cwd]
 

@@ -259,7 +259,7 @@ def test_a_task_whose_program_is_not_on_the_box_is_not_started(
 ) -> None:
     said = begun(f"cwd: alpha:{box.home}/repo\ndev.runtime: claude\n")
     assert said.returncode == 1
-    assert "missing  claude is not on the PATH of a command over ssh" in said.stdout
+    assert "missing  claude is not on the PATH of a login" in said.stdout
     assert (
         f"tidy is not started: what is marked `missing` on alpha:{box.home}/repo must be there" in said.stderr
     )

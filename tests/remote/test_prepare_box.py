@@ -141,14 +141,14 @@ def test_root_has_what_is_missing_installed_when_told_to(bare: Bare) -> None:
     assert "doing    apk add rsync\n" in done.stdout
 
 
-def test_a_cli_that_only_a_login_finds_is_named(bare: Bare) -> None:
+def test_a_cli_that_no_login_finds_is_named(bare: Bare) -> None:
     bare.tools()
     place = bare.home / ".local" / "bin"
     place.mkdir(parents=True)
     (place / "claude").write_text("#!/bin/sh\n")
     (place / "claude").chmod(0o755)
     done = bare.run()
-    assert f"warn     claude is in {place}, which is not on the PATH of a command over ssh" in done.stdout
+    assert f"warn     claude is in {place}, which is not on the PATH of a login" in done.stdout
 
 
 def test_half_a_script_does_nothing(bare: Bare) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.formats.text import neutral
+from orchestrator.hosts.ssh.login import LOGIN_SHELL
 from orchestrator.model.errors import Refused, Unavailable
 
 LEAST_DISK: Final = 1_073_741_824
@@ -28,7 +29,8 @@ _BEGIN: Final = "orchestrator-box-1"
 _END: Final = "orchestrator-box-end"
 _REQUIRED: Final = ("home", "uname", "clock", "cwd", "disk", "linger")
 
-SCRIPT: Final = r"""
+SCRIPT: Final = (
+    r"""
 cwd=$1
 asked=$2
 shift 2
@@ -50,6 +52,11 @@ elif [ -e "/var/lib/systemd/linger/$(id -un)" ]; then linger=yes; fi
 echo "linger=$linger"
 limit=
 if command -v timeout >/dev/null 2>&1; then limit='timeout 5'; fi
+"""
+    + LOGIN_SHELL
+    + r"""
+login=$($limit "$shell" -l -c 'printf "\nPATH=%s\n" "$PATH"' </dev/null 2>/dev/null | sed -n 's/^PATH=//p' | tail -n 1)
+PATH=$login:$PATH
 number=0
 for program; do
     number=$((number + 1))
@@ -64,6 +71,7 @@ for program; do
 done
 echo orchestrator-box-end
 """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +216,9 @@ def _tool(name: str, version: str, least: tuple[int, int]) -> Finding:
 def _program(name: str, version: str | None) -> Finding:
     if version is None:
         return Finding(
-            f"{name} is not on the PATH of a command over ssh",
+            f"{name} is not on the PATH of a login",
             stops=True,
-            advice=f"install {name} there, or set PATH in a file that `ssh HOST env` reads",
+            advice=f"install {name} there, or set PATH in a file that a login shell reads (~/.profile)",
         )
     return Finding(f"{name} {version}".strip())
 

@@ -7,21 +7,31 @@ from typing import Final
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import Unavailable
 
-_MARK: Final = b"orchestrator-login-1"
-# A login shell, for PATH is set in its files: a plain command over ssh has less. It reads nothing that we lay down.
-_COMMAND: Final = ("sh", "-lc", f"printf '\\0{_MARK.decode()}\\0'; exec env -0")
+LOGIN_SHELL: Final = """\
+case ${SHELL-} in
+*/sh | */ash | */bash | */dash | */fish | */ksh | */mksh | */zsh) shell=$SHELL ;;
+*) shell=sh ;;
+esac
+"""
+"""Sets `shell` to the user's own, in whose files PATH is set; to sh where theirs takes other options."""
+
+_MARK: Final = "orchestrator-login-1"
+_SCRIPT: Final = f"""{LOGIN_SHELL}printf '\\n{_MARK}\\n%s' "$PATH"
+exec "$shell" -l -c 'printf "\\n{_MARK}\\n"; exec env -0' </dev/null"""
 
 
 def login_environment(link: Link) -> dict[str, str]:
-    """Return the environment of a login shell there; a value that is not UTF-8 is left out.
+    """Return the environment of the user's login shell there; a value that is not UTF-8 is left out.
+
+    To its PATH that of a plain command is added, which may be set elsewhere.
 
     Raises:
         Unavailable: the box did not tell, or tells no HOME that is a path; as `Link.run` besides.
 
     """
-    ended = link.run(list(_COMMAND))
-    # What a login's own files print comes ahead of the mark.
-    _, mark, told = ended.out.rpartition(b"\0" + _MARK + b"\0")
+    ended = link.run(["sh", "-c", _SCRIPT])
+    # What a login's own files print comes ahead of the last mark.
+    plain, mark, told = ended.out.rpartition(f"\n{_MARK}\n".encode())
     found: dict[str, str] = {}
     for each in told.split(b"\0"):
         name, sign, value = each.partition(b"=")
@@ -32,4 +42,7 @@ def login_environment(link: Link) -> dict[str, str]:
             continue
     if ended.status or not mark or not found.get("HOME", "").startswith("/"):
         raise Unavailable(f"{link.address} did not tell the environment of a login: does `sh -l` work there?")
+    _, _, path = plain.partition(f"\n{_MARK}\n".encode())
+    ours = path.partition(b"\n")[0].decode(errors="replace").split(":")
+    found["PATH"] = ":".join(dict.fromkeys([*found.get("PATH", "").split(":"), *ours]))
     return found

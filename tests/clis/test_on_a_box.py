@@ -1,0 +1,74 @@
+"""A real agent CLI on a box: its hooks are heard here, its question is answered here, and a cut costs it nothing."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.clis.house import House, a_house
+from tests.clis.pinned import NODE, default_cache, pins
+from tests.clis.players import Cast
+from tests.clis.playing import played
+from tests.clis.users import variables
+from tests.remote.boxes import MISSING, Box, Boxes, boxes
+
+CLIS = [name for name in pins() if name != NODE]
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"boxes need {', '.join(MISSING)}")
+
+
+@contextmanager
+def a_box(house: House, name: str) -> Iterator[Box]:
+    """Make a box in the network of a house, on which a login finds a CLI, a model and a clone of the project."""
+    with boxes() as made:
+        inside = tuple(house.inside)
+        box = made.add("alpha", inside=inside)
+        _let_ssh_in(house, made, inside)
+        cli = name.partition("-")[0]
+        bin_folder = box.home / "bin"
+        bin_folder.mkdir()
+        (bin_folder / cli).symlink_to(pins()[name].path(default_cache()))
+        path = f"{bin_folder}:{pins()[NODE].path(default_cache()).parent}:$PATH"
+        (box.home / "tmp").mkdir()
+        given = variables(cli, house.server.url) | {"TMPDIR": str(box.home / "tmp")}
+        lines = [f"export {key}={shlex.quote(value)}" for key, value in given.items()]
+        (box.home / ".profile").write_text("\n".join([f"export PATH={path}", *lines, ""]))
+        (box.home / ".gitconfig").write_text("[user]\nname = A User\nemail = user@localhost\n")
+        house.world.git("clone", "-q", str(house.world.project), str(box.home / "repo"))
+        yield box
+
+
+def _let_ssh_in(house: House, made: Boxes, inside: tuple[str, ...]) -> None:
+    """Let the ssh of the house's user read the settings of boxes, and enter the house's network."""
+    ssh = shutil.which("ssh", path=house.world.environ["PATH"])
+    front = house.world.root / "bin" / "ssh"
+    front.write_text(f'#!/bin/sh\nexec {shlex.join([*inside, str(ssh)])} -F {made.config} "$@"\n')
+    front.chmod(0o755)
+
+
+@pytest.mark.parametrize("installed", CLIS, indirect=True)
+def test_a_task_whose_developer_is_a_real_cli_on_a_box_is_complete(installed: str) -> None:
+    with (
+        a_house(installed, played(Cast().turn), limits__end_grace="5 s") as house,
+        a_box(house, installed) as box,
+    ):
+        world = house.world
+        house.daemon()
+        house.begin("t1", installed.partition("-")[0], f"dev.cwd: alpha:{box.home}/repo")
+        world.until(lambda: world.agent("dev:one", "t1"), within=240)
+        world.kill_daemon()
+        house.daemon()
+        world.until(lambda: world.stands("t1") in {"complete", "failed", "waiting"}, within=240)
+        assert world.stands("t1") == "complete", house.screens()
+        story = world.story("t1")
+        opened = [run for run in story.runs.values() if run["step"] == "dev:one"]
+        assert {run["host"] for run in opened} == {"alpha"}
+        assert len(opened) == 3, opened  # blocked, rejected, accepted
+        assert {change["delivery"] for change in story.changes("run_delivered")} <= {"delivered"}
+        assert (box.home / "repo/greet.py").read_text().strip() == "def greet():\n    return 'greet'"
+        assert not house.server.faults
+        world.check_nobody_is_left()

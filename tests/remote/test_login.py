@@ -1,0 +1,43 @@
+"""The environment of a login on a real box: what its shell's files set, whatever they print."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.login import login_environment
+from orchestrator.model.errors import Unavailable
+from tests.remote.boxes import Box, Boxes
+
+
+@pytest.fixture
+def box(boxes: Boxes) -> Box:
+    return boxes.add("alpha")
+
+
+@pytest.fixture
+def link(boxes: Boxes, box: Box) -> Iterator[Link]:
+    made = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    yield made
+    made.close()
+
+
+def test_what_a_login_sets_is_had_with_the_path_of_a_plain_command_behind(link: Link, box: Box) -> None:
+    plain = link.run(["sh", "-c", 'printf %s "$PATH"']).out.decode().split(":")
+    (box.home / ".profile").write_text(
+        "echo hello\nprintf '\\norchestrator-login-1\\nA=b'\nPATH=/mine:$PATH\nexport TWO='a\nb'\n"
+    )
+    found = login_environment(link)
+    assert found["HOME"] == str(box.home)
+    assert found["TWO"] == "a\nb"
+    assert found["PATH"].split(":") == list(dict.fromkeys(["/mine", *plain]))
+
+
+def test_a_login_that_fails_is_said(link: Link, box: Box) -> None:
+    (box.home / ".profile").write_text("exit 3\n")
+    with pytest.raises(Unavailable, match="environment of a login"):
+        login_environment(link)
