@@ -207,6 +207,14 @@ def test_of_many_runs_all_is_told_in_one_round_trip_and_garbage_harms_nobody_els
     assert not Path("/tmp/x").exists()
 
 
+def test_as_many_as_there_are_can_be_asked_about(bench: RunsBench) -> None:
+    runs = [bench.folder("r" * 100 + f"-{number}") for number in range(450)]
+    bench.link.commands = 0
+    seen = bench.host.observe_all(runs)
+    assert seen == dict.fromkeys(runs, Observation(Standing.NOT_CLAIMED))
+    assert bench.link.commands == 3
+
+
 def test_a_process_that_has_the_number_of_a_launcher_of_old_is_not_touched(bench: RunsBench) -> None:
     with subprocess.Popen(["sleep", "600"], start_new_session=True) as other:
         folder = bench.there("r1")
