@@ -248,7 +248,7 @@ class Keeper:
         self.changed()
         if self._more:
             return AGAIN
-        return DEAF if self._heeded is None or self._heeded[1].ended else EVERY
+        return DEAF if self._deaf else EVERY
 
     def _guarded(self, guest: Guest, work: Callable[[], None]) -> bool:
         """Do something for one task; tell its user what it cannot be done for, which holds up no other.
@@ -371,13 +371,18 @@ class Keeper:
     def _heed(self, guests: list[Guest]) -> None:
         """Have changes in the folders of these tasks told; where that cannot be, rounds come by schedule."""
         keys, now = {(guest.task, guest.place) for guest in guests}, time.monotonic()
-        if self._heeded is not None and self._heeded[0] == keys:
-            if not self._heeded[1].ended or now - self._heeded_at < DEAF:
-                return
+        same = self._heeded is not None and self._heeded[0] == keys
+        if same and (not self._deaf or now - self._heeded_at < DEAF):
+            return
         self._unheed()
         if guests:
             self._heeded_at = now
             self._heeded = keys, Heeding(self.ways.channel(guests), self.hurry)
+
+    @property
+    def _deaf(self) -> bool:
+        """True while nobody tells of changes there."""
+        return self._heeded is None or self._heeded[1].ended
 
     def _unheed(self) -> None:
         if self._heeded is not None:

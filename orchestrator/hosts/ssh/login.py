@@ -16,7 +16,7 @@ esac
 """Sets `shell` to the user's own, in whose files PATH is set; to sh where theirs takes other options."""
 
 _MARK: Final = "orchestrator-login-1"
-_SCRIPT: Final = f"""{LOGIN_SHELL}printf '\\n{_MARK}\\n%s' "$PATH"
+_SCRIPT: Final = f"""{LOGIN_SHELL}printf '\\n{_MARK}\\n%s\\n' "$PATH"
 exec "$shell" -l -c 'printf "\\n{_MARK}\\n"; exec env -0' </dev/null"""
 
 
