@@ -332,6 +332,16 @@ def run_answers(folder: P) -> P:
     return _under(folder, "answers")
 
 
+def run_transcript(folder: P) -> P:
+    """Return the copy of the transcript that the program of a run on a box keeps there."""
+    return _under(folder, "transcript.jsonl")
+
+
+def run_transcript_there(folder: P) -> P:
+    """Return the file that tells where a run's transcript lies on its box: it is copied from there."""
+    return _under(folder, "transcript.from")
+
+
 def run_order(folder: P) -> P:
     """Return the order of a run as its agent reads it: preamble and instructions."""
     return _under(folder, "order.md")

@@ -89,6 +89,11 @@ class KeptBoxes:
         keeper = self._keepers.get(box)
         return keeper.belief if keeper else None
 
+    def environ(self, box: str) -> Mapping[str, str]:
+        """Return the environment of a login on a box, as far as it is known."""
+        with self._lock:
+            return self._grounds.get(box, {})
+
     def hurry(self, box: str) -> None:
         """Have a box looked at now."""
         if box in self._keepers:

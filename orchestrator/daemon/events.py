@@ -31,7 +31,7 @@ from orchestrator.ports.files import Unreadable
 from orchestrator.runtimes.choice import runtime_known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from orchestrator.daemon.world import Places
     from orchestrator.model.permission import Policy, Wish
@@ -54,12 +54,13 @@ _NAME: Final = re.compile(r"(r-[0-9a-f]{1,32}\.[0-9]{1,20}\.[0-9]{1,10})(\.waits
 class Events:
     """Watches one task's `requests/events`.
 
-    `policy` tells the rules that hold for an agent, `defined` are the programs of the settings.
+    `environ` is that of a host's programs, by the host's name. `policy` tells the rules that hold for an agent,
+    `defined` are the programs of the settings.
     """
 
     files: Files
     home: Path
-    environ: Callable[[], dict[str, str]]
+    environ: Callable[[str], Mapping[str, str]]
     policy: Callable[[PMState, Run], Policy]
     defined: tuple[Program, ...] = ()
     _read: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -149,23 +150,33 @@ class Events:
             judgement = self._judged(wish, run, state, where)
         if event.failure is Failure.LIMIT and event.again_at is None:
             event = replace(event, again_at=reset_time(event.text, at))
-        kept = ""
-        if not run.far:  # on a box they lie out of reach, and the same path here is another's
-            kept = self._believed(event.transcript, runtime_known(state.agents[run.agent], self.defined))
+        kept = self._believed(event.transcript, run, runtime_known(state.agents[run.agent], self.defined))
         said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
         event = replace(event, text=said, transcript=kept)
         return EventLanded(at, f"{run.id}:{name}", run.id, name, event, waits, whole, judgement)
 
-    def _believed(self, transcript: str, runtime: Runtime) -> str:
-        """Return where a transcript really lies, if that is where its program keeps them; else nothing."""
+    def _believed(self, transcript: str, run: Run, runtime: Runtime) -> str:
+        """Return where a transcript is to be read, if it lies where its program keeps them; else nothing.
+
+        One on a box is copied into the run's folder from where it lies there.
+        """
         if not transcript.startswith("/"):
             return ""
+        real = self._real_of(run)
         try:
-            path = self.files.real(Path(transcript))
-            roots = [self.files.real(root) for root in runtime.transcripts(self.environ())]
+            path = real(Path(transcript))
+            roots = [real(root) for root in runtime.transcripts(self.environ(run.host))]
         except (OSError, ValueError):
             return ""
-        return str(path) if any(path.is_relative_to(root) for root in roots) else ""
+        if not any(path.is_relative_to(root) for root in roots):
+            return ""
+        if not run.far:
+            return str(path)
+        folder = places.run_home(self.home, run.id)
+        note = places.run_transcript_there(folder)
+        if self.files.entry(note) is None or self.files.read(note) != bytes(path):
+            self.files.write(note, bytes(path), durable=False)
+        return str(places.run_transcript(folder))
 
     def _order(self, run: Run) -> str:
         try:

@@ -7,6 +7,7 @@ A round asks first and brings after that, so that a run is said to be gone only 
 from __future__ import annotations
 
 import logging
+import os
 import random
 import threading
 import time
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from orchestrator import places
 from orchestrator.daemon import hints as h
 from orchestrator.hosts.ssh.backoff import pause
+from orchestrator.hosts.ssh.growing import grown
 from orchestrator.hosts.ssh.states import NotLetIn, State, Unreachable
 from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.ports.boxes import Belief, Guest, Sighting
@@ -40,6 +42,9 @@ EVERY: Final = 120.0
 IDLE: Final = 5
 """Rounds in which nobody lives there, after which the connection is let go."""
 
+TRANSCRIPT: Final = 67_108_864
+"""Bytes of a transcript that are copied at most."""
+
 AGAIN: Final = 1.0
 """Seconds until the next round where one left something over."""
 
@@ -49,6 +54,9 @@ DEAF: Final = 30.0
 
 HEED: Final = 0.5
 """Seconds in which a standing channel is let go of."""
+
+
+_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Telling(Protocol):
@@ -240,6 +248,8 @@ class Keeper:
         at = time.time()
         seen = {folder: Sighting(each, at) for folder, each in self.ways.host.observe_all(folders).items()}
         self._reached()
+        # Ahead of the events that tell of a turn's end: what it used is read then.
+        self._copy_transcripts(folders)
         self._more = False
         for guest in guests:
             brought = guest in fit and self._guarded(guest, partial(self._serve, guest))
@@ -279,6 +289,22 @@ class Keeper:
             pulled = sync.pull(guest.runs)
         self._say(guest, pulled)
         self._more |= pulled.more
+
+    def _copy_transcripts(self, folders: list[Path]) -> None:
+        """Add to the copies of transcripts what these have grown by there."""
+        wanted = []
+        for folder in folders:
+            note, path = places.run_transcript_there(folder), places.run_transcript(folder)
+            if self.files.entry(note) is not None:
+                copy = self.files.entry(path)
+                there = self.files.read(note).decode(errors="surrogateescape")
+                wanted.append((path, there, copy.size if copy else 0))
+        told = grown(self.ways.link, [(there, size) for _, there, size in wanted])
+        for (path, _, size), more in zip(wanted, told, strict=True):
+            if more and size + len(more) <= TRANSCRIPT:
+                # No port for this: what is cut off is gone on with, and nobody else writes there.
+                with os.fdopen(os.open(path, _APPEND, 0o600), "ab") as file:
+                    file.write(more)
 
     def _send_answers(self, guest: Guest, sync: TaskSync) -> None:
         for run in sorted(guest.runs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,6 +18,7 @@ from orchestrator.daemon.office import Office
 from orchestrator.model.event import EventKind
 from orchestrator.model.facts import UsageSeen
 from orchestrator.model.permission import Permissions, Policy
+from orchestrator.model.run import HERE
 from orchestrator.model.usage import Usage
 from orchestrator.pm.budget import tells_more
 from orchestrator.pm.permissions import policy_for
@@ -50,9 +51,7 @@ class Listening:
     def __post_init__(self) -> None:
         """Begin with nothing read."""
         world = self.office.world
-        self._events = Events(
-            world.files, self.home, lambda: dict(world.environ), self._policy, world.settings.runtimes
-        )
+        self._events = Events(world.files, self.home, self._environ, self._policy, world.settings.runtimes)
         self._meters = Meters(world.files)
 
     def hear(self, where: Places) -> None:
@@ -110,6 +109,10 @@ class Listening:
         name = last_words(self.office.world.files, folder, known, said, at, decides=decides)
         if name:
             self.see_reports(name, ())
+
+    def _environ(self, host: str) -> Mapping[str, str]:
+        world = self.office.world
+        return world.environ if host == HERE else world.boxes.environ(host)
 
     def _used_by(self, run: str) -> Usage:
         state = self.engine.state

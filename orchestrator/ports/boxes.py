@@ -71,7 +71,8 @@ class Boxes(Protocol):
     def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
         """Note what a task has on boxes: from now on that is kept in sight, and nothing else of it.
 
-        What comes to lie there appears in the task's folders here, and answers that lie in a run's folder are sent.
+        What comes to lie there appears in the task's folders here, answers that lie in a run's folder are sent, and of
+        a transcript that is named there (places.run_transcript_there) a copy is kept.
         """
         ...
 
@@ -84,6 +85,10 @@ class Boxes(Protocol):
 
     def belief(self, box: str) -> Belief | None:
         """Return what is believed of a box; None where nobody has tried yet."""
+        ...
+
+    def environ(self, box: str) -> Mapping[str, str]:
+        """Return the environment of a login on a box, as far as it is known."""
         ...
 
     def hurry(self, box: str) -> None:
@@ -142,6 +147,10 @@ class NoBoxes:
     def belief(self, box: str) -> Belief | None:
         """Say that there is no such box."""
         return Belief(reachable=False, why=f"{box} is nowhere", refused=True)
+
+    def environ(self, box: str) -> Mapping[str, str]:
+        """Nothing is known."""
+        return {}
 
     def hurry(self, box: str) -> None:
         """Nothing is to be done."""

@@ -189,7 +189,7 @@ class Post:
     def listening(self) -> Iterator[None]:
         """Read what hooks tell by the daemon's own way in, and let everything go its way, in a thread of its own."""
         over = threading.Event()
-        events = Events(self._files, self.where.home, lambda: self.environ, lambda *_: Policy())
+        events = Events(self._files, self.where.home, lambda _: self.environ, lambda *_: Policy())
 
         def listen() -> None:
             while not over.wait(0.05):

@@ -16,6 +16,9 @@ from tests.clis.playing import played
 from tests.clis.users import variables
 from tests.remote.boxes import MISSING, Box, Boxes, boxes
 
+TELLS_USE = {"claude", "codex", "gemini"}
+"""Of which the transcript tells what they use: it is copied from the box."""
+
 CLIS = [name for name in pins() if name != NODE]
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"boxes need {', '.join(MISSING)}")
@@ -70,5 +73,8 @@ def test_a_task_whose_developer_is_a_real_cli_on_a_box_is_complete(installed: st
         assert len(opened) == 3, opened  # blocked, rejected, accepted
         assert {change["delivery"] for change in story.changes("run_delivered")} <= {"delivered"}
         assert (box.home / "repo/greet.py").read_text().strip() == "def greet():\n    return 'greet'"
+        if installed.partition("-")[0] in TELLS_USE:
+            used = {change["run"] for change in story.changes("run_metered")}
+            assert {run["id"] for run in opened} <= used
         assert not house.server.faults
         world.check_nobody_is_left()

@@ -34,7 +34,7 @@ class Bench:
         self.story = Story().planned("a")
         self.run: Run = self.story.comes_alive("dev:a")
         self.policy = Policy()
-        self.events = Events(self.files, HOME, lambda: {"HOME": "/home/user"}, lambda *_: self.policy)
+        self.events = Events(self.files, HOME, lambda _: {"HOME": "/home/user"}, lambda *_: self.policy)
         folder = places.run_home(HOME, self.run.id)
         self.files.make_folder(folder)
         self.files.write(places.run_order(folder), b"# Agent: dev\nDo it;\n")

@@ -1,0 +1,54 @@
+"""Files of a real box are read on from where they were read to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.growing import grown
+from orchestrator.hosts.ssh.link import Link
+from tests.remote.boxes import Box, Boxes
+
+
+@pytest.fixture
+def box(boxes: Boxes) -> Box:
+    return boxes.add("alpha")
+
+
+@pytest.fixture
+def link(boxes: Boxes, box: Box) -> Iterator[Link]:
+    made = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    yield made
+    made.close()
+
+
+def test_what_they_have_grown_by_comes_and_nothing_twice(link: Link, box: Box) -> None:
+    one, two = box.home / "it's $(one)\n.jsonl", box.home / "-two"
+    one.write_bytes(b"first\n\0second")
+    two.write_bytes(bytes(range(256)) * 40)
+    places = {one: 0, two: 0}
+    read = {one: b"", two: b""}
+    for _ in range(4):
+        told = grown(link, [(str(path), place) for path, place in places.items()], each=4000)
+        for path, more in zip(places, told, strict=True):
+            read[path] += more
+            places[path] += len(more)
+        with one.open("ab") as file:
+            file.write(b"!")
+    assert read[one] == b"first\n\0second!!!"
+    assert read[two] == two.read_bytes()
+
+
+def test_one_that_is_not_there_is_short_or_no_file_has_grown_by_nothing(link: Link, box: Box) -> None:
+    (box.home / "short").write_bytes(b"ab")
+    paths = [box.home / "nowhere", box.home, box.home / "short", box.home / "short"]
+    assert grown(link, [(str(path), place) for path, place in zip(paths, [0, 0, 5, 1], strict=True)]) == [
+        b"",
+        b"",
+        b"",
+        b"b",
+    ]
+    assert grown(link, []) == []
