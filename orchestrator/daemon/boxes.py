@@ -111,14 +111,17 @@ class KeptBoxes:
     def ground(self, guest: Guest) -> Ground:
         """Make a task's folders on its box, and tell of them. Raises Refused, Unavailable."""
         keeper = self._keeper(guest.box)
-        environ = self._login(keeper)
+        # Anew for each run: something may have been installed.
+        environ = login_environment(keeper.ways.link)
+        with self._lock:
+            self._grounds[guest.box] = environ
         keeper.prepare(guest)
-        return Ground(Path(self._there(keeper, guest).own), environ)
+        return Ground(Path(self._there(keeper.ways.link, guest).own), environ)
 
     def send(self, guest: Guest, instance: str) -> None:
         """Send a task's handoffs and artifacts to its box, and an instance's scratchpad. Raises Unavailable."""
         keeper = self._keeper(guest.box)
-        shared = self._there(keeper, guest).shared
+        shared = self._there(keeper.ways.link, guest).shared
         if left := push(
             keeper.ways.link, guest.folder, [*SHARED, f"scratchpad/{instance}"], shared, self._environ
         ):
@@ -151,13 +154,13 @@ class KeptBoxes:
         link = Link(address_of(Place("/", box)), self._links(), self._environ, config=self._config)
 
         def sync(guest: Guest) -> TaskSync:
-            there = self._there(self._keepers[box], guest)
+            there = self._there(link, guest)
             name = hashlib.sha256(f"{box}:{guest.place}".encode()).hexdigest()[:12]
             here = Here(guest.folder, guest.home, places.box_mirror(self._state, name, guest.task))
             return TaskSync(link, self._files, there, here, self._environ)
 
         def channel(guests: list[Guest]) -> Channel:
-            tasks = [self._there(self._keepers[box], guest) for guest in guests]
+            tasks = [self._there(link, guest) for guest in guests]
             return Channel(link, tasks, self._environ)
 
         return Ways(link, BoxHost(link, self._state), sync, channel)
@@ -167,19 +170,15 @@ class KeptBoxes:
         self._files.make_folder(folder)
         return folder
 
-    def _login(self, keeper: Keeper) -> dict[str, str]:
-        """Return the environment of a login there, asked for once: two agents of a task are to have the same."""
+    def _there(self, link: Link, guest: Guest) -> There:
+        """Return where a task lies on its box. Raises Unavailable while nobody knows the home there."""
         with self._lock:
-            known = self._grounds.get(keeper.box)
+            known = self._grounds.get(guest.box)
         if known is None:
-            known = login_environment(keeper.ways.link)
+            known = login_environment(link)
             with self._lock:
-                self._grounds[keeper.box] = known
-        return known
-
-    def _there(self, keeper: Keeper, guest: Guest) -> There:
-        home = normpath(self._login(keeper)["HOME"])
-        return There(guest.task, guest.name, guest.place, f"{home}/{ROOT}")
+                self._grounds[guest.box] = known
+        return There(guest.task, guest.name, guest.place, f"{normpath(known['HOME'])}/{ROOT}")
 
     def _show(self) -> None:
         """Write how the boxes are, for `task hosts`; nobody waits for it, and it can be made again."""
