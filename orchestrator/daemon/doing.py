@@ -100,9 +100,14 @@ class Doing:
         """Kill what was asked to end and did not in time; try the launches that wait for a lease."""
         at, grace = self.office.clock.monotonic(), self.office.world.settings.limits.end_grace
         for run, since in list(self._told.items()):
-            if at - since >= grace:
+            if run not in state.runs.live:  # it could not be launched at all
+                del self._told[run]
+            elif at - since >= grace:
                 self._told[run] = at
                 self._end(state, run, kill=True)
+        for put_off in list(self._hindered):
+            if put_off not in state.outbox:
+                self._hindered.pop(put_off, None)
         waits, self._waits = self._waits, {}
         for action, since in waits.values():
             self._launch(state, where, action, since)

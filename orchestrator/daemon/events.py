@@ -105,6 +105,8 @@ class Events:
     def from_transcripts(self, state: PMState, where: Places, at: float) -> list[EventLanded]:
         """Return what transcripts of live runs tell that no hook does; a file that has not grown costs one look."""
         facts = []
+        for gone in self._read.keys() - state.runs.live.keys():
+            del self._read[gone]
         for run in state.live_runs:
             agent = state.agents.get(run.agent)
             if not run.transcript or agent is None:

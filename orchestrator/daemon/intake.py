@@ -44,7 +44,7 @@ CUT_OFF: Final = "it may be cut off: its writer was ended before it was seen who
 LAST_WORDS: Final = 16
 """How many handoffs of an instance are looked at again for changes when its run is gone; rescans look at all."""
 
-Stamp = tuple[int, int, int]
+Stamp = int
 
 
 @dataclass(slots=True)
@@ -347,20 +347,20 @@ def history(files: Files, folder: Path, limits: Limits) -> dict[str, str]:
 
 def _digest_of_unreadable(entry: Entry, reason: str) -> str:
     """Return what stands for the content of what cannot be read: it is news when it is another one."""
-    return sha256(f"{_stamp(entry)}{reason}".encode()).hexdigest()
+    stamp = entry.inode, entry.mtime_ns, entry.size
+    return sha256(f"{stamp}{reason}".encode()).hexdigest()
 
 
 def _stamp(entry: Entry) -> Stamp:
-    return entry.inode, entry.mtime_ns, entry.size
+    """Return one number for what tells a file from another of its name: of each that lies there it is remembered."""
+    return hash((entry.inode, entry.mtime_ns, entry.size))
 
 
 def _written(text: str) -> str:
     """Return a text that names a file as it can be written down: a name may hold bytes that are no UTF-8."""
+    if text.isascii():
+        return text
     return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
-
-
-def _orders_of(state: PMState) -> set[str]:
-    return {run.order for run in state.runs.values()}
 
 
 def claimed_instance(name: str, state: PMState) -> str:

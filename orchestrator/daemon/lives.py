@@ -91,7 +91,7 @@ def overdue(files: Files, boxes: Boxes, home: Path, run: Run, at: float, limits:
     return seen.observation.standing in {Standing.NOT_CLAIMED, Standing.CLAIMED}
 
 
-@lru_cache(4096)
+@lru_cache(512)
 def _folder(home: Path, run: str) -> Path:
     """Return a run's folder, always the same object: to make it anew costs more than to look into it."""
     return places.run_home(home, run)

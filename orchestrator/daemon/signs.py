@@ -34,11 +34,11 @@ def signs_of_work(files: Files, task: Path, state: PMState) -> dict[str, float]:
 
 
 # Made anew for each of 200 runs, paths would cost more than the looks.
-@lru_cache(4096)
+@lru_cache(512)
 def _scratchpad(task: Path, instance: str) -> Path:
     return places.scratchpad(task, instance)
 
 
-@lru_cache(4096)
+@lru_cache(512)
 def _artifacts(task: Path, folder: str) -> Path:
     return places.artifacts(task, folder)

@@ -1,12 +1,14 @@
-"""The runs of a task, and of them those that live: what is long gone costs nothing any more."""
+"""The runs of a task, and of them those that live: what is long gone costs little any more."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
+from sys import intern
 from typing import Final, Self
 
-from orchestrator.model.run import Purpose, Run
+from orchestrator.model.run import Exit, Purpose, Run, Turn
 from orchestrator.model.usage import Spent, Usage
 from orchestrator.pm.tables import Table
 
@@ -18,7 +20,8 @@ class Runs(Table[str, Run]):
     """A task's runs by id, in the order in which they were opened.
 
     live: those that are not known to be gone, by id. latest: the last run of each instance. spent: what the runs of
-    each agent came to, by its name.
+    each agent came to, by its name. One that is gone, and has a successor of its instance, is kept as what it came to:
+    where it was and what was seen of it is in the journal, and nobody looks at it here again.
     """
 
     __slots__ = _DERIVED
@@ -31,9 +34,13 @@ class Runs(Table[str, Run]):
 
     def __init__(self, runs: Iterable[Run] = ()) -> None:
         told = {run.id: run for run in runs}
+        self.latest = {run.instance: run.id for run in told.values()}
+        told = {
+            run.id: run if run.live or self.latest[run.instance] == run.id else _past(run)
+            for run in told.values()
+        }
         super().__init__(told)
         self.live = {run.id: run for run in told.values() if run.live}
-        self.latest = {run.instance: run.id for run in told.values()}
         self.spent = {}
         for run in told.values():
             self.spent = _with_spent(self.spent, None, run)
@@ -60,14 +67,17 @@ class Runs(Table[str, Run]):
 
     def with_run(self, run: Run) -> Self:
         """Return a copy with one run set."""
-        was = self.get(run.id)
-        copy = self.with_entry(run.id, run)
+        was, before = self.get(run.id), self.latest.get(run.instance, run.id)
+        is_past = was is not None and not run.live and before != run.id
+        copy = self.with_entry(run.id, _past(run) if is_past else run)
         if run.live:
             copy.live = {**self.live, run.id: run}
         elif run.id in self.live:
             copy.live = {each: live for each, live in self.live.items() if each != run.id}
         copy.spent = _with_spent(self.spent, was, run)
         if was is None:
+            if before != run.id and not self[before].live:
+                copy = copy.with_entry(before, _past(self[before]))
             copy.latest = {**self.latest, run.instance: run.id}
             copy._by_order = self._by_order.with_entry(run.order, run.id)
             if run.purpose is Purpose.WORK:
@@ -79,6 +89,38 @@ class Runs(Table[str, Run]):
         copy.live, copy.latest, copy.spent = self.live, self.latest, self.spent
         copy._by_order, copy._by_step = self._by_order, self._by_step
         return copy
+
+
+def _past(run: Run) -> Run:
+    """Return a run that is gone and was succeeded: without what was believed of its process, and of its screen."""
+    return replace(
+        run,
+        agent=intern(run.agent),
+        instance=intern(run.instance),
+        host=intern(run.host),
+        turn=Turn.UNKNOWN,
+        evidence="",
+        since=0.0,
+        pid=None,
+        pane="",
+        exit=_alike(run.exit),
+        progress_at=0.0,
+        looked_at=0.0,
+        looks=0,
+        quiet=None,
+        cpu=None,
+        printed=0,
+        transcript="",
+        heard=(),
+        waits_for="",
+        turn_since=0.0,
+    )
+
+
+@lru_cache(64)
+def _alike(how: Exit | None) -> Exit | None:
+    """Return an end like this one: there are few kinds of them, and many runs."""
+    return how
 
 
 def _with_spent(spent: dict[str, Spent], was: Run | None, run: Run) -> dict[str, Spent]:

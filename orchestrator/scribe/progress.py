@@ -152,7 +152,7 @@ def without_times(text: str) -> str:
     return "\n".join(kept) + "\n\n" + rest
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def shown(text: str, limit: int = CELL_LENGTH) -> str:
     """Return text of others as one line of ours shows it: no secret, no control character, no markup that acts."""
     line = cut(redacted(one_line(text[: 4 * TEXT_LENGTH])), limit)
@@ -230,7 +230,7 @@ def _artifacts(disk: OnDisk) -> Iterable[str]:
         yield "None"
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _artifact(artifact: Artifact) -> str:
     return f"- {shown(artifact.path)} ({local_time(artifact.at)})"
 

@@ -44,7 +44,7 @@ class Scribe:
         self._files = files
         self._task_dir = task_dir
         self._limit = handoff_bytes
-        self._known: dict[str, Entry] = {}  # by path in the task's folder
+        self._known: dict[str, int] = {}  # by path in the task's folder: `_stamp` of what lies there
         self._seen = Newest()  # when each came to our notice
         self._changed = Newest()  # artifacts alone, by their own times
         self._summaries: dict[str, str] = {}  # of the handoffs shown last
@@ -151,13 +151,13 @@ class Scribe:
 
     def _take_in(self, found: Mapping[str, Entry], gone: Iterable[str], at: float) -> None:
         """Remember what is new or changed, by name, inode, time and size: an old time may be a new file's."""
-        new = {path: entry for path, entry in found.items() if self._known.get(path) != entry}
+        new = {path: entry for path, entry in found.items() if self._known.get(path) != _stamp(entry)}
         times = {path: entry.mtime_ns / 1e9 for path, entry in new.items()}
         gone = list(gone)
         for path in (*new, *gone):
             self._summaries.pop(path, None)
             self._known.pop(path, None)
-        self._known.update(new)
+        self._known.update((path, _stamp(entry)) for path, entry in new.items())
         self._seen.drop(gone)
         self._seen.put({path: at if self._scanned else min(time, at) for path, time in times.items()})
         self._changed.drop(gone)
@@ -197,3 +197,8 @@ class Scribe:
             self._content = without_times(self._files.read(path).decode())
         except (Unreadable, UnicodeDecodeError):
             self._content = None
+
+
+def _stamp(entry: Entry) -> int:
+    """Return one number for what tells a file from another of its name: of each that lies there it is remembered."""
+    return hash((entry.inode, entry.mtime_ns, entry.size, entry.is_file))

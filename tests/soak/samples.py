@@ -112,9 +112,10 @@ class Samples:
 
     def table(self) -> tuple[list[str], list[str]]:
         """Return the rows of the table, and what grows."""
-        lines = [
-            f"{'measure':34} {'2nd quarter':>12} {'last quarter':>12} {'most':>10} {'per hour':>11} {'':10}"
-        ]
+        head = (
+            f"{'first':>9} {'2nd quarter':>12} {'last quarter':>12} {'last':>9} {'most':>9} {'per hour':>9}"
+        )
+        lines = [f"{'measure':34} {head}"]
         growing = []
         for name, measure in MEASURES.items():
             values = self.rows[name]
@@ -131,7 +132,8 @@ class Samples:
                 growing.append(name)
             label = f"{name} ({measure.unit})" if measure.unit else name
             lines.append(
-                f"{label:34} {early:12.1f} {late:12.1f} {max(values):10.1f} {self._slope(values):+11.1f} {verdict}"
+                f"{label:34} {values[0]:9.1f} {early:12.1f} {late:12.1f} {values[-1]:9.1f} {max(values):9.1f} "
+                f"{self._slope(values):+9.1f} {verdict}"
             )
         return lines, growing
 

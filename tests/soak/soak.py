@@ -153,7 +153,10 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tasks", type=int, default=20, help="how many tasks (20)")
     parser.add_argument("--agents", type=int, default=100, help="how many agents at once (100)")
     parser.add_argument(
-        "--pace", type=int, default=40, help="for how many seconds an agent sleeps at most (40)"
+        "--pace",
+        type=int,
+        default=40,
+        help="for how many seconds an agent sleeps at most (40); real ones take minutes: 180",
     )
     parser.add_argument("--often", type=float, default=10.0, help="seconds between two agents killed (10)")
     parser.add_argument("--disk", default="128m", help="how large the PM's disk is (128m)")

@@ -1,0 +1,85 @@
+"""What is kept of runs that are gone, and what they came to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.daemon import codec
+from orchestrator.model.run import Exit, Life, Purpose, Run, Turn
+from orchestrator.model.usage import Usage
+from orchestrator.pm.runs import Runs
+from orchestrator.pm.state import PMState
+
+USED = Usage(input=1000, output=200, cost=0.5)
+FIRST = Run("r-1", "explore-1", 1, "explore", "explore", Purpose.WORK, 100.0, order="pm-1.md")
+ALIVE = replace(
+    FIRST, life=Life.ALIVE, turn=Turn.BUSY, evidence="process 7", since=110.0, pid=7, pane="%7", session="c-1"
+)
+GONE = replace(
+    ALIVE,
+    life=Life.GONE,
+    evidence="exited 0",
+    since=160.0,
+    exit=Exit(code=0),
+    lasted=50.0,
+    usage=USED,
+    progress_at=150.0,
+    reported_at=150.0,
+)
+NEXT = Run("r-2", "explore-2", 1, "explore", "explore", Purpose.WORK, 200.0, order="pm-2.md")
+OTHER = replace(NEXT, id="r-3", instance="explore-2", order="pm-3.md")
+
+
+def through(*runs: Run) -> Runs:
+    folded = Runs()
+    for run in runs:
+        folded = folded.with_run(run)
+    return folded
+
+
+def test_of_a_run_that_was_succeeded_stays_what_it_came_to() -> None:
+    runs = through(FIRST, ALIVE, GONE)
+    assert runs["r-1"] == GONE, "its end is shown"
+    runs = runs.with_run(NEXT)
+    past = runs["r-1"]
+    assert (past.evidence, past.since, past.pid, past.pane, past.progress_at) == ("", 0.0, None, "", 0.0)
+    kept = (
+        "id",
+        "step",
+        "attempt",
+        "agent",
+        "instance",
+        "order",
+        "life",
+        "exit",
+        "session",
+        "lasted",
+        "usage",
+    )
+    assert [getattr(past, name) for name in (*kept, "reported_at")] == [
+        getattr(GONE, name) for name in (*kept, "reported_at")
+    ]
+    assert runs.with_order("pm-1.md") == runs.last_at_work_on("explore-1") == past
+    assert (runs.spent["explore"].runs, runs.spent["explore"].usage) == (2, USED)
+
+
+def test_a_live_run_is_kept_whole_until_it_is_gone_whoever_comes_after_it() -> None:
+    runs = through(FIRST, ALIVE, OTHER, NEXT)
+    assert runs["r-1"] == ALIVE
+    assert runs.with_run(GONE)["r-1"].evidence == ""
+    assert runs.with_run(GONE).usage == USED
+
+
+def test_what_is_told_of_its_use_afterwards_is_counted_once() -> None:
+    runs = through(FIRST, ALIVE, GONE, NEXT)
+    more = replace(runs["r-1"], usage=replace(USED, input=1500))
+    assert runs.with_run(more).usage.input == 1500
+
+
+def test_runs_are_the_same_after_a_restart() -> None:
+    runs = through(FIRST, ALIVE, GONE, OTHER, NEXT)
+    again = Runs(runs.values())
+    assert again == runs
+    assert (again.spent, again.latest, again.live) == (runs.spent, runs.latest, runs.live)
+    assert Runs([GONE, OTHER, NEXT]) == runs, "a snapshot of an older version holds them whole"
+    assert "exited 0" not in codec.dumped_state(PMState(runs=runs))
