@@ -11,6 +11,7 @@ import errno
 import fcntl
 import os
 import secrets
+import signal
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -142,6 +143,8 @@ class DiskFiles:
             return False
         descriptor = _open(path, os.O_RDONLY)
         try:
+            # Who opens it in this moment has the holder told by SIGIO, which would end it; of SIGURG nobody dies.
+            fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
             fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
             fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
         except BlockingIOError:

@@ -1,8 +1,10 @@
 import errno
+import os
 from pathlib import Path
 
 import pytest
 
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh.known import Known
 from orchestrator.hosts.ssh.publish import Publisher, together
 from orchestrator.testing.memory_files import MemoryFiles
@@ -158,6 +160,35 @@ def test_a_name_that_cannot_be_here_holds_up_nothing(world):
     result = world.publish()
     assert NAMES["exit"] in result.brought
     assert (NAMES["artifact"], "it cannot have this name here: too long") in result.refused
+
+
+def test_a_thousand_files_are_on_the_disk_before_they_are_remembered_at_the_price_of_a_few(
+    tmp_path, monkeypatch
+):
+    for number in range(1000):
+        path = tmp_path / f"tree/artifacts/{number}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("there")
+    calls = list[str]()
+
+    def noted(name, act):
+        def call(*args):
+            calls.append(name)
+            return act(*args)
+
+        return call
+
+    monkeypatch.setattr(os, "sync", noted("sync", os.sync))
+    monkeypatch.setattr(os, "fsync", noted("fsync", os.fsync))
+    monkeypatch.setattr(Known, "keep", noted("keep", Known.keep))
+    known = Known(DiskFiles(), tmp_path / "known")
+    publisher = Publisher(DiskFiles(), known, tmp_path / "tree", tmp_path / "folder", tmp_path / "home")
+    assert len(publisher.publish(publisher.news(()), ()).brought) == 1000
+    assert calls.index("sync") < calls.index("keep")
+    assert len(calls) < 20
+    assert not Publisher(
+        DiskFiles(), Known(DiskFiles(), tmp_path / "known"), tmp_path / "tree", tmp_path, tmp_path
+    ).news(())
 
 
 @pytest.mark.parametrize("power", [False, True])
