@@ -1,8 +1,13 @@
 """A window here onto a session on a real box: the link is cut, it says so, and it comes back by itself."""
 
+import fcntl
 import os
+import pty
 import re
+import struct
 import subprocess
+import termios
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -44,6 +49,7 @@ class Window:
 
     def __init__(self, here: TmuxSocket, box: Box, link: Link) -> None:
         self.here, self.box, self.link = here, box, link
+        self.started: list[tuple[int, subprocess.Popen[bytes]]] = []
 
     def there(self, *words: str) -> str:
         command = ["tmux", "-L", SOCKET, *words]
@@ -56,9 +62,31 @@ class Window:
             return self.there("list-clients", "-F", "#{session_name}").splitlines()
         return []
 
-    def open(self) -> None:
+    def open(self, *, looked_at: bool = True) -> None:
         argv = window_argv(self.link.place, SESSION)
         self.here.tmux("-f", "/dev/null", "new-session", "-d", "-s", "t", "-x", "90", "-y", "24", "--", *argv)
+        if looked_at:
+            self.look("t")
+
+    def look(self, session: str) -> None:
+        """Have somebody look at a session here, on a terminal of 90 columns and 24 lines above its last."""
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 25, 90, 0, 0))
+        command = ["tmux", "-L", self.here.name, "attach-session", "-t", f"={session}"]
+        environ = {**self.here.environ, "TERM": "screen-256color"}
+        client = subprocess.Popen(
+            command, env=environ, stdin=follower, stdout=follower, stderr=follower, start_new_session=True
+        )
+        os.close(follower)
+        self.started.append((leader, client))
+        # Nobody reads what it shows but this, lest it stop.
+        threading.Thread(target=_read_away, args=(leader,), daemon=True).start()
+
+    def end(self) -> None:
+        for leader, client in self.started:
+            client.kill()
+            client.wait()
+            os.close(leader)
 
     def shows(self) -> str:
         return self.here.tmux("capture-pane", "-p", "-t", "=t:")
@@ -75,8 +103,14 @@ class Window:
             return False
 
 
+def _read_away(leader: int) -> None:
+    with suppress(OSError):
+        while os.read(leader, 65536):
+            pass
+
+
 @pytest.fixture
-def window(tmux_socket: TmuxSocket, box: Box, link: Link) -> Window:
+def window(tmux_socket: TmuxSocket, box: Box, link: Link) -> Iterator[Window]:
     made = Window(tmux_socket, box, link)
     # The server is begun as `BoxHost` begins it, with its settings.
     BoxHost(link, box.folder / "state").open_session(
@@ -86,7 +120,8 @@ def window(tmux_socket: TmuxSocket, box: Box, link: Link) -> Window:
     made.there(
         "new-session", "-d", "-s", SESSION, "-x", "80", "-y", "20", "sh", "-c", "echo at work; exec cat"
     )
-    return made
+    yield made
+    made.end()
 
 
 def test_a_cut_is_shown_over_the_last_picture_and_it_comes_back_by_itself(window: Window) -> None:
@@ -199,6 +234,22 @@ def test_closing_the_window_leaves_the_box_as_it_is(window: Window) -> None:
     assert window.link.run(["echo", "on"]).out == b"on\n"
 
 
+def test_it_is_attached_only_while_somebody_looks(window: Window) -> None:
+    window.link.run(["true"])
+    window.open(looked_at=False)
+    window.here.tmux("new-session", "-d", "-s", "elsewhere", "cat")
+    window.look("elsewhere")
+    wait_until(lambda: window.here.tmux("list-clients"))
+    window.here.tmux("new-window", "-d", "-t", "=t:", "-n", "beside", "cat")
+    assert window.clients() == []
+    window.look("t")
+    wait_until(window.clients, within=20)
+    window.here.tmux("select-window", "-t", "=t:beside")
+    wait_until(lambda: not window.clients(), within=40)
+    window.here.tmux("last-window", "-t", "=t:")
+    wait_until(window.clients, within=20)
+
+
 def test_its_size_is_the_sessions_there(window: Window) -> None:
     window.link.run(["true"])
     window.open()
@@ -221,6 +272,8 @@ def test_a_task_has_one_window_per_box(window: Window, boxes: Boxes) -> None:
     assert (ensure_window(tmux, SESSION, window.link.place), first != second) == (first, True)
     names = window.here.tmux("list-panes", "-s", "-t", f"={SESSION}:", "-F", "#{window_name} #{@box}")
     assert names.splitlines() == ["pm ", "box-alpha alpha", "box-beta me@beta:22"]
+    window.here.tmux("select-window", "-t", first)
+    window.look(SESSION)
     wait_until(lambda: "at work" in window.here.tmux("capture-pane", "-p", "-t", first), within=20)
     window.here.tmux("kill-pane", "-t", first)
     assert ensure_window(tmux, SESSION, window.link.place) not in {first, second}

@@ -3,6 +3,9 @@
 # own: the command uses the one that stands, or fails at once. It is given to `sh -c`, so that an upgrade changes
 # nothing under a living window.
 #
+# It attaches only while somebody looks at it: of the few sessions that a connection is granted, and of what agents
+# print all night, the daemon has better use.
+#
 #   $1     the box, as a person calls it
 #   $2     the socket of the connection
 #   $3 …   the command that attaches
@@ -48,6 +51,15 @@ rest() {
     done
 }
 
+# Tells whether the window is in front of a client. tmux lets its socket be executed while any client is attached: to
+# look at that costs no process.
+looked_at() {
+    [ -n "${TMUX-}" ] || return 0
+    [ -x "${TMUX%%,*}" ] || return 1
+    front=$(tmux display-message -p -t "$TMUX_PANE" '#{?session_attached,#{window_active},0}' 2>/dev/null)
+    [ "$front" != 0 ]
+}
+
 # A client of a shared connection survives the end of its terminal (ssh 9.2: a signal only makes it read on), and with
 # it what it attached there. So it is killed, by a shell that hears of the end: the first one, which leads the session,
 # dies of that, and then those that it started are told.
@@ -55,14 +67,25 @@ attach() {
     "$@" <&4 >&3 3>&- 4<&- &
     client=$!
     trap 'kill -9 $client' HUP TERM
+    # Not holding what tells of the client's end.
+    while sleep 10; do looked_at || kill -9 $client; done >/dev/null 2>&1 3>&- 4<&- &
+    looking=$!
     wait $client
+    status=$?
+    kill $looking
+    return $status
 }
 
 words=
 before=
 pause=1
 exec 3>&1 4<&0
+calm
 while :; do
+    until looked_at; do
+        dd bs=4096 count=1 >/dev/null 2>&1
+        [ -t 0 ] || exit 0
+    done
     # Its words apart from the terminal, which shows the box; what is typed from here on is the box's.
     stty "$found"
     began=$(date +%s)
@@ -75,6 +98,7 @@ while :; do
         pause=1
     fi
     case $status:$said in
+    137:*) continue ;; # nobody looks any more
     0:*) words='closed there' ;;
     255:*'session request failed'*) words='too many sessions over its one connection' ;;
     255:*) words=unreachable ;;
