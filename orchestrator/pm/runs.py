@@ -92,7 +92,10 @@ class Runs(Table[str, Run]):
 
 
 def _past(run: Run) -> Run:
-    """Return a run that is gone and was succeeded: without what was believed of its process, and of its screen."""
+    """Return a run that is gone and was succeeded: without what was believed of its process, and of its screen.
+
+    Its conversation stays: its successor may go on with that, and looks first whether it is still there.
+    """
     return replace(
         run,
         agent=intern(run.agent),
@@ -110,7 +113,6 @@ def _past(run: Run) -> Run:
         quiet=None,
         cpu=None,
         printed=0,
-        transcript="",
         heard=(),
         waits_for="",
         turn_since=0.0,
