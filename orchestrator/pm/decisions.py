@@ -131,12 +131,14 @@ def _what_is_open(draft: Draft) -> str:
 
 
 def _ask(draft: Draft, run: Run, decision: PMDecision) -> str:
-    """Ask the user; a step that is named and was not begun waits for the answer, and nothing else does (law 10)."""
-    target = draft.state.steps.get(decision.target)
+    """Ask the user; a step that is named and could begin waits for the answer, and nothing else does (law 10)."""
+    steps = draft.state.steps
+    target = steps.get(decision.target)
     if decision.target and target is None:
         return f"there is no step {decision.target}"
     text = decision.instructions or decision.context
-    if target is not None and not is_consultation(target) and target.state is StepState.PENDING:
+    # One that is held up by others waits for these anyhow, and is asked about without being held.
+    if target is not None and not is_consultation(target) and steps.mark(target.id) & steps.pending & steps.ready:
         options = tuple(dict.fromkeys((*decision.options, *STUCK)))
         block(draft, target.id, text, options, QuestionKind.PM)
         return ""

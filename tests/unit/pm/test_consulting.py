@@ -224,6 +224,14 @@ def test_a_question_about_a_step_holds_up_that_step() -> None:
     assert "left" in story.step("dev:a").feedback[-1]
 
 
+def test_a_question_about_a_step_that_others_hold_up_holds_nothing_up_itself() -> None:
+    story = planned("a")
+    story.comes_alive("pm:3")
+    story.decides(A.ASK, "review:a", instructions="Which one?", options=("left",))
+    assert story.step("review:a").state is StepState.PENDING
+    assert story.question().step == "pm:3"
+
+
 def test_policy_answers_a_question_of_the_pm_as_any_other() -> None:
     story = led(unanswered=Unanswered("replan", 60.0))
     story.starts()
