@@ -274,7 +274,6 @@ class Keeper:
         except (OrchestratorError, OSError) as problem:
             self._tell(guest, "", str(problem))
             return False
-        self._tell(guest, "", "")
         return True
 
     def _make_ready(self, guest: Guest) -> None:
@@ -287,6 +286,7 @@ class Keeper:
         with lock:
             self._send_answers(guest, sync)
             pulled = sync.pull(guest.runs)
+        self._tell(guest, "", "")
         self._say(guest, pulled)
         self._more |= pulled.more
 

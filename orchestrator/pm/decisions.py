@@ -138,7 +138,11 @@ def _ask(draft: Draft, run: Run, decision: PMDecision) -> str:
         return f"there is no step {decision.target}"
     text = decision.instructions or decision.context
     # One that is held up by others waits for these anyhow, and is asked about without being held.
-    if target is not None and not is_consultation(target) and steps.mark(target.id) & steps.pending & steps.ready:
+    if (
+        target is not None
+        and not is_consultation(target)
+        and steps.mark(target.id) & steps.pending & steps.ready
+    ):
         options = tuple(dict.fromkeys((*decision.options, *STUCK)))
         block(draft, target.id, text, options, QuestionKind.PM)
         return ""

@@ -1,0 +1,251 @@
+"""A keeper asks, sends, brings and publishes in that order, whatever one task of its box is up to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from orchestrator import places
+from orchestrator.daemon.hints import BoxHint, Hint, RunHint, SayHint
+from orchestrator.daemon.keeper import Keeper, Ways
+from orchestrator.hosts.ssh.publish import Pulled
+from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
+from orchestrator.model.errors import Refused
+from orchestrator.model.run import Exit
+from orchestrator.ports.boxes import Guest
+from orchestrator.ports.host import Observation, Standing
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.polling import wait_until
+
+BOX = "me@box"
+ALIVE = Observation(Standing.ALIVE, 7, "%1", start="1@b")
+GONE = Observation(Standing.GONE, 7, "%1", Exit(code=0))
+
+
+def guest(task: str = "t-1", *runs: str) -> Guest:
+    return Guest(
+        BOX, task, task, Path(f"/pm/tasks/{task}"), Path(f"/p/tasks/{task}"), "/repo", frozenset(runs)
+    )
+
+
+@dataclass
+class Link:
+    """A way that is up."""
+
+    calls: int = 0
+    closed: bool = False
+
+    def state(self) -> State:
+        return State(Way.UNREACHABLE, 1_764_254_100.0, "no route")
+
+    def patience(self) -> float:
+        return 60.0
+
+    def again(self) -> None:
+        self.calls += 1
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class Sync:
+    """One task's folders on the box. `holds` keeps a pull from ending, `trouble` is raised by the next ones."""
+
+    guest: Guest
+    sent: list[tuple[str, str, bytes]] = field(default_factory=list)
+    pulls: int = 0
+    prepared: int = 0
+    trouble: Exception | None = None
+    comes: Pulled = field(default_factory=Pulled)
+    goes_on: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.goes_on.set()
+
+    def prepare(self) -> None:
+        self.prepared += 1
+
+    def send_answer(self, run: str, name: str, data: bytes) -> None:
+        self.sent.append((run, name, data))
+
+    def pull(self, runs: frozenset[str]) -> Pulled:
+        self.goes_on.wait(20)
+        self.pulls += 1
+        if self.trouble is not None:
+            raise self.trouble
+        return self.comes
+
+
+class Channel:
+    """A standing channel that says nothing until it is broken."""
+
+    def __init__(self) -> None:
+        self.broken = threading.Event()
+        self.closed = False
+
+    def read(self, timeout: float) -> frozenset[str]:
+        if self.broken.wait(0.01):
+            raise Cut("it was cut")
+        return frozenset()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Bench:
+    """A keeper and the box that it keeps, all of it made up."""
+
+    def __init__(self) -> None:
+        self.files = MemoryFiles()
+        self.link = Link()
+        self.syncs: dict[str, Sync] = {}
+        self.channels: list[Channel] = []
+        self.hints: list[Hint] = []
+        self.there: dict[str, Observation] = {}
+        self.lost: Exception | None = None
+        ways = Ways(cast("Any", self.link), cast("Any", self), cast("Any", self.sync), self.channel)
+        self.keeper = Keeper(BOX, ways, self.files, self.hints.append, lambda: None)
+
+    def observe_all(self, folders: list[Path]) -> dict[Path, Observation]:
+        if self.lost is not None:
+            raise self.lost
+        return {folder: self.there[folder.name] for folder in folders if folder.name in self.there}
+
+    def sync(self, guest: Guest) -> Sync:
+        return self.syncs.setdefault(guest.task, Sync(guest))
+
+    def channel(self, guests: list[Guest]) -> Channel:
+        self.channels.append(Channel())
+        return self.channels[-1]
+
+    def seen(self, run: str, task: str = "t-1") -> Observation | None:
+        sighting = self.keeper.seen(places.run_home(Path(f"/pm/tasks/{task}"), run))
+        return None if sighting is None else sighting.observation
+
+    def said(self) -> list[str]:
+        return [hint.text for hint in self.hints if isinstance(hint, SayHint)]
+
+    def round(self) -> None:
+        """Have a whole round made."""
+        before = self.keeper.pulled_at
+        self.keeper.hurry()
+        wait_until(lambda: self.keeper.pulled_at > before)
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    yield made
+    for sync in made.syncs.values():
+        sync.goes_on.set()
+    made.keeper.close()
+    assert all(channel.closed for channel in made.channels)
+
+
+def test_that_a_run_is_gone_is_known_only_when_all_was_brought_that_it_had_left(bench: Bench) -> None:
+    bench.there["r-1"] = ALIVE
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    wait_until(lambda: bench.seen("r-1") == ALIVE)
+    sync = bench.syncs["t-1"]
+    sync.goes_on.clear()
+    bench.there["r-1"] = GONE
+    pulls = sync.pulls
+    bench.keeper.hurry()
+    assert bench.seen("r-1") == ALIVE
+    sync.goes_on.set()
+    wait_until(lambda: bench.seen("r-1") == GONE)
+    assert sync.pulls > pulls
+    assert bench.hints.count(RunHint("t-1", "r-1")) == 2
+
+
+def test_what_cannot_be_brought_of_one_task_is_told_once_and_holds_up_no_other(bench: Bench) -> None:
+    bench.there |= {"r-1": ALIVE, "r-2": ALIVE}
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.keeper.keep("t-2", (guest("t-2", "r-2"),))
+    wait_until(lambda: bench.seen("r-2", "t-2") == ALIVE)
+    bench.syncs["t-1"].trouble = Refused("the folder was emptied")
+    bench.there |= {"r-1": GONE, "r-2": GONE}
+    bench.round()
+    bench.round()
+    assert (bench.seen("r-1"), bench.seen("r-2", "t-2")) == (ALIVE, GONE)
+    assert bench.said() == ["the folder was emptied"]
+    bench.syncs["t-1"].trouble = None
+    bench.round()
+    assert bench.seen("r-1") == GONE
+    assert len(bench.said()) == 2
+
+
+def test_a_box_that_is_lost_is_believed_so_by_the_clock_and_tried_again_when_somebody_says_so(
+    bench: Bench,
+) -> None:
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    bench.lost = Unreachable("no route, for 0 min")
+    bench.keeper.hurry()
+    wait_until(lambda: bench.keeper.belief is not None and not bench.keeper.belief.reachable)
+    belief = bench.keeper.belief
+    assert belief is not None
+    assert (belief.refused, belief.why.startswith(f"{BOX} is unreachable since ")) == (False, True)
+    assert BoxHint("t-1") in bench.hints
+    bench.lost = None
+    bench.keeper.call_again()
+    wait_until(lambda: bench.keeper.belief is not None and bench.keeper.belief.reachable)
+    assert bench.link.calls == 1
+
+
+def test_one_that_refuses_says_why_and_what_to_do(bench: Bench) -> None:
+    bench.lost = NotLetIn("it shows another key: ask whoever runs it", State(Way.REFUSED))
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    wait_until(lambda: bench.keeper.belief is not None)
+    assert bench.keeper.belief is not None
+    assert bench.keeper.belief.refused
+    assert bench.keeper.belief.why == "it shows another key: ask whoever runs it"
+
+
+def test_each_answer_is_sent_once_and_anew_when_it_is_another(bench: Bench) -> None:
+    answers = places.run_answers(places.run_home(Path("/pm/tasks/t-1"), "r-1"))
+    bench.files.make_folder(answers)
+    bench.files.write(answers / "r-1.5.6", b"yes")
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    bench.round()
+    sync = bench.syncs["t-1"]
+    assert sync.sent == [("r-1", "r-1.5.6", b"yes")]
+    assert sync.prepared == 1
+
+
+def test_a_task_that_comes_back_to_its_box_is_heeded_again(bench: Bench) -> None:
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    bench.keeper.keep("t-1", ())
+    wait_until(lambda: bench.channels[0].closed)
+    bench.keeper.keep("t-1", (guest("t-1", "r-2"),))
+    wait_until(lambda: len(bench.channels) == 2)
+    bench.round()
+    assert [channel.closed for channel in bench.channels] == [True, False]
+
+
+def test_a_channel_that_ends_leads_to_one_look_and_is_not_made_anew_at_once(bench: Bench) -> None:
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    before = bench.keeper.pulled_at
+    bench.channels[0].broken.set()
+    wait_until(lambda: bench.keeper.pulled_at > before)
+    bench.round()
+    assert len(bench.channels) == 1
+
+
+def test_what_was_kept_aside_and_what_was_refused_is_told_to_the_task(bench: Bench) -> None:
+    bench.sync(guest("t-1")).comes = Pulled(
+        kept=(("artifacts/a", "artifacts/a.kept-1"),), refused=(("b", "a link"),)
+    )
+    bench.keeper.keep("t-1", (replace(guest("t-1"), runs=frozenset({"r-1"})),))
+    bench.round()
+    assert any("artifacts/a.kept-1" in text for text in bench.said())
+    assert any("b was not brought" in text and "a link" in text for text in bench.said())
