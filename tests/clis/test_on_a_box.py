@@ -13,11 +13,12 @@ from tests.clis.house import House, a_house
 from tests.clis.pinned import NODE, default_cache, pins
 from tests.clis.players import Cast
 from tests.clis.playing import played
+from tests.clis.test_whole_task import WISHES
 from tests.clis.users import variables
 from tests.remote.boxes import MISSING, Box, Boxes, boxes
 
-TELLS_USE = {"claude", "codex", "gemini"}
-"""Of which the transcript tells what they use: it is copied from the box."""
+TELLS_USE = {"claude", "codex"}
+"""Of which the transcript tells what they use, and lies where they say: it is copied from the box."""
 
 CLIS = [name for name in pins() if name != NODE]
 
@@ -61,7 +62,8 @@ def test_a_task_whose_developer_is_a_real_cli_on_a_box_is_complete(installed: st
     ):
         world = house.world
         house.daemon()
-        house.begin("t1", installed.partition("-")[0], f"dev.cwd: alpha:{box.home}/repo")
+        wishes = [f"dev.cwd: alpha:{box.home}/repo", *WISHES.get(installed, ())]
+        house.begin("t1", installed.partition("-")[0], *wishes)
         world.until(lambda: world.agent("dev:one", "t1"), within=240)
         world.kill_daemon()
         house.daemon()
