@@ -54,12 +54,13 @@ def settled(state: PMState) -> Marks:
 def spent_trees(state: PMState, where: Places, done: Marks, since: Marks) -> list[Tree]:
     """Return the worktrees of which all steps are `done`.
 
-    `since` are the steps of which that has become true: only their trees are looked at.
+    `since` are the steps of which that has become true: only their trees are looked at, each once. All steps of a large
+    plan may share one, and come back whenever a run leaves it.
     """
-    trees = {
-        step.workspace: tree
-        for step in state.steps.among(since)
-        if not state.steps.of_tree(step.kind, step.workspace) & ~done
-        and (tree := tree_of(state, step, where)) is not None
-    }
+    trees: dict[str, Tree] = {}
+    while (step := state.steps.first(since)) is not None:
+        others = state.steps.of_tree(step.kind, step.workspace)
+        since &= ~(others | state.steps.mark(step.id))
+        if not others & ~done and (tree := tree_of(state, step, where)) is not None:
+            trees[step.workspace] = tree
     return list(trees.values())

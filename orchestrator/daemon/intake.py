@@ -88,9 +88,9 @@ class Intake:
         folder = places.handoffs(self.folder)
         if not final:
             return self.files.entries(folder)
-        names = set(self.files.names(folder))
-        wanted = (names - self._known.keys()) | (names & self._unsettled.keys())
-        wanted.update(*(self._latest.get(instance, ()) for instance in final))
+        known = self._known
+        wanted = {name for name in self.files.names(folder) if name not in known}
+        wanted.update(self._unsettled, *(self._latest.get(instance, ()) for instance in final))
         found = [self.files.entry(folder / name) for name in wanted]
         return [entry for entry in found if entry is not None]
 

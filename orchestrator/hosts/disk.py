@@ -119,7 +119,8 @@ class DiskFiles:
             return []
         except NotADirectoryError as error:
             raise Unreadable(f"{folder} is not a folder: move it away") from error
-        return [name for name in names if not name.startswith(TEMPORARY)]
+        # There may be thousands, and they are asked for at the end of every run: a look at one letter is cheaper.
+        return [name for name in names if name[0] != TEMPORARY[0] or not name.startswith(TEMPORARY)]
 
     def entry(self, path: Path) -> Entry | None:
         """Return one name's entry, or None if it is not there."""

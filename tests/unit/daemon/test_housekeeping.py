@@ -15,6 +15,7 @@ from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import WorkspaceKind
+from orchestrator.pm.steps import Steps
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
@@ -119,3 +120,19 @@ def test_after_a_restart_everything_is_looked_at_once(story, trees, house):
     assert trees.taken() == ["a", "b"]
     house.keep_house(story.state, WHERE)
     assert trees.taken() == []
+
+
+def test_a_tree_that_many_steps_share_is_looked_at_once(house, monkeypatch):
+    looked = list[str]()
+    of_tree = Steps.of_tree
+
+    def counted(steps, kind, workspace):
+        looked.append(workspace)
+        return of_tree(steps, kind, workspace)
+
+    story = Story(workspace=WorkspaceKind.SHARED).planned(*map(str, range(10)))
+    for subtask in range(9):
+        story.finishes(str(subtask))
+    monkeypatch.setattr(Steps, "of_tree", counted)
+    house.keep_house(story.state, WHERE)
+    assert len(looked) < 10, "not for each of some thirty steps"
