@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import shutil
 import signal
 import socket
 import struct
 import subprocess
 import tempfile
+import termios
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -78,3 +82,33 @@ def tmux_socket() -> Iterator[TmuxSocket]:
     yield made
     made.kill()
     shutil.rmtree(folder)
+
+
+@contextmanager
+def looked_at(socket: TmuxSocket, target: str) -> Iterator[None]:
+    """Have somebody look at a session or window for a while, on a terminal of 90 columns and 25 lines."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 25, 90, 0, 0))
+    client = subprocess.Popen(
+        ["tmux", "-L", socket.name, "attach-session", "-t", target],
+        env={**socket.environ, "TERM": "screen-256color"},
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        start_new_session=True,
+    )
+    os.close(follower)
+    # Nobody reads what it shows but this, lest it stop.
+    threading.Thread(target=_read_away, args=(leader,), daemon=True).start()
+    try:
+        yield
+    finally:
+        client.kill()
+        client.wait()
+        os.close(leader)
+
+
+def _read_away(leader: int) -> None:
+    with suppress(OSError):
+        while os.read(leader, 65536):
+            pass

@@ -12,6 +12,7 @@ import pytest
 from orchestrator.formats.ssh_words import fingerprint
 from tests.integration.daemon.world import AGENT, Turns, World, a_world
 from tests.remote.boxes import Box, Boxes
+from tests.tmux_server import looked_at
 
 COMMIT = {
     "run": ["sh", "-c", 'cd "$ORCHESTRATOR_WORKSPACE" && git add -A && git commit -qm work && git log -1']
@@ -124,12 +125,13 @@ def test_its_window_here_shows_the_agent_there_and_says_since_when_it_cannot(
         (pane,) = [line.split()[0] for line in panes if line.endswith(" alpha")]
         return world.tmux.tmux("capture-pane", "-p", "-t", pane)
 
-    world.until(lambda: "dev works on dev:greet" in shown())
-    with box.cut():
-        world.until(lambda: "alpha: unreachable since" in shown())
-        assert re.search(r"dev:greet +unreachable .* alpha ", world.task("status", "t1").out)
-        assert "alpha is unreachable since" in world.task("why", "t1").out
-    world.until(lambda: "alpha: unreachable since" not in shown() and "dev works on dev:greet" in shown())
+    with looked_at(world.tmux, f"={world.home().name}:box-alpha"):
+        world.until(lambda: "dev works on dev:greet" in shown())
+        with box.cut():
+            world.until(lambda: "alpha: unreachable since" in shown())
+            assert re.search(r"dev:greet +unreachable .* alpha ", world.task("status", "t1").out)
+            assert "alpha is unreachable since" in world.task("why", "t1").out
+        world.until(lambda: "alpha: unreachable since" not in shown() and "dev works on dev:greet" in shown())
     world.go("d")
     world.until_is("complete")
 

@@ -1,15 +1,10 @@
 """A window here onto a session on a real box: the link is cut, it says so, and it comes back by itself."""
 
-import fcntl
 import os
-import pty
 import re
-import struct
 import subprocess
-import termios
-import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -24,7 +19,7 @@ from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.errors import Refused
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
-from tests.tmux_server import TmuxSocket
+from tests.tmux_server import TmuxSocket, looked_at
 from tests.tmux_server import tmux_socket as tmux_socket  # noqa: PLC0414 - a fixture
 
 SESSION = "tidy-0a1b2c3d"
@@ -49,7 +44,7 @@ class Window:
 
     def __init__(self, here: TmuxSocket, box: Box, link: Link) -> None:
         self.here, self.box, self.link = here, box, link
-        self.started: list[tuple[int, subprocess.Popen[bytes]]] = []
+        self.started = ExitStack()
 
     def there(self, *words: str) -> str:
         command = ["tmux", "-L", SOCKET, *words]
@@ -69,24 +64,11 @@ class Window:
             self.look("t")
 
     def look(self, session: str) -> None:
-        """Have somebody look at a session here, on a terminal of 90 columns and 24 lines above its last."""
-        leader, follower = pty.openpty()
-        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 25, 90, 0, 0))
-        command = ["tmux", "-L", self.here.name, "attach-session", "-t", f"={session}"]
-        environ = {**self.here.environ, "TERM": "screen-256color"}
-        client = subprocess.Popen(
-            command, env=environ, stdin=follower, stdout=follower, stderr=follower, start_new_session=True
-        )
-        os.close(follower)
-        self.started.append((leader, client))
-        # Nobody reads what it shows but this, lest it stop.
-        threading.Thread(target=_read_away, args=(leader,), daemon=True).start()
+        """Have somebody look at a session here."""
+        self.started.enter_context(looked_at(self.here, f"={session}"))
 
     def end(self) -> None:
-        for leader, client in self.started:
-            client.kill()
-            client.wait()
-            os.close(leader)
+        self.started.close()
 
     def shows(self) -> str:
         return self.here.tmux("capture-pane", "-p", "-t", "=t:")
@@ -101,12 +83,6 @@ class Window:
             return self.link.run(["true"]).status == 0
         except Unreachable:
             return False
-
-
-def _read_away(leader: int) -> None:
-    with suppress(OSError):
-        while os.read(leader, 65536):
-            pass
 
 
 @pytest.fixture
