@@ -19,6 +19,13 @@ from orchestrator.formats.agent_forms import (
     render_gemini_agent,
     render_opencode_agent,
 )
+from orchestrator.formats.command_forms import (
+    SlashCommand,
+    read_command,
+    render_claude_command,
+    render_gemini_command,
+    render_opencode_command,
+)
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.agents import Agent
 from orchestrator.runtimes.inventory import AGENT_CLIS, program_on
@@ -29,9 +36,10 @@ EXAMPLE = "task setup-agents --project ~/src/shop"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Where one CLI looks for agents and skills in a project, and how it wants an agent written.
+    """Where one CLI looks for agents, skills and slash commands in a project, and how it wants them written.
 
-    `note` is what a user should know beforehand.
+    `commands` is how the path of a command is made of its name; empty where it has none in a project. `note` is what a
+    user should know beforehand.
     """
 
     agents: str
@@ -39,18 +47,31 @@ class Form:
     render: Callable[[Agent], str]
     skills: str
     note: str = ""
+    commands: str = ""
+    render_command: Callable[[SlashCommand], str] = render_claude_command
 
 
 FORMS: Final = {
-    "claude": Form(".claude/agents", ".md", render_claude_agent, ".claude/skills"),
+    "claude": Form(
+        ".claude/agents", ".md", render_claude_agent, ".claude/skills", commands=".claude/commands/{}.md"
+    ),
     "codex": Form(".codex/agents", ".toml", render_codex_agent, ".agents/skills"),
-    "gemini": Form(".gemini/agents", ".md", render_gemini_agent, ".agents/skills"),
+    "gemini": Form(
+        ".gemini/agents",
+        ".md",
+        render_gemini_agent,
+        ".agents/skills",
+        commands=".gemini/commands/{}.toml",
+        render_command=render_gemini_command,
+    ),
     "opencode": Form(
         ".opencode/agent",
         ".md",
         render_opencode_agent,
         ".agents/skills",
         "opencode has agents named explore and plan of its own: in this project those here take their place",
+        ".opencode/command/{}.md",
+        render_opencode_command,
     ),
     "kiro": Form(".kiro/agents", ".json", render_kiro_agent, ".kiro/skills"),
 }
@@ -76,7 +97,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write each default agent and skill in each form that is not there yet, and say so file by file."""
+    """Write each default agent, skill and slash command in each form that is not there yet, and say so file by file."""
     project = Path(options.project).expanduser().resolve()
     if not project.is_dir():
         raise CommandError(Exit.USAGE, f"{project} is no folder: give the project's by --project PATH")
@@ -103,7 +124,7 @@ def forms_for(wanted: str | None, path: str) -> list[str]:
 
 
 def setup_agents(project: Path, forms: Sequence[str]) -> list[tuple[str, str]]:
-    """Write the agents and skills that ship into a project, in each of `forms`, where none is yet.
+    """Write the agents, skills and slash commands that ship into a project, in each of `forms`, where none is yet.
 
     Returns:
         For each file its path in the project, and `added`, or `kept` where there was one.
@@ -132,3 +153,8 @@ def _wanted(forms: Sequence[Form]) -> Iterator[tuple[str, bytes, int]]:
         mode = 0o755 if path.parent.name == "scripts" else 0o644
         for form in forms:
             yield f"{form.skills}/{path.relative_to(skills)}", path.read_bytes(), mode
+    for path in sorted((shipped("agents") / "commands").glob("*.md")):
+        command = read_command(path.read_bytes(), path.stem)
+        for form in forms:
+            if form.commands:
+                yield form.commands.format(command.name), form.render_command(command).encode(), 0o644

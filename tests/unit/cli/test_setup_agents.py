@@ -1,10 +1,13 @@
 import json
 import os
+import tomllib
 
 import pytest
 
 from orchestrator.cli.setup_agents import FORMS, setup_agents
+from orchestrator.formats.command_forms import read_command
 from orchestrator.model.agents import Role
+from orchestrator.model.errors import BadFile
 from orchestrator.model.task import Config
 from orchestrator.pm.skills import OWN, filling
 from orchestrator.runtimes.roster import find_agents
@@ -144,3 +147,24 @@ def test_the_skill_is_found_but_never_named_to_who_works_on_an_order(tmp_path):
     assert [skill.name for skill in found.found] == [OWN]
     assert found.warnings == ()
     assert filling(found.found, "the multi-agent protocol, handoffs and review cycles") == ()
+
+
+def test_the_slash_commands_are_written_where_a_cli_has_them(tmp_path):
+    done = dict(setup_agents(tmp_path, list(FORMS)))
+    names = sorted(path.stem for path in (shipped("agents") / "commands").glob("*.md"))
+    assert names == ["task-answer", "task-start", "task-status"]
+    for name in names:
+        text = (tmp_path / f".claude/commands/{name}.md").read_text()
+        assert "$ARGUMENTS" in text
+        assert "argument-hint: " in text
+        assert "$ARGUMENTS" in (tmp_path / f".opencode/command/{name}.md").read_text()
+        told = tomllib.loads((tmp_path / f".gemini/commands/{name}.toml").read_text())
+        assert "{{args}}" in told["prompt"]
+        assert "$ARGUMENTS" not in told["prompt"]
+        assert told["description"]
+    assert not [path for path in done if "task-start" in path and path.startswith((".codex", ".kiro"))]
+
+
+def test_a_command_whose_front_matter_does_not_read_is_refused():
+    with pytest.raises(BadFile, match="front matter"):
+        read_command(b"no front matter\n", "task-x")
