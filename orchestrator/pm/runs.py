@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
-from sys import intern
 from typing import Final, Self
 
 from orchestrator.model.run import Exit, Purpose, Run, Turn
@@ -98,9 +97,9 @@ def _past(run: Run) -> Run:
     """
     return replace(
         run,
-        agent=intern(run.agent),
-        instance=intern(run.instance),
-        host=intern(run.host),
+        agent=_same(run.agent),
+        instance=_same(run.instance),
+        host=_same(run.host),
         turn=Turn.UNKNOWN,
         evidence="",
         since=0.0,
@@ -117,6 +116,12 @@ def _past(run: Run) -> Run:
         waits_for="",
         turn_since=0.0,
     )
+
+
+@lru_cache(1024)
+def _same(name: str) -> str:
+    """Return a name equal to this one: there are few of them, and many runs."""
+    return name
 
 
 @lru_cache(64)
