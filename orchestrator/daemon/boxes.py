@@ -16,6 +16,7 @@ from orchestrator import places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon.keeper import Keeper, Ways
 from orchestrator.formats.place import address_of
+from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.channel import Channel
 from orchestrator.hosts.ssh.fetch import fetch_head
 from orchestrator.hosts.ssh.host import BoxHost
@@ -130,6 +131,10 @@ class KeptBoxes:
     def show(self, guest: Guest) -> None:
         """Make the window here that shows a task's session on its box, if it is missing. Raises Unavailable."""
         ensure_window(self._tmux, guest.task, self._keeper(guest.box).ways.link.place)
+
+    def changed(self, box: str, place: str, seconds: float) -> bool:
+        """Tell whether anything was changed in a tree on a box of late. Raises Unavailable."""
+        return changed_within(self._keeper(box).ways.link, place, seconds)
 
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
         """Fetch HEAD of a repository on a box. Raises Refused, Unavailable."""

@@ -121,6 +121,10 @@ class Boxes(Protocol):
         """Have a window in the task's session here show its session there; one for all agents of a box."""
         ...
 
+    def changed(self, box: str, place: str, seconds: float) -> bool:
+        """Tell whether anything was changed in a tree there in the last `seconds`."""
+        ...
+
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
         """Fetch HEAD of a repository there into a ref of one here; return its commit.
 
@@ -173,6 +177,10 @@ class NoBoxes:
     def show(self, guest: Guest) -> None:
         """Raise Unavailable."""
         raise _nowhere(guest.box)
+
+    def changed(self, box: str, place: str, seconds: float) -> bool:
+        """Raise Unavailable."""
+        raise _nowhere(box)
 
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
         """Raise Unavailable."""

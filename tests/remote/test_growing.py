@@ -1,4 +1,4 @@
-"""Files of a real box are read on from where they were read to."""
+"""Files of a real box are read on from where they were read to, and are seen to change."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.growing import grown
 from orchestrator.hosts.ssh.link import Link
 from tests.remote.boxes import Box, Boxes
@@ -52,3 +53,19 @@ def test_one_that_is_not_there_is_short_or_no_file_has_grown_by_nothing(link: Li
         b"b",
     ]
     assert grown(link, []) == []
+
+
+def test_a_file_that_was_changed_of_late_is_found_and_what_programs_keep_is_not_looked_at(
+    link: Link, box: Box
+) -> None:
+    tree = box.home / "it's a tree"
+    for name in (".git/index", "node_modules/a", "tasks/t1/progress.md", "src/old.py"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).touch()
+    hour_ago = (tree / "src/old.py").stat().st_mtime - 3600
+    os.utime(tree / "src/old.py", (hour_ago, hour_ago))
+    assert not changed_within(link, str(tree), 600)
+    assert changed_within(link, str(tree), 7200)
+    (tree / "src/new.py").touch()
+    assert changed_within(link, str(tree), 600)
+    assert not changed_within(link, str(tree / "nowhere"), 600)

@@ -64,6 +64,8 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
     tree, ours = _tree(world, state, run, where), where.task.parent
     changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)] if tree else []
+    if run.far and world.boxes.changed(run.host, str(workspace_of(state, run, where)), at - run.progress_at):
+        changed.append(int(at * 1e9))
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
     runtime = runtime_known(agent, world.settings.runtimes) if agent else None
@@ -92,7 +94,7 @@ def _screen(host: Host, run: Run) -> str:
 
 
 def _tree(world: World, state: PMState, run: Run, where: Places) -> Path | None:
-    """Return the tree that a run works in; None where that lies on a box: what it changes there is not looked at."""
+    """Return the tree that a run works in; None where that lies on a box, which is asked."""
     if run.far:
         return None
     tree = tree_of(state, state.steps[run.step], where)

@@ -1,0 +1,24 @@
+"""Whether anything was changed of late in a tree on a box, by its own clock."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Final
+
+from orchestrator.hosts.ssh.link import Link
+
+DEADLINE: Final = 30.0
+"""Seconds that the look may take; in a tree that takes longer nothing is known."""
+
+# `-mmin` counts whole minutes, up. Skipped is what programs keep for themselves, and the tasks' own folders.
+_SCRIPT: Final = """
+cd -- "$1" || exit 0
+find . -xdev \\( -name .git -o -name node_modules -o -name __pycache__ -o -name .venv -o -name .tox -o -path ./tasks \\) \\
+    -prune -o -type f -mmin "-$2" -print 2>/dev/null | sed q
+"""
+
+
+def changed_within(link: Link, folder: str, seconds: float) -> bool:
+    """Tell whether a file beneath `folder` was changed in the last `seconds`, by the minute. Raises as `Link.run`."""
+    minutes = max(1, ceil(seconds / 60))
+    return bool(link.run(["sh", "-c", _SCRIPT, "sh", folder, str(minutes)], deadline=DEADLINE).out.strip())
