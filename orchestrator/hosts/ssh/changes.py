@@ -13,7 +13,8 @@ DEADLINE: Final = 30.0
 # `-mmin` counts whole minutes, up. Skipped is what programs keep for themselves, and the tasks' own folders.
 _SCRIPT: Final = """
 cd -- "$1" || exit 0
-find . -xdev \\( -name .git -o -name node_modules -o -name __pycache__ -o -name .venv -o -name .tox -o -path ./tasks \\) \\
+find . -xdev \\
+    \\( -name .git -o -name node_modules -o -name __pycache__ -o -name .venv -o -name .tox -o -path ./tasks \\) \\
     -prune -o -type f -mmin "-$2" -print 2>/dev/null | sed q
 """
 
