@@ -48,6 +48,8 @@ def pm_view(state: PMState, last_checkin: float) -> PMView:
                 question.text,
                 f"task answer {state.name} {question.id} {question.options[0]}",
                 question.options,
+                question.default,
+                question.deadline,
             )
             for question in state.open_questions
         ),

@@ -49,11 +49,16 @@ class Milestone:
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """What only a person can say, and the exact command that says it."""
+    """What only a person can say, and the exact command that says it.
+
+    `default` is taken at `deadline` (seconds since the epoch), where policy gives one and nobody has answered.
+    """
 
     text: str
     command: str
     options: tuple[str, ...] = ()
+    default: str = ""
+    deadline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +222,8 @@ def _blockers(view: PMView) -> Iterable[str]:
         options = f" (options: {', '.join(question.options)})" if question.options else ""
         yield f"- {shown(question.text + options, TEXT_LENGTH)}"
         yield f"  Answer with: {_command(question.command)}"
+        if question.default and question.deadline is not None:
+            yield f"  Unanswered at {local_time(question.deadline)}, it is taken to be: {shown(question.default)}"
     if not view.blockers and not view.questions:
         yield "None"
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.formats.text import local_time
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.model.usage import Usage
@@ -239,3 +240,10 @@ def test_what_agents_used_stands_behind_the_four_sections():
 def test_where_no_program_told_anything_there_is_no_such_section():
     view = replace(FULL, usage=(AgentUsage("dev", 3, 3900.0, Usage()),), by_phase={Phase.DEVELOPING: 3900.0})
     assert render_progress(view, DISK, AT) == render_progress(FULL, DISK, AT)
+
+
+def test_what_is_taken_for_the_answer_is_said_with_its_time() -> None:
+    asked = OpenQuestion("Which one?", "task answer dds q1 A", ("A", "B"), "set-aside", AT + 3600)
+    page = render_progress(replace(VIEW, questions=(asked,)), OnDisk(), AT)
+    when = local_time(AT + 3600)
+    assert f"  Unanswered at {when}, it is taken to be: set-aside\n" in page
