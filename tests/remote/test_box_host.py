@@ -283,14 +283,17 @@ def test_a_folder_that_cannot_be_made_is_told(bench: RunsBench) -> None:
 
 def test_the_server_there_is_ours_alone(boxes: Boxes, tmp_path: Path) -> None:
     bench = RunsBench(boxes, tmp_path / "state")
-    given = dict(line.split("=", 1) for line in bench.host._tmux.cmd("show-environment", "-g").stdout if line)
-    assert not [name for name in given if name.startswith("SSH_")]
-    assert given["HOME"] == str(bench.box.home)
-    assert bench.host._tmux.cmd("show-options", "-gv", "status-right").stdout == [" #{session_name} ", ""]
-    assert bench.root.stat().st_mode & 0o7777 == 0o700
-    (pane,) = bench.host.panes()
-    wait_until(lambda: "has sent here: a bench" in bench.host.capture(pane.id, 20))
-    bench.end()
+    try:
+        shown = bench.host._tmux.cmd("show-environment", "-g").stdout
+        given = dict(line.split("=", 1) for line in shown if line)
+        assert not [name for name in given if name.startswith("SSH_")]
+        assert given["HOME"] == str(bench.box.home)
+        assert bench.host._tmux.cmd("show-options", "-gv", "prefix").stdout == ["C-a", ""]
+        assert bench.root.stat().st_mode & 0o7777 == 0o700
+        (pane,) = bench.host.panes()
+        wait_until(lambda: "has sent here: a bench" in bench.host.capture(pane.id, 20))
+    finally:
+        bench.end()
 
 
 def test_a_frozen_server_there_holds_up_nobody_for_long(bench: RunsBench, monkeypatch) -> None:
