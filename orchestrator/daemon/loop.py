@@ -244,6 +244,10 @@ class Loop:
             request = requests.read_request(files, task.home, name)
             message = self._granted(task, request)
             requests.answer(files, task.home, name, ok=True, message=message)
+        except (
+            JournalFailed
+        ):  # no refusal: whether it is written cannot be known, and the next daemon hears it again
+            raise
         except OrchestratorError as error:
             requests.answer(files, task.home, name, ok=False, message=str(error))
 

@@ -44,6 +44,9 @@ class Newest:
         """Return the last `count` in time with their times, the newest first."""
         return self._order[: -count - 1 : -1]
 
-    def since(self, at: float) -> int:
-        """Return how many have this time or a later one."""
-        return len(self._order) - bisect_left(self._order, (at, ""))
+    def forget_before(self, at: float) -> None:
+        """Forget the names that have an earlier time."""
+        older = bisect_left(self._order, (at, ""))
+        for _, name in self._order[:older]:
+            del self._times[name]
+        del self._order[:older]

@@ -45,7 +45,7 @@ class Scribe:
         self._task_dir = task_dir
         self._limit = handoff_bytes
         self._known: dict[str, int] = {}  # by path in the task's folder: `_stamp` of what lies there
-        self._seen = Newest()  # when each came to our notice
+        self._seen = Newest()  # when each came to our notice, since the last check-in
         self._changed = Newest()  # artifacts alone, by their own times
         self._summaries: dict[str, str] = {}  # of the handoffs shown last
         self._notes: tuple[str, ...] = ()
@@ -164,7 +164,9 @@ class Scribe:
         self._changed.put({path: time for path, time in times.items() if path.startswith(f"{ARTIFACTS}/")})
 
     def _on_disk(self, view: PMView) -> OnDisk:
-        since = len(self._seen) if view.last_checkin is None else self._seen.since(view.last_checkin)
+        if view.last_checkin is not None:
+            self._seen.forget_before(view.last_checkin)  # it was told at that check-in
+        since = len(self._seen)
         recent = [path for _, path in self._seen.newest(min(since, ACTIVITIES_SHOWN))]
         artifacts = self._changed.newest(ARTIFACTS_SHOWN)
         handoffs = {path: self._summary(path) for path in recent if path.startswith(f"{HANDOFFS}/")}

@@ -23,7 +23,10 @@ def test_it_keeps_what_a_dictionary_would(done, at, count):
     ordered = sorted(((time, name) for name, time in model.items()), reverse=True)
     assert len(newest) == len(model)
     assert newest.newest(count) == ordered[:count]
-    assert newest.since(at) == sum(time >= at for time in model.values())
+    newest.forget_before(at)
+    assert newest.newest(count) == [pair for pair in ordered if pair[0] >= at][:count]
+    newest.put({"a": at - 1.0, "b": at + 1.0})
+    assert len(newest) == len({"a", "b"} | {name for time, name in ordered if time >= at})
 
 
 def test_many_at_once_are_as_good_as_one_by_one():
