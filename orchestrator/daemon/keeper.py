@@ -1,7 +1,8 @@
 """A keeper: one box in the sight of one thread, which may wait for the network so that nobody else has to.
 
 A round asks first and brings after that, so that a run is said to be gone only when all that it had left lies here
-(law 5). Between rounds a standing channel tells what changed there; without one a round comes by schedule all the same.
+(law 5). A standing channel tells what of which task has news, and then a round looks at that alone; at everything it
+looks by schedule. What is large comes last, task by task, and what steers goes ahead of it as soon as it is told.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,8 +22,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 from orchestrator import places
 from orchestrator.daemon import hints as h
 from orchestrator.hosts.ssh.backoff import pause
+from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.growing import grown
-from orchestrator.hosts.ssh.states import NotLetIn, State, Unreachable
+from orchestrator.hosts.ssh.publish import Pulled
+from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.ports.boxes import Belief, Guest, Sighting
 from orchestrator.ports.host import Standing
@@ -30,7 +33,6 @@ from orchestrator.ports.host import Standing
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.host import BoxHost
     from orchestrator.hosts.ssh.link import Link
-    from orchestrator.hosts.ssh.publish import Pulled
     from orchestrator.hosts.ssh.sync import TaskSync
     from orchestrator.ports.files import Files
 
@@ -48,9 +50,17 @@ TRANSCRIPT: Final = 67_108_864
 AGAIN: Final = 1.0
 """Seconds until the next round where one left something over."""
 
+PUT_OFF: Final = 30.0
+"""Seconds for which what is large waits while there is always something that steers."""
 
 DEAF: Final = 30.0
 """Seconds after which another standing channel is tried where one has ended though the box was not lost."""
+
+CROWDED: Final = 600.0
+"""Seconds in which there is no standing channel to a box that grants too few sessions: what is asked needs them."""
+
+CROWDED_EVERY: Final = 5.0
+"""Seconds after which such a box is looked at."""
 
 HEED: Final = 0.5
 """Seconds in which a standing channel is let go of."""
@@ -62,8 +72,8 @@ _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_C
 class Telling(Protocol):
     """A standing channel."""
 
-    def read(self, timeout: float) -> frozenset[str]:
-        """Return the ids of tasks that have news; none after `timeout` seconds. Raises Unavailable when it ended."""
+    def read(self, timeout: float) -> frozenset[News]:
+        """Return what has news; nothing after `timeout` seconds. Raises Unavailable when it ended."""
         ...
 
     def close(self) -> None:
@@ -72,9 +82,9 @@ class Telling(Protocol):
 
 
 class Heeding:
-    """A thread that waits for what a standing channel tells; `told` is called for each news, and at the end."""
+    """A thread that waits for what a standing channel tells, and passes it to `told`; at its end, None."""
 
-    def __init__(self, channel: Telling, told: Callable[[], None]) -> None:
+    def __init__(self, channel: Telling, told: Callable[[frozenset[News] | None], None]) -> None:
         self._channel = channel
         self._told = told
         self._closing = False
@@ -94,8 +104,8 @@ class Heeding:
     def _run(self) -> None:
         try:
             while not self._closing:
-                if self._channel.read(HEED):
-                    self._told()
+                if news := self._channel.read(HEED):
+                    self._told(news)
         except Unavailable as error:
             log.info("a standing channel has ended: %s", error)
         except Exception:
@@ -103,7 +113,7 @@ class Heeding:
         finally:
             self._channel.close()
         if not self._closing:
-            self._told()
+            self._told(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +146,13 @@ class Keeper:
     _ready: set[tuple[str, str]] = field(default_factory=set)
     _told: dict[tuple[str, str], str] = field(default_factory=dict)
     _answered: set[tuple[str, str, int]] = field(default_factory=set)
-    _inbox: SimpleQueue[None] = field(default_factory=SimpleQueue)
+    _inbox: SimpleQueue[frozenset[News] | None] = field(default_factory=SimpleQueue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _heeded_at: float = 0.0
+    _crowded_until: float = 0.0
     _heeded: tuple[set[tuple[str, str]], Heeding] | None = None
-    _more: bool = False
+    _hauls: dict[tuple[str, str], float] = field(default_factory=dict)
+    _due: float = 0.0
     _failures: int = 0
     _idle: int = 0
     _closing: bool = False
@@ -207,88 +219,141 @@ class Keeper:
     # The thread -----------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        patience = 0.0
         while True:
-            self._wait(patience)
+            news = self._wait()
             if self._closing:
                 break
             try:
-                patience = self._round()
+                self._round(news)
             except (OrchestratorError, OSError) as error:
-                patience = self._fails(error)
+                self._due = time.monotonic() + self._fails(error)
             except Exception as error:
                 log.exception("box %s: this should not happen", self.box)
-                patience = self._fails(error)
+                self._due = time.monotonic() + self._fails(error)
         self._unheed()
 
-    def _wait(self, patience: float) -> None:
-        """Wait until something is to be done, and take note of all that is: a burst is one round."""
+    def _wait(self) -> set[News] | None:
+        """Wait until something is to be done, and return what has news, a burst at once; None: all may have."""
+        news, everything = set[News](), False
+        patience = min([self._due, *self._hauls.values()]) - time.monotonic()
         try:
-            self._inbox.get(timeout=patience)
+            told = self._inbox.get(timeout=max(0.0, patience))
             while True:
-                self._inbox.get_nowait()
+                everything |= told is None
+                news |= told or frozenset()
+                told = self._inbox.get_nowait()
         except Empty:
-            return
+            pass
+        return None if everything or self._failures or time.monotonic() >= self._due else news
 
-    def _round(self) -> float:
-        """Ask what became of the runs, send and bring; return after how many seconds the next round is due."""
+    def _round(self, news: set[News] | None) -> None:
+        """Ask what became of the runs, send and bring: of everything, or of what has news; note when it is due next."""
         guests = self.guests
         self._drop_others(guests)
         if not guests:
-            self._unheed()
-            self._idle += 1
-            if self._idle == IDLE:
-                self.ways.link.close()
-            return EVERY
+            self._rest()
+            return
         self._idle = 0
         fit = [guest for guest in guests if self._guarded(guest, partial(self._make_ready, guest))]
         # Ahead of looking, so that what changes in between is told.
         self._heed(fit)
-        folders = [places.run_home(guest.home, run) for guest in guests for run in sorted(guest.runs)]
-        at = time.time()
-        seen = {folder: Sighting(each, at) for folder, each in self.ways.host.observe_all(folders).items()}
-        self._reached()
+        seen = self._look(_having(guests, news, Part.RUNS))
+        if news is None:
+            self._reached()
         # Ahead of the events that tell of a turn's end: what it used is read then.
-        self._copy_transcripts(folders)
-        self._more = False
-        for guest in guests:
-            brought = guest in fit and self._guarded(guest, partial(self._serve, guest))
-            self._publish(guest, seen, gone=brought)
+        self._copy_transcripts(_folders(_having(guests, news, Part.EVENTS, Part.RUNS)))
+        more = False
+        for guest in _having(guests, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
+            steered = self._guarded(guest, partial(self._steer, guest, seen)) if guest in fit else None
+            self._publish(guest, seen, gone=steered is not None)
+            more |= steered is not None and steered.more
+        now = time.monotonic()
+        if news is None:
+            self._due = now + self._patience(now)
+        if more:
+            self._due = min(self._due, now + AGAIN)
+        for guest in _having(fit, news, Part.ARTIFACTS, Part.RUNS):
+            self._hauls.setdefault((guest.task, guest.place), now)
+        self._haul_what_is_due(fit)
         self.pulled_at = time.time()
         self.changed()
-        if self._more:
-            return AGAIN
+
+    def _patience(self, now: float) -> float:
+        """Return after how many seconds all is looked at again."""
+        if now < self._crowded_until:
+            return CROWDED_EVERY
         return DEAF if self._deaf else EVERY
 
-    def _guarded(self, guest: Guest, work: Callable[[], None]) -> bool:
-        """Do something for one task; tell its user what it cannot be done for, which holds up no other.
+    def _rest(self) -> None:
+        """Nobody is there: after a while the connection is let go."""
+        self._unheed()
+        self._due = time.monotonic() + EVERY
+        self._idle += 1
+        if self._idle == IDLE:
+            self.ways.link.close()
+
+    def _look(self, guests: list[Guest]) -> dict[Path, Sighting]:
+        """Ask what became of the runs of these."""
+        if not guests:
+            return {}
+        at = time.time()
+        return {
+            folder: Sighting(seen, at)
+            for folder, seen in self.ways.host.observe_all(_folders(guests)).items()
+        }
+
+    def _guarded(self, guest: Guest, work: Callable[[], Pulled]) -> Pulled | None:
+        """Do something for one task; where it cannot be done, tell its user why and return None: no other is held up.
 
         Raises:
             Unreachable, NotLetIn: the box is lost, for all of them.
 
         """
         try:
-            work()
+            return work()
         except (Unreachable, NotLetIn):
             raise
         except (OrchestratorError, OSError) as problem:
             self._tell(guest, "", str(problem))
-            return False
-        return True
+            return None
 
-    def _make_ready(self, guest: Guest) -> None:
+    def _make_ready(self, guest: Guest) -> Pulled:
         if (guest.task, guest.place) not in self._ready:
             self.prepare(guest)
+        return Pulled()
 
-    def _serve(self, guest: Guest) -> None:
-        """Send a task's answers, and bring what is new of it."""
+    def _steer(self, guest: Guest, seen: Mapping[Path, Sighting]) -> Pulled:
+        """Send a task's answers, and bring what steers of it."""
+        gone = {path.name for path, each in seen.items() if each.observation.standing is Standing.GONE}
         sync, lock = self._sync(guest)
         with lock:
             self._send_answers(guest, sync)
-            pulled = sync.pull(guest.runs)
+            pulled = sync.steer(guest.runs, gone & guest.runs)
         self._tell(guest, "", "")
         self._say(guest, pulled)
-        self._more |= pulled.more
+        return pulled
+
+    def _haul_what_is_due(self, guests: list[Guest]) -> None:
+        """Bring what is large, task by task, as long as nothing else is to be done."""
+        for guest in guests:
+            key, now = (guest.task, guest.place), time.monotonic()
+            due = self._hauls.get(key, now + 1)
+            if due > now:
+                continue
+            if not self._inbox.empty() and now - due < PUT_OFF:
+                return
+            del self._hauls[key]
+            pulled = self._guarded(guest, partial(self._haul, guest))
+            if pulled is not None and pulled.more:
+                self._hauls[key] = time.monotonic() + AGAIN
+
+    def _haul(self, guest: Guest) -> Pulled:
+        sync, lock = self._sync(guest)
+        with lock:
+            pulled = sync.haul(guest.runs)
+        self._say(guest, pulled)
+        self._tell(guest, "haul", pulled.ended)
+        return pulled
 
     def _copy_transcripts(self, folders: list[Path]) -> None:
         """Add to the copies of transcripts what these have grown by there."""
@@ -334,7 +399,6 @@ class Keeper:
             )
         for name, why in pulled.refused:
             self.post(h.SayHint(guest.task, f"{name} was not brought from {self.box}: {why}"))
-        self._tell(guest, "haul", pulled.ended)
 
     def _tell(self, guest: Guest, about: str, problem: str) -> None:
         """Tell a problem of a task once, and once that it is over."""
@@ -358,6 +422,7 @@ class Keeper:
         with self._lock:
             self._syncs = {key: sync for key, sync in self._syncs.items() if key in keys}
             self._ready &= keys
+            self._hauls = {key: due for key, due in self._hauls.items() if key in keys}
         self._seen = {folder: seen for folder, seen in self._seen.items() if folder.name in runs}
         self._answered = {each for each in self._answered if each[0] in runs}
 
@@ -372,19 +437,25 @@ class Keeper:
     def _fails(self, error: Exception) -> float:
         """Believe that the box is lost, if that is what an error says; return when to try again, in seconds."""
         self._unheed()
+        # What is large is looked for again when all is.
+        self._hauls.clear()
         self._failures += 1
-        patience = pause(self._failures, random.random())  # noqa: S311 - no secret
         refused = isinstance(error, NotLetIn)
         if isinstance(error, Unreachable) or refused:
             state = self.ways.link.state()
+            if state.way is Way.REACHABLE and not isinstance(error, Cut):
+                self._crowded_until = time.monotonic() + CROWDED
             if self._belief is None or self._belief.reachable or self._belief.refused != refused:
                 log.warning("box %s is lost: %s", self.box, error)
-                why = str(error) if refused else _lost(self.box, state)
+                why = _lost(self.box, state) if state.way is Way.UNREACHABLE else str(error)
                 self._believe(Belief(reachable=False, why=why, refused=refused))
         else:
             log.warning("box %s: %s", self.box, error)
         # One that refuses is not called again before somebody says so.
-        return EVERY if refused else max(patience, self.ways.link.patience())
+        if refused:
+            return EVERY
+        # The link counts its own failures: being asked while it pauses is none.
+        return self.ways.link.patience() or pause(self._failures, random.random())  # noqa: S311 - no secret
 
     def _believe(self, belief: Belief) -> None:
         self._belief = belief
@@ -401,9 +472,9 @@ class Keeper:
         if same and (not self._deaf or now - self._heeded_at < DEAF):
             return
         self._unheed()
-        if guests:
+        if guests and now >= self._crowded_until:
             self._heeded_at = now
-            self._heeded = keys, Heeding(self.ways.channel(guests), self.hurry)
+            self._heeded = keys, Heeding(self.ways.channel(guests), self._inbox.put)
 
     @property
     def _deaf(self) -> bool:
@@ -414,6 +485,18 @@ class Keeper:
         if self._heeded is not None:
             self._heeded[1].close()
             self._heeded = None
+
+
+def _having(guests: Sequence[Guest], news: set[News] | None, *parts: Part) -> list[Guest]:
+    """Return those of which one of these parts has news; all, where all may have."""
+    return [
+        guest for guest in guests if news is None or any(News(guest.task, part) in news for part in parts)
+    ]
+
+
+def _folders(guests: Iterable[Guest]) -> list[Path]:
+    """Return the folders here of all their runs."""
+    return [places.run_home(guest.home, run) for guest in guests for run in sorted(guest.runs)]
 
 
 def _lost(box: str, state: State) -> str:

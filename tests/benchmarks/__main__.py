@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from tests.benchmarks import (
+    boxes,
     checkin,
     clis,
     deciding,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "checkin": checkin.rows,
     "large": large.rows,
     "clis": clis.rows,
+    "boxes": boxes.rows,
 }
 INTERRUPTED = 130
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from tests.chaos.catalogue import FAULTS, Fault
+from tests.chaos.far import far_kills
 from tests.chaos.kills import kills
 from tests.chaos.trial import HEADING, Way, tried
 from tests.integration.daemon import world
@@ -52,6 +53,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="name the faults and end")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--kills", action="store_true", help="sweep over the kills only")
+    which.add_argument("--boxes", action="store_true", help="sweep over the calls to a box only")
     which.add_argument("--faults", nargs="*", metavar="NAME", help="bring these faults about, or all of them")
     options = parser.parse_args(words)
     known = {fault.name: fault for fault in FAULTS}
@@ -61,7 +63,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
         parser.exit()
     if wrong := [name for name in options.faults or () if name not in known]:
         parser.error(f"there is no fault {wrong[0]}; there are: {', '.join(known)}")
-    options.elsewhere = options.faults is None and not options.kills
+    options.elsewhere = options.faults is None and not options.kills and not options.boxes
     options.faults = [known[name] for name in options.faults or known]
     return options
 
@@ -70,7 +72,9 @@ def _chosen(options: argparse.Namespace) -> Iterator[tuple[str, Sequence[Way]]]:
     all_of_them = options.elsewhere
     if options.kills or all_of_them:
         yield from kills(options.stride)
-    if not options.kills:
+    if options.boxes or all_of_them:
+        yield from far_kills(options.stride)
+    if not options.kills and not options.boxes:
         faults: list[Fault] = options.faults
         yield from ((fault.name, fault.ways) for fault in faults if fault.ways)
 

@@ -39,6 +39,7 @@ _LISTENS: Final = "Server listening on"
 class Box:
     """One machine as far as ssh can tell. `name` is its alias in the user's settings; `namespace` may be empty.
 
+    `server` are lines of its sshd's settings, which count ahead of the usual ones;
     `inside` are the words ahead of its sshd's command, where that is to be in somebody else's network.
     """
 
@@ -49,6 +50,7 @@ class Box:
     namespace: str = ""
     link: str = ""
     inside: tuple[str, ...] = ()
+    server: str = ""
     sshd: Process | None = None
     _started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
@@ -172,7 +174,15 @@ class Boxes:
     known: Path
     boxes: list[Box] = field(default_factory=list)
 
-    def add(self, name: str, *, extra: str = "", isolated: bool = True, inside: tuple[str, ...] = ()) -> Box:
+    def add(
+        self,
+        name: str,
+        *,
+        extra: str = "",
+        isolated: bool = True,
+        inside: tuple[str, ...] = (),
+        server: str = "",
+    ) -> Box:
         """Make a box and start it; it is known, and `name` is its alias, with `extra` lines of settings.
 
         It has a network of its own unless it is not to be `isolated`, or lies `inside` another.
@@ -184,9 +194,9 @@ class Boxes:
             _keygen(folder / key)
         if isolated and not inside and may_isolate():
             namespace, link, address = _namespace()
-            box = Box(name, folder, address, 22, namespace, link)
+            box = Box(name, folder, address, 22, namespace, link, server=server)
         else:
-            box = Box(name, folder, "127.0.0.1", _free_port(), inside=inside)
+            box = Box(name, folder, "127.0.0.1", _free_port(), inside=inside, server=server)
         self.boxes.append(box)
         box.start()
         self.know(box)
@@ -207,6 +217,14 @@ class Boxes:
     def forget(self) -> None:
         """Let the user know no box."""
         self.known.write_text("")
+
+    def front(self, folder: Path, ahead: str = ":") -> Path:
+        """Make a program `ssh` in a folder, for PATH, that goes by these settings; `ahead` is what it does first."""
+        folder.mkdir(exist_ok=True)
+        path = folder / "ssh"
+        path.write_text(f'#!/bin/sh\n{ahead}\nexec {shutil.which("ssh")} -F {self.config} "$@"\n')
+        path.chmod(0o755)
+        return folder
 
     def ssh(self, *words: str, timeout: float = 30) -> subprocess.CompletedProcess[str]:
         """Run ssh as the user would, by their settings."""
@@ -312,6 +330,7 @@ def _sshd_config(box: Box, key: str) -> str:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     given = " ".join(f"{name}={value}" for name, value in box.environ.items())
     return f"""\
+{box.server}
 Port {box.port}
 ListenAddress {box.address}
 HostKey {box.folder / key}

@@ -11,7 +11,7 @@ import pytest
 from orchestrator.formats.place import Address
 from orchestrator.hosts.processes import Process, send
 from orchestrator.hosts.ssh import channel as channels
-from orchestrator.hosts.ssh.channel import Channel
+from orchestrator.hosts.ssh.channel import Channel, News, Part
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Cut
 from orchestrator.hosts.ssh.sync import FOLDERS
@@ -58,7 +58,7 @@ def tasks(box: Box, link: Link) -> list[There]:
 
 def stands(link: Link, tasks: list[There], beat: float = 1.0, silence: float = 20.0) -> Channel:
     made = Channel(link, tasks, os.environ, beat=beat, silence=silence)
-    assert wait_until(lambda: made.read(1)) == {A, B}
+    assert wait_until(lambda: made.read(1)) == {News(task, part) for task in (A, B) for part in Part}
     return made
 
 
@@ -84,17 +84,17 @@ def test_what_appears_there_is_told_here(box: Box, link: Link, tasks: list[There
     channel = stands(link, tasks)
     assert channel.how == how
     (Path(tasks[1].own) / "runs/r-1").mkdir()
-    for path in (
-        f"{tasks[1].shared}/handoffs/two\nlines.md",
-        f"{tasks[1].shared}/artifacts/code/a",
-        f"{tasks[1].own}/requests/events/r-1.1.1.json",
-        f"{tasks[1].own}/runs/r-1/exit",
+    for part, path in (
+        (Part.HANDOFFS, f"{tasks[1].shared}/handoffs/two\nlines.md"),
+        (Part.ARTIFACTS, f"{tasks[1].shared}/artifacts/code/a"),
+        (Part.EVENTS, f"{tasks[1].own}/requests/events/r-1.1.1.json"),
+        (Part.RUNS, f"{tasks[1].own}/runs/r-1/exit"),
     ):
         # What one of the two tells once more is told by then.
         while channel.read(2.5):
             pass
         put(path)
-        assert wait_until(lambda: channel.read(5)) == {B}
+        assert wait_until(lambda: channel.read(5)) == {News(B, part)}
     assert channel.read(0) == frozenset()
     assert box.logins() == 1
     channel.close()
@@ -143,7 +143,9 @@ def test_a_connection_that_ends_is_told_and_its_channel_given_back(
 
 
 @pytest.mark.parametrize("how", ["inotify"], indirect=True)
-@pytest.mark.parametrize("line", ["change other-0123abcd", "change ../a", "rm -rf", "x" * 70_000])
+@pytest.mark.parametrize(
+    "line", ["change other-0123abcd/runs", "change ../a", f"change {A}", "rm -rf", "x" * 70_000]
+)
 def test_only_lines_of_ours_are_read(
     link: Link, tasks: list[There], monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
@@ -162,5 +164,5 @@ def test_tasks_for_which_a_command_has_no_room_are_left_to_the_schedule(
     assert channel.unwatched
     wait_until(lambda: channel.read(1))
     put(f"{tasks[0].shared}/handoffs/a.md")
-    assert wait_until(lambda: channel.read(1)) == {A}
+    assert wait_until(lambda: channel.read(1)) == {News(A, Part.HANDOFFS)}
     channel.close()

@@ -12,32 +12,17 @@ import pytest
 from orchestrator.formats.ssh_words import fingerprint
 from tests.integration.daemon.world import AGENT, Turns, World, a_world
 from tests.remote.boxes import Box, Boxes
+from tests.remote.furnished import COMMIT, ONE_EACH, cwd, furnished
 from tests.tmux_server import looked_at
 
-COMMIT = {
-    "run": ["sh", "-c", 'cd "$ORCHESTRATOR_WORKSPACE" && git add -A && git commit -qm work && git log -1']
-}
 TIMES = re.compile(r"\d+:\d\d(:\d\d)?|\d{8}-\d{6}|\d{4}-\d\d-\d\d|[0-9a-f]{8,40}|\b\d+(\.\d+)? (s|min|h)\b")
-ONE_EACH = ["explore", "plan", "dev:greet", "test:greet", "review:greet", "accept"]
 
 
 @pytest.fixture
 def world(boxes: Boxes) -> Iterator[World]:
     with a_world() as made:
-        front = made.root / "bin" / "ssh"
-        front.parent.mkdir()
-        front.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {boxes.config} "$@"\n')
-        front.chmod(0o755)
-        made.environ["PATH"] = f"{front.parent}:{made.environ['PATH']}"
+        made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
         yield made
-
-
-def furnished(boxes: Boxes, world: World, name: str) -> Box:
-    """Make a box with a clone of the project."""
-    box = boxes.add(name)
-    (box.home / ".gitconfig").write_text("[user]\nname = A User\nemail = user@localhost\n")
-    world.git("clone", "-q", str(world.project), str(box.home / "repo"))
-    return box
 
 
 def progress(world: World) -> list[str]:
@@ -51,10 +36,6 @@ def by_architect_and_dev(boxes: Boxes, world: World) -> tuple[Box, Box, list[str
     alpha, beta = furnished(boxes, world, "alpha"), furnished(boxes, world, "beta")
     config = [cwd(alpha), "bring: branch", "architect: yes", f"architect.cwd: beta:{beta.home}/repo"]
     return alpha, beta, [*config, f"architect.command: {AGENT.format(script=world.script)}"]
-
-
-def cwd(box: Box) -> str:
-    return f"cwd: {box.name}:{box.home}/repo"
 
 
 def test_a_developer_on_a_box_does_its_work_there_and_its_commits_are_judged_and_merged_here(

@@ -10,8 +10,9 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from orchestrator.hosts.ssh.child import Late
 from orchestrator.hosts.ssh.link import Link
@@ -45,6 +46,22 @@ exec sh -c "$sh" notice "$@"
 """
 
 
+class Part(StrEnum):
+    """What of a task has news on a box."""
+
+    HANDOFFS = "handoffs"
+    ARTIFACTS = "artifacts"
+    EVENTS = "events"
+    RUNS = "runs"
+
+
+class News(NamedTuple):
+    """A task, by its id, and what of it has news."""
+
+    task: str
+    part: Part
+
+
 class Channel:
     """Tells which tasks on a box have news. One thread at a time; it reads nothing and says nothing but in `read`.
 
@@ -72,13 +89,14 @@ class Channel:
         self._link = link
         self._beat, self._silence = beat, silence
         line, self.unwatched = _command(tasks, beat, silence)
-        self._tasks = frozenset(task.task for task in tasks)
+        self._all = frozenset(News(task.task, part) for task in tasks for part in Part)
+        self._labels = {_label(news): news for news in self._all}
         self.how = ""
         """`inotify` or `look`, once it stands."""
         self.blind = False
         """The box grants no more watches: some folders are left to the schedule."""
         self._buffer, self._noise = b"", 0
-        self._changed = set[str]()
+        self._changed = set[News]()
         self._heard = self._said = time.monotonic()
         self._closed = False
         with ExitStack() as held:
@@ -87,8 +105,8 @@ class Channel:
             self._stream: Stream = held.enter_context(stream)
             self._held = held.pop_all()
 
-    def read(self, timeout: float) -> frozenset[str]:
-        """Return the ids of tasks that have news, as soon as there are any; none after `timeout` seconds.
+    def read(self, timeout: float) -> frozenset[News]:
+        """Return what has news, as soon as there is any; nothing after `timeout` seconds.
 
         Wants to be called more often than every `silence` seconds: it is what keeps the other side up.
 
@@ -147,7 +165,7 @@ class Channel:
         match line.split(b" "):
             case [b"ready", (b"inotify" | b"look") as how]:
                 self.how = how.decode()
-                self._changed |= self._tasks
+                self._changed |= self._all
             case _ if not self.how:
                 self._noise += len(line)
                 if self._noise > _NOISE:
@@ -156,8 +174,8 @@ class Channel:
                 pass
             case [b"blind"]:
                 self.blind = True
-            case [b"change", name] if (task := name.decode(errors="replace")) in self._tasks:
-                self._changed.add(task)
+            case [b"change", name] if (news := self._labels.get(name.decode(errors="replace"))) is not None:
+                self._changed.add(news)
             case _:
                 raise self._strange(line)
 
@@ -171,6 +189,11 @@ class Channel:
         # What became of the connection is known in a moment.
         self._link.state()
         return Cut(f"{self._link.address}: the channel ended ({said!a})")
+
+
+def _label(news: News) -> str:
+    """Return the word by which the program there tells of it."""
+    return f"{news.task}/{news.part}"
 
 
 def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, tuple[str, ...]]:
@@ -188,12 +211,13 @@ def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, 
     line, left = shlex.join(words), list[str]()
     for task in tasks:
         folders = [
-            ("0", f"{task.shared}/handoffs"),
-            ("-1", f"{task.shared}/artifacts"),
-            ("0", f"{task.own}/requests/events"),
-            ("1", f"{task.own}/runs"),
+            (Part.HANDOFFS, "0", f"{task.shared}/handoffs"),
+            (Part.ARTIFACTS, "-1", f"{task.shared}/artifacts"),
+            (Part.EVENTS, "0", f"{task.own}/requests/events"),
+            (Part.RUNS, "1", f"{task.own}/runs"),
         ]
-        more = shlex.join([word for depth, folder in folders for word in (task.task, depth, folder)])
+        labelled = [(_label(News(task.task, part)), depth, folder) for part, depth, folder in folders]
+        more = shlex.join([word for words in labelled for word in words])
         if len(line) + len(more.encode(errors="surrogateescape")) > LONGEST:
             left.append(task.task)
         else:

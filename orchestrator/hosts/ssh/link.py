@@ -72,7 +72,10 @@ class Link:
         self.address = address
         self._place = MasterPlace(address, folder, config, connect)
         self._environ = ssh_environment(environ)
-        self._channels = threading.BoundedSemaphore(channels)
+        self._channels = channels
+        self._room = channels
+        self._used = 0
+        self._free = threading.Condition()
         self._connecting = threading.Lock()
         self._master: Master | None = None
         self._state = State()
@@ -185,12 +188,22 @@ class Link:
 
     @contextmanager
     def _channel(self, until: float) -> Iterator[None]:
-        if not self._channels.acquire(timeout=max(0.0, until - time.monotonic())):
-            raise Unreachable(f"{self.address} is busy: no channel was free in time")
+        with self._free:
+            patience = max(0.0, until - time.monotonic())
+            if not self._free.wait_for(lambda: self._used < self._room, patience):
+                raise Unreachable(f"{self.address} is busy: no channel was free in time")
+            self._used += 1
         try:
             yield
         finally:
-            self._channels.release()
+            with self._free:
+                self._used -= 1
+                self._free.notify()
+
+    def _narrow(self) -> None:
+        """Take it that the box grants as many sessions as are used, without the one that it refused."""
+        with self._free:
+            self._room = max(1, min(self._room, self._used - 1))
 
     def _connected(self, until: float) -> Master:
         if not self._connecting.acquire(timeout=max(0.0, until - time.monotonic())):
@@ -220,6 +233,7 @@ class Link:
             self._state = refused(self.address, words, known, time.time())
             raise NotLetIn(_sentence(self.address, self._state), self._state) from None
         self._state = State(Way.REACHABLE, time.time(), "ssh is connected")
+        self._room = self._channels
         return self._master
 
     def _lost(self, why: str) -> None:
@@ -251,6 +265,7 @@ class Link:
     def _ended_early(self, said: bytes, name: str, master: Master) -> Unreachable:
         """Return what it means that ssh ended before what it was to carry, having said so much."""
         if said.startswith(_NO_CHANNEL):
+            self._narrow()
             return Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
         if not master.stands():
             self.state()

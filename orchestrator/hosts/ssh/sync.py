@@ -171,10 +171,23 @@ class TaskSync:
         except (Unavailable, Refused) as problem:
             return together([steered, Pulled(more=True, ended=str(problem))])
 
-    def steer(self, runs: Collection[str]) -> Pulled:
-        """Bring what steers alone, with the artifacts that new reports name. Raises as `pull` does."""
+    def steer(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
+        """Bring what steers alone, with the artifacts that new reports name. Raises as `pull` does.
+
+        Of runs that were seen to be `gone` before, the last words lie there already: they are not looked for twice.
+        """
         with _disk():
-            return self._steer(self._begin(runs))
+            return self._steer(self._begin(runs), gone)
+
+    def haul(self, runs: Collection[str]) -> Pulled:
+        """Bring what is large alone. Raises as `pull` does, as long as nothing was brought."""
+        with _disk():
+            runs = self._begin(runs)
+        try:
+            with _disk():
+                return self._haul(runs)
+        except (Unavailable, Refused) as problem:
+            return Pulled(more=True, ended=str(problem))
 
     def _begin(self, runs: Collection[str]) -> frozenset[str]:
         runs = frozenset(checked_name(run, "run id") for run in runs)
@@ -185,11 +198,12 @@ class TaskSync:
         self._check_marks()
         return runs
 
-    def _steer(self, runs: frozenset[str]) -> Pulled:
+    def _steer(self, runs: frozenset[str], gone: Collection[str] = ()) -> Pulled:
         settled, self._settled = self._settled == runs, None
         took = self._bring_steering(runs)
         names = self._publisher.news(runs, [name for name, _ in took.files] if settled else None)
-        if any(kind_of(name, runs) in {Kind.EVENT, Kind.EXIT} for name in names):
+        living = runs.difference(gone)
+        if any(kind_of(name, living) is Kind.EXIT or kind_of(name, runs) is Kind.EVENT for name in names):
             again = self._bring_steering(frozenset())
             names |= self._publisher.news(runs, [name for name, _ in again.files])
         held = self._unsettled(names, runs)

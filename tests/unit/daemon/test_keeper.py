@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from orchestrator import places
 from orchestrator.daemon.hints import BoxHint, Hint, RunHint, SayHint
 from orchestrator.daemon.keeper import Keeper, Ways
+from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.model.errors import Refused
@@ -39,12 +41,13 @@ class Link:
 
     calls: int = 0
     closed: bool = False
+    stands: bool = False
 
     def state(self) -> State:
-        return State(Way.UNREACHABLE, 1_764_254_100.0, "no route")
+        return State(Way.REACHABLE) if self.stands else State(Way.UNREACHABLE, 1_764_254_100.0, "no route")
 
     def patience(self) -> float:
-        return 60.0
+        return 0.0 if self.stands else 60.0
 
     def again(self) -> None:
         self.calls += 1
@@ -60,13 +63,16 @@ class Sync:
     guest: Guest
     sent: list[tuple[str, str, bytes]] = field(default_factory=list)
     pulls: int = 0
+    hauls: int = 0
     prepared: int = 0
     trouble: Exception | None = None
     comes: Pulled = field(default_factory=Pulled)
     goes_on: threading.Event = field(default_factory=threading.Event)
+    may_haul: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         self.goes_on.set()
+        self.may_haul.set()
 
     def prepare(self) -> None:
         self.prepared += 1
@@ -74,25 +80,31 @@ class Sync:
     def send_answer(self, run: str, name: str, data: bytes) -> None:
         self.sent.append((run, name, data))
 
-    def pull(self, runs: frozenset[str]) -> Pulled:
+    def steer(self, runs: frozenset[str], gone: frozenset[str]) -> Pulled:
         self.goes_on.wait(20)
         self.pulls += 1
         if self.trouble is not None:
             raise self.trouble
         return self.comes
 
+    def haul(self, runs: frozenset[str]) -> Pulled:
+        self.may_haul.wait(20)
+        self.hauls += 1
+        return Pulled()
+
 
 class Channel:
-    """A standing channel that says nothing until it is broken."""
+    """A standing channel that says what it is given, until it is broken."""
 
     def __init__(self) -> None:
         self.broken = threading.Event()
         self.closed = False
+        self.says: SimpleQueue[News] = SimpleQueue()
 
-    def read(self, timeout: float) -> frozenset[str]:
+    def read(self, timeout: float) -> frozenset[News]:
         if self.broken.wait(0.01):
             raise Cut("it was cut")
-        return frozenset()
+        return frozenset() if self.says.empty() else frozenset({self.says.get()})
 
     def close(self) -> None:
         self.closed = True
@@ -109,10 +121,12 @@ class Bench:
         self.hints: list[Hint] = []
         self.there: dict[str, Observation] = {}
         self.lost: Exception | None = None
+        self.looks = 0
         ways = Ways(cast("Any", self.link), cast("Any", self), cast("Any", self.sync), self.channel)
         self.keeper = Keeper(BOX, ways, self.files, self.hints.append, lambda: None)
 
     def observe_all(self, folders: list[Path]) -> dict[Path, Observation]:
+        self.looks += 1
         if self.lost is not None:
             raise self.lost
         return {folder: self.there[folder.name] for folder in folders if folder.name in self.there}
@@ -144,6 +158,7 @@ def bench() -> Iterator[Bench]:
     yield made
     for sync in made.syncs.values():
         sync.goes_on.set()
+        sync.may_haul.set()
     made.keeper.close()
     assert all(channel.closed for channel in made.channels)
 
@@ -249,3 +264,71 @@ def test_what_was_kept_aside_and_what_was_refused_is_told_to_the_task(bench: Ben
     bench.round()
     assert any("artifacts/a.kept-1" in text for text in bench.said())
     assert any("b was not brought" in text and "a link" in text for text in bench.said())
+
+
+@pytest.mark.parametrize(
+    ("part", "done"),
+    [
+        (Part.HANDOFFS, (0, 1, 0, 0)),
+        (Part.EVENTS, (0, 1, 0, 0)),
+        (Part.ARTIFACTS, (0, 0, 1, 0)),
+        (Part.RUNS, (1, 1, 1, 0)),
+    ],
+)
+def test_what_a_channel_tells_is_looked_at_and_nothing_else(
+    bench: Bench, part: Part, done: tuple[int, ...]
+) -> None:
+    for task in ("t-1", "t-2"):
+        bench.keeper.keep(task, (guest(task, "r-1"),))
+    wait_until(lambda: len(bench.syncs) == 2)
+    bench.round()
+    sync, other = bench.syncs["t-1"], bench.syncs["t-2"]
+
+    def counted() -> tuple[int, ...]:
+        return bench.looks, sync.pulls, sync.hauls, other.pulls + other.hauls
+
+    def told() -> bool:
+        before, at = counted(), bench.keeper.pulled_at
+        bench.channels[-1].says.put(News("t-1", part))
+        wait_until(lambda: bench.keeper.pulled_at > at)
+        return tuple(now - then for now, then in zip(counted(), before, strict=True)) == done
+
+    wait_until(told)  # a round of the beginning may still be under way
+
+
+def test_what_is_large_holds_up_neither_an_exit_nor_the_handoffs_of_another_task(bench: Bench) -> None:
+    for task in ("t-1", "t-2"):
+        bench.keeper.keep(task, (guest(task, f"r-{task}"),))
+    bench.there |= {"r-t-1": ALIVE, "r-t-2": ALIVE}
+    bench.round()
+    first, second = bench.syncs["t-1"], bench.syncs["t-2"]
+    first.may_haul.clear()
+    bench.there["r-t-1"] = GONE
+    steered = second.pulls
+    bench.keeper.hurry()
+    wait_until(lambda: bench.seen("r-t-1") == GONE and second.pulls > steered)
+    # It hauls for the first one now; what is told meanwhile goes ahead of the second one's.
+    steered, hauled = second.pulls, second.hauls
+    bench.channels[-1].says.put(News("t-2", Part.HANDOFFS))
+    wait_until(lambda: bench.channels[-1].says.empty() and not bench.keeper._inbox.empty())
+    second.may_haul.clear()
+    first.may_haul.set()
+    wait_until(lambda: second.pulls > steered)
+    assert second.hauls == hauled
+
+
+def test_a_box_that_grants_too_few_sessions_is_asked_and_not_listened_to(bench: Bench) -> None:
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    assert [channel.closed for channel in bench.channels] == [False]
+    bench.link.stands = True
+    bench.lost = Unreachable("it is busy: it grants this connection no more sessions")
+    bench.keeper.hurry()
+    wait_until(lambda: bench.channels[0].closed)
+    wait_until(lambda: bench.keeper.belief is not None and not bench.keeper.belief.reachable)
+    assert bench.keeper.belief is not None
+    assert bench.keeper.belief.why == "it is busy: it grants this connection no more sessions"
+    bench.lost = None
+    bench.round()
+    bench.round()
+    assert len(bench.channels) == 1

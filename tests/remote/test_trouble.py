@@ -1,0 +1,173 @@
+"""What happens to a box while a whole task works on it: nothing is lost, and nothing done twice (H13, law 5)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator import places
+from orchestrator.hosts.processes import Process, send, start_of
+from orchestrator.hosts.ssh.runs import ROOT
+from tests.integration.daemon.world import World, a_world, environ_of
+from tests.remote.boxes import Box, Boxes
+from tests.remote.furnished import COMMIT, ONE_EACH, cwd, furnished
+
+LONG = 90.0
+"""Seconds: a box that was lost is called again after pauses that grow."""
+
+
+@pytest.fixture
+def world(boxes: Boxes) -> Iterator[World]:
+    with a_world(limits__runs_at_once="30") as made:
+        made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
+        yield made
+
+
+def asked_for(world: World, name: str, *config: str) -> Path:
+    """Ask for a task without a look at its box, which takes a connection of its own; return its folder."""
+    folder = world.brief(name, *config)
+    for each in ("handoffs", "scratchpad", "artifacts"):
+        (folder / each).mkdir(exist_ok=True)
+    with (world.project / ".git/info/exclude").open("a") as exclude:
+        exclude.write(f"/tasks/{name}/\n")
+    world.ask("start", name, project=str(world.project), name=name)
+    return folder
+
+
+def complete(world: World, name: str = "t1") -> None:
+    world.until(lambda: world.stands(name) == "complete", within=LONG)
+    world.check_once(name)
+
+
+def on(box: Box) -> list[Process]:
+    """Return what runs on a box in its tmux, and the tmux servers."""
+    mark = f"TMUX_TMPDIR={box.folder}/tmux".encode()
+    pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+    return [Process(pid, start_of(pid)) for pid in pids if mark in environ_of(pid)]
+
+
+def test_the_process_that_holds_the_connection_is_killed(boxes: Boxes, world: World) -> None:
+    box = furnished(boxes, world, "alpha")
+    world.let({"dev:greet": [{"hold": "d", **COMMIT}]})
+    asked_for(world, "t1", cwd(box), "bring: branch")
+    world.daemon()
+    world.until_works("dev:greet")
+    (owner,) = places.box_links(world.state).glob("*.pid")
+    pid, _, start = owner.read_text().partition("@")
+    send(Process(int(pid), start), signal.SIGKILL)
+    world.until(lambda: box.logins() == 2)
+    world.go("d")
+    complete(world)
+    assert [step for _, step in world.lives] == ONE_EACH
+
+
+def test_a_box_that_grants_one_session_at_a_time_is_slow_and_does_all(boxes: Boxes, world: World) -> None:
+    box = furnished(boxes, world, "alpha", server="MaxSessions 1")
+    world.let({"dev:greet": [COMMIT]})
+    asked_for(world, "t1", cwd(box), "bring: branch")
+    world.daemon()
+    complete(world)
+    assert [step for _, step in world.lives] == ONE_EACH
+
+
+@pytest.mark.parametrize("minutes", [-7, 7])
+def test_clocks_of_files_there_that_are_minutes_off_lose_nothing(
+    boxes: Boxes, world: World, minutes: int
+) -> None:
+    box = furnished(boxes, world, "alpha")
+    script = (
+        'cd "$ORCHESTRATOR_WORKSPACE" && git add -A && git commit -qm work;'
+        'cd "$ORCHESTRATOR_TASK_DIR"; (for n in $(seq 500); do'
+        f' touch -d "{minutes} minutes" artifacts/code/* handoffs/dev-* && exit; sleep 0.01; done) >/dev/null 2>&1 &'
+    )
+    world.let({"dev:greet": [{"hold": "d", "run": ["bash", "-c", script]}]})
+    folder = asked_for(world, "t1", cwd(box), "bring: branch")
+    world.daemon()
+    world.until_works("dev:greet")
+    there = box.home / "repo/tasks/t1"
+    early = there / "artifacts/code/early.md"
+    early.write_text("one\n")
+    os.utime(early, (early.stat().st_mtime + minutes * 60,) * 2)
+    here = folder / "artifacts/code/early.md"
+    world.until(lambda: here.exists() and here.read_text() == "one\n")
+    early.write_text("two\n")
+    world.until(lambda: here.read_text() == "two\n")
+    world.go("d")
+    complete(world)
+    assert [step for _, step in world.lives] == ONE_EACH
+    assert not list(folder.glob("**/*.kept-*"))
+
+
+def test_a_box_that_is_booted_again_begins_the_run_anew_and_once(boxes: Boxes, world: World) -> None:
+    box = furnished(boxes, world, "alpha")
+    world.let({"dev:greet": [{"hold": "never"}, COMMIT]})
+    asked_for(world, "t1", cwd(box), "bring: branch")
+    world.daemon()
+    world.until_works("dev:greet")
+    lost = on(box)
+    box.stop()
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # all at once: nobody writes how it ended
+        for process in lost:
+            send(process, number)
+    box.start()
+    complete(world)
+    assert world.lives_of("dev:greet") == 2
+    first, second = [run for run, step in world.lives if step == "dev:greet"]
+    gone = [fact for fact in world.story().facts("run_gone") if fact["run"] == first]
+    assert [fact["exit"] for fact in gone] == [{"lost": True}]
+    assert second != first
+    world.until(lambda: not [each for each in on(box) if b"ORCHESTRATOR_RUN=" in environ_of(each.pid)])
+
+
+@pytest.mark.parametrize("what", ["tasks/t1", "tasks", ROOT])
+def test_a_folder_that_is_away_for_a_while_is_said_and_loses_nothing(
+    boxes: Boxes, world: World, what: str
+) -> None:
+    box = furnished(boxes, world, "alpha")
+    world.let({"dev:greet": [{"hold": "d", **COMMIT}]})
+    folder = asked_for(world, "t1", cwd(box), "bring: branch")
+    world.daemon()
+    world.until_works("dev:greet")
+    root, shared = box.home / ROOT, box.home / "repo/tasks/t1"
+    (shared / "artifacts/code/early.md").write_text("early\n")
+    world.until((folder / "artifacts/code/early.md").exists)
+    path = root if what == ROOT else box.home / "repo" / what
+    away = path.rename(box.home / "away")
+    # A round is made when the daemon is back at the latest.
+    world.kill_daemon()
+    world.daemon()
+    log = world.home() / "pm.log"
+    world.until(lambda: "was emptied" in log.read_text() or "emptied, or is" in log.read_text())
+    assert (folder / "artifacts/code/early.md").read_text() == "early\n"
+    assert world.agent("dev:greet")
+    shutil.rmtree(path, ignore_errors=True)
+    away.rename(path)
+    world.go("d")
+    world.kill_daemon()
+    world.daemon()
+    complete(world)
+    assert [step for _, step in world.lives] == ONE_EACH
+
+
+def test_ten_agents_of_ten_tasks_on_one_box_have_one_connection(boxes: Boxes, world: World) -> None:
+    box = furnished(boxes, world, "alpha")
+    world.let({"explore": [{"hang": True}] * 10, "dev-1": [{"hold": "d"}] * 10})
+    names = [f"t{number}" for number in range(10)]
+    world.daemon()
+    for name in names:
+        world.git("clone", "-q", str(world.project), str(box.home / name))
+        asked_for(world, name, f"cwd: alpha:{box.home}/{name}", "workspace: worktree")
+        world.until(lambda name=name: world.stands(name) == "running")  # type: ignore[misc]
+        world.ask("spawn", name, agent="dev", instructions="Work.")
+    world.until(lambda: all(world.agent("dev-1", name) for name in names), within=LONG)
+    world.go("d")
+    world.until(lambda: all(world.steps(name)["dev-1"] == "passed" for name in names), within=LONG)
+    for name in names:
+        world.check_once(name)
+    assert world.lives_of("dev-1") == 10
+    assert box.logins() == 1
