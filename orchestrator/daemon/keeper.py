@@ -447,7 +447,8 @@ class Keeper:
                 self._crowded_until = time.monotonic() + CROWDED
             if self._belief is None or self._belief.reachable or self._belief.refused != refused:
                 log.warning("box %s is lost: %s", self.box, error)
-                why = _lost(self.box, state) if state.way is Way.UNREACHABLE else str(error)
+                unreachable = state.way is Way.UNREACHABLE and not refused
+                why = _lost(self.box, state) if unreachable else str(error)
                 self._believe(Belief(reachable=False, why=why, refused=refused))
         else:
             log.warning("box %s: %s", self.box, error)
