@@ -17,16 +17,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon import hints as h
+from orchestrator.daemon.heeding import Heeding, Telling
 from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.growing import grown
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
-from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.model.errors import OrchestratorError
 from orchestrator.ports.boxes import Belief, Guest, Sighting
 from orchestrator.ports.host import Standing
 
@@ -62,58 +63,8 @@ CROWDED: Final = 600.0
 CROWDED_EVERY: Final = 5.0
 """Seconds after which such a box is looked at."""
 
-HEED: Final = 0.5
-"""Seconds in which a standing channel is let go of."""
-
 
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-class Telling(Protocol):
-    """A standing channel."""
-
-    def read(self, timeout: float) -> frozenset[News]:
-        """Return what has news; nothing after `timeout` seconds. Raises Unavailable when it ended."""
-        ...
-
-    def close(self) -> None:
-        """End it."""
-        ...
-
-
-class Heeding:
-    """A thread that waits for what a standing channel tells, and passes it to `told`; at its end, None."""
-
-    def __init__(self, channel: Telling, told: Callable[[frozenset[News] | None], None]) -> None:
-        self._channel = channel
-        self._told = told
-        self._closing = False
-        self._thread = threading.Thread(target=self._run, name="heeding", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """End the channel and the thread."""
-        self._closing = True
-        self._thread.join()
-
-    @property
-    def ended(self) -> bool:
-        """True when nothing will be told any more."""
-        return not self._thread.is_alive()
-
-    def _run(self) -> None:
-        try:
-            while not self._closing:
-                if news := self._channel.read(HEED):
-                    self._told(news)
-        except Unavailable as error:
-            log.info("a standing channel has ended: %s", error)
-        except Exception:
-            log.exception("a standing channel: this should not happen")
-        finally:
-            self._channel.close()
-        if not self._closing:
-            self._told(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,8 +398,8 @@ class Keeper:
                 self._crowded_until = time.monotonic() + CROWDED
             if self._belief is None or self._belief.reachable or self._belief.refused != refused:
                 log.warning("box %s is lost: %s", self.box, error)
-                unreachable = state.way is Way.UNREACHABLE and not refused
-                why = _lost(self.box, state) if unreachable else str(error)
+                dead = state.way is Way.UNREACHABLE and not refused
+                why = _lost(self.box, state) if dead else str(error)
                 self._believe(Belief(reachable=False, why=why, refused=refused))
         else:
             log.warning("box %s: %s", self.box, error)

@@ -42,12 +42,13 @@ class Link:
     calls: int = 0
     closed: bool = False
     stands: bool = False
+    waits: float = 60.0
 
     def state(self) -> State:
         return State(Way.REACHABLE) if self.stands else State(Way.UNREACHABLE, 1_764_254_100.0, "no route")
 
     def patience(self) -> float:
-        return 0.0 if self.stands else 60.0
+        return 0.0 if self.stands else self.waits
 
     def again(self) -> None:
         self.calls += 1
@@ -332,3 +333,18 @@ def test_a_box_that_grants_too_few_sessions_is_asked_and_not_listened_to(bench: 
     bench.round()
     bench.round()
     assert len(bench.channels) == 1
+
+
+def test_who_asks_while_a_box_is_lost_makes_no_pause_longer(bench: Bench) -> None:
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    bench.lost = Unreachable("no route")
+    for _ in range(20):
+        looks = bench.looks
+        bench.keeper.hurry()
+        wait_until(lambda looks=looks: bench.looks > looks)  # type: ignore[misc]
+    bench.link.waits = 0.05  # so long the way itself still pauses
+    bench.keeper.hurry()
+    wait_until(lambda: bench.looks > looks + 1)
+    bench.lost = None
+    wait_until(lambda: bench.keeper.belief is not None and bench.keeper.belief.reachable, within=2)

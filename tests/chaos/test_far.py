@@ -1,0 +1,28 @@
+"""A sample of `scripts/chaos --boxes`: whatever happens on the way to a box, the task ends as if nothing had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.chaos.far import Distance, cable_out, daemon_killed, disturbed, sessions_killed, sshd_frozen
+from tests.chaos.trial import Skipped
+
+
+@pytest.mark.parametrize(
+    ("what", "call", "ahead"),
+    [
+        (sessions_killed, 6, False),
+        (sessions_killed, 14, True),
+        (cable_out, 20, False),
+        (sshd_frozen, 26, True),
+        (daemon_killed, 10, False),
+        (daemon_killed, 18, True),
+    ],
+)
+def test_something_happens_at_a_call(what: Callable[[Distance], object], call: int, *, ahead: bool) -> None:
+    try:
+        assert disturbed(call, what, ahead=ahead), "it never came to that: there are fewer calls now"
+    except Skipped as reason:
+        pytest.skip(str(reason))
