@@ -14,9 +14,11 @@ from orchestrator.cli.tasks import Task, homes
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
 MOST = 1000
 _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
+_SIGNS_OF_BOXES = _SIGNS | frozenset("@:/")
 _LONGEST = 128
 _PROJECTS_AGENTS = (".claude/agents", ".kiro/agents")
 
@@ -25,7 +27,8 @@ def complete(words: Sequence[str]) -> None:
     """Print what there is of the kinds in the first word (`tasks+questions`), given the words typed before."""
     kinds, given = (words[0].split("+"), words[1:]) if words else ([], ())
     found = [name for kind in kinds if kind in _KINDS for name in _KINDS[kind](given)]
-    named = [name for name in dict.fromkeys(found) if len(name) <= _LONGEST and _SIGNS.issuperset(name)]
+    signs = _SIGNS_OF_BOXES if kinds == ["boxes"] else _SIGNS
+    named = [name for name in dict.fromkeys(found) if len(name) <= _LONGEST and signs.issuperset(name)]
     if named:
         print("\n".join(sorted(named)[:MOST]))
 
@@ -67,18 +70,47 @@ def _templates(_given: Sequence[str]) -> Iterable[str]:
 
 
 def _set_folders(config: str) -> list[str]:
-    """Return the setting `templates.folders`, if there is one: only then is the file read."""
+    """Return the setting `templates.folders`, if there is one."""
+    said = _settings_of(config, "templates").get("folders", ())
+    texts = isinstance(said, list) and all(isinstance(folder, str) for folder in said)
+    return [os.path.expanduser(folder) for folder in said] if texts else []  # noqa: PTH111 (no pathlib here)
+
+
+def _boxes(_given: Sequence[str]) -> Iterable[str]:
+    """Yield the boxes that the daemon tells of, and those of pools, as `task doctor` reads them."""
+    yield from map(_callable, _told_boxes(places.boxes_told(places.state_folder(os.environ))))
+    for pool in _settings_of(places.config_file(os.environ), "hosts").values():
+        named = pool.get("boxes") if isinstance(pool, dict) else None
+        yield from (box for box in named if isinstance(box, str)) if isinstance(named, list) else ()
+
+
+def _told_boxes(path: str) -> list[str]:
+    import json
+
+    try:
+        return [str(box["address"]) for box in json.loads(places.own_bytes(path))["boxes"]]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
+
+
+def _callable(box: str) -> str:
+    """Return a box so that its port is not taken for a folder."""
+    return f"ssh://{box}" if ":" in box.rpartition("@")[2].rpartition("]")[2] else box
+
+
+def _settings_of(config: str, section: str) -> dict[str, Any]:
+    """Return a section of the settings as it stands there; only if it is there is the file read as TOML."""
     try:
         with open(config, "rb") as file:  # noqa: PTH123 (no pathlib here)
             text = file.read()
-        if b"templates" not in text:
-            return []
+        if section.encode() not in text:
+            return {}
         import tomllib
 
-        said = tomllib.loads(text.decode()).get("templates", {}).get("folders", ())
-        return [os.path.expanduser(folder) for folder in said]  # noqa: PTH111 (no pathlib here)
-    except (OSError, ValueError, AttributeError, TypeError):
-        return []
+        said = tomllib.loads(text.decode()).get(section, {})
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _meant(given: Sequence[str]) -> list[Task]:
@@ -108,4 +140,5 @@ _KINDS = {
     "runs": _runs,
     "agents": _agents,
     "templates": _templates,
+    "boxes": _boxes,
 }

@@ -13,12 +13,13 @@ from orchestrator.cli.parser import VerbParser
 
 FOLDERS: Final = "folders"
 FILES: Final = "files"
-ASKED: Final = ("tasks", "questions", "runs", "agents", "templates")
+ASKED: Final = ("tasks", "questions", "runs", "agents", "templates", "boxes")
 """The kinds that `task complete` is asked for; others are folders, files, or words that stand in the script."""
 
 _OF_METAVAR: Final = {
     "NAME": "tasks",
     "AGENT": "agents",
+    "HOST": "boxes",
     "ID": "questions",
     "T": "templates",
     "PATH": FOLDERS,

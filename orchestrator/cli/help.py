@@ -46,10 +46,11 @@ task list --json
   daemon       up as_of
 
 task hosts --json
-  boxes[]      address way since why advice offered known runs tasks[] pulled_at
+  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at
                way: untried reachable unreachable refused
                offered, known: fingerprints of the key that it shows and of the one on file, or null
                pulled_at: when files were last brought from there
+               pool, cap: the pool of the settings, and how many runs at once, or null; runs beyond it wait
   daemon       up as_of
 
 task questions --json

@@ -1,4 +1,4 @@
-"""`task hosts`: the boxes on which agents work, and how each is, as the daemon last found it."""
+"""`task hosts`: the boxes on which agents work or may, and how each is, as the daemon last found it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 EXAMPLE = "task hosts"
-_HEADINGS = ("BOX", "WAY", "SINCE", "RUNS", "TASKS", "BROUGHT", "WHY")
-_WORDS = ("address", "way", "why", "advice", "offered", "known")
+_HEADINGS = ("BOX", "POOL", "WAY", "SINCE", "RUNS", "TASKS", "BROUGHT", "WHY")
+_WORDS = ("address", "way", "why", "advice", "offered", "known", "pool")
 _MOMENTS = ("since", "pulled_at")
-_KEYS = ("offered", "known")
+_OR_NONE = ("offered", "known", "pool", "cap")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -31,13 +31,15 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Show the boxes in use; those to which there is no way with what to do about it."""
+    """Show the boxes in use and those of pools; those to which there is no way with what to do about it."""
     state = places.state_folder(os.environ)
     beat = Beat(state)
     boxes = [_shape(each) for each in _told(places.boxes_told(state))]
     if options.json:
         stamped = [
-            each | {name: stamp(each[name]) for name in _MOMENTS} | {key: each[key] or None for key in _KEYS}
+            each
+            | {name: stamp(each[name]) for name in _MOMENTS}
+            | {key: each[key] or None for key in _OR_NONE}
             for each in boxes
         ]
         print(_plain(json.dumps({"boxes": stamped, "daemon": beat.shape()})))
@@ -46,8 +48,10 @@ def run(options: Namespace) -> int:
         print("no box is in use; `cwd: user@host:/path` in a task.md has dev and architect work on one")
         return Exit.DONE
     now, width = time.time(), columns()
-    rows = [_row(each, now) for each in boxes]
-    print("\n".join(table(_HEADINGS, rows, width, colour=coloured(sys.stdout), spare=True)))
+    pooled = any(each["pool"] for each in boxes)
+    headings = [each for each in _HEADINGS if pooled or each != "POOL"]
+    rows = [_row(each, now, pooled=pooled) for each in boxes]
+    print("\n".join(table(headings, rows, width, colour=coloured(sys.stdout), spare=True)))
     for each in boxes:
         if lines := _to_do(each, width):
             print("\n".join(["", *lines]))
@@ -80,11 +84,12 @@ def _told(path: str) -> list[dict[str, Any]]:
 def _shape(told: dict[str, Any]) -> dict[str, Any]:
     """Return what the document says of a box; `since` and `pulled_at` in seconds since the epoch."""
     tasks = told.get("tasks")
-    runs = told.get("runs")
+    runs, cap = told.get("runs"), told.get("cap")
     return {
         **{name: str(told.get(name) or "") for name in _WORDS},
         **{name: _moment(told.get(name)) for name in _MOMENTS},
         "runs": runs if isinstance(runs, int) else 0,
+        "cap": cap if isinstance(cap, int) else 0,
         "tasks": [str(task) for task in tasks] if isinstance(tasks, list) else [],
     }
 
@@ -94,16 +99,24 @@ def _moment(told: object) -> float | None:
     return float(told) if isinstance(told, (int, float)) and 0 < told < 1e11 else None  # noqa: PLR2004
 
 
-def _row(box: dict[str, Any], now: float) -> tuple[object, ...]:
+def _row(box: dict[str, Any], now: float, *, pooled: bool) -> tuple[object, ...]:
     return (
         box["address"],
+        *([box["pool"]] if pooled else []),
         box["way"],
         ago(box["since"], now),
-        box["runs"] or "",
+        _runs(box["runs"], box["cap"]),
         ", ".join(box["tasks"]),
         ago(box["pulled_at"], now),
         box["why"],
     )
+
+
+def _runs(runs: int, cap: int) -> str:
+    """Return how many runs are on a box, and of how many that may be; those beyond it wait here."""
+    if not cap:
+        return str(runs or "")
+    return f"{min(runs, cap)} of {cap}" + (f", {runs - cap} waiting" if runs > cap else "")
 
 
 def _to_do(box: dict[str, Any], width: int) -> list[str]:

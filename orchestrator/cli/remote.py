@@ -14,6 +14,7 @@ from orchestrator.cli.screen import coloured, columns
 from orchestrator.formats.place import address_of
 from orchestrator.formats.settings import load_settings
 from orchestrator.model.agents import Agent
+from orchestrator.model.pools import Pool
 from orchestrator.model.programs import Program
 from orchestrator.model.task import Brief, Place
 from orchestrator.pm.families import family_of
@@ -24,27 +25,38 @@ from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
 
 
-def check_boxes(name: str, brief: Brief, project: Path) -> None:
+def check_boxes(name: str, brief: Brief, project: Path) -> list[str]:
     """Look at every box on which agents of a task would work, and show each in one screen.
 
+    Returns the places on boxes of pools that cannot be worked on as they are, as task.md writes them.
+
     Raises:
-        CommandError: one cannot be worked on as it is; all were looked at.
+        CommandError: one cannot be worked on, or no box of a pool can; all were looked at.
         Refused: task.md asks for agents that there cannot be.
 
     """
-    seen = []
-    for wanted in boxes_wanted(brief, project):
-        if sys.stderr.isatty():
-            print(f"looking at {wanted} …", file=sys.stderr, flush=True)
-        found = look_at(wanted, os.environ)
-        print("\n".join([*screen(found, columns(), colour=coloured(sys.stdout)), ""]), flush=True)
-        seen.append(found)
-    if stopped := [each for each in seen if not each.can_run]:
+    unfit, stopped = list[BoxSeen](), list[BoxSeen]()
+    for alternatives in boxes_wanted(brief, project):
+        lacking = [found for wanted in alternatives if not (found := _looked_at(wanted)).can_run]
+        unfit += lacking
+        stopped += lacking if len(lacking) == len(alternatives) else []
+    if stopped:
         raise CommandError(Exit.FAILED, f"{name} is not started: {_why(stopped)}")
+    return [str(each.wanted) for each in unfit]
 
 
-def boxes_wanted(brief: Brief, project: Path) -> list[Wanted]:
+def _looked_at(wanted: Wanted) -> BoxSeen:
+    if sys.stderr.isatty():
+        print(f"looking at {wanted} …", file=sys.stderr, flush=True)
+    found = look_at(wanted, os.environ)
+    print("\n".join([*screen(found, columns(), colour=coloured(sys.stdout)), ""]), flush=True)
+    return found
+
+
+def boxes_wanted(brief: Brief, project: Path) -> list[list[Wanted]]:
     """Return what is wanted of each place on a box: the folder, and the programs of all agents that work there.
+
+    Where the place names a pool, each of its boxes will do; else it is one.
 
     Raises:
         Refused: task.md asks for agents that there cannot be.
@@ -66,9 +78,18 @@ def boxes_wanted(brief: Brief, project: Path) -> list[Wanted]:
         project, template, brief.config, shipped("agents"), path=path, defined=defined
     ).agents
     return [
-        _wanted(place, [agents[name] for name in names if name in agents], defined)
+        [
+            _wanted(each, [agents[name] for name in names if name in agents], defined)
+            for each in _alternatives(place, settings.hosts)
+        ]
         for place, names in there.items()
     ]
+
+
+def _alternatives(place: Place, pools: Sequence[Pool]) -> list[Place]:
+    """Return the places of which one will be taken for what task.md says."""
+    pool = next((pool for pool in pools if pool.name == place.host), None)
+    return [place] if pool is None else [Place(place.path, box) for box in pool.boxes]
 
 
 def _wanted(place: Place, agents: Sequence[Agent], defined: Sequence[Program]) -> Wanted:

@@ -44,14 +44,15 @@ def run(options: Namespace) -> int:
     folder = _folder(project, name)
     lay_down(folder, project, options.template)
     brief = filled_brief(folder)
+    unfit = list[str]()
     if is_remote(brief) and not _at_work(name, project):
         from orchestrator.cli.remote import check_boxes
 
-        check_boxes(name, brief, project)
+        unfit = check_boxes(name, brief, project)
     exclude(project, name)
 
     asked_at = time.time()
-    task, request, log = _handed_over(name, project)
+    task, request, log = _handed_over(name, project, unfit)
     if ensure_running(places.state_folder(os.environ)):
         print("the daemon was started")
     print(harmless(answer_to(task.home, request)), flush=True)
@@ -85,8 +86,8 @@ def _at_work(name: str, project: Path) -> bool:
     return task is not None and task.told.get("state") in {"running", "waiting"}
 
 
-def _handed_over(name: str, project: Path) -> tuple[Task, str, Tail]:
-    """Ask for the start of a task, under the id that it has or now gets.
+def _handed_over(name: str, project: Path, unfit: list[str]) -> tuple[Task, str, Tail]:
+    """Ask for the start of a task, under the id that it has or now gets, on none of the boxes that are unfit.
 
     Returns the task, the request, and the PM's log from here on.
     """
@@ -95,7 +96,8 @@ def _handed_over(name: str, project: Path) -> tuple[Task, str, Tail]:
         task = _known(state, name, str(project)) or Task(state, f"{name}-{secrets.token_hex(4)}")
         log = Tail(Path(places.task_log(task.home)), from_end=True)
         request = waiting(task.home, "start")
-        return task, request or send(task.home, "start", {"project": str(project), "name": name}), log
+        told = {"project": str(project), "name": name} | ({"unfit": "\n".join(unfit)} if unfit else {})
+        return task, request or send(task.home, "start", told), log
 
 
 @contextmanager

@@ -24,14 +24,17 @@ from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.login import login_environment
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.runs import ROOT
+from orchestrator.hosts.ssh.states import State
 from orchestrator.hosts.ssh.sync import Here, TaskSync
 from orchestrator.hosts.ssh.there import There
 from orchestrator.hosts.ssh.window import ensure_window
 from orchestrator.hosts.tmux import Tmux
+from orchestrator.model.pools import pool_of
 from orchestrator.model.task import Place
 from orchestrator.ports.boxes import Belief, Ground, Guest, Sighting
 
 if TYPE_CHECKING:
+    from orchestrator.model.pools import Pool
     from orchestrator.ports.files import Files
     from orchestrator.ports.host import Host
 
@@ -51,6 +54,7 @@ class KeptBoxes:
         post: brings a hint to the loop.
         tmux: the server here, for the windows that show boxes.
         config: settings of ssh to use in place of the user's own.
+        pools: the pools of the settings; their boxes are told of before anybody uses them.
 
     """
 
@@ -62,6 +66,7 @@ class KeptBoxes:
         post: Callable[[h.Hint], None],
         tmux: Tmux,
         config: Path | None = None,
+        pools: tuple[Pool, ...] = (),
     ) -> None:
         self._state = state
         self._files = files
@@ -72,6 +77,11 @@ class KeptBoxes:
         self._keepers: dict[str, Keeper] = {}
         self._grounds: dict[str, dict[str, str]] = {}
         self._lock = threading.Lock()
+        self._pools = pools
+        if pools:
+            with suppress(OSError):
+                self._links()
+            self._show()
 
     def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
         """Note what a task has on boxes; a box named for the first time gets a keeper."""
@@ -189,9 +199,10 @@ class KeptBoxes:
         """Write how the boxes are, for `task hosts`; nobody waits for it, and it can be made again."""
         told = []
         with self._lock:
-            keepers = sorted(self._keepers.items())
-        for box, keeper in keepers:
-            state, guests = keeper.ways.link.state(), keeper.guests
+            keepers = dict(self._keepers)
+        for box in sorted({*keepers, *(box for pool in self._pools for box in pool.boxes)}):
+            keeper, pool = keepers.get(box), pool_of(self._pools, box)
+            state, guests = (keeper.ways.link.state(), keeper.guests) if keeper else (State(), ())
             told.append(
                 {
                     "address": box,
@@ -203,7 +214,9 @@ class KeptBoxes:
                     "known": state.known,
                     "runs": sum(len(guest.runs) for guest in guests),
                     "tasks": sorted({guest.name for guest in guests}),
-                    "pulled_at": keeper.pulled_at,
+                    "pulled_at": keeper.pulled_at if keeper else 0.0,
+                    "pool": pool.name if pool else "",
+                    "cap": pool.cap if pool else 0,
                 }
             )
         with suppress(OSError):

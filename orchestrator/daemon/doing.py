@@ -24,11 +24,12 @@ from orchestrator.daemon.world import Places, shared_place
 from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
+from orchestrator.model.pools import pool_of
 from orchestrator.model.run import Run
 from orchestrator.pm.state import PMState
 from orchestrator.pm.steps import Marks
 from orchestrator.ports.files import Unreadable
-from orchestrator.workspaces.leases import Lease, may_take
+from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +40,9 @@ class Doing:
 
     Its moments are of the clock that nobody sets.
 
-    `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease;
-    `_hindered` the commits and merges that git could not do, and since when; `_at_hand` those that are being done or
-    whose outcome is on its way, for done again on what the branch gained meanwhile it would be another commit;
+    `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease or for room on a
+    box; `_hindered` the commits and merges that git could not do, and since when; `_at_hand` those that are being done
+    or whose outcome is on its way, for done again on what the branch gained meanwhile it would be another commit;
     `_left` the settled steps whose trees were seen to, `_put_off` those where that failed.
     """
 
@@ -97,7 +98,7 @@ class Doing:
             self._end(state, run, kill=True)
 
     def see_what_is_due(self, state: PMState, where: Places) -> None:
-        """Kill what was asked to end and did not in time; try the launches that wait for a lease."""
+        """Kill what was asked to end and did not in time; try the launches that wait for others."""
         at, grace = self.office.clock.monotonic(), self.office.world.settings.limits.end_grace
         for run, since in list(self._told.items()):
             if run not in state.runs.live:  # it could not be launched at all
@@ -155,11 +156,10 @@ class Doing:
         if not run.live:
             return
         folder = places.run_home(self.home, run.id)
-        if (holder := self._holder(state, run)) is not None:
+        if reason := self._obstacle(state, run):
             if clock.monotonic() - since < world.settings.limits.run_time:
                 self._waits[run.id] = (action, since)
             elif claim(world.files, folder):
-                reason = f"task {holder.task} has been writing in {holder.path} all the time"
                 failed = LaunchFailed(clock.now(), action.id, run.id, reason)
                 self.office.post(OutcomeHint(self.task, failed))
             return
@@ -288,16 +288,24 @@ class Doing:
         post, hint = self.office.post, RunHint(self.task, run)
         self.office.hands.do(f"{self.task}/{key}", lambda: post(hint))
 
-    def _holder(self, state: PMState, run: Run) -> Lease | None:
-        """Return who else writes in the shared tree that a run wants to write in, if anybody does."""
-        place = shared_place(state, run)
-        return may_take(self.office.leases(run.opened_at, run.id), place) if place else None
+    def _obstacle(self, state: PMState, run: Run) -> str:
+        """Return what of others a run has to wait for, if for anything: a shared tree, room on a box of a pool."""
+        place, pool = shared_place(state, run), pool_of(self.office.world.settings.hosts, run.host)
+        if not place and pool is None:
+            return ""
+        held = self.office.leases(run.opened_at, run.id)
+        if place and (holder := may_take(held, place)) is not None:
+            return f"task {holder.task} has been writing in {holder.path} all the time"
+        if pool is not None and is_full(held, run.host, pool.cap):
+            return f"{run.host} has been full all the time: {pool.cap} at once work there"
+        return ""
 
 
 def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
-    """Return the shared trees that live runs of a task write in, of those opened before another run."""
+    """Return the shared trees and the room on boxes that live runs of a task have, of those opened before another."""
+    earlier = (other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run))
     return [
-        Lease(place, other.id, state.name)
-        for other in state.live_runs
-        if (other.opened_at, other.id) < (opened_at, run) and (place := shared_place(state, other))
+        Lease(place, other.id, state.name, other.host if other.far else "")
+        for other in earlier
+        if (place := shared_place(state, other)) or other.far
     ]

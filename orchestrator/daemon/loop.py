@@ -259,8 +259,9 @@ class Loop:
         fact: Fact
         match request.verb:
             case "start":
-                given = arguments.get("project", ""), arguments.get("name", "")
-                fact = start.started(self.office, task, request.id, *given)
+                given = (arguments.get(word, "") for word in ("project", "name", "unfit"))
+                states = [each.engine.state for each in self.tasks.values() if each.begun]
+                fact = start.started(self.office, task, start.Asked(request.id, *given), states)
             case "stop":
                 fact = StopAsked(at, request.id)
             case "answer":

@@ -93,7 +93,9 @@ class Service:
         config = kept_config(self._files, places.tmux_config(self._state))
         self._tmux = Tmux(self._settings.tmux.socket, environ, config=config)
         self._host = LocalHost(self._tmux, self._files)
-        self._boxes = KeptBoxes(self._state, self._files, environ, self._hints.put, self._tmux)
+        self._boxes = KeptBoxes(
+            self._state, self._files, environ, self._hints.put, self._tmux, pools=self._settings.hosts
+        )
         self._office = office = self._opened_office(self._settings, environ)
         rescan = self._settings.daemon.rescan
         self._upgrade = Upgrade(__version__, PACKAGE, self._hands, self._clock, rescan, trial)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import places
 from orchestrator.daemon.intake import history
 from orchestrator.daemon.world import code_of
+from orchestrator.formats.place import read_place
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import TaskStarted
 from orchestrator.model.names import checked_name
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.families import family_of
+from orchestrator.pm.pools import placed, standings
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.roster import PM, Roster, find_agents
 from orchestrator.runtimes.skills import Skills, find_skills
@@ -21,15 +24,26 @@ from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from orchestrator.daemon.office import Office
     from orchestrator.daemon.task import Task
     from orchestrator.model.task import Brief
+    from orchestrator.pm.state import PMState
 
 
-def started(office: Office, task: Task, request: str, project: str, name: str) -> TaskStarted:
-    """Return the fact that a start request leads to.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a start request says; `unfit` are places on boxes of pools, one a line, where something was missing."""
+
+    request: str
+    project: str
+    name: str
+    unfit: str = ""
+
+
+def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState]) -> TaskStarted:
+    """Return the fact that a start request leads to. `states` are those of all tasks.
 
     Raises:
         Refused: it cannot be started as it stands; the message says what to do.
@@ -37,15 +51,16 @@ def started(office: Office, task: Task, request: str, project: str, name: str) -
 
     """
     files = office.world.files
-    root = Path(project)
+    root = Path(asked.project)
     if not root.is_absolute():
-        raise Refused(f"{project[:80]!a} is no absolute path: start the task from its project's folder")
-    folder = places.task_folder(root, checked_name(name, "task name"))
+        raise Refused(f"{asked.project[:80]!a} is no absolute path: start the task from its project's folder")
+    folder = places.task_folder(root, checked_name(asked.name, "task name"))
     brief = read_brief(files.read(places.task_brief(folder), 1 << 20), "task.md")
     if brief.unfilled:
         raise Refused(
             f"{places.task_brief(folder)} is still the blank template: fill it in, then start again"
         )
+    brief, chosen = _placed(office, task, brief, asked, states)
     found = roster(office, root, brief)
     for warning in found.warnings:
         task.engine.say(f"an agent's definition was {warning}")
@@ -58,23 +73,38 @@ def started(office: Office, task: Task, request: str, project: str, name: str) -
     for warning in _of_skills(skills, brief):
         task.engine.say(warning)
     base = (
-        office.world.workspaces.head(code_of(project, brief))
+        office.world.workspaces.head(code_of(asked.project, brief))
         if brief.config.workspace is WorkspaceKind.WORKTREE
         else ""
     )
     return TaskStarted(
         at=office.clock.now(),
         nonce=office.nonce(),
-        request=request,
+        request=asked.request,
         task=task.id,
-        name=name,
+        name=asked.name,
         project=str(root),
         brief=brief,
         agents=found.agents,
         base=base,
         skills=skills.found,
+        chosen=chosen,
         history={} if task.begun else history(files, folder, office.world.settings.limits),
     )
+
+
+def _placed(
+    office: Office, task: Task, brief: Brief, asked: Asked, states: Iterable[PMState]
+) -> tuple[Brief, tuple[str, ...]]:
+    """Return the brief with a box for each pool that it names, and which were taken and why."""
+    pools = office.world.settings.hosts
+    if not pools:
+        return brief, ()
+    beliefs = {box: office.world.boxes.belief(box) for pool in pools for box in pool.boxes}
+    lost = [box for box, belief in beliefs.items() if belief is not None and not belief.reachable]
+    seen = standings(states, lost, [read_place(line) for line in asked.unfit.splitlines()])
+    config, chosen = placed(brief.config, task.engine.state.brief.config, pools, seen)
+    return replace(brief, config=config), chosen
 
 
 def skills_of(office: Office, project: Path) -> Skills:

@@ -11,6 +11,7 @@ from orchestrator.model.errors import Refused
 from orchestrator.model.task import Place
 
 FORM: Final = "write /path, ~/path, user@host:/path or ssh://user@host:port/path"
+BOX_FORM: Final = "write user@host or ssh://user@host:port, without a folder"
 
 _HOST: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}(?:%[A-Za-z0-9_.-]{1,32})?\])"
 _USER: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
@@ -77,12 +78,40 @@ def read_place(text: str) -> Place:
     return Place(found[2], found[1])
 
 
+def read_box(text: str) -> str:
+    """Return what `Place` calls the box that a text names: `host`, `user@host` or `ssh://user@host:port`, no folder.
+
+    Raises:
+        Refused: it is none of these.
+
+    """
+    text = text.strip()
+    is_url = text.startswith("ssh://")
+    bare = "/" not in text.removeprefix("ssh://") and (is_url or ":" not in text.rpartition("]")[2])
+    try:
+        place = read_place(f"{text}/" if is_url else f"{text}:/") if bare else None
+    except Refused:
+        place = None
+    if place is None:
+        raise Refused(f"{_shown(text)} is no box: {BOX_FORM}")
+    return str(address_of(place))
+
+
+def render_box(box: str) -> str:
+    """Return what `Place` calls a box as `read_box` reads it."""
+    return f"ssh://{box}" if _has_port(box) else box
+
+
 def render_place(place: Place) -> str:
     """Return a place as `read_place` reads it."""
     if not place.host:
         return place.path
-    _, _, after = place.host.rpartition("]" if "]" in place.host else "@")
-    return f"ssh://{place.host}{place.path}" if ":" in after else f"{place.host}:{place.path}"
+    return f"ssh://{place.host}{place.path}" if _has_port(place.host) else f"{place.host}:{place.path}"
+
+
+def _has_port(host: str) -> bool:
+    _, _, after = host.rpartition("]" if "]" in host else "@")
+    return ":" in after
 
 
 def _url(text: str) -> Place:

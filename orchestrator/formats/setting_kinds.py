@@ -22,7 +22,7 @@ from orchestrator.formats.permission_rules import MOST, read_rule, read_ruling
 from orchestrator.model.budget import Measure
 from orchestrator.model.errors import Refused
 from orchestrator.model.permission import Rule, Ruling
-from orchestrator.model.settings import NEVER_PASSED, Settings
+from orchestrator.model.settings import NEVER_PASSED, TABLES, Settings
 
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
 _COUNTS: Final = {
@@ -59,7 +59,7 @@ class Key:
 
 
 SECTIONS: Final[dict[str, Any]] = {
-    each.name: get_type_hints(Settings)[each.name] for each in fields(Settings) if each.name != "runtimes"
+    each.name: get_type_hints(Settings)[each.name] for each in fields(Settings) if each.name not in TABLES
 }
 """The dataclass of each section."""
 

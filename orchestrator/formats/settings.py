@@ -1,7 +1,7 @@
 """The settings file, `config.toml`, and the environment variables that override it.
 
-`ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; what keys there are is in `setting_kinds`. Tables `[runtimes.NAME]` are
-in the file only (`programs`).
+`ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; what keys there are is in `setting_kinds`. Tables `[runtimes.NAME]`
+(`programs`) and `[hosts.NAME]` (`pools`) are in the file only.
 """
 
 from __future__ import annotations
@@ -11,25 +11,27 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, get_origin
+from typing import Any, Final, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from orchestrator.formats.durations import render_duration
 from orchestrator.formats.nearest import nearest
+from orchestrator.formats.pools import mixed_up, read_pool
 from orchestrator.formats.programs import read_program
 from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, models
 from orchestrator.formats.toml_lines import key_lines
 from orchestrator.model.budget import Measure
 from orchestrator.model.errors import BadFile, Fault
+from orchestrator.model.pools import CAP, Pool
 from orchestrator.model.programs import Program
-from orchestrator.model.settings import Explained, Settings
+from orchestrator.model.settings import TABLES, Explained, Settings
 from orchestrator.places import CONFIG_VARIABLE
 
-_PROGRAMS: Final = "runtimes"
+_PROGRAMS, _POOLS = TABLES
 _LARGEST: Final = 1_048_576
 _PREFIX: Final = "ORCHESTRATOR_"
 
@@ -44,6 +46,8 @@ class _Value:
 
 
 _Found = dict[str, dict[str, _Value]]
+T = TypeVar("T")
+_Read = tuple[T | None, list[tuple[str, str]]]
 
 
 def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
@@ -56,7 +60,7 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
 
     """
     found = _found(path, environ)
-    return _settings(_checked(path, found), _programs(path, found))
+    return _settings(path, found)
 
 
 def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
@@ -67,7 +71,7 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
 
     """
     found = _found(path, environ)
-    settings = _settings(_checked(path, found), _programs(path, found))
+    settings = _settings(path, found)
     shown = []
     for each in KEYS:
         source = found.get(each.section, {}).get(each.key)
@@ -75,9 +79,12 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
         value = getattr(getattr(settings, each.section), each.field)
         shown.append(Explained(f"{each.section}.{each.key}", _text(each.key, value), where))
     for section, values in found.items():
-        if section.startswith(f"{_PROGRAMS}."):
+        kind = section.partition(".")[0]
+        if kind in TABLES:
             told = ((key, _told(key, value), value.line) for key, value in values.items() if key)
             shown += [Explained(f"{section}.{key}", text, f"{path}:{line}") for key, text, line in told]
+        if kind == _POOLS and "cap" not in values:
+            shown.append(Explained(f"{section}.cap", str(CAP), "default"))
     return shown
 
 
@@ -143,30 +150,36 @@ def _from_file(path: Path, data: bytes) -> _Found:
     except RecursionError as error:
         raise BadFile(str(path), [Fault(0, "is nested too deeply")]) from error
     lines = key_lines(text)
-    programs = _program_tables(path, tables.pop(_PROGRAMS, {}), lines)
+    own = {
+        section: keys
+        for kind in TABLES
+        for section, keys in _own_tables(path, kind, tables.pop(kind, {}), lines).items()
+    }
     faults = [
         Fault(lines.get((section,), 0), f"{section} must be a section: [{section}]")
         if section in models()
-        else Fault(lines.get((section,), 0), f"no section [{section}]{nearest(section, models())}")
+        else Fault(
+            lines.get((section,), 0), f"no section [{section}]{nearest(section, [*models(), *TABLES])}"
+        )
         for section, table in tables.items()
         if section not in models() or not isinstance(table, dict)
     ]
     if faults:
         raise BadFile(str(path), faults)
-    return programs | {
+    return own | {
         section: {key: _Value(value, lines.get((section, key), 0)) for key, value in table.items()}
         for section, table in tables.items()
     }
 
 
-def _program_tables(path: Path, tables: object, lines: Mapping[tuple[str, ...], int]) -> _Found:
-    """Return each `[runtimes.NAME]` as a section of that name; under an empty key the table itself."""
+def _own_tables(path: Path, kind: str, tables: object, lines: Mapping[tuple[str, ...], int]) -> _Found:
+    """Return each `[KIND.NAME]` as a section of that name; under an empty key the table itself."""
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        line = lines.get((_PROGRAMS,), 0)
-        raise BadFile(str(path), [Fault(line, f"{_PROGRAMS} holds tables only: [{_PROGRAMS}.NAME]")])
+        line = lines.get((kind,), 0)
+        raise BadFile(str(path), [Fault(line, f"{kind} holds tables only: [{kind}.NAME]")])
     return {
-        f"{_PROGRAMS}.{name}": {"": _Value(None, lines.get((_PROGRAMS, name), 0))}
-        | {key: _Value(value, lines.get((_PROGRAMS, name, key), 0)) for key, value in table.items()}
+        f"{kind}.{name}": {"": _Value(None, lines.get((kind, name), 0))}
+        | {key: _Value(value, lines.get((kind, name, key), 0)) for key, value in table.items()}
         for name, table in tables.items()
     }
 
@@ -229,19 +242,34 @@ def _checked(path: Path, found: _Found) -> dict[str, BaseModel]:
     return sections
 
 
-def _programs(path: Path, found: _Found) -> tuple[Program, ...]:
-    """Return the agent programs that the file defines, or raise every fault at once."""
-    programs, faults = [], []
+def _tables(path: Path, found: _Found, kind: str, read: Callable[..., _Read[T]]) -> tuple[T, ...]:
+    """Return what the file defines by `[KIND.NAME]`, or raise every fault at once."""
+    made, faults = list[T](), []
     for section, values in found.items():
-        if not section.startswith(f"{_PROGRAMS}."):
+        if not section.startswith(f"{kind}."):
             continue
         told = {key: value.found for key, value in values.items() if key}
-        program, wrong = read_program(section.removeprefix(f"{_PROGRAMS}."), told)
-        programs += [program] if program else []
+        one, wrong = read(section.removeprefix(f"{kind}."), told)
+        made += [one] if one else []
         faults += [Fault(values[key].line, f"[{section}] {reason}") for key, reason in wrong]
     if faults:
         raise BadFile(str(path), sorted(faults, key=lambda fault: fault.line))
-    return tuple(programs)
+    return tuple(made)
+
+
+def _programs(path: Path, found: _Found) -> tuple[Program, ...]:
+    return _tables(path, found, _PROGRAMS, read_program)
+
+
+def _pools(path: Path, found: _Found) -> tuple[Pool, ...]:
+    pools = _tables(path, found, _POOLS, read_pool)
+    faults = [
+        Fault(found[f"{_POOLS}.{name}"][key].line, f"[{_POOLS}.{name}] {reason}")
+        for name, key, reason in mixed_up(pools)
+    ]
+    if faults:
+        raise BadFile(str(path), faults)
+    return pools
 
 
 def _reason(section: str, key: str, wrong: Any) -> str:  # noqa: ANN401 (pydantic's own record)
@@ -251,16 +279,17 @@ def _reason(section: str, key: str, wrong: Any) -> str:  # noqa: ANN401 (pydanti
     return f"{section}.{key} {wrong.get('ctx', {}).get('error', wrong['msg'])}"
 
 
-def _settings(sections: Mapping[str, BaseModel], programs: tuple[Program, ...]) -> Settings:
+def _settings(path: Path, found: _Found) -> Settings:
+    """Return all that was found. Raises BadFile, with every fault of what is wrong first."""
     made: dict[str, Any] = {}
-    for section, model in sections.items():
+    for section, model in _checked(path, found).items():
         said = {
             each.field: getattr(model, each.key)
             for each in KEYS
             if each.section == section and each.key in model.model_fields_set
         }
         made[section] = SECTIONS[section](**said)
-    return Settings(**made, runtimes=programs)
+    return Settings(**made, runtimes=_programs(path, found), hosts=_pools(path, found))
 
 
 def _told(key: str, value: _Value) -> str:

@@ -26,7 +26,8 @@ class TaskStarted:
     """The user said `task start`: for the first time, or again after the task ended or was stopped.
 
     `history` are the reports already in the folder at a first start: name and hash. They are never acted on.
-    `skills` are those that an agent could load.
+    `skills` are those that an agent could load. `chosen` says of each pool in task.md which box was taken, and why: the
+    `brief` has that box in its place.
     """
 
     at: float
@@ -40,6 +41,7 @@ class TaskStarted:
     base: str = ""
     history: dict[str, str] = field(default_factory=dict)
     skills: tuple[Skill, ...] = ()
+    chosen: tuple[str, ...] = ()
     kind: Literal["task_started"] = "task_started"
 
 

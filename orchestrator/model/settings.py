@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from orchestrator.model.limits import Limits
 from orchestrator.model.news import Channel, Rule
 from orchestrator.model.permission import Policy
+from orchestrator.model.pools import Pool
 from orchestrator.model.programs import Program
 
 PASSED = (
@@ -127,7 +129,7 @@ class NotifySettings:
 class Settings:
     """Everything that the user may set; each field is a section of the settings file of the same name.
 
-    Of `runtimes` each table `[runtimes.NAME]` is one.
+    Of `runtimes` each table `[runtimes.NAME]` is one, of `hosts` each `[hosts.NAME]`.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -140,6 +142,11 @@ class Settings:
     notify: NotifySettings = field(default_factory=NotifySettings)
     permissions: Policy = field(default_factory=Policy)
     runtimes: tuple[Program, ...] = ()
+    hosts: tuple[Pool, ...] = ()
+
+
+TABLES: Final = ("runtimes", "hosts")
+"""The fields of Settings that are no section, but tables of names of the user's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,14 @@ def _begin(draft: Draft, fact: TaskStarted) -> None:
     for step in family_of(fact.brief).first_steps(fact.brief):
         draft.change(StepAdded(replace(step, since=fact.at)))
     draft.reply = f"{fact.name} runs"
+    _tell_boxes(draft, fact)
+
+
+def _tell_boxes(draft: Draft, fact: TaskStarted) -> None:
+    """Say which boxes of pools were taken, where the user and the log see it."""
+    for text in fact.chosen:
+        draft.notice(text)
+    draft.reply = "; ".join((draft.reply, *fact.chosen))
 
 
 def _asks_the_same(draft: Draft, fact: TaskStarted) -> bool:
@@ -83,6 +91,7 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
         )
         reopen(draft, "plan", "task.md asks for something else now")
     draft.reply = f"{fact.name} goes on from where it was ({was})"
+    _tell_boxes(draft, fact)
 
 
 def _hangs(draft: Draft, step: Step) -> bool:

@@ -143,3 +143,82 @@ def test_a_task_is_stopped_there_too(boxes: Boxes, world: World) -> None:
     world.until_is("stopped")
     world.until(lambda: not world.told()["agents"] or world.believed("dev:greet") == "gone")
     world.check_nobody_is_left()
+
+
+def pooled(boxes: Boxes, world: World, cap: int) -> tuple[Box, Box]:
+    """Make two boxes that are a pool of the user's settings."""
+    settings = world.root / "config.toml"
+    settings.write_text(f'[hosts.farm]\nboxes = ["alpha", "beta"]\ncap = {cap}\n')
+    settings.chmod(0o600)
+    world.environ["ORCHESTRATOR_CONFIG"] = str(settings)
+    return furnished(boxes, world, "alpha"), furnished(boxes, world, "beta")
+
+
+def hosts_of(world: World, step: str, name: str = "t1") -> list[str]:
+    """Return the hosts of a step's runs, in order."""
+    return [run.get("host", "local") for run in world.story(name).runs.values() if run["step"] == step]
+
+
+def test_a_task_is_given_the_box_of_a_pool_that_can_be_had_and_keeps_it(boxes: Boxes, world: World) -> None:
+    alpha, _ = pooled(boxes, world, 4)
+    (boxes.folder / "repo").mkdir()
+    world.git("clone", "-q", str(world.project), str(boxes.folder / "repo"))
+    config = [f"cwd: farm:{boxes.folder}/repo", "bring: branch"]
+    boxes.know(alpha, "other")
+    world.begin({"dev:greet": [{"hold": "d"}, COMMIT]}, config=config)
+    assert (
+        "is on beta (0 of 4 agents at work) rather than on alpha (cannot"
+        in (world.home() / "pm.log").read_text()
+    )
+    world.until_works("dev:greet")
+    said = world.task("hosts").out
+    assert re.search(r"^alpha +farm .* 0 of 4 ", said, re.MULTILINE)
+    assert re.search(r"^beta +farm +reachable .* 1 of 4 ", said, re.MULTILINE)
+    assert world.task("stop", "t1").code == 0
+    world.until(lambda: world.believed("dev:greet") in {"", "gone"})
+    boxes.know(alpha)
+    again = world.task("start", "t1", "--project", str(world.project))
+    assert (again.code, f"farm:{boxes.folder}/repo stays on beta" in again.out) == (0, True), again
+    world.until_is("complete")
+    assert hosts_of(world, "dev:greet") == ["beta", "beta"]
+    assert alpha.logins() == 1, "only `task start` called it, when it was mended"
+    world.check_once()
+
+
+def test_tasks_are_spread_over_a_pool_and_one_that_is_too_many_waits(boxes: Boxes, world: World) -> None:
+    pooled(boxes, world, 1)
+    turns: Turns = {"dev:greet": [{"hold": "d", **COMMIT}, {"hold": "d", **COMMIT}, COMMIT]}
+
+    def begin(name: str) -> None:
+        world.git("clone", "-q", str(world.project), str(boxes.folder / name))
+        world.begin(turns, name, [f"cwd: farm:{boxes.folder}/{name}", "bring: branch"])
+
+    begin("t1")
+    begin("t2")
+    world.until(lambda: world.lives_of("dev:greet") == 2)
+    begin("t3")
+    world.until(
+        lambda: re.search(
+            r"^alpha +farm .* 1 of 1, 1 waiting +t1, t3 ", world.task("hosts").out, re.MULTILINE
+        )
+    )
+    world.go("d")
+    for name in ("t1", "t2", "t3"):
+        world.until_is("complete", name)
+    assert [hosts_of(world, "dev:greet", name) for name in ("t1", "t2", "t3")] == [
+        ["alpha"],
+        ["beta"],
+        ["alpha"],
+    ]
+    (left,) = [
+        fact["at"] for fact in world.story("t1").facts("run_gone") if fact["run"] in far_runs(world, "t1")
+    ]
+    (came,) = [
+        fact["at"] for fact in world.story("t3").facts("run_started") if fact["run"] in far_runs(world, "t3")
+    ]
+    assert left <= came
+
+
+def far_runs(world: World, name: str) -> list[str]:
+    """Return the runs of a task that are on boxes."""
+    return [run["id"] for run in world.story(name).runs.values() if run.get("host", "local") != "local"]

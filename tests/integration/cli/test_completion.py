@@ -38,8 +38,10 @@ def user(tmp_path: Path) -> dict[str, str]:
             "agents": [{"name": f"dev-{question}"}], "questions": [{"id": question}],
         }  # fmt: skip
         (home / "state.json").write_text(json.dumps(told))
+    (tmp_path / "config.toml").write_text('[hosts.farm]\nboxes = ["me@alpha", "ssh://me@beta:22"]\n')
     return {
         "HOME": str(tmp_path / "home"),
+        "ORCHESTRATOR_CONFIG": str(tmp_path / "config.toml"),
         "ORCHESTRATOR_HOME": str(tmp_path / "state"),
         "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
         "PWD": str(tmp_path / "project"),
@@ -62,18 +64,23 @@ LINES = [
     ("task start --template ti", {"tidy"}),
     ("task logs -n ", set()),
     ("task daemon sta", {"start", "status"}),
+    ("task doctor ", {"me@alpha", "ssh://me@beta:22"}),
+    ("task doctor --project /x me", {"me@alpha"}),
     ("task nonsense ", set()),
     ("task status --j", {"--json"}),
 ]
 OF_BASH = """
 source ~/task.bash
 COMP_LINE=$1 COMP_POINT=${#1}
-# As readline parts it: `=` and blanks, and an empty word at the end.
-words=${1//=/ = }
+# As readline parts it: `=`, `@`, `:` and blanks, and an empty word at the end.
+words=${1//=/ = } words=${words//@/ @ } words=${words//:/ : }
 read -ra COMP_WORDS <<<"$words"
 [[ $1 == *" " ]] && COMP_WORDS+=("")
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-_agent_orchestrator
+# What would be replaced: an `@` is part of that.
+replaced=${1##*[ =:]}
+[[ $replaced == *@* ]] && replaced=@${replaced##*@}
+_agent_orchestrator task "$replaced" "${COMP_WORDS[COMP_CWORD - 1]}"
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
@@ -91,6 +98,21 @@ def said(user: dict[str, str], *command: str) -> set[str]:
     ("line", "offered"), LINES, ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_bash(user: dict[str, str], line: str, offered: set[str]) -> None:
+    assert said(user, "bash", "--norc", "-c", OF_BASH, "bash", line) == offered
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("task doctor me@al", {"@alpha"}),
+        ("task doctor me@", {"@alpha"}),
+        ("task doctor ssh:", {"//me@beta:22"}),
+        ("task doctor ssh://me@b", {"@beta:22"}),
+        ("task doctor me@alpha ", set()),
+        ("task start --template=", {"tidy"}),
+    ],
+)
+def test_bash_completes_what_readline_parts(user: dict[str, str], line: str, offered: set[str]) -> None:
     assert said(user, "bash", "--norc", "-c", OF_BASH, "bash", line) == offered
 
 
@@ -144,6 +166,8 @@ def test_a_person_at_bash(user: dict[str, str]) -> None:
     terminal.types("task attach tidy d\t", "attach tidy dev-q1 ")
     terminal.types("\x15task list --project my\t", "--project my\\ folder/")
     terminal.types("\x15task setup-a\t", "setup-agents ")
+    terminal.types("\x15task doctor me@al\t", "doctor me@alpha ")
+    terminal.types("\x15task doctor ssh:\t", "doctor ssh://me@beta:22 ")
     terminal.end()
 
 

@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -51,6 +52,26 @@ def test_templates_are_found_wherever_the_settings_say(house, task):
     (house.root / "more" / "third" / "task.md").write_text("x")
     (config / "config.toml").write_text('[templates]\nfolders = ["~/more"]\n')
     assert names(task("complete", "templates")) == ["own", "third", "tidy"]
+
+
+def test_boxes_are_those_in_use_and_those_of_pools_as_the_doctor_reads_them(house, task):
+    assert names(task("complete", "boxes")) == []
+    config = house.root / "config" / "agent-orchestrator"
+    config.mkdir(parents=True)
+    settings = config / "config.toml"
+    settings.write_text(
+        '[hosts.farm]\nboxes = ["me@alpha", "ssh://me@beta:22", "`x`", 3]\n[hosts.odd]\nboxes = 3\n'
+    )
+    told = house.state / "boxes" / "boxes.json"
+    told.parent.mkdir(mode=0o700)
+    told.write_text(
+        json.dumps({"boxes": [{"address": "me@beta:22"}, {"address": "old"}, {"address": "$(x)"}]})
+    )
+    told.chmod(0o600)
+    assert names(task("complete", "boxes")) == ["me@alpha", "old", "ssh://me@beta:22"]
+    told.write_text('{"boxes": 3}')
+    settings.write_text("hosts = 3")
+    assert names(task("complete", "boxes")) == []
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,26 @@ def test_each_box_is_a_row(task, told, daemon):
     assert beta.split() == ["beta", "untried", "-", "-"]
 
 
+def test_boxes_of_pools_say_which_and_how_many_runs_of_how_many(task, told, daemon):
+    told(
+        box("alpha", pool="farm", cap=4),
+        box("beta", pool="farm", cap=4, runs=6),
+        box("gamma", pool="farm", cap=4, way="untried", since=0, why="", runs=0, tasks=[], pulled_at=0),
+        box("old"),
+    )
+    heading, *rows = task("hosts").out.splitlines()
+    assert heading.split()[:3] == ["BOX", "POOL", "WAY"]
+    at = heading.index("RUNS"), heading.index("TASKS")
+    assert [row[slice(*at)].strip() for row in rows] == ["2 of 4", "4 of 4, 2 waiting", "0 of 4", "2"]
+    assert [row.split()[1] for row in rows] == ["farm", "farm", "farm", "reachable"]
+    shown = task("hosts", "--json").json["boxes"]
+    assert [(each["pool"], each["cap"], each["runs"]) for each in shown][1:] == [
+        ("farm", 4, 6),
+        ("farm", 4, 0),
+        (None, None, 2),
+    ]
+
+
 def test_what_is_to_be_done_about_one_that_refuses_is_said_with_both_fingerprints(task, told, daemon):
     told(
         box(

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.box import BoxSeen
+from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.remote import boxes_wanted
 from orchestrator.formats.task_file import read_brief
+from orchestrator.hosts.ssh.states import State
 
 FILLED = """\
 # Task: Rename it
@@ -287,7 +290,62 @@ def test_what_is_wanted_of_each_box(house, brief, config, wanted):
     settings.write_text('[runtimes.mine]\ncommand = ["/opt/mine", "{prompt}"]\n')
     brief.write_text(f"{FILLED}\n## Agent Config\n{config}\n")
     found = boxes_wanted(read_brief(brief.read_bytes()), house.project)
-    assert [(str(each), each.programs, each.commands) for each in found] == wanted
+    assert [(str(each), each.programs, each.commands) for (each,) in found] == wanted
+
+
+POOL = '[hosts.farm]\nboxes = ["me@a", "ssh://me@b:22"]\n'
+
+
+@pytest.fixture
+def farm(house):
+    """Settings with a pool."""
+    settings = house.root / "config" / "agent-orchestrator" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(POOL)
+
+
+def test_of_a_pool_each_box_is_wanted(house, brief, farm):
+    brief.write_text(f"{FILLED}\n## Agent Config\ncwd: farm:/x\narchitect.cwd: c:/y\nruntime: claude\n")
+    found = boxes_wanted(read_brief(brief.read_bytes()), house.project)
+    assert [[str(each) for each in alternatives] for alternatives in found] == [
+        ["me@a:/x", "ssh://me@b:22/x"],
+        ["c:/y"],
+    ]
+    assert {each.programs for alternatives in found for each in alternatives} == {("claude",)}
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """Have boxes looked at by name: which can be worked on."""
+    good = set[str]()
+
+    def look_at(wanted, environ):
+        finding = Finding("", Severity.OK if str(wanted) in good else Severity.MISSING, "so it is")
+        return BoxSeen(wanted, State(), (finding,))
+
+    monkeypatch.setattr("orchestrator.cli.remote.look_at", look_at)
+    return good
+
+
+def test_one_box_of_a_pool_is_enough_and_the_daemon_is_told_which_will_not_do(
+    start, running, brief, farm, looked
+):
+    looked.add("ssh://me@b:22/x")
+    brief.write_text(f"{FILLED}\n## Agent Config\ncwd: farm:/x\n")
+    said = start()
+    assert said.code == 0
+    assert "me@a:/x\nmissing  so it is" in said.out
+    assert "ssh://me@b:22/x\nok       so it is" in said.out
+    (heard,) = running.heard
+    assert heard["arguments"]["unfit"] == "me@a:/x"
+
+
+def test_a_pool_none_of_whose_boxes_will_do_keeps_a_task_from_starting(start, running, brief, farm, looked):
+    brief.write_text(f"{FILLED}\n## Agent Config\ncwd: farm:/x\n")
+    said = start()
+    assert said.code == 1
+    assert "tidy is not started: there is no way to me@a, me@b:22" in said.err
+    assert not running.heard
 
 
 # Templates ----------------------------------------------------------------------------------------

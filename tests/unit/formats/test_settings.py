@@ -8,7 +8,7 @@ from orchestrator.formats.settings import explained, load_settings
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, Policy, Rule, Ruling
-from orchestrator.model.settings import Explained, Settings
+from orchestrator.model.settings import TABLES, Explained, Settings
 from tests.another_user import by_root, give_away
 
 
@@ -159,6 +159,7 @@ def test_an_unknown_key_is_told_with_the_nearest_one(write):
 
 def test_an_unknown_section_is_told_with_the_nearest_one(write):
     assert faults(write("[limit]\nx = 1")) == "/config.toml, line 1: no section [limit]: did you mean limits?"
+    assert faults(write("[host]")) == "/config.toml, line 1: no section [host]: did you mean hosts?"
     assert faults(write("limits = 3")) == "/config.toml, line 1: limits must be a section: [limits]"
     assert faults(write("[[limits]]")) == "/config.toml: limits must be a section: [limits]"
 
@@ -264,7 +265,7 @@ def test_each_setting_tells_where_it_comes_from(write):
     assert told["templates.folders"].value == "[]"
     assert "environment.pass" in told
     assert len(told) == sum(
-        len(fields(getattr(Settings(), each.name))) for each in fields(Settings) if each.name != "runtimes"
+        len(fields(getattr(Settings(), each.name))) for each in fields(Settings) if each.name not in TABLES
     )
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from orchestrator.workspaces.leases import Lease, may_take
+from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 HELD = Lease("/a/b", run="r1", task="demo")
 
@@ -25,3 +25,14 @@ def test_the_first_holder_is_named():
     other = Lease("/x", run="r2", task="other")
     assert may_take([other, HELD], "/a") is HELD
     assert may_take([other, HELD], "/") is other
+
+
+def test_a_box_is_full_when_as_many_are_there_as_it_may_have():
+    there = [Lease("box:/a", "r1", "demo", "box"), Lease("", "r2", "demo", "box"), HELD]
+    assert is_full(there, "box", 2)
+    assert not is_full(there, "box", 3)
+    assert not is_full(there, "other", 1)
+
+
+def test_one_that_only_takes_its_room_on_a_box_keeps_nobody_out_of_a_folder():
+    assert may_take([Lease("", "r2", "demo", "box")], "/") is None
