@@ -169,5 +169,11 @@ def far_kills(stride: int) -> Iterator[tuple[str, list[Way]]]:
         "daemon with a box killed": daemon_killed,
     }
     for name, what in kinds.items():
-        yield f"{name} ahead of a call", [partial(disturbed, n, what) for n in moments]
-        yield f"{name} under a call", [partial(disturbed, n, what, ahead=False) for n in moments]
+        yield f"{name} ahead of a call", [partial(_counted, n, what, ahead=True) for n in moments]
+        yield f"{name} under a call", [partial(_counted, n, what, ahead=False) for n in moments]
+
+
+def _counted(at: int, what: Callable[[Distance], object], *, ahead: bool) -> None:
+    """Try it, and let it not count where the task was complete before. Raises Skipped."""
+    if not disturbed(at, what, ahead=ahead):
+        raise Skipped("the task was complete with fewer calls")
