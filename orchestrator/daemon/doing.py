@@ -17,7 +17,7 @@ from orchestrator.daemon.act.nudge import nudge
 from orchestrator.daemon.act.tell import tell
 from orchestrator.daemon.hints import OutcomeHint, RunHint
 from orchestrator.daemon.housekeeping import close_spent, settled, spent_trees
-from orchestrator.daemon.lives import claim
+from orchestrator.daemon.lives import LAUNCHED, claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
 from orchestrator.daemon.world import Places, shared_place
@@ -25,7 +25,7 @@ from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
 from orchestrator.model.pools import pool_of
-from orchestrator.model.run import Run
+from orchestrator.model.run import Ending, Run
 from orchestrator.pm.state import PMState
 from orchestrator.pm.steps import Marks
 from orchestrator.ports.files import Unreadable
@@ -104,6 +104,10 @@ class Doing:
             if run not in state.runs.live:  # it could not be launched at all
                 del self._told[run]
             elif at - since >= grace:
+                if state.runs[run].ending is Ending.NOT:
+                    # Forestalled on its box, or not: whether it still is to be depends on what is seen there now.
+                    del self._told[run]
+                    continue
                 self._told[run] = at
                 self._end(state, run, kill=True)
         for put_off in list(self._hindered):
@@ -159,7 +163,7 @@ class Doing:
         if reason := self._obstacle(state, run):
             if clock.monotonic() - since < world.settings.limits.run_time:
                 self._waits[run.id] = (action, since)
-            elif claim(world.files, folder):
+            elif run.far or claim(world.files, folder):
                 failed = LaunchFailed(clock.now(), action.id, run.id, reason)
                 self.office.post(OutcomeHint(self.task, failed))
             return
@@ -167,18 +171,17 @@ class Doing:
         def work(at: float) -> Fact | None:
             try:
                 return launch(world, state, run, where, clock)
-            except Unavailable as error:
-                if run.far:  # what came of it is seen when its box answers; it is tried again then
+            except (OrchestratorError, OSError) as error:
+                if run.far and self._may_come(run, error):
                     log.warning("run %s waits for its box: %s", run.id, error)
                     return None
-                again, reason = True, str(error)
-            except (OrchestratorError, OSError) as error:
                 again, reason = not isinstance(error, Refused) or isinstance(error, Unreadable), str(error)
             except Exception as error:
                 log.exception("run %s could not be launched: this should not happen", run.id)
                 again, reason = False, repr(error)
             try:
-                if claim(world.files, folder):
+                # A claim here says nothing to a box, but would be taken for one that was seen there.
+                if run.far or claim(world.files, folder):
                     return LaunchFailed(at, action.id, run.id, reason or "unknown", again=again)
             except OSError as error:
                 log.warning("run %s waits for the next look: %s", run.id, error)
@@ -186,6 +189,14 @@ class Doing:
 
         self._do(run.step, work)
         self._look_at(run.step, run.id)
+
+    def _may_come(self, run: Run, error: Exception) -> bool:
+        """Tell whether the launcher of a run may come to its box, or be sent there again, in spite of an error.
+
+        No claim of ours keeps it from starting there: it is looked at when the box answers.
+        """
+        launched = places.run_home(self.home, run.id) / LAUNCHED
+        return isinstance(error, Unavailable) or self.office.world.files.entry(launched) is not None
 
     def _finish(self, action: Commit | Merge, work: Callable[[float], Fact]) -> None:
         """Commit or merge. Where git cannot just now, it is tried again at each rescan, for `limits.silence`."""

@@ -81,7 +81,8 @@ class Ways:
 class Keeper:
     """Keeps one box. `post` brings a hint to the loop; `changed` is called when something else is believed of the box.
 
-    What only looks or notes waits for nobody. `pulled_at` is when all was last brought, in seconds since the epoch.
+    What only looks or notes waits for nobody. `now` gives seconds since the epoch, `steady` seconds that never go back,
+    `luck` a number from 0 to 1. `pulled_at` is when all was last brought.
     """
 
     box: str
@@ -89,6 +90,9 @@ class Keeper:
     files: Files
     post: Callable[[h.Hint], None]
     changed: Callable[[], None]
+    now: Callable[[], float] = time.time
+    steady: Callable[[], float] = time.monotonic
+    luck: Callable[[], float] = random.random
     pulled_at: float = 0.0
     _belief: Belief | None = None
     _guests: dict[str, tuple[Guest, ...]] = field(default_factory=dict)
@@ -110,6 +114,10 @@ class Keeper:
 
     def __post_init__(self) -> None:
         """Begin."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Start the thread. A simulation makes the rounds itself."""
         self._thread = threading.Thread(target=self._run, name=f"keeper {self.box}", daemon=True)
         self._thread.start()
 
@@ -174,19 +182,23 @@ class Keeper:
             news = self._wait()
             if self._closing:
                 break
-            try:
-                self._round(news)
-            except (OrchestratorError, OSError) as error:
-                self._due = time.monotonic() + self._fails(error)
-            except Exception as error:
-                log.exception("box %s: this should not happen", self.box)
-                self._due = time.monotonic() + self._fails(error)
+            self.turn(news)
         self._unheed()
+
+    def turn(self, news: set[News] | None) -> None:
+        """Make a round, whatever comes of it."""
+        try:
+            self._round(news)
+        except (OrchestratorError, OSError) as error:
+            self._due = self.steady() + self._fails(error)
+        except Exception as error:
+            log.exception("box %s: this should not happen", self.box)
+            self._due = self.steady() + self._fails(error)
 
     def _wait(self) -> set[News] | None:
         """Wait until something is to be done, and return what has news, a burst at once; None: all may have."""
         news, everything = set[News](), False
-        patience = min([self._due, *self._hauls.values()]) - time.monotonic()
+        patience = min([self._due, *self._hauls.values()]) - self.steady()
         try:
             told = self._inbox.get(timeout=max(0.0, patience))
             while True:
@@ -195,7 +207,7 @@ class Keeper:
                 told = self._inbox.get_nowait()
         except Empty:
             pass
-        return None if everything or self._failures or time.monotonic() >= self._due else news
+        return None if everything or self._failures or self.steady() >= self._due else news
 
     def _round(self, news: set[News] | None) -> None:
         """Ask what became of the runs, send and bring: of everything, or of what has news; note when it is due next."""
@@ -218,7 +230,7 @@ class Keeper:
             steered = self._guarded(guest, partial(self._steer, guest, seen)) if guest in fit else None
             self._publish(guest, seen, gone=steered is not None)
             more |= steered is not None and steered.more
-        now = time.monotonic()
+        now = self.steady()
         if news is None:
             self._due = now + self._patience(now)
         if more:
@@ -226,7 +238,7 @@ class Keeper:
         for guest in _having(fit, news, Part.ARTIFACTS, Part.RUNS):
             self._hauls.setdefault((guest.task, guest.place), now)
         self._haul_what_is_due(fit)
-        self.pulled_at = time.time()
+        self.pulled_at = self.now()
         self.changed()
 
     def _patience(self, now: float) -> float:
@@ -238,7 +250,7 @@ class Keeper:
     def _rest(self) -> None:
         """Nobody is there: after a while the connection is let go."""
         self._unheed()
-        self._due = time.monotonic() + EVERY
+        self._due = self.steady() + EVERY
         self._idle += 1
         if self._idle == IDLE:
             self.ways.link.close()
@@ -247,7 +259,7 @@ class Keeper:
         """Ask what became of the runs of these."""
         if not guests:
             return {}
-        at = time.time()
+        at = self.now()
         return {
             folder: Sighting(seen, at)
             for folder, seen in self.ways.host.observe_all(_folders(guests)).items()
@@ -287,7 +299,7 @@ class Keeper:
     def _haul_what_is_due(self, guests: list[Guest]) -> None:
         """Bring what is large, task by task, as long as nothing else is to be done."""
         for guest in guests:
-            key, now = (guest.task, guest.place), time.monotonic()
+            key, now = (guest.task, guest.place), self.steady()
             due = self._hauls.get(key, now + 1)
             if due > now:
                 continue
@@ -296,7 +308,7 @@ class Keeper:
             del self._hauls[key]
             pulled = self._guarded(guest, partial(self._haul, guest))
             if pulled is not None and pulled.more:
-                self._hauls[key] = time.monotonic() + AGAIN
+                self._hauls[key] = self.steady() + AGAIN
 
     def _haul(self, guest: Guest) -> Pulled:
         sync, lock = self._sync(guest)
@@ -395,7 +407,7 @@ class Keeper:
         if isinstance(error, Unreachable) or refused:
             state = self.ways.link.state()
             if state.way is Way.REACHABLE and not isinstance(error, Cut):
-                self._crowded_until = time.monotonic() + CROWDED
+                self._crowded_until = self.steady() + CROWDED
             if self._belief is None or self._belief.reachable or self._belief.refused != refused:
                 log.warning("box %s is lost: %s", self.box, error)
                 dead = state.way is Way.UNREACHABLE and not refused
@@ -407,7 +419,7 @@ class Keeper:
         if refused:
             return EVERY
         # The link counts its own failures: being asked while it pauses is none.
-        return self.ways.link.patience() or pause(self._failures, random.random())  # noqa: S311 - no secret
+        return self.ways.link.patience() or pause(self._failures, self.luck())
 
     def _believe(self, belief: Belief) -> None:
         self._belief = belief
@@ -419,7 +431,7 @@ class Keeper:
 
     def _heed(self, guests: list[Guest]) -> None:
         """Have changes in the folders of these tasks told; where that cannot be, rounds come by schedule."""
-        keys, now = {(guest.task, guest.place) for guest in guests}, time.monotonic()
+        keys, now = {(guest.task, guest.place) for guest in guests}, self.steady()
         same = self._heeded is not None and self._heeded[0] == keys
         if same and (not self._deaf or now - self._heeded_at < DEAF):
             return

@@ -43,7 +43,8 @@ class FakeHost:
 
     `before` is called ahead of each change that the caller makes, with what it is about, and may raise (a
     BaseException too) to kill the caller there. `told` is called with each file that a launcher has written, as a
-    watcher would be. `launchers_wait` is how many seconds more a launcher takes. `starts` counts the agents that
+    watcher would be. `launchers_wait` is how many seconds more a launcher takes,
+    `signalled` is called with each agent that is told to end. `starts` counts the agents that
     were started, by run and by boot: a power cut takes a claim that was not yet on the disk, and its agent. `typed`
     counts what was typed into which run. While `frozen`, every call that needs tmux raises Unavailable.
     """
@@ -62,6 +63,7 @@ class FakeHost:
         self.typed: Counter[tuple[str, str]] = Counter()
         self.doubled: list[str] = []
         self.started: list[str] = []
+        self.signalled: Callable[[FakeProcess], None] = lambda _: None
         self.launchers_wait: Callable[[LaunchSpec], float] = lambda _: 0.0
         self.frozen = False
         self._files = files
@@ -141,6 +143,7 @@ class FakeHost:
         if process is None:
             return
         self._step("signal", process.run)
+        self.signalled(process)
         process.left_behind = False
         self._signal(process, signal.SIGKILL if kill else signal.SIGTERM)
         if launched and self._files.entry(folder / claims.EXIT) is not None:

@@ -15,6 +15,9 @@ Contents: TypeAlias = dict[str, str]
 Step: TypeAlias = Literal["branch", "keep", "make", "record", "move", "clean", "merge", "remove", "drop"]
 """What changes something. Each operation says which it takes."""
 
+ELSEWHERE: Final = "made elsewhere"
+"""The message of a commit that was made in another copy of the repository."""
+
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 
 
@@ -192,7 +195,7 @@ class FakeWorkspaces:
 
     def commit_elsewhere(self, parent: str, text: str, name: str = "work.txt") -> str:
         """Do as somebody would who works in another copy of the repository, and whose commit was fetched."""
-        return self._record({**self.commits[parent].contents, name: text}, parent, "made elsewhere")
+        return self._record({**self.commits[parent].contents, name: text}, parent, ELSEWHERE)
 
     def contents(self, tree: Tree) -> Contents:
         """Return the files that lie in a tree."""

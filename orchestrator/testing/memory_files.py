@@ -37,6 +37,7 @@ class MemoryFiles:
         self.before = before
         self.appended: Callable[[Path, bytes], None] | None = None
         self.writing: set[Path] = set()
+        self.now = now
         self._tree = Tree(now)
         self._faults: list[tuple[Step, Path | None, OSError]] = []
         self._logs: list[MemoryLog] = []

@@ -26,6 +26,20 @@ small life that is killed ahead of each. All of them take some 10 s together.
 | asks_twice                   | ask once (law 10)                                 | f0, day 0.04 |
 | shows_what_was               | state.json is what the journal says (H2)          | f0, day 0.01 |
 | tells_an_old_page            | progress.md is what lies on the disk (H11)        | f0, day 0.01 |
+
+Of agents on boxes, in worlds that have some (g0, g1 …):
+
+| a daemon that                | breaks                                            | seen in      |
+|------------------------------|---------------------------------------------------|--------------|
+| buries_ahead_of_the_haul     | gone is not before the last words (law 5)         | g            |
+| looks_after_the_haul         | gone is asked ahead of what is brought (law 5)    | g            |
+| forgets_that_a_box_is_back   | every task ends, or waits on a question           | g            |
+| takes_a_lost_launch_for_none | no run is started twice (law 4)                   | g            |
+| buries_on_a_lost_box         | unreachable is not dead (law 5)                   | g            |
+| asks_for_each_run            | one question for a box (law 10)                   | g            |
+| ends_what_it_forestalled     | an agent on a cut box never notices               | g            |
+| sees_no_work_on_boxes        | no run that works is ended as silent (law 5)      | g            |
+| believes_an_old_look         | only a fresh look says that nobody came (law 4)   | g            |
 """
 
 from __future__ import annotations
@@ -36,23 +50,35 @@ from dataclasses import dataclass, replace
 import pytest
 
 from orchestrator import places
-from orchestrator.daemon import engine, intake, journal, requests, task
+from orchestrator.daemon import doing, engine, intake, journal, keeper, lives, requests, task
 from orchestrator.daemon.act import finish
+from orchestrator.daemon.act import launch as launching
 from orchestrator.hosts import claims
-from orchestrator.model.facts import WorkMerged
-from orchestrator.model.run import Quiet
+from orchestrator.hosts.ssh.states import Cut
+from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone, WorkMerged
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Exit, Life, Quiet
 from orchestrator.pm import advance, draft, gates, reports, silence
+from orchestrator.pm import boxes as pm_boxes
+from orchestrator.pm import decide as decide_module
+from orchestrator.pm.asking import CONTINUE, ask
 from orchestrator.pm.changes import HandoffSeen, QuestionAsked
 from orchestrator.pm.decide import decide
+from orchestrator.pm.lives import run_gone
 from orchestrator.pm.step_changes import StepMoved
+from orchestrator.ports.boxes import Sighting
 from orchestrator.scribe import scribe
-from orchestrator.testing import fake_host, memory_files
+from orchestrator.testing import fake_boxes, fake_host, memory_files
+from orchestrator.testing.simulation.box_faults import BoxRates
 from orchestrator.testing.simulation.climate import BUSY
+from orchestrator.testing.simulation.desk import Manners
 from orchestrator.testing.simulation.faults import HOUR, Chances, Rates
 from orchestrator.testing.simulation.invariants import Broken
 from orchestrator.testing.simulation.run import live
 from orchestrator.testing.simulation.sweep import sweep, told
 from orchestrator.testing.simulation.user import Habits
+from orchestrator.testing.simulation.wish import Wish
+from orchestrator.testing.simulation.world import World
 
 
 def forgets_lines(patch):
@@ -262,6 +288,107 @@ def tells_an_old_page(patch):
     patch.setattr(scribe.Scribe, "_artifacts", lambda self, notes: {})
 
 
+def buries_ahead_of_the_haul(patch):
+    """What was seen on a box is said before what lay there is brought."""
+    steer = keeper.Keeper._steer
+
+    def hasty(self, guest, before):
+        folders = [places.run_home(guest.home, run) for run in sorted(guest.runs)]
+        seen = self.ways.host.observe_all(folders)
+        now = {folder: Sighting(each, self.now()) for folder, each in seen.items()}
+        self._publish(guest, now, gone=True)
+        return steer(self, guest, before)
+
+    patch.setattr(keeper.Keeper, "_steer", hasty)
+
+
+def looks_after_the_haul(patch):
+    """A box is asked what became of its runs when all was brought: they say their last words in between."""
+    publish = keeper.Keeper._publish
+
+    def late(self, guest, seen, *, gone):
+        self.clock.sleep(5.0)
+        folders = [places.run_home(guest.home, run) for run in sorted(guest.runs)]
+        again = self.ways.host.observe_all(folders)
+        publish(
+            self, guest, {folder: Sighting(each, self.now()) for folder, each in again.items()}, gone=gone
+        )
+
+    patch.setattr(keeper.Keeper, "_publish", late)
+
+
+def forgets_that_a_box_is_back(patch):
+    """What lives on a box that was lost is never believed to live again."""
+    patch.setitem(decide_module._RULES, BoxBack, lambda draft, fact: None)
+
+
+def takes_a_lost_launch_for_none(patch):
+    """A launch of which nobody knows whether it came is said to have failed, and tried again."""
+    launch = launching.launch
+
+    def hasty(world, state, run, where, clock):
+        try:
+            return launch(world, state, run, where, clock)
+        except Cut as error:
+            action = next(name for name, each in state.outbox.items() if getattr(each, "run", "") == run.id)
+            return LaunchFailed(clock.now(), action, run.id, str(error))
+
+    patch.setattr(doing, "launch", hasty)
+
+
+def buries_on_a_lost_box(patch):
+    """A run whose box does not answer is said to be gone."""
+    lost = decide_module._RULES[BoxLost]
+
+    def rash(draft, fact):
+        lost(draft, fact)
+        for run in [each for each in draft.state.live_runs if each.host == fact.box]:
+            run_gone(draft, RunGone(fact.at, f"{run.id}:lost", run.id, Exit(lost=True)))
+
+    patch.setitem(decide_module._RULES, BoxLost, rash)
+
+
+def asks_for_each_run(patch):
+    """Each run on a box that is lost asks a question of its own."""
+
+    def each_asks(draft, there, text):
+        for run in there:
+            ask(draft, run.step, text, (CONTINUE,), QuestionKind.BOX, run.id)
+
+    patch.setattr(pm_boxes, "_ask", each_asks)
+
+
+def ends_what_it_forestalled(patch):
+    """A launcher that was to be forestalled is ended when the box answers, whoever came meanwhile."""
+    see = doing.Doing.see_what_is_due
+
+    def stubborn(self, state, where):
+        told = dict(self._told)
+        see(self, state, where)
+        for run, since in told.items():
+            if run not in self._told and run in state.runs and state.runs[run].live:
+                self._told[run] = since
+                if self.office.clock.monotonic() - since >= self.office.world.settings.limits.end_grace:
+                    self._end(state, run, kill=True)
+
+    patch.setattr(doing.Doing, "see_what_is_due", stubborn)
+
+
+def sees_no_work_on_boxes(patch):
+    """What an agent changes on its box is not looked at."""
+    patch.setattr(fake_boxes.FakeBoxes, "changed", lambda *_: False)
+
+
+def believes_an_old_look(patch):
+    """That nobody came is believed of a look that is older than the launch, or of none."""
+
+    def credulous(files, boxes, home, run, at, limits):
+        folder = places.run_home(home, run.id)
+        return run.life is Life.STARTING and lives._overdue(files, folder / lives.LAUNCHED, at, limits)
+
+    patch.setattr(task, "overdue", credulous)
+
+
 ROUGH = replace(
     BUSY,
     rates=Rates(kill=24, power=6, tmux=1, full=0, git=1, clock=8, suspend=8, eio=0),
@@ -275,6 +402,31 @@ def a_rough_life(worlds):
     """Let worlds live for half a day each, until one fails."""
     for number in range(worlds):
         live(f"f{number}", 0.5, climate=ROUGH)
+
+
+ON_BOXES = replace(
+    ROUGH,
+    rates=Rates(kill=12, power=2, tmux=0, full=0, git=0, clock=0, suspend=0, eio=0),
+    chances=Chances(launch=0.1, late=0.1, steps=40),
+    boxes=BoxRates(cut=24, reboot=4, refuse=2, empty=2, at=4),
+)
+"""Links are cut all the time."""
+
+
+def on_boxes(fate):
+    """Three tasks with agents on two boxes; two share a repository there, and one has its architect elsewhere."""
+    wishes = (
+        Wish("alpha", architect=True, box="near", architects_box="far", brings=True),
+        Wish("beta", box="near", brings=True, tells=True),
+        Wish("gamma", architect=True, box="far"),
+    )
+    return World(fate, wishes, Manners(bad=0.2, odd=0.5, longest=60.0, subtasks=2), deaf=0.3)
+
+
+def a_life_on_boxes(worlds):
+    """Let worlds whose agents live on boxes live for some hours each, until one fails."""
+    for number in range(worlds):
+        live(f"g{number}", 0.4, climate=ON_BOXES, world_of=on_boxes)
 
 
 def a_kill_ahead_of_every_change(changes):
@@ -320,6 +472,15 @@ BREAKAGES = [
     Breakage(asks_twice),
     Breakage(shows_what_was),
     Breakage(tells_an_old_page),
+    Breakage(buries_ahead_of_the_haul, 20, a_life_on_boxes),
+    Breakage(looks_after_the_haul, 20, a_life_on_boxes),
+    Breakage(forgets_that_a_box_is_back, 20, a_life_on_boxes),
+    Breakage(takes_a_lost_launch_for_none, 20, a_life_on_boxes),
+    Breakage(buries_on_a_lost_box, 20, a_life_on_boxes),
+    Breakage(asks_for_each_run, 20, a_life_on_boxes),
+    Breakage(ends_what_it_forestalled, 40, a_life_on_boxes),
+    Breakage(sees_no_work_on_boxes, 20, a_life_on_boxes),
+    Breakage(believes_an_old_look, 40, a_life_on_boxes),
 ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.daemon.world import Places, World, tree_of, workspace_of
+from orchestrator.daemon.world import Places, World, task_folder_of, tree_of, workspace_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.repetition import says_anything_new
 from orchestrator.formats.reset_time import reset_time
@@ -64,7 +64,7 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
     tree, ours = _tree(world, state, run, where), where.task.parent
     changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)] if tree else []
-    if run.far and world.boxes.changed(run.host, str(workspace_of(state, run, where)), at - run.progress_at):
+    if run.far and _changes_there(world, state, run, where, at - run.progress_at):
         changed.append(int(at * 1e9))
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
@@ -91,6 +91,13 @@ def _screen(host: Host, run: Run) -> str:
     """Return what the run's own pane shows: found by its label, for a pane's number may be another's by now."""
     pane = next((pane.id for pane in host.panes() if pane.run == run.id and not pane.dead), "")
     return host.capture(pane, SCREEN_LINES) if pane else ""
+
+
+def _changes_there(world: World, state: PMState, run: Run, where: Places, seconds: float) -> bool:
+    """Tell whether a run on a box changed something there of late, in its tree or in its scratchpad."""
+    scratchpad = places.scratchpad(task_folder_of(state, run, where.task), run.instance)
+    folders = str(workspace_of(state, run, where)), str(scratchpad)
+    return any(world.boxes.changed(run.host, folder, seconds) for folder in folders)
 
 
 def _tree(world: World, state: PMState, run: Run, where: Places) -> Path | None:

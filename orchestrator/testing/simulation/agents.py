@@ -14,6 +14,7 @@ from typing import Final
 from orchestrator.formats.handoff import handoff_name, render_report
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from orchestrator.ports.workspaces import Tree
+from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_process import FOREVER, FakeProcess
 from orchestrator.testing.simulation.desk import Desk, Dice, Life, Said
 
@@ -104,7 +105,7 @@ class Agent:
     def put(self, path: Path, data: bytes, *, counts: bool) -> None:
         """Put a report in place. One that `counts` must not be lost."""
         self.desk.write(path, data)
-        self.desk.said.setdefault(self.process.run, []).append(Said(path.name, data, counts))
+        self.desk.said.setdefault(self.process.run, []).append(Said(path.name, data, counts, self.desk.box))
 
     # Parts ----------------------------------------------------------------------------------------
 
@@ -130,6 +131,11 @@ class Agent:
         return Tree(path.parent, path.parent, path.name, branch, self.told["BASE"]) if writes else None
 
     @property
+    def _clone(self) -> Clone | None:
+        """The repository that this run writes in on its box, or None if it only reads, or lives here."""
+        return self.desk.clone if self.told["STEP"].startswith("dev") else None
+
+    @property
     def _work(self) -> tuple[str, str]:
         name = self.told["SUBTASK"] or self.told["STEP"]
         return f"{name}.txt", f"{name}, attempt {self.told['ATTEMPT']}"
@@ -138,9 +144,16 @@ class Agent:
         if (tree := self._tree()) is not None:
             name, text = self._work
             self.desk.workspaces.work(tree, text, name)
+        if (clone := self._clone) is not None:
+            name, text = self._work
+            clone.commit(self.told["WORKSPACE"], self.told["BRANCH"], self.told["BASE"], text, name)
 
     def _see_that_the_work_is_there(self) -> None:
         if (tree := self._tree()) is not None:
             name, text = self._work
             if self.desk.workspaces.contents(tree).get(name) != text:
                 self.desk.lost_work.append(f"{self.told['RUN']} at {self.told['STEP']}: {name}")
+        if (clone := self._clone) is not None:
+            name, text = self._work
+            if clone.contents(self.told["WORKSPACE"]).get(name) != text:
+                self.desk.lost_work.append(f"{self.told['RUN']} on {self.desk.box}: {name}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, TypedDict
 
 from orchestrator.testing.fake_clock import START
+from orchestrator.testing.simulation.box_faults import BoxRates
 from orchestrator.testing.simulation.desk import Manners
 from orchestrator.testing.simulation.fate import Fate
 from orchestrator.testing.simulation.faults import DAY, HOUR, Chances, Rates
@@ -15,6 +16,9 @@ from orchestrator.testing.simulation.world import World
 
 ZONE: Final = "CET-1CEST,M3.5.0,M10.5.0/3"
 """Central Europe by its rules: no table of zones is needed to know it."""
+
+BOXED: Final = 0.3
+"""The share of tasks that have agents on boxes."""
 
 BEGINNINGS: Final = (
     START,
@@ -34,6 +38,7 @@ class Climate:
     rates: Rates
     chances: Chances
     habits: Habits
+    boxes: BoxRates = field(default_factory=BoxRates)
 
 
 BUSY: Final = Climate("busy", 2.5, 0.5, Rates(), Chances(), Habits())
@@ -44,8 +49,29 @@ AWAY: Final = Climate(
     Rates(*[rate / 15 for rate in (3.0, 0.3, 0.3, 0.5, 0.3, 0.5, 0.2, 3.0, 0.3, 0.2)]),
     Chances(),
     Habits(HOUR, 40 * DAY, restless=0.1, eager=0.3, forgetful=0.2),
+    BoxRates(*[rate / 15 for rate in (3.0, 0.5, 0.3, 0.3)]),
 )
 CLIMATES: Final = (BUSY, AWAY)
+
+
+class Boxed(TypedDict, total=False):
+    """On which boxes agents of a wish work."""
+
+    box: str
+    architects_box: str
+    brings: bool
+
+
+def drawn_boxes(fate: Fate, name: str) -> Boxed:
+    """Return on which boxes a task's agents work: on none, most often."""
+    random = fate.random(f"boxes.{name}")
+    if random.random() >= BOXED or not fate.lets(f"boxes.{name}"):
+        return {}
+    return {
+        "box": random.choice(("near", "near", "far")),
+        "architects_box": random.choice(("", "near", "far")),
+        "brings": random.random() < 0.7,  # noqa: PLR2004 (a chance)
+    }
 
 
 def drawn_climate(fate: Fate) -> Climate:
@@ -69,6 +95,7 @@ def drawn_world(fate: Fate) -> World:
             replan=random.random() < 0.2,  # noqa: PLR2004
             led=fate.random(f"led.{name}").random() < 0.25,  # noqa: PLR2004
             tells=fate.random(f"tells.{name}").random() < 0.3,  # noqa: PLR2004
+            **drawn_boxes(fate, name),
         )
         for name in ("alpha", "beta", "gamma")[: random.randint(1, 3)]
     ]

@@ -18,7 +18,9 @@ from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.world import World as Reach
 from orchestrator.model.settings import Settings
+from orchestrator.ports.boxes import NoBoxes
 from orchestrator.ports.teller import Teller
+from orchestrator.testing.fake_boxes import FakeBoxes
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
@@ -100,7 +102,8 @@ class Daemon:
 
     `loop` is None while it is down. `news` is true when something may have happened that no hint told: a rescan is
     left out without. The last check-in was at `checked_in_at`. Where nobody works and nothing has happened since the
-    one before, it is quiet; after some of those in a row most are left out, and counted as such.
+    one before, it is quiet; after some of those in a row most are left out, and counted as such. `boxes_of` makes the
+    boxes of one life, where there are any.
     """
 
     files: MemoryFiles
@@ -122,6 +125,8 @@ class Daemon:
     is_quiet: bool = False
     _in_a_row: int = 0
     _happened: bool = True
+    boxes_of: Callable[[Callable[[h.Hint], None]], FakeBoxes] | None = None
+    _boxes: FakeBoxes | None = None
     _hands: FakeHands = field(init=False)
     _hints: SimpleQueue[h.Hint] = field(default_factory=SimpleQueue)
     _check_in_at: float = 0.0
@@ -138,6 +143,7 @@ class Daemon:
         self.boots += 1
         self._hints = SimpleQueue()
         self._hands = FakeHands(self.clock, self._pauses, SLOW if self.slow else PROMPT)
+        self._boxes = self.boxes_of(self._hear) if self.boxes_of else None
         self.loop = Loop(self._office(), lambda _: None, lambda: None, self._hints)
         self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in
         self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan
@@ -147,6 +153,8 @@ class Daemon:
     def drop(self, *, power: bool = False, torn: int = 0) -> None:
         """Let the process be no more: all that it had in memory is gone."""
         self._hands.close()
+        if self._boxes is not None:
+            self._boxes.close()
         self.loop = None
         self.files.crash(power=power, torn=torn)
 
@@ -154,6 +162,11 @@ class Daemon:
         """Tell it of something, if it is up."""
         if self.loop is not None:
             self._hints.put(hint)
+
+    def _hear(self, hint: h.Hint) -> None:
+        """Take a hint of what has come from a box: rescans are to look at it too."""
+        self.news = True
+        self.hint(hint)
 
     def next_moment(self) -> float | None:
         """Return the monotonic moment at which it wants to do something by itself, or None."""
@@ -226,7 +239,14 @@ class Daemon:
 
     def _office(self) -> Office:
         return Office(
-            world=Reach(self.files, self.host, self.workspaces, self.settings, {"PATH": "/bin"}),
+            world=Reach(
+                self.files,
+                self.host,
+                self.workspaces,
+                self.settings,
+                {"PATH": "/bin"},
+                self._boxes or NoBoxes(),
+            ),
             clock=self.clock,
             hands=self._hands,
             scribe_hands=self._hands,

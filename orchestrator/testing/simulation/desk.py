@@ -11,6 +11,7 @@ from random import Random
 from typing import Final
 
 from orchestrator.ports.host import LaunchSpec
+from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_process import FakeProcess, Signalled
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
@@ -45,11 +46,12 @@ GOOD: Final = Manners(bad=0, rejects=0, odd=0, longest=1, subtasks=1)
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A report that was put in `handoffs/`, and its bytes. One that `counts` must not be lost."""
+    """A report that was put in `handoffs/`, here or on a box, and its bytes. One that `counts` must not be lost."""
 
     name: str
     data: bytes
     counts: bool
+    box: str = ""
 
 
 @dataclass(slots=True)
@@ -57,7 +59,7 @@ class Desk:
     """What agents share. `wrote` is called with every path that one writes.
 
     `criteria` are those of each task, by its folder. `did` counts what agents did that was not simply well,
-    `signs` are the monotonic moments at which each run last showed that it works.
+    `signs` are the monotonic moments at which each run last showed that it works. On a `box` they use its `clone`.
     """
 
     files: MemoryFiles
@@ -73,6 +75,8 @@ class Desk:
     signs: dict[str, float] = field(default_factory=dict)
     runs: Counter[str] = field(default_factory=Counter)
     did: Counter[str] = field(default_factory=Counter)
+    box: str = ""
+    clone: Clone | None = None
 
     def program_of(self, spec: LaunchSpec) -> Callable[[FakeProcess], Life]:
         """Return what the agent of a run will do. It depends on its step, attempt and how often it was tried."""

@@ -16,6 +16,7 @@ from typing import Final
 from orchestrator import places
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.host import LaunchSpec
+from orchestrator.testing.simulation.box_faults import BoxFaults, BoxRates
 from orchestrator.testing.simulation.daemon import Killed
 from orchestrator.testing.simulation.desk import work_of
 from orchestrator.testing.simulation.world import World
@@ -77,6 +78,7 @@ class Faults:
     world: World
     rates: Rates
     chances: Chances = field(default_factory=Chances)
+    boxes: BoxRates = field(default_factory=BoxRates)
     steps: int = 0
     kill_at: int | None = None
     with_power: bool = False
@@ -89,6 +91,7 @@ class Faults:
     _forkless: bool = False
     _torn: list[Path] = field(default_factory=list)
     _before: tuple[str, Path] = ("", Path())
+    _box_faults: BoxFaults = field(init=False)
 
     def begin(self) -> None:
         """Take a place ahead of every change, and let the first faults come."""
@@ -99,6 +102,8 @@ class Faults:
         world.phone.changes = lambda step: self._count(step, Path("phone"))
         world.host.launchers_wait = self._launcher_waits
         world.on_kill.append(self._died)
+        self._box_faults = BoxFaults(world, self.boxes, self._lets)
+        self._box_faults.begin(self._before_far, self._launcher_waits)
         for kind, fault in self._kinds().items():
             if rate := getattr(self.rates, kind):
                 self._plan(kind, fault, world.fate.random(f"{kind}s"), rate / DAY, 1)
@@ -106,6 +111,7 @@ class Faults:
     def end(self) -> None:
         """Let nothing more go wrong."""
         self.calm = True
+        self._box_faults.end()
         self.kill_at = None
         self._full = self._locked = self._failing = self._forkless = False
         self.world.host.frozen = False
@@ -169,6 +175,9 @@ class Faults:
         self._count(step, Path(about))
         if step != "signal":
             self._fork("tmux")
+
+    def _before_far(self, step: str, about: str) -> None:
+        self._count(step, Path("box", about))
 
     def _fork(self, program: str) -> None:
         if self._forkless:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import places
 from orchestrator.daemon.journal import Journal
 from orchestrator.model.news import Rule
+from orchestrator.model.run import Ending, Life
 from orchestrator.model.task import TaskState
 from orchestrator.pm.news import question_news
 from orchestrator.testing.simulation.audit import Audit
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from orchestrator.daemon.task import Task
     from orchestrator.pm.state import PMState
+    from orchestrator.testing.fake_process import FakeProcess
     from orchestrator.testing.simulation.wish import Wish
     from orchestrator.testing.simulation.world import World
 
@@ -72,6 +74,8 @@ class Invariants:
             self.tasks.append(watched)
             self._journals[places.task_journal(wish.home)] = watched
         self.world.files.appended = self._appended
+        for box in self.world.boxes.values():
+            box.host.signalled = self._signalled
         self.world.after_turns.append(self.after_turn)
 
     # After every fact -----------------------------------------------------------------------------
@@ -89,6 +93,16 @@ class Invariants:
         found = [*lasting_laws(audit.state, self.world.settings.limits), *audit.broken]
         found += self._silenced(audit) + self._buried(watched)
         self._found += [f"{watched.wish.id}, line {audit.lines}: {law}" for law in found]
+
+    def _signalled(self, process: FakeProcess) -> None:
+        """An agent on a box is ended because that was decided; else only as a launcher that came too late."""
+        for watched in self.tasks:
+            run = watched.audit.state.runs.get(process.run)
+            if run is None or not run.live or run.ending is not Ending.NOT:
+                continue
+            lived = self.world.clock.monotonic() - process.began
+            if run.life is not Life.STARTING or lived > self.world.settings.limits.start_time:
+                self._found.append(f"run {run.id} was ended after {lived:.0f} s, and nobody had decided that")
 
     def _silenced(self, audit: Audit) -> list[str]:
         """A run that shows that it works is not ended for its silence, however long the machine slept."""
@@ -114,7 +128,8 @@ class Invariants:
     def after_turn(self) -> None:
         """Hold what is cheap to see against the laws. Raises Broken."""
         world = self.world
-        found = [*self._found, *world.complaints, *world.desk.lost_work, *world.host.doubled]
+        found = [*self._found, *world.complaints, *world.desk.lost_work]
+        found += [doubled for host in world.hosts for doubled in host.doubled]
         found += self._told()
         open_ = world.tasks()
         for watched in self.tasks:
@@ -135,12 +150,25 @@ class Invariants:
             found += _forgotten(state, task.engine.lines, audit)
             now = self.world.clock.monotonic()
             watched.open = {action: watched.open.get(action, now) for action in state.outbox}
+        if self.world.boxes:
+            watched.open |= dict.fromkeys(self._held_up(state), self.world.clock.monotonic())
             if not task.troubled:
                 found += overdue(state, self.world.settings.limits, self.world.clock.now())
         if not task.troubled and not task.behind:
             found += watched.pages.differ(state)
         found += self._undone(watched)
         return [f"{watched.wish.id}: {each}" for each in found]
+
+    def _held_up(self, state: PMState) -> list[str]:
+        """Return the actions that nobody can do now: their run lives on a box that is lost, or lacks its disk."""
+        found = []
+        for name, action in state.outbox.items():
+            run = state.runs.get(getattr(action, "run", ""))
+            if run is not None and run.far:
+                box = self.world.boxes[run.host]
+                if run.life is Life.UNREACHABLE or box.emptied:
+                    found.append(name)
+        return found
 
     def _undone(self, watched: Watched) -> list[str]:
         """What is to be done is done, or given up, within the longest time that anything may wait for a lease."""
@@ -156,8 +184,9 @@ class Invariants:
         """No agent is started whose run no journal knows. What a kill has left is read once the daemon is back."""
         if self.world.daemon.loop is None:
             return []
-        new = self.world.host.started[self._started :]
-        self._started += len(new)
+        started = [run for host in self.world.hosts for run in host.started]
+        new = started if len(self.world.hosts) > 1 else started[self._started :]
+        self._started = len(started)
         return [
             f"{run} was started, and no journal knows of it"
             for run in new
@@ -182,7 +211,7 @@ class Invariants:
         """Hold the whole history against the laws. Raises Broken."""
         self.after_turn()
         self.world.take_replies()
-        found = [f"run {process.run} still lives" for process in self.world.host.living]
+        found = [f"run {process.run} still lives" for process in self.world.living]
         found += [f"request {request} was never answered" for request in sorted(self.world.waiting)]
         for watched in self.tasks:
             found += [f"{watched.wish.id}: {each}" for each in self._history(watched)]

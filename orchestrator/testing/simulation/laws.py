@@ -38,6 +38,7 @@ def lasting_laws(state: PMState, limits: Limits) -> list[str]:
         *_outbox(state),
         *_task(state, limits),
         *_consultations(state),
+        *_boxes(state),
     ]
 
 
@@ -109,6 +110,14 @@ def _steps(state: PMState, limits: Limits) -> Iterator[str]:
             yield f"{step.id} is working without a run"
         if step.state is StepState.CHECKING and state.state in ACTIVE and not _is_checked(state, step):
             yield f"{step.id} is checking, and nothing checks it"
+
+
+def _boxes(state: PMState) -> Iterator[str]:
+    """One question for a box that is lost, whatever the number of its runs (law 10)."""
+    asked = Counter(
+        state.runs[each.run].host for each in state.open_questions if each.kind is QuestionKind.BOX
+    )
+    yield from (f"{times} questions about {box} are open" for box, times in asked.items() if times > 1)
 
 
 def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:

@@ -80,6 +80,8 @@ class Ledger:
                 return broken + _again(self.opened, opened.id, "opened")
             case RunBelieved(run=run, life=Life.GONE):
                 self.buried.append(run)
+                if was.runs[run].life is Life.UNREACHABLE:
+                    return [f"{run} was declared gone while its box is lost"]
             case StepTallied(step=step, tally=tally):
                 self._rests[step] = fact.at + self._pause(was.steps[step].tally, tally)
             case RunEnding(run=run, ending=Ending.SILENT):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,7 +46,11 @@ class Outcome:
 
 
 def live(
-    seed: str, days: float | None = None, only: frozenset[str] | None = None, climate: Climate | None = None
+    seed: str,
+    days: float | None = None,
+    only: frozenset[str] | None = None,
+    climate: Climate | None = None,
+    world_of: Callable[[Fate], World] = drawn_world,
 ) -> Outcome:
     """Let a world live for some days, then let it come to its end, and hold it against every law.
 
@@ -54,6 +59,7 @@ def live(
         days: How long; as long as its climate says if not given.
         only: The names of what may happen beyond the ordinary; all that the seed has in store if not given.
         climate: What life is like; drawn by the seed if not given.
+        world_of: What there is at first; drawn by the seed if not given.
 
     Raises:
         Failed: a law was broken.
@@ -62,14 +68,14 @@ def live(
     fate = Fate(seed, only)
     climate = climate or drawn_climate(fate)
     with local_zone(ZONE):
-        return _lived(fate, climate, climate.days if days is None else days)
+        return _lived(world_of(fate), climate, climate.days if days is None else days)
 
 
-def _lived(fate: Fate, climate: Climate, days: float) -> Outcome:
-    world = drawn_world(fate)
+def _lived(world: World, climate: Climate, days: float) -> Outcome:
+    fate = world.fate
     begun = world.clock.monotonic()
     fate.now = world.clock.monotonic
-    faults, user = Faults(world, climate.rates, climate.chances), User(world, climate.habits)
+    faults, user = Faults(world, climate.rates, climate.chances, climate.boxes), User(world, climate.habits)
     invariants = Invariants(world)
     try:
         with listening(world):
@@ -91,7 +97,7 @@ def _live(world: World, faults: Faults, user: User, invariants: Invariants, days
     faults.end()
     if world.daemon.loop is None:
         world.boot()
-    world.manners = world.desk.manners = GOOD
+    world.change_manners(GOOD)
     user.calm_down()
     _until(world, user, world.clock.monotonic() + LAST_DAYS * DAY, to_the_end=True)
     if not user.ended():
@@ -102,7 +108,7 @@ def _live(world: World, faults: Faults, user: User, invariants: Invariants, days
 
 
 def _until(world: World, user: User, end: float, *, to_the_end: bool = False) -> None:
-    while not (to_the_end and user.ended() and not world.host.living) and world.go_on(until=end):
+    while not (to_the_end and user.ended() and not world.living) and world.go_on(until=end):
         pass
 
 
@@ -121,7 +127,8 @@ def _counts(world: World, faults: Faults, invariants: Invariants) -> Counter[str
     counts["check-ins"] = daemon.check_ins
     counts["check-ins: quiet"] = daemon.quiet
     counts["check-ins: left out, all quiet"] = daemon.left_out
-    counts["runs"] = world.host.starts.total()
+    counts["runs"] = sum(host.starts.total() for host in world.hosts)
+    counts["runs on boxes"] = sum(box.host.starts.total() for box in world.boxes.values())
     counts["changes"] = faults.steps
     counts["deaths of the daemon"] = faults.kills
     for kind, times in world.fate.kinds().items():

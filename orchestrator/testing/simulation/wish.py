@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator import places
+from orchestrator.testing.fake_box import place_on
 from orchestrator.testing.simulation.daemon import STATE
 from orchestrator.testing.simulation.desk import CHECK
 
@@ -17,7 +18,10 @@ AGENTS: Final = ("explore", "plan", "architect", "dev", "test", "review")
 
 @dataclass(frozen=True)
 class Wish:
-    """The task's name, and how its Agent Config reads. Its places are named once: they are looked at all the time."""
+    """The task's name, and how its Agent Config reads. Its places are named once: they are looked at all the time.
+
+    `box` is the one on which its developers work, `architects_box` that of its architect, if they work on any.
+    """
 
     name: str
     architect: bool = False
@@ -30,6 +34,9 @@ class Wish:
     replan: bool = False
     led: bool = False
     tells: bool = False
+    box: str = ""
+    architects_box: str = ""
+    brings: bool = False
 
     @cached_property
     def id(self) -> str:
@@ -62,6 +69,11 @@ class Wish:
         return places.handoffs(self.folder)
 
     @property
+    def boxes(self) -> set[str]:
+        """The boxes on which its agents work."""
+        return {self.box, self.architects_box} - {""}
+
+    @property
     def branch(self) -> str:
         """The task's branch."""
         return f"task/{self.name}"
@@ -78,6 +90,10 @@ class Wish:
         config += [f"{agent}.listens: yes" for agent in AGENTS] if self.listens and not self.tells else []
         config += [f"test.check: {CHECK[0]}"] if self.checks else []
         config += ["pm: command", "pm.command: pm"] if self.led else []
+        config += [f"cwd: {self.box}:{place_on(self.box)}"] if self.box else []
+        config += ["bring: branch"] if self.box and self.brings else []
+        if self.architects_box:
+            config += [f"architect.cwd: {self.architects_box}:{place_on(self.architects_box)}"]
         listed = "\n".join(f"- {criterion}" for criterion in criteria)
         told = "\n".join(config)
         return f"# Task: {self.name}\n\n## Goal\n{goal}\n\n## Success Criteria\n{listed}\n\n## Agent Config\n{told}\n"

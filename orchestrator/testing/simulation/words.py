@@ -7,6 +7,7 @@ from collections import Counter
 from hashlib import sha256
 from typing import Final
 
+from orchestrator import places
 from orchestrator.testing.simulation.audit import Audit
 from orchestrator.testing.simulation.desk import Said
 from orchestrator.testing.simulation.wish import Wish
@@ -34,8 +35,13 @@ def unheard(world: World, wish: Wish, audit: Audit, runs: list[str]) -> list[str
 
 
 def _lies_whole(world: World, wish: Wish, said: Said) -> bool:
-    path = wish.handoffs / said.name
-    return world.files.entry(path) is not None and world.files.read(path) == said.data
+    """Tell whether a word still lies where it was left: here, or on the box of its run."""
+    files, folder = world.files, wish.folder
+    if said.box:
+        box = world.boxes[said.box]
+        files, folder = box.files, places.task_folder(box.place, wish.name)
+    path = places.handoffs(folder) / said.name
+    return files.entry(path) is not None and files.read(path) == said.data
 
 
 def ordered_twice(world: World, wish: Wish) -> list[str]:

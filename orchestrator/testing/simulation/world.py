@@ -7,23 +7,26 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from orchestrator import places
-from orchestrator.daemon.hints import EventHint, RequestHint, RunHint
+from orchestrator.daemon.hints import EventHint, Hint, RequestHint, RunHint
 from orchestrator.daemon.watch import task_hint
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
 from orchestrator.model.settings import Settings
+from orchestrator.testing.fake_box import Box, Clone
+from orchestrator.testing.fake_boxes import FakeBoxes
 from orchestrator.testing.fake_clock import START, FakeClock
 from orchestrator.testing.fake_host import FakeHost
+from orchestrator.testing.fake_process import FakeProcess
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.simulation import mischief
-from orchestrator.testing.simulation.daemon import Daemon, Killed
+from orchestrator.testing.simulation.daemon import STATE, Daemon, Killed
 from orchestrator.testing.simulation.desk import Desk, Manners
 from orchestrator.testing.simulation.fate import Fate
 from orchestrator.testing.simulation.phone import NOTIFY, Phone
@@ -56,6 +59,8 @@ class World:
     desk: Desk = field(init=False)
     host: FakeHost = field(init=False)
     phone: Phone = field(init=False)
+    boxes: dict[str, Box] = field(init=False)
+    desks: list[Desk] = field(init=False)
     daemon: Daemon = field(init=False)
     complaints: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -76,6 +81,10 @@ class World:
             self.files, self.workspaces, self.clock, self.wrote, self.manners, self.fate, mischief.life_of
         )
         self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
+        self.desks = [self.desk]
+        self.boxes = {
+            name: self._box(name) for name in sorted(set().union(*(wish.boxes for wish in self.wishes)))
+        }
         self._deafness = self.fate.random("deaf")
         slow = self.slow and self.fate.lets("slow")
         self.phone = Phone(self.fate)
@@ -88,6 +97,7 @@ class World:
             self.settings,
             self.phone,
             slow=slow,
+            boxes_of=self._boxes_of if self.boxes else None,
         )
         for wish in self.wishes:
             self.files.make_folder(wish.handoffs)
@@ -97,6 +107,41 @@ class World:
         """Let a worktree that is made be seen on the disk."""
         if step == "make":
             self.save(path / ".git", b"gitdir: elsewhere\n")
+
+    def _box(self, name: str) -> Box:
+        """Make a machine, whose clock may go wrong by minutes."""
+        skew = self.fate.random(f"boxes.skew.{name}").choice((0.0, 0.0, 300.0, -300.0))
+        files = MemoryFiles(now=lambda: self.clock.now() + skew)
+
+        def wrote(_: Path) -> None:
+            self.boxes[name].tell()
+
+        clone = Clone(self.workspaces, PROJECT)
+        desk = replace(self.desk, files=files, wrote=wrote, box=name, clone=clone)
+        self.desks.append(desk)
+        return Box(name, self.clock, files, FakeHost(files, self.clock, desk.program_of, told=wrote), clone)
+
+    def _boxes_of(self, post: Callable[[Hint], None]) -> FakeBoxes:
+        """Return the boxes as one life of the daemon has them."""
+        dice = self.fate.random(f"boxes.life.{self.daemon.boots}")
+        deaf = self.deaf if self.fate.lets("boxes-deaf") else 0.0
+        return FakeBoxes(STATE, self.files, self.clock, self.boxes, post, self.wrote, dice, deaf)
+
+    @property
+    def hosts(self) -> list[FakeHost]:
+        """All machines on which runs live: this one, and the boxes."""
+        return [self.host, *(box.host for box in self.boxes.values())]
+
+    @property
+    def living(self) -> list[FakeProcess]:
+        """The agents that live, wherever that is."""
+        return [process for host in self.hosts for process in host.living]
+
+    def change_manners(self, manners: Manners) -> None:
+        """Let all agents be otherwise from now on."""
+        self.manners = manners
+        for desk in self.desks:
+            desk.manners = manners
 
     # What others do -------------------------------------------------------------------------------
 

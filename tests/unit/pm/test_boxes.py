@@ -199,3 +199,15 @@ def test_a_task_that_is_stopped_asks_nothing_of_its_boxes() -> None:
     story.stops()
     story.loses(BOX, refused=True)
     assert (story.task(), story.state.open_questions) == (TaskState.STOPPED, [])
+
+
+def test_what_a_step_itself_is_asked_about_takes_the_place_of_a_question_about_its_box() -> None:
+    """Its report was brought ahead of the word that the box is back; then its commits could not be."""
+    story = at_work(bring=Bring.BRANCH)
+    story.loses(BOX, f"{BOX} is refused: another key", refused=True)
+    asked = story.question()
+    story.commit_refused = "the box does not answer"
+    story.reports("dev:a")
+    stuck = story.question()
+    assert (asked.kind, stuck.kind, stuck.step) == (QuestionKind.BOX, QuestionKind.STUCK, "dev:a")
+    assert story.state.questions[asked.id].answer == WITHDRAWN

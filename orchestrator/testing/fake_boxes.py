@@ -1,0 +1,277 @@
+"""Boxes in memory and virtual time, by the port `Boxes`. The real keeper keeps them, in rounds by the fake clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from orchestrator import places
+from orchestrator.daemon import hints as h
+from orchestrator.daemon.keeper import AGAIN, EVERY, Keeper, Ways
+from orchestrator.model.errors import Unavailable
+from orchestrator.ports.boxes import Belief, Ground, Guest, Sighting
+from orchestrator.testing.fake_box import Box, FakeLink, FarHost, under
+from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_sync import FakeSync
+from orchestrator.testing.memory_files import MemoryFiles
+
+if TYPE_CHECKING:
+    from orchestrator.ports.host import Host
+
+ENVIRON: Final = {"PATH": "/bin", "HOME": "/box"}
+TAKES: Final = (0.0, 0.0, 0.01, 0.3, 3.0)
+"""Seconds between asking and bringing, of which one is drawn for each round."""
+
+
+@dataclass
+class FakeKeeper(Keeper):
+    """The keeper of a box, without a thread. It misses a word of the standing channel by a chance: `deaf`."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    dice: Random = field(default_factory=Random)
+    deaf: float = 0.0
+    _comes: float | None = None
+    _at_it: bool = False
+
+    def begin(self) -> None:
+        """Make the first round soon."""
+        self._comes, self._at_it = None, False
+        self._plan(0.0)
+
+    def hurry(self) -> None:
+        """Make the next round at once."""
+        self._plan(0.0)
+
+    def hear(self) -> None:
+        """Hear of news there, or not until the schedule comes to it."""
+        if self._belief is None or self._belief.reachable:
+            self._plan(EVERY if self.dice.random() < self.deaf else 0.01)
+
+    def close(self) -> None:
+        """Do nothing more."""
+        self._closing = True
+
+    def _plan(self, seconds: float) -> None:
+        moment = self.clock.monotonic() + seconds
+        if self._comes is None or moment < self._comes:
+            self._comes = moment
+            self.clock.after(seconds, partial(self._come, moment))
+
+    def _come(self, moment: float) -> None:
+        if self._closing or self._comes != moment:
+            return
+        self._comes = None
+        if self._at_it:  # it waits for something just now
+            self._plan(1.0)
+            return
+        self._at_it = True
+        try:
+            self.turn(None)
+        finally:
+            self._at_it = False
+        if not self._is_clean:
+            self._plan(max(0.0, min([self._due, *self._hauls.values()]) - self.clock.monotonic()))
+
+    @property
+    def _is_clean(self) -> bool:
+        """Tell whether a round by schedule would find nothing: nothing was left, or nobody may call again."""
+        belief = self._belief
+        if self._closing:
+            return True
+        if belief is None or belief.refused:
+            return belief is not None
+        left = bool(self._hauls) or any(self._told.values()) or self._failures
+        return belief.reachable and not left and self._due > self.clock.monotonic() + AGAIN
+
+    @property
+    def _deaf(self) -> bool:
+        """False: see `hear`."""
+        return False
+
+    def _heed(self, guests: list[Guest]) -> None:
+        """Nobody need be told to listen: see `hear`."""
+
+    def _unheed(self) -> None:
+        """Nor to stop."""
+
+    def _copy_transcripts(self, folders: list[Path]) -> None:
+        """Let time pass between asking and bringing."""
+        del folders
+        self.clock.sleep(self.dice.choice(TAKES))
+        if self._closing:
+            raise Unavailable("closed")
+
+
+class FakeBoxes:
+    """The port `Boxes` of one life of the daemon, over machines that outlive it.
+
+    Args:
+        state: The PM's own folder here.
+        files: The files here.
+        clock: The time.
+        machines: All that there are, by name.
+        post: Brings a hint to the loop.
+        told: Called with each file that came here.
+        dice: What is drawn.
+        deaf: The chance that a standing channel misses something.
+
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 (what a life of the daemon has of boxes)
+        self,
+        state: Path,
+        files: MemoryFiles,
+        clock: FakeClock,
+        machines: Mapping[str, Box],
+        post: Callable[[h.Hint], None],
+        told: Callable[[Path], None],
+        dice: Random,
+        deaf: float,
+    ) -> None:
+        self._state = state
+        self._files = files
+        self._clock = clock
+        self._machines = machines
+        self._post = post
+        self._tell = told
+        self._dice = dice
+        self._deaf = deaf
+        self._keepers: dict[str, FakeKeeper] = {}
+        self._closed = False
+
+    def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
+        """Note what a task has on boxes."""
+        for box in sorted({guest.box for guest in guests} | set(self._keepers)):
+            self._keeper(box).keep(task, tuple(guest for guest in guests if guest.box == box))
+
+    def seen(self, box: str, folder: Path) -> Sighting | None:
+        """Return what was last seen of a run."""
+        keeper = self._keepers.get(box)
+        return keeper.seen(folder) if keeper else None
+
+    def belief(self, box: str) -> Belief | None:
+        """Return what is believed of a box."""
+        keeper = self._keepers.get(box)
+        return keeper.belief if keeper else None
+
+    def environ(self, box: str) -> Mapping[str, str]:
+        """Return the environment there."""
+        del box
+        return ENVIRON
+
+    def hurry(self, box: str) -> None:
+        """Have a box looked at now."""
+        if box in self._keepers:
+            self._keepers[box].hurry()
+
+    def call_again(self) -> None:
+        """Try every box that is lost."""
+        for keeper in self._keepers.values():
+            keeper.call_again()
+
+    def host(self, box: str) -> Host:
+        """Return a box as a host."""
+        return self._keeper(box).ways.host
+
+    def ground(self, guest: Guest) -> Ground:
+        """Make a task's folders there."""
+        keeper = self._keeper(guest.box)
+        keeper.prepare(guest)
+        return Ground(places.task_home(self._machines[guest.box].root, guest.task), ENVIRON)
+
+    def send(self, guest: Guest, instance: str) -> None:
+        """Send what lies in the task's folder here, where it is missing there. A cut leaves a part."""
+        link, box = self._link(guest.box), self._machines[guest.box]
+        link.run("send", lambda: None)
+        there = places.task_folder(Path(guest.place), guest.name)
+        folders = (
+            places.handoffs(guest.folder),
+            places.artifacts(guest.folder),
+            places.scratchpad(guest.folder, instance),
+        )
+        for path in [path for folder in folders for path in under(self._files, folder)]:
+            to = there / path.relative_to(guest.folder)
+            if box.files.entry(to) is None:
+                data = self._files.read(path)
+                link.run("send", partial(box.files.put, to, data))
+
+    def show(self, guest: Guest) -> None:
+        """Nobody looks at panes here."""
+
+    def changed(self, box: str, place: str, seconds: float) -> bool:
+        """Tell whether a file in a folder there changed of late, by the clock there; those of tasks are left out."""
+        files = self._machines[box].files
+
+        def look() -> bool:
+            entries = [files.entry(path) for path in under(files, Path(place), without=("tasks",))]
+            newest = max((entry.mtime_ns for entry in entries if entry is not None), default=0)
+            return files.now() - newest / 1e9 < seconds
+
+        return self._link(box).run("changed", look)
+
+    def bring(self, box: str, place: str, project: Path, ref: str) -> str:
+        """Fetch HEAD there."""
+        del project, ref
+        return self._link(box).run("bring", lambda: self._machines[box].clone.head(place))
+
+    def close(self) -> None:
+        """Let go of all; what lives there goes on."""
+        self._closed = True
+        for name, keeper in self._keepers.items():
+            keeper.close()
+            self._machines[name].changed.remove(keeper.hear)
+        self._keepers.clear()
+
+    # Parts ----------------------------------------------------------------------------------------
+
+    def _hint(self, hint: h.Hint) -> None:
+        if not self._closed:
+            self._post(hint)
+
+    def _link(self, box: str) -> FakeLink:
+        return cast("FakeLink", self._keeper(box).ways.link)
+
+    def _keeper(self, box: str) -> FakeKeeper:
+        if self._closed:
+            raise Unavailable("closed")
+        if box not in self._keepers:
+            keeper = FakeKeeper(
+                box,
+                self._ways(self._machines[box]),
+                self._files,
+                self._hint,
+                lambda: None,
+                now=self._clock.now,
+                steady=self._clock.monotonic,
+                luck=self._dice.random,
+                clock=self._clock,
+                dice=self._dice,
+                deaf=self._deaf,
+            )
+            self._keepers[box] = keeper
+            self._machines[box].changed.append(keeper.hear)
+        return self._keepers[box]
+
+    def _ways(self, box: Box) -> Ways:
+        link = FakeLink(box)
+
+        def sync(guest: Guest) -> FakeSync:
+            name = sha256(f"{guest.box}:{guest.place}".encode()).hexdigest()[:12]
+            mirror = places.box_mirror(self._state, name, guest.task)
+            return FakeSync(link, self._files, guest, mirror, self._tell)
+
+        def channel(guests: list[Guest]) -> Any:  # noqa: ANN401 (nobody listens to it)
+            raise AssertionError(guests)
+
+        # By their shape these are what a keeper wants.
+        return Ways(
+            cast("Any", link),
+            cast("Any", FarHost(link, self._state, self._files)),
+            cast("Any", sync),
+            channel,
+        )

@@ -1,0 +1,138 @@
+"""One task on one box, in memory: copied into a mirror as by rsync, and published by what publishes for real boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Final
+
+from orchestrator import places
+from orchestrator.hosts.claims import CLAIMED, EXIT, PID
+from orchestrator.hosts.launcher import PANE_LOG
+from orchestrator.hosts.ssh.known import Known
+from orchestrator.hosts.ssh.publish import Publisher, Pulled
+from orchestrator.hosts.ssh.pull import MARK, Emptied
+from orchestrator.hosts.ssh.reconcile import Kind, kind_of
+from orchestrator.model.errors import Unavailable
+from orchestrator.ports.boxes import Guest
+from orchestrator.ports.files import Entry
+from orchestrator.testing.fake_box import Box, FakeLink, under
+from orchestrator.testing.memory_files import MemoryFiles
+
+_TELLS: Final = (CLAIMED, PID, EXIT)
+
+
+class FakeSync:
+    """What a keeper does about one task on its box, as `TaskSync`. `told` is called with each file that came here."""
+
+    def __init__(
+        self, link: FakeLink, files: MemoryFiles, guest: Guest, mirror: Path, told: Callable[[Path], None]
+    ) -> None:
+        box = link.box
+        self._link = link
+        self._files = files
+        self._guest = guest
+        self._told = told
+        self._shared = places.task_folder(Path(guest.place), guest.name)
+        self._own = places.task_home(box.root, guest.task)
+        self._tree = mirror / "tree"
+        self._known = Known(files, mirror / "known")
+        self._publisher = Publisher(files, self._known, self._tree, guest.folder, guest.home)
+        self._took: dict[str, tuple[Entry, Entry | None]] = {}
+
+    @property
+    def _box(self) -> Box:
+        return self._link.box
+
+    def prepare(self) -> None:
+        """Make the task's folders there. Raises Emptied: they were made before, and are not there."""
+        self._link.run("prepare", self._make)
+        if not self._known.prepared:
+            self._known.prepare()
+            self._known.keep()
+
+    def send_answer(self, run: str, name: str, data: bytes) -> None:
+        """Put an answer into a run's folder there."""
+        path = places.run_answers(places.run_home(self._own, run)) / name
+        self._link.run("answer", lambda: self._box.files.put(path, data))
+
+    def steer(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
+        """Bring what steers, with all artifacts. Raises Emptied, Cut, Unreachable, NotLetIn, Unavailable."""
+        del gone
+        return self._pull(runs, (Kind.RUN, Kind.HANDOFF, Kind.EVENT, Kind.EXIT, Kind.ARTIFACT))
+
+    def haul(self, runs: Collection[str]) -> Pulled:
+        """Bring what is large. Raises as `steer`."""
+        return self._pull(runs, (Kind.ARTIFACT, Kind.LOG))
+
+    def _pull(self, runs: Collection[str], kinds: Collection[Kind]) -> Pulled:
+        self._link.run("marks", self._check_marks)
+        try:
+            names = self._mirror(runs, kinds)
+        except OSError as problem:
+            raise Unavailable(f"the disk here does not take what a box has: {problem}") from problem
+        news = self._publisher.news(runs, None)
+        if not any(kind_of(name, runs) is Kind.EXIT for name in news):
+            news -= {name for name in news if names.get(name) in self._box.files.writing}
+        pulled = self._publisher.publish(news, runs)
+        for name in pulled.brought:
+            here = name.startswith(("handoffs/", "artifacts/"))
+            self._told((self._guest.folder if here else self._guest.home) / name)
+        return pulled
+
+    # Parts ----------------------------------------------------------------------------------------
+
+    def _make(self) -> None:
+        if self._known.prepared or self._box.emptied:
+            self._check_marks()
+        for folder in (self._shared, self._own):
+            if self._box.files.entry(folder / MARK) is None:
+                # A box loses no mark to a power cut: that is `emptied`.
+                self._box.files.make_folder(folder)
+                self._box.files.write(folder / MARK, self._guest.task.encode())
+
+    def _check_marks(self) -> None:
+        there = self._box.files
+        if self._box.emptied or any(
+            there.entry(folder / MARK) is None for folder in (self._shared, self._own)
+        ):
+            raise Emptied(
+                f"{self._box.name}: {self._shared} is not the folder that was made: was it emptied?"
+            )
+
+    def _mirror(self, runs: Collection[str], kinds: Collection[Kind]) -> dict[str, Path]:
+        """Copy what is new there into the mirror, and return all that was looked at."""
+        files = self._box.files
+        names = {name: path for name, path in self._names(runs).items() if kind_of(name, runs) in kinds}
+        for name, there in names.items():
+            entry, copy = files.entry(there), self._tree / name
+            if entry is None or self._took.get(name) == (entry, self._files.entry(copy)):
+                continue
+            self._link.holds("pull")
+            data = files.read(there)
+            before = self._files.entry(copy)
+            if before is None or self._files.read(copy) != data:
+                self._files.make_folder(copy.parent)
+                self._files.write(copy, data, durable=False)
+            if (now := files.entry(there)) is not None:
+                self._took[name] = now, self._files.entry(copy)
+        return names
+
+    def _names(self, runs: Collection[str]) -> dict[str, Path]:
+        """Return what lies there that may come here: what steers first, then what is large."""
+        files, found = self._box.files, dict[str, Path]()
+        for run in sorted(runs):
+            home = places.run_home(self._own, run)
+            found |= {f"runs/{run}/{each}": home / each for each in _TELLS}
+        events = places.task_events(self._own)
+        for entry in files.entries(events):
+            found[f"requests/events/{entry.name}"] = events / entry.name
+        handoffs = places.handoffs(self._shared)
+        for entry in files.entries(handoffs):
+            if entry.is_file:
+                found[f"handoffs/{entry.name}"] = handoffs / entry.name
+        for path in under(files, places.artifacts(self._shared)):
+            found[str(path.relative_to(self._shared))] = path
+        for run in sorted(runs):
+            found[f"runs/{run}/{PANE_LOG}"] = places.run_home(self._own, run) / PANE_LOG
+        return {name: path for name, path in found.items() if kind_of(name, runs) is not None}

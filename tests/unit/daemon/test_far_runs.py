@@ -1,0 +1,168 @@
+"""Runs on boxes: what went wrong on the way is never taken for what became of them there (laws 4, 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from orchestrator import places
+from orchestrator.daemon.act.look import look
+from orchestrator.daemon.doing import Doing
+from orchestrator.daemon.hints import OutcomeHint
+from orchestrator.daemon.lives import LAUNCHED
+from orchestrator.daemon.world import Places, World
+from orchestrator.hosts.claims import CLAIMED
+from orchestrator.model.actions import Launch
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.facts import LaunchFailed, RunStarted
+from orchestrator.model.settings import Settings
+from orchestrator.model.task import Place
+from orchestrator.ports.boxes import NoBoxes
+from orchestrator.ports.host import Observation, Standing
+from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_host import FakeHost
+from orchestrator.testing.fake_workspaces import FakeWorkspaces
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.unit.pm.story import Story
+
+HOME, PROJECT = Path("/pm/tasks/demo-1"), Path("/project")
+WHERE = Places(PROJECT, HOME, places.task_folder(PROJECT, "demo"), Path("/pm/trees"))
+
+
+class FarHost:
+    """A box on which nothing is claimed yet; `ends` counts how often it was told to end a run."""
+
+    def __init__(self) -> None:
+        self.ends = 0
+        self.lost = False
+
+    def observe(self, folder: Path) -> Observation:
+        del folder
+        return Observation(Standing.NOT_CLAIMED)
+
+    def end(self, folder: Path, *, kill: bool) -> None:
+        del folder, kill
+        self.ends += 1
+        if self.lost:
+            raise Unavailable("the box does not answer")
+
+    def panes(self) -> list[Any]:
+        return []
+
+    def cpu(self, folder: Path) -> None:
+        del folder
+
+
+class OneBox(NoBoxes):
+    """A box whose ground cannot be had; `changes` are folders with changed files, `asked` what was asked of them."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.there = FarHost()
+        self.error = error
+        self.asked: list[tuple[str, float]] = []
+        self.changes: tuple[str, ...] = ()
+
+    def host(self, box: str) -> Any:
+        del box
+        return self.there
+
+    def ground(self, guest: Any) -> Any:
+        del guest
+        assert self.error is not None
+        raise self.error
+
+    def changed(self, box: str, place: str, seconds: float) -> bool:
+        del box
+        self.asked.append((place, seconds))
+        return place in self.changes
+
+
+class Desk:
+    """A developer of one task, on a box."""
+
+    def __init__(self, boxes: OneBox) -> None:
+        self.story = Story(cwd=Place("/repo", "me@box")).planned("a")
+        self.run = self.story.run_of("dev:a")
+        self.clock = FakeClock(self.story.at)
+        self.files = MemoryFiles(now=self.clock.now)
+        self.boxes = boxes
+        self.folder = places.run_home(HOME, self.run.id)
+        self.files.make_folder(self.folder)
+        host = FakeHost(self.files, self.clock, cast("Any", None))
+        self.world = World(self.files, host, FakeWorkspaces(), Settings(), {}, boxes)
+        self.posted: list[Any] = []
+        office = SimpleNamespace(
+            world=self.world,
+            clock=self.clock,
+            hands=SimpleNamespace(do=lambda _, work: work()),
+            post=self.posted.append,
+            leases=lambda *_: [],
+        )
+        self.doing = Doing(cast("Any", office), "demo-1", HOME)
+
+    def launch(self) -> list[LaunchFailed]:
+        """Try the launch; return the failures that are told."""
+        action = next(each for each in self.story.state.outbox.values() if isinstance(each, Launch))
+        self.doing.act(self.story.state, WHERE, action)
+        facts = [hint.fact for hint in self.posted if isinstance(hint, OutcomeHint)]
+        return [fact for fact in facts if isinstance(fact, LaunchFailed)]
+
+
+PROBLEMS = [OSError(28, "No space left on device"), Refused("the folder there is not the one that was made")]
+
+
+@pytest.mark.parametrize("error", PROBLEMS)
+def test_a_run_that_may_be_on_its_way_there_has_not_failed_because_it_cannot_be_launched_again(error):
+    desk = Desk(OneBox(error))
+    desk.files.write(desk.folder / LAUNCHED, b"")
+    assert not desk.launch()
+    assert desk.files.entry(desk.folder / CLAIMED) is None
+
+
+@pytest.mark.parametrize("error", PROBLEMS)
+def test_one_that_was_never_sent_there_has(error):
+    desk = Desk(OneBox(error))
+    (failed,) = desk.launch()
+    assert failed.again is isinstance(error, OSError)
+    assert desk.files.entry(desk.folder / CLAIMED) is None  # else, killed here, it would be nobody's for ever
+
+
+def test_a_run_that_was_forestalled_and_came_all_the_same_is_left_alone():
+    desk = Desk(OneBox())
+    desk.boxes.there.lost = True
+    desk.doing.forestall(desk.story.state, desk.run.id)
+    assert desk.boxes.there.ends == 1
+    desk.boxes.there.lost = False
+    desk.story.feed(RunStarted(desk.story.at, desk.run.id, 4711, "%1"))
+    for _ in range(3):
+        desk.clock.advance(Settings().limits.end_grace)
+        desk.doing.see_what_is_due(desk.story.state, WHERE)
+    assert desk.boxes.there.ends == 1
+
+
+def test_one_that_still_has_not_come_is_forestalled_again():
+    desk = Desk(OneBox())
+    desk.doing.forestall(desk.story.state, desk.run.id)
+    desk.clock.advance(Settings().limits.end_grace)
+    desk.doing.see_what_is_due(desk.story.state, WHERE)
+    desk.doing.forestall(desk.story.state, desk.run.id)
+    assert desk.boxes.there.ends == 2
+
+
+SCRATCHPAD = "/repo/tasks/demo/scratchpad/dev"
+
+
+@pytest.mark.parametrize("changes", [("/repo",), (SCRATCHPAD,), ()])
+def test_what_an_agent_changes_on_its_box_is_a_sign_of_work(changes):
+    desk = Desk(OneBox())
+    desk.boxes.changes = changes
+    run = desk.story.comes_alive("dev:a")
+    desk.clock.advance(1800)
+    at = desk.clock.now()
+    seen = look(desk.world, desk.story.state, run, WHERE, "a1", at)
+    assert seen.sight is not None, seen.reason
+    assert set(desk.boxes.asked) <= {(folder, at - run.progress_at) for folder in ("/repo", SCRATCHPAD)}
+    assert (seen.sight.changed_at == pytest.approx(at)) is bool(changes)
