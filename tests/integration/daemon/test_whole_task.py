@@ -210,7 +210,9 @@ def test_a_silent_agent_that_ignores_term_is_killed_and_tried_again(world: World
     world.until_is("complete")
     assert world.lives_of("explore") == 2
     assert "Give a sign of progress" in world.story().orders("explore")[1]
-    assert world.story().facts("run_gone")[0]["exit"]["signal"] == 9
+    how = world.story().facts("run_gone")[0]["exit"]
+    # On a machine that stands still its launcher is killed too, and tells nothing (hosts/local.py: KILL_BOUND).
+    assert how.get("signal") == 9 or how.get("lost")
     world.check_nobody_is_left()
 
 
