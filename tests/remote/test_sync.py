@@ -3,20 +3,22 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from orchestrator.formats.place import Address
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.hosts.ssh import pull as pulling
+from orchestrator.hosts.ssh import rsync as transferring
 from orchestrator.hosts.ssh.child import Ended, run_child
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.publish import Pulled
-from orchestrator.hosts.ssh.pull import MARK, Emptied
+from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror
 from orchestrator.hosts.ssh.reconcile import Bounds
 from orchestrator.hosts.ssh.states import Unreachable, Way
 from orchestrator.hosts.ssh.sync import Here, TaskSync
@@ -311,9 +313,9 @@ def test_what_an_agent_handed_in_before_it_ended_is_published_ahead_of_its_end(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sync = world.prepared()
-    bring, calls = pulling.Mirror.bring, list[object]()
+    bring, calls = Mirror.bring, list[object]()
 
-    def last_moment(self: pulling.Mirror, *args, **options):
+    def last_moment(self: Mirror, *args, **options):
         calls.append(args)
         if len(calls) == 1:
             put(world.own / "runs" / RUN / "exit", b"code 0\n")
@@ -323,7 +325,7 @@ def test_what_an_agent_handed_in_before_it_ended_is_published_ahead_of_its_end(
             put(world.shared / "handoffs" / REPORT, report())
         return took
 
-    monkeypatch.setattr(pulling.Mirror, "bring", last_moment)
+    monkeypatch.setattr(Mirror, "bring", last_moment)
     sync.pull([RUN])
     assert world.files.written[-2:] == [REPORT, "exit"]
 
@@ -354,16 +356,16 @@ def test_a_handoff_that_changed_since_it_was_read_is_read_again(
     sync = world.prepared()
     path = world.shared / "handoffs" / REPORT
     path.write_bytes(report()[:-20])
-    bring = pulling.Mirror.bring
+    bring = Mirror.bring
 
-    def go_on(self: pulling.Mirror, *args, **options):
+    def go_on(self: Mirror, *args, **options):
         took = bring(self, *args, **options)
         path.write_bytes(report())
         return took
 
-    monkeypatch.setattr(pulling.Mirror, "bring", go_on)
+    monkeypatch.setattr(Mirror, "bring", go_on)
     assert sync.steer([RUN]) == Pulled()
-    monkeypatch.setattr(pulling.Mirror, "bring", bring)
+    monkeypatch.setattr(Mirror, "bring", bring)
     assert sync.steer([RUN]).brought == (f"handoffs/{REPORT}",)
     assert world.arrived()[f"handoffs/{REPORT}"] == report()
 
@@ -407,66 +409,77 @@ def test_what_did_not_change_is_neither_read_nor_listed(world: World) -> None:
 # Cuts -----------------------------------------------------------------------------------------------
 
 
+class Cutting:
+    """Has one call of rsync cut: ahead of it, in its midst, or after it. `calls` counts those that were made."""
+
+    def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls = 0
+        self.stage = world.here.mirror / "tree.stage"
+        self._box = world.box
+        self._patch = monkeypatch
+
+    def at(self, call: int, moment: str) -> None:
+        """Have this call cut, counted from now, and no other."""
+        self.calls = 0
+        self._patch.setattr(transferring, "run_child", partial(self._run, call, moment))
+
+    def _run(self, call: int, moment: str, *args, **options) -> Ended:
+        self.calls += 1
+        if self.calls != call:
+            return run_child(*args, **options)
+        if moment == "ahead":
+            self._box.kill_sessions()
+        with ThreadPoolExecutor(1) as pool:
+            going = pool.submit(run_child, *args, **options)
+            if moment == "midst":
+                wait_until(lambda: going.done() or any(self.stage.rglob("*")), every=0.0005)
+                self._box.kill_sessions()
+            ended = going.result(60)
+        if moment == "after":
+            self._box.kill_sessions()
+        return ended
+
+
+def laid_down(world: World, tag: str, number: int) -> dict[str, bytes]:
+    """Lay down what each kind of transfer has something to bring of; return it by name."""
+    new = {
+        f"artifacts/{tag}/named": os.urandom(3_000_000),
+        f"artifacts/{tag}/other": os.urandom(3_000_000),
+        f"requests/events/{RUN}.{number}.1.json": os.urandom(3_000_000),
+        f"handoffs/{tag}.md": report(f"artifacts/{tag}/named"),
+        f"handoffs/{tag}-2.md": os.urandom(3_000_000),
+    }
+    for name, data in new.items():
+        put((world.own if name.startswith("requests") else world.shared) / name, data)
+    return new
+
+
 def test_a_pull_that_is_cut_anywhere_leaves_nothing_half_and_is_caught_up(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The five calls of rsync of a pull, each cut ahead of it, in the middle and after it; then the box is back."""
-    sync = world.prepared()
-    expected = dict[str, bytes]()
-    stage = world.here.mirror / "tree.stage"
-    calls, cuts = [0], 0
-
-    def cut_at(call: int, moment: str) -> Callable[..., Ended]:
-        def run(*args, **options) -> Ended:
-            calls[0] += 1
-            if calls[0] != call:
-                return run_child(*args, **options)
-            if moment == "ahead":
-                world.box.kill_sessions()
-            with ThreadPoolExecutor(1) as pool:
-                going = pool.submit(run_child, *args, **options)
-                if moment == "midst":
-                    wait_until(lambda: going.done() or any(stage.rglob("*")), every=0.0005)
-                    world.box.kill_sessions()
-                ended = going.result(60)
-            if moment == "after":
-                world.box.kill_sessions()
-            return ended
-
-        return run
-
-    for call in range(1, 6):
-        for moment in ("ahead", "midst", "after"):
-            tag = f"{call}-{moment}"
-            new = {
-                f"artifacts/{tag}/named": os.urandom(3_000_000),
-                f"artifacts/{tag}/other": os.urandom(3_000_000),
-                f"requests/events/{RUN}.{len(expected)}.1.json": os.urandom(3_000_000),
-                f"handoffs/{tag}.md": report(f"artifacts/{tag}/named"),
-                f"handoffs/{tag}-2.md": os.urandom(3_000_000),
-            }
-            for name, data in new.items():
-                put((world.own if name.startswith("requests") else world.shared) / name, data)
-            expected |= new
-            calls[0] = 0
-            monkeypatch.setattr(pulling, "run_child", cut_at(call, moment))
-            cut = False
-            try:
-                cut = bool(sync.pull([RUN]).ended)
-            except Unreachable:
-                cut = True
-            assert calls[0] >= call
-            cuts += cut
-            assert world.arrived().items() <= expected.items()
-            monkeypatch.setattr(pulling, "run_child", run_child)
-            wait_until(lambda: world.link.state().way is Way.UNREACHABLE)
-            world.link.again()
-            if moment == "midst":
-                # The daemon was killed as well.
-                sync = world.sync()
-            assert not sync.pull([RUN]).ended
-            assert world.arrived() == expected
-            assert not any(stage.iterdir())
+    sync, cutting = world.prepared(), Cutting(world, monkeypatch)
+    expected, cuts = dict[str, bytes](), 0
+    for call, moment in product(range(1, 6), ("ahead", "midst", "after")):
+        expected |= laid_down(world, f"{call}-{moment}", len(expected))
+        cutting.at(call, moment)
+        cut = False
+        try:
+            cut = bool(sync.pull([RUN]).ended)
+        except Unreachable:
+            cut = True
+        assert cutting.calls >= call
+        cuts += cut
+        assert world.arrived().items() <= expected.items()
+        cutting.at(0, "never")
+        wait_until(lambda: world.link.state().way is Way.UNREACHABLE)
+        world.link.again()
+        if moment == "midst":
+            # The daemon was killed as well.
+            sync = world.sync()
+        assert not sync.pull([RUN]).ended
+        assert world.arrived() == expected
+        assert not any(cutting.stage.iterdir())
     # After the last call nothing is left to be cut.
     assert cuts >= 12
 

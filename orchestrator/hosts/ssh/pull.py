@@ -8,29 +8,21 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from orchestrator.hosts.ssh.child import Ended, Late, TooMuch, run_child
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Cut
-from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.hosts.ssh.rsync import BOX, DEADLINE, Transfer, rsync
+from orchestrator.model.errors import Refused
 
 MARK: Final = ".orchestrator-box"
 """A file in each folder there, with the task's id: a folder that was emptied, or is not mounted, lacks it."""
 
 LARGEST: Final = 64 * 1_048_576
 """Bytes of a file that is brought at most."""
-
-DEADLINE: Final = 120.0
-"""Seconds that one pull may take; the next goes on where it ended, file by file."""
-
-_SILENCE: Final = 10  # seconds without a byte after which rsync gives up
-_SAID: Final = 1_048_576
 
 # No --delete of any kind, no --partial, no --inplace: see the module. Links are not brought (they may lead
 # anywhere), nor devices and pipes; what may be done with a file is not the box's to say.
@@ -39,9 +31,7 @@ _OPTIONS: Final = (
     "--times",
     "--omit-dir-times",
     "--chmod=D0700,F0600",
-    "--protect-args",
     "--modify-window=-1",  # to the nanosecond: a report may be written twice in a second
-    f"--timeout={_SILENCE}",
     "--info=NONREG1,SKIP1",
     "--no-human-readable",
     "--out-format=>%l %n",
@@ -125,20 +115,12 @@ class Mirror:
         options += [f"--filter={rule}" for rule in rules]
         options += ["--recursive"] if names is None else ["--dirs", "--from0", "--files-from=-"]
         options += ["--dry-run"] if only_list else []
-        ends = ["--", *(f"box:{source}" for source in sources), f"{self.folder}/"]
+        ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{self.folder}/"]
         stdin = b"".join(os.fsencode(name) + b"\0" for name in names or ())
-        try:
-            with self.link.shell() as words:
-                command = ["rsync", *options, "-e", shlex.join(words), *ends]
-                environ = {**self.environ, "LC_ALL": "C"}
-                ended = run_child(command, stdin=stdin, deadline=deadline, most=_SAID, environ=environ)
-        except Late as problem:
-            raise Cut(f"{self.link.address}: {problem}") from None
-        except TooMuch as problem:
-            if not only_list:
-                raise Unavailable(f"{self.link.address}: rsync {problem}") from None
-            return _told(problem.out[: problem.out.rfind(b"\n") + 1], "", whole=False)
-        return _checked(self.link, ended)
+        done = rsync(
+            self.link, [*options, *ends], self.environ, stdin=stdin, deadline=deadline, cut_short=only_list
+        )
+        return _told(done)
 
     def _stage(self) -> Path:
         """Return a folder beside it for what is not whole yet, without the strays of a pull that was killed."""
@@ -149,22 +131,9 @@ class Mirror:
         return stage
 
 
-def _checked(link: Link, ended: Ended) -> Took:
-    said = ended.err.decode(errors="backslashreplace").strip()
-    match ended.status:
-        case 0 | 24:  # 24: a file was moved while it was read; the next pull finds it
-            return _told(ended.out, "")
-        case 23:
-            return _told(ended.out, said)
-        case 10 | 12 | 30 | 35 | 255:
-            raise Cut(f"{link.address}: the connection ended in the middle of a pull ({said[-200:]!a})")
-        case status:
-            raise Unavailable(f"{link.address}: rsync ended with {status} ({said[-200:]!a})")
-
-
-def _told(out: bytes, said: str, *, whole: bool = True) -> Took:
+def _told(done: Transfer) -> Took:
     files, left = list[tuple[str, int]](), list[tuple[str, str]]()
-    for line in out.split(b"\n"):
+    for line in done.out.split(b"\n"):
         if found := _FILE.fullmatch(line):
             if not found[2].endswith(b"/"):
                 files.append((_name(found[2]), int(found[1])))
@@ -172,7 +141,7 @@ def _told(out: bytes, said: str, *, whole: bool = True) -> Took:
             left.append((_name(found[1]), "it is a link, a pipe or a device"))
         elif found := _TOO_LARGE.fullmatch(line):
             left.append((_name(found[1]), "it is too large"))
-    return Took(tuple(files), tuple(left), said, whole)
+    return Took(tuple(files), tuple(left), done.said, done.whole)
 
 
 def _name(shown: bytes) -> str:

@@ -44,4 +44,4 @@ def push(
     if not sources:
         return ""
     target = f"{BOX}:{there.rstrip('/')}/"
-    return rsync(link, [*_OPTIONS, "--", *sources, target], environ, deadline=deadline)
+    return rsync(link, [*_OPTIONS, "--", *sources, target], environ, deadline=deadline).said

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.hosts.ssh.child import Late, run_child
+from orchestrator.hosts.ssh.child import Late, TooMuch, run_child
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Cut
 from orchestrator.model.errors import Unavailable
@@ -24,30 +25,52 @@ _PARTLY: Final = 23
 _LOST: Final = frozenset({10, 12, 30, 35, 255})
 
 
-def rsync(
-    link: Link, arguments: Sequence[str], environ: Mapping[str, str], *, deadline: float = DEADLINE
-) -> str:
-    """Run rsync with these arguments; return what it could not transfer, in its words, or nothing.
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What rsync printed, and in its words what it could not do. Unless `whole`, it had more to print."""
 
-    No word of them is read by a shell, here or there. `deadline` is in seconds.
+    out: bytes
+    said: str = ""
+    whole: bool = True
+
+
+def rsync(
+    link: Link,
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    stdin: bytes = b"",
+    deadline: float = DEADLINE,
+    cut_short: bool = False,
+) -> Transfer:
+    """Run rsync with these arguments; no word of them is read by a shell, here or there.
+
+    `deadline` is in seconds. With `cut_short`, more than 1 MB of what it prints is left out rather than an error.
 
     Raises:
         Cut: the connection ended, or time was up. What was transferred until then stays.
         Unreachable, NotLetIn: there is no connection.
-        Unavailable: rsync is missing, or failed.
+        Unavailable: rsync is missing, or failed; a full disk here is one reason.
 
     """
-    with link.shell() as words:
-        command = ["rsync", "--protect-args", f"--timeout={_SILENCE}", "-e", shlex.join(words), *arguments]
-        try:
-            ended = run_child(command, stdin=b"", deadline=deadline, most=_SAID, environ=environ)
-        except Late as problem:
-            raise Cut(f"{link.address}: {problem}") from None
+    try:
+        with link.shell() as words:
+            own = ["--protect-args", f"--timeout={_SILENCE}", "-e", shlex.join(words)]
+            settings = {**environ, "LC_ALL": "C"}
+            ended = run_child(
+                ["rsync", *own, *arguments], stdin=stdin, deadline=deadline, most=_SAID, environ=settings
+            )
+    except Late as problem:
+        raise Cut(f"{link.address}: {problem}") from None
+    except TooMuch as problem:
+        if not cut_short:
+            raise Unavailable(f"{link.address}: rsync {problem}") from None
+        return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
     said = ended.err.decode(errors="backslashreplace").strip()
     if ended.status in {0, _MOVED}:
-        return ""
+        return Transfer(ended.out)
     if ended.status == _PARTLY:
-        return said
+        return Transfer(ended.out, said)
     if ended.status in _LOST:
         raise Cut(f"{link.address}: the connection ended in the middle of a transfer ({said[-200:]!a})")
     raise Unavailable(f"{link.address}: rsync ended with {ended.status} ({said[-200:]!a})")
