@@ -55,8 +55,8 @@ _SENTENCES: Final = {
 """Changes that are told by their own fields. `because` stands for their `why`, if they have one."""
 
 
-class _Fields(dict[str, Any]):
-    """A change's fields; one that is not there is None, so that a line of any version is shown."""
+class Fields(dict[str, Any]):
+    """The fields of a change or fact; one that is not there is None, so that a line of any version is shown."""
 
     def __missing__(self, name: str) -> None:
         return None
@@ -69,7 +69,7 @@ def told_of(change: dict[str, Any]) -> str:
         return ""
     if sentence := _SENTENCES.get(str(kind)):
         because = f": {change['why']}" if change.get("why") else ""
-        return sentence.format_map(_Fields(change, because=because))
+        return sentence.format_map(Fields(change, because=because))
     if teller := _TELLERS.get(str(kind)):
         return teller(change)
     return str(kind)

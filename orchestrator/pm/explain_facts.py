@@ -1,0 +1,156 @@
+"""What happened, as sentences that a person understands: read from the plain JSON of a journal line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator.formats.amounts import money_said, tokens_said
+from orchestrator.pm.explain_changes import Fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SENTENCES: Final = {
+    "task_started": "{name} was started in {project}",
+    "run_started": "run {run} lives as process {pid}",
+    "launch_failed": "run {run} could not be launched: {reason}",
+    "checked_in": "check-in",
+    "looked": "run {run} was quiet and was looked at",
+    "answer_given": "the answer {action} lies where its program looks",
+    "time_passed": "a deadline came",
+    "box_lost": "{box} is lost: {why}",
+    "box_back": "{box} answers again",
+    "brief_changed": "task.md was edited",
+    "stop_asked": "the user asked to stop",
+    "answered": "the user answered {question}: {text}",
+    "intruded": "{name} was found and is not obeyed: {reason}",
+    "told": "{action} is in the spool of news",
+    "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
+}
+"""Facts that are told by their own fields."""
+
+
+def happened(fact: dict[str, Any]) -> str:
+    """Return what a fact says as JSON gives it. An unknown kind is named, never hidden."""
+    kind = str(fact.get("kind"))
+    if sentence := _SENTENCES.get(kind):
+        return sentence.format_map(Fields(fact))
+    teller = _TELLERS.get(kind)
+    return teller(fact) if teller else kind
+
+
+def _landed(fact: dict[str, Any]) -> str:
+    said = _decision(fact) if fact.get("kind") == "decision_landed" else _report(fact)
+    return f"{fact.get('name')} landed: {said}"
+
+
+def _gone(fact: dict[str, Any]) -> str:
+    return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}"
+
+
+def _committed(fact: dict[str, Any]) -> str:
+    commit = fact.get("commit")
+    said = f"is commit {commit[:10]} ({fact.get('files', 0)} files)" if commit else "changed nothing"
+    if fact.get("reason"):
+        said = f"could not be committed: {fact['reason']}"
+    return f"the work of {fact.get('step')} {said}"
+
+
+def _merged(fact: dict[str, Any]) -> str:
+    reason = fact.get("reason")
+    return f"the work of {fact.get('step')} " + (
+        f"could not be merged: {reason}" if reason else "is on the task's branch"
+    )
+
+
+def _nudged(fact: dict[str, Any]) -> str:
+    why = f" ({fact['reason']})" if fact.get("reason") else ""
+    return f"a line typed to run {fact.get('run')} is {str(fact.get('delivery')).replace('_', ' ')}{why}"
+
+
+def _told(fact: dict[str, Any]) -> str:
+    return f"run {fact.get('run')} told: {_event(fact)}"
+
+
+def _used(fact: dict[str, Any]) -> str:
+    usage = fact.get("usage") or {}
+    cost = f" and {money_said(usage['cost'])}" if usage.get("cost") else ""
+    tokens = usage.get("input", 0) + usage.get("output", 0)
+    return f"run {fact.get('run')} has used {tokens_said(tokens)} tokens{cost} so far"
+
+
+def _moved(fact: dict[str, Any]) -> str:
+    return f"asleep for {fact.get('slept', 0):.0f} s, the clock set by {fact.get('put', 0):.0f} s"
+
+
+def _spawned(fact: dict[str, Any]) -> str:
+    return f"the user asked for the agent {(fact.get('agent') or {}).get('name')}"
+
+
+def _event(fact: dict[str, Any]) -> str:
+    event, judged = fact.get("event") or {}, fact.get("judgement") or {}
+    text = f": {event['text']}" if event.get("text") else ""
+    match event.get("kind"):
+        case "started":
+            return "its program is up"
+        case "taken":
+            return "it took its order, to the byte" if fact.get("whole") else "it took a prompt"
+        case "asked":
+            wish = event.get("wish") or {}
+            what = wish.get("command") or ", ".join(wish.get("paths") or ()) or wish.get("tool")
+            return f"it wants to {wish.get('act')} {what}; {judged.get('ruling')}: {judged.get('why')}"
+        case "ended":
+            going = (
+                f", {event['background']} tasks go on in the background" if event.get("background") else ""
+            )
+            return f"its turn is over{going}{text}"
+        case "failed":
+            return f"its turn failed ({event.get('failure')}){text}"
+        case kind:
+            return f"{kind}{text}"
+
+
+def _report(fact: dict[str, Any]) -> str:
+    if fact.get("faults"):
+        fault = fact["faults"][0]
+        return f"it does not read: line {fault.get('line')}: {fault.get('reason')}"
+    report = fact.get("report") or {}
+    verdict = f", {report['verdict']}" if report.get("verdict") else ""
+    missing = fact.get("missing") or ()
+    absent = f"; not on disk: {', '.join(missing)}" if missing else ""
+    return f"{report.get('status')}{verdict}{absent}"
+
+
+def _decision(fact: dict[str, Any]) -> str:
+    decision = fact.get("decision")
+    if not decision:
+        fault = (fact.get("faults") or [{}])[0]
+        return f"it does not read: line {fault.get('line')}: {fault.get('reason')}"
+    said = (decision.get("instructions") or "").strip().partition("\n")[0][:200]
+    about = f" {decision['target']}" if decision.get("target") else ""
+    return f"the PM agent says {decision.get('action')}{about}" + (f": {said}" if said else "")
+
+
+def _exit(how: dict[str, Any]) -> str:
+    if how.get("lost"):
+        return "vanished with its terminal"
+    if how.get("out_of_memory"):
+        return "was killed for memory"
+    if how.get("signal"):
+        return f"was ended by signal {how['signal']}"
+    return f"exited {how.get('code')}"
+
+
+_TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "report_landed": _landed,
+    "decision_landed": _landed,
+    "run_gone": _gone,
+    "work_committed": _committed,
+    "work_merged": _merged,
+    "nudged": _nudged,
+    "event_landed": _told,
+    "usage_seen": _used,
+    "clock_moved": _moved,
+    "spawn_asked": _spawned,
+}
+"""Facts of which more than their own fields must be weighed."""
