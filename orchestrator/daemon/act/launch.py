@@ -149,25 +149,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
     order_file = places.run_order(folder)
     world.files.make_folder(places.artifacts(where.task, agent.artifact_folder), 0o755)
     world.files.make_folder(places.scratchpad(where.task, run.instance), 0o755)
-    assignment = Assignment(
-        run=run.id,
-        task=state.name,
-        instance=run.instance,
-        step=step.id,
-        attempt=step.attempt,
-        order=order_file,
-        reply_to=run.order,
-        task_dir=seen.task,
-        workspace=workspace,
-        artifacts=places.artifacts(seen.task, agent.artifact_folder),
-        scratchpad=places.scratchpad(seen.task, run.instance),
-        subtask=step.subtask,
-        template=seen.template,
-        base=state.base,
-        branch=state.branch,
-        check_exit=step.check_exit,
-        resumes=run.resumes,
-    )
+    assignment = _assignment(state, run, step, agent, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
         runtime = runtime_of(agent, world.settings.runtimes)
@@ -198,6 +180,31 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
         | run_environment(there.environ, names, assignment, launching.environment),
         files=dict(launching.files),
         order=text.encode() if run.far else b"",
+    )
+
+
+def _assignment(
+    state: PMState, run: Run, step: Step, agent: Agent, seen: Places, workspace: Path
+) -> Assignment:
+    """Return what a run is told of itself; places are as it sees them."""
+    return Assignment(
+        run=run.id,
+        task=state.name,
+        instance=run.instance,
+        step=step.id,
+        attempt=step.attempt,
+        order=places.run_order(places.run_home(seen.home, run.id)),
+        reply_to=run.order,
+        task_dir=seen.task,
+        workspace=workspace,
+        artifacts=places.artifacts(seen.task, agent.artifact_folder),
+        scratchpad=places.scratchpad(seen.task, run.instance),
+        subtask=step.subtask,
+        template=seen.template,
+        base=state.base,
+        branch=state.branch,
+        check_exit=step.check_exit,
+        resumes=run.resumes,
     )
 
 
