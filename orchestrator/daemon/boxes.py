@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon.keeper import Keeper, Ways
+from orchestrator.daemon.keepers import Keepers
 from orchestrator.formats.place import address_of
 from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.channel import Channel
@@ -31,12 +32,11 @@ from orchestrator.hosts.ssh.window import ensure_window
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.pools import pool_of
 from orchestrator.model.task import Place
-from orchestrator.ports.boxes import Belief, Ground, Guest, Sighting
+from orchestrator.ports.boxes import Ground, Guest
 
 if TYPE_CHECKING:
     from orchestrator.model.pools import Pool
     from orchestrator.ports.files import Files
-    from orchestrator.ports.host import Host
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ SHARED: Final = ("handoffs", "artifacts")
 """What of a task's folder an agent on a box is to find there."""
 
 
-class KeptBoxes:
+class KeptBoxes(Keepers[Keeper]):
     """The port `Boxes`, over SSH.
 
     Args:
@@ -68,13 +68,13 @@ class KeptBoxes:
         config: Path | None = None,
         pools: tuple[Pool, ...] = (),
     ) -> None:
+        super().__init__()
         self._state = state
         self._files = files
         self._environ = environ
         self._post = post
         self._tmux = tmux
         self._config = config
-        self._keepers: dict[str, Keeper] = {}
         self._grounds: dict[str, dict[str, str]] = {}
         self._lock = threading.Lock()
         self._pools = pools
@@ -84,40 +84,14 @@ class KeptBoxes:
             self._show()
 
     def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
-        """Note what a task has on boxes; a box named for the first time gets a keeper."""
-        boxes = {guest.box for guest in guests}
-        for box in sorted(boxes | set(self._keepers)):
-            self._keeper(box).keep(task, tuple(guest for guest in guests if guest.box == box))
+        """Note what a task has on boxes, and let it be seen."""
+        super().keep(task, guests)
         self._show()
-
-    def seen(self, box: str, folder: Path) -> Sighting | None:
-        """Return what was last seen of a run."""
-        keeper = self._keepers.get(box)
-        return keeper.seen(folder) if keeper else None
-
-    def belief(self, box: str) -> Belief | None:
-        """Return what is believed of a box."""
-        keeper = self._keepers.get(box)
-        return keeper.belief if keeper else None
 
     def environ(self, box: str) -> Mapping[str, str]:
         """Return the environment of a login on a box, as far as it is known."""
         with self._lock:
             return self._grounds.get(box, {})
-
-    def hurry(self, box: str) -> None:
-        """Have a box looked at now."""
-        if box in self._keepers:
-            self._keepers[box].hurry()
-
-    def call_again(self) -> None:
-        """Try every box that is lost."""
-        for keeper in list(self._keepers.values()):
-            keeper.call_again()
-
-    def host(self, box: str) -> Host:
-        """Return a box as a host."""
-        return self._keeper(box).ways.host
 
     def ground(self, guest: Guest) -> Ground:
         """Make a task's folders on its box, and tell of them. Raises Refused, Unavailable."""

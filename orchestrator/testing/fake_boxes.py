@@ -8,20 +8,18 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from orchestrator import places
 from orchestrator.daemon import hints as h
 from orchestrator.daemon.keeper import AGAIN, EVERY, Keeper, Ways
+from orchestrator.daemon.keepers import Keepers
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.boxes import Belief, Ground, Guest, Sighting
+from orchestrator.ports.boxes import Ground, Guest
 from orchestrator.testing.fake_box import Box, FakeLink, FarHost, under
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_sync import FakeSync
 from orchestrator.testing.memory_files import MemoryFiles
-
-if TYPE_CHECKING:
-    from orchestrator.ports.host import Host
 
 ENVIRON: Final = {"PATH": "/bin", "HOME": "/box"}
 TAKES: Final = (0.0, 0.0, 0.01, 0.3, 3.0)
@@ -41,10 +39,6 @@ class FakeKeeper(Keeper):
     def begin(self) -> None:
         """Make the first round soon."""
         self._comes, self._at_it = None, False
-        self._plan(0.0)
-
-    def hurry(self) -> None:
-        """Make the next round at once."""
         self._plan(0.0)
 
     def hear(self) -> None:
@@ -107,7 +101,7 @@ class FakeKeeper(Keeper):
             raise Unavailable("closed")
 
 
-class FakeBoxes:
+class FakeBoxes(Keepers[FakeKeeper]):
     """The port `Boxes` of one life of the daemon, over machines that outlive it.
 
     Args:
@@ -133,6 +127,7 @@ class FakeBoxes:
         dice: Random,
         deaf: float,
     ) -> None:
+        super().__init__()
         self._state = state
         self._files = files
         self._clock = clock
@@ -141,23 +136,7 @@ class FakeBoxes:
         self._tell = told
         self._dice = dice
         self._deaf = deaf
-        self._keepers: dict[str, FakeKeeper] = {}
         self._closed = False
-
-    def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
-        """Note what a task has on boxes."""
-        for box in sorted({guest.box for guest in guests} | set(self._keepers)):
-            self._keeper(box).keep(task, tuple(guest for guest in guests if guest.box == box))
-
-    def seen(self, box: str, folder: Path) -> Sighting | None:
-        """Return what was last seen of a run."""
-        keeper = self._keepers.get(box)
-        return keeper.seen(folder) if keeper else None
-
-    def belief(self, box: str) -> Belief | None:
-        """Return what is believed of a box."""
-        keeper = self._keepers.get(box)
-        return keeper.belief if keeper else None
 
     def environ(self, box: str) -> Mapping[str, str]:
         """Return the environment there."""
@@ -168,15 +147,6 @@ class FakeBoxes:
         """Have a box looked at now."""
         if box in self._keepers:
             self._keepers[box].hurry()
-
-    def call_again(self) -> None:
-        """Try every box that is lost."""
-        for keeper in self._keepers.values():
-            keeper.call_again()
-
-    def host(self, box: str) -> Host:
-        """Return a box as a host."""
-        return self._keeper(box).ways.host
 
     def ground(self, guest: Guest) -> Ground:
         """Make a task's folders there."""
