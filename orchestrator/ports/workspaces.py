@@ -98,7 +98,8 @@ class Workspaces(Protocol):
         """Let the tree and its branch stand on a commit that was made elsewhere, as if the work had been done here.
 
         What lay in the tree is kept as by `prepare`. Returns the commit and the number of files in which it differs
-        from the task's branch; `("", 0)` if that has it already. Raises Refused where it does not build on that branch.
+        from the task's branch; `("", 0)` if that has it already: then the tree stands on that branch's tip, for whoever
+        judges it. Raises Refused where it does not build on that branch.
         """
         ...
 

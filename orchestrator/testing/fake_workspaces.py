@@ -128,6 +128,7 @@ class FakeWorkspaces:
             )
         tip, own = self._tip(project, tree), tree.own_branch
         if self._led_to(commit, tip):
+            self.prepare(tree, attempt)
             return "", 0
         if not self._led_to(tip, commit):
             raise Refused(

@@ -100,6 +100,7 @@ class GitWorkspaces:
         checkout = Checkout.at(repository, tree.path)
         tip, branch = self._tip(repository, tree), tree.own_branch
         if repository.is_ancestor(commit, tip):
+            self.prepare(tree, attempt)
             return "", 0
         if not repository.is_ancestor(tip, commit):
             raise Refused(

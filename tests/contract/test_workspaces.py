@@ -515,8 +515,10 @@ def test_adopted_again_is_the_same(world, tree):
     assert world.refs("refs/tasks/task/") == {}
 
 
-def test_nothing_new_of_elsewhere_is_nothing(world, tree):
+def test_where_nothing_new_is_elsewhere_the_tree_is_there_to_be_judged_as_it_is(world, tree):
     assert world.workspaces.adopt(tree, 1, tree.base) == ("", 0)
+    assert world.workspaces.where(tree) == tree.path
+    assert world.files(tree) == {"readme.txt": "hello\n"}
 
 
 def test_work_that_does_not_build_on_the_tasks_branch_is_refused_and_nothing_is_moved(world, tree):
