@@ -289,6 +289,11 @@ def task_pages(home: P) -> P:
     return _under(home, "pages")
 
 
+def task_shelved(home: P) -> P:
+    """Return the mark of a task that is over and was shelved."""
+    return _under(home, "shelved.json")
+
+
 def task_log(home: P) -> P:
     """Return the PM's log of a task, which the first window of its session shows."""
     return _under(home, "pm.log")

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +49,8 @@ def send(home: str, verb: str, arguments: dict[str, str]) -> str:
     folder, disk = Path(places.task_requests(home)), DiskFiles(Path(home).parents[1])
     disk.make_folder(folder)
     disk.write(folder / f"{request}.json", data)
+    with suppress(OSError):  # a rescan finds it too
+        os.utime(home)  # the bell: nobody watches the requests of a task that is over
     return request
 
 

@@ -29,6 +29,7 @@ from orchestrator.model.run import Ending, Run
 from orchestrator.pm.state import PMState
 from orchestrator.pm.steps import Marks
 from orchestrator.ports.files import Unreadable
+from orchestrator.ports.host import Standing
 from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 log = logging.getLogger(__name__)
@@ -83,6 +84,11 @@ class Doing:
         """The outcome of an action was taken: should it still be open, it may be done again."""
         self._at_hand.discard(getattr(fact, "nonce", ""))
 
+    @property
+    def busy(self) -> bool:
+        """True while something is being done, or waits to be."""
+        return bool(self._told or self._waits or self._at_hand or self._put_off)
+
     def forget(self) -> None:
         """Wait for no outcome any more: what comes meanwhile is not heard."""
         self._at_hand.clear()
@@ -93,9 +99,12 @@ class Doing:
         self._waits.pop(run, None)
 
     def forestall(self, state: PMState, run: str) -> None:
-        """See to it that the launcher of a run, which has not come, starts nothing when it does."""
+        """See to it that the launcher of a run, which has not come, starts nothing when it does.
+
+        One that came meanwhile, as it was sent again, is left alone.
+        """
         if run not in self._told:
-            self._end(state, run, kill=True)
+            self._end(state, run, kill=True, alive=False)
 
     def see_what_is_due(self, state: PMState, where: Places) -> None:
         """Kill what was asked to end and did not in time; try the launches that wait for others."""
@@ -273,13 +282,15 @@ class Doing:
 
         self._do("news", work)
 
-    def _end(self, state: PMState, run: str, *, kill: bool) -> None:
+    def _end(self, state: PMState, run: str, *, kill: bool, alive: bool = True) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())
         world, home, known = self.office.world, self.home, state.runs[run]
 
         def work(_: float) -> None:
             try:
-                end(world.host_of(known), home, run, kill=kill)
+                host = world.host_of(known)
+                if alive or host.observe(places.run_home(home, run)).standing is not Standing.ALIVE:
+                    end(host, home, run, kill=kill)
             except Unavailable as error:
                 log.info("run %s is ended later: %s", run, error)
             except (OrchestratorError, OSError):

@@ -77,6 +77,11 @@ class Engine:
         return self._journal.lines
 
     @property
+    def journaled_at(self) -> float:
+        """When this task last journaled a fact, or was first opened, in seconds since the epoch."""
+        return self._journal.written_at
+
+    @property
     def task_folder(self) -> Path:
         """The task's folder in its project."""
         from pathlib import Path

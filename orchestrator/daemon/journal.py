@@ -120,6 +120,12 @@ class Journal:
             self._log = None
 
     @property
+    def written_at(self) -> float:
+        """When the last line was written, or the empty journal made, in seconds since the epoch by the disk."""
+        entry = self._files.entry(self._segment)
+        return entry.mtime_ns / 1e9 if entry is not None else 0.0
+
+    @property
     def _is_full(self) -> bool:
         if self._in_segment >= SEGMENT_LINES_AT_MOST:
             return True

@@ -21,6 +21,7 @@ from orchestrator.daemon import requests, start
 from orchestrator.daemon.drift import Drift, Moved
 from orchestrator.daemon.journal import PASSING_TROUBLE
 from orchestrator.daemon.office import Office
+from orchestrator.daemon.shelf import Shelf
 from orchestrator.daemon.task import Task
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused
 from orchestrator.model.facts import Answered, ClockMoved, SpawnAsked, StopAsked
@@ -44,7 +45,8 @@ class Loop:
     """All tasks of this user, and the queue of hints.
 
     `watch` has a task's files watched, `beat` shows that the loop turns, `rescanned` is called after each rescan,
-    `clock_moved` when the machine slept or its clock was set.
+    `clock_moved` when the machine slept or its clock was set, `shelved` when a task was. `tasks` are those that are
+    open; the others lie on the `shelf`.
     """
 
     office: Office
@@ -53,7 +55,9 @@ class Loop:
     hints: SimpleQueue[h.Hint]
     rescanned: Callable[[], None] = lambda: None
     clock_moved: Callable[[], None] = lambda: None
+    shelved: Callable[[Task], None] = lambda _: None
     tasks: dict[str, Task] = field(default_factory=dict)
+    shelf: Shelf = field(init=False)
     stopping: bool = False
     _refused: dict[str, str] = field(default_factory=dict)
     _drift: Drift = field(init=False)
@@ -61,10 +65,13 @@ class Loop:
     def __post_init__(self) -> None:
         """Remember how the clocks stand; let the newsdesk know what is still asked."""
         self._drift = Drift(self.office.clock)
+        self.shelf = Shelf(self.office.world.files)
         self.office.desk.asks = self._asks
 
     def open(self) -> None:
-        """Open every task that there is, and find out what became of it while nobody watched.
+        """Open every task that is not shelved, and find out what became of it while nobody watched.
+
+        One that was over long ago is shelved before the next is opened: there may be more of them than files can be.
 
         Raises:
             OSError: the PM's own folder cannot be read now.
@@ -73,8 +80,11 @@ class Loop:
         homes = places.task_homes(self.office.state_folder)
         self.office.world.files.make_folder(homes)
         for entry in sorted(self.office.world.files.entries(homes), key=lambda each: each.name):
-            if not entry.is_file:
-                self._opened(entry.name)
+            if not (entry.is_file or entry.name in self.tasks or self.shelf.keeps(homes / entry.name)):
+                task = self._opened(entry.name)
+                if task is not None and task.rests:
+                    self._guarded(task, partial(task.show, now=True))
+                    self._guarded(task, partial(self._shelve_if_over, task))
         self.office.desk.look()
 
     def turn(self, timeout: float | None = None) -> None:
@@ -140,6 +150,7 @@ class Loop:
             case h.NewsHint():
                 pass  # the turn itself asks the newsdesk when it wants to be woken
             case h.CheckIn():
+                self._tend_shelf()
                 for task in list(self.tasks.values()):
                     if task.begun:
                         self._guarded(task, task.check_in)
@@ -205,6 +216,7 @@ class Loop:
             log.exception("task %s could not be opened", name)
             return None
         self._refused.pop(name, None)
+        self.shelf.take(name)
         self.tasks[name] = task
         if task.begun:
             task.template = self._template(task)
@@ -213,6 +225,26 @@ class Loop:
         self._guarded(task, partial(self._hear, task))
         self._guarded(task, task.show)
         return task
+
+    def _tend_shelf(self) -> None:
+        """Shelve the tasks that are over and long quiet, and look through a few that lie there for long."""
+        old = self.shelf.to_look_through(self.office.clock.monotonic())
+        for task in list(self.tasks.values()):
+            self._guarded(task, partial(self._shelve_if_over, task))
+        for name in old:
+            self._opened(name)
+
+    def _shelve_if_over(self, task: Task) -> None:
+        settings, clock = self.office.world.settings, self.office.clock
+        patience = max(settings.daemon.shelve_after, settings.logs.pack_after)
+        if not task.is_over or clock.now() - task.engine.journaled_at < patience:
+            return
+        if requests.waiting(self.office.world.files, task.home):
+            return
+        self.shelf.put(task, clock.monotonic())
+        task.close()
+        del self.tasks[task.id]
+        self.shelved(task)
 
     def _refuse(self, home: Path, reason: str) -> None:
         """Leave a task alone whose files may not be believed: say so once, and to whoever asks for something."""
@@ -228,7 +260,7 @@ class Loop:
         """Tell whether a question still waits for its answer. Called by the hands that tell it."""
         task = self.tasks.get(news.task)
         if task is None:
-            return True
+            return news.task not in self.shelf
         question = task.engine.state.questions.get(news.question)
         return question is not None and question.open and question.asked_at == news.at
 
@@ -259,6 +291,7 @@ class Loop:
         fact: Fact
         match request.verb:
             case "start":
+                self.office.world.boxes.call_again()  # what kept it from going on may be mended
                 given = (arguments.get(word, "") for word in ("project", "name", "unfit"))
                 states = [each.engine.state for each in self.tasks.values() if each.begun]
                 fact = start.started(self.office, task, start.Asked(request.id, *given), states)

@@ -101,7 +101,13 @@ class Service:
         self._upgrade = Upgrade(__version__, PACKAGE, self._hands, self._clock, rescan, trial)
         self._schedule = Schedule(self._settings, self._hints.put)
         self._loop = Loop(
-            office, self._watch_task, self._beat, self._hints, self._rescanned, self._schedule.wake
+            office,
+            self._watch_task,
+            self._beat,
+            self._hints,
+            self._rescanned,
+            self._schedule.wake,
+            self._shelved,
         )
         self._attics: dict[str, Attic] = {}
         self._tidied_at = -math.inf
@@ -128,7 +134,8 @@ class Service:
         self._schedule.start()
         self._beat()
         self._notify.ready(self._status)
-        log.info("up, pid %d, version %s, %d tasks", os.getpid(), __version__, len(self._loop.tasks))
+        tasks, shelved = len(self._loop.tasks), len(self._loop.shelf)
+        log.info("up, pid %d, version %s, %d tasks, %d shelved", os.getpid(), __version__, tasks, shelved)
         if self._return is not None and any(
             task.begun and not task.rests for task in self._loop.tasks.values()
         ):
@@ -164,7 +171,8 @@ class Service:
     def _status(self) -> str:
         """What a service manager shows of us."""
         tasks = [task for task in self._loop.tasks.values() if task.begun]
-        return f"{len(tasks)} tasks, {sum(not task.rests for task in tasks)} at work"
+        at_work = sum(not task.rests for task in tasks)
+        return f"{len(tasks) + len(self._loop.shelf)} tasks, {at_work} at work"
 
     def _patience(self) -> float:
         """Return how long the loop may wait for a hint. Never longer than a rescan: the clock may be set."""
@@ -278,6 +286,14 @@ class Service:
         else:
             self._watch.task(task.id, task.where.task)
 
+    def _shelved(self, task: Task) -> None:
+        """Let go of what is held for a task that is shelved, and have packed what it leaves behind."""
+        self._watch.drop(places.task_requests(task.home))
+        attic = self._attics.pop(task.id, None) or Attic(self._files, task.home)
+        if task.begun:
+            self._watch.drop(task.where.task)
+            self._hands.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
+
     def _rescanned(self) -> None:
         self._upgrade.look()
         self._sweep()
@@ -289,8 +305,10 @@ class Service:
         if now - self._swept_at < SWEEP_EVERY:
             return
         self._swept_at = now
-        homes = [task.home for task in self._loop.tasks.values()]
+        shelved = self._loop.shelf.tasks
+        homes = [task.home for task in self._loop.tasks.values()] + [task.home for task in shelved]
         shared = [task.where.task for task in self._loop.tasks.values() if task.begun]
+        shared += [task.folder for task in shelved if task.folder is not None]
         self._hands.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
 
     def _watch_exits(self) -> None:

@@ -93,6 +93,15 @@ class Task:
         return self.engine.state.state not in ACTIVE and not self.engine.state.live_runs
 
     @property
+    def is_over(self) -> bool:
+        """True when the task rests, nobody is to answer or to do anything for it, and all is shown as it stands."""
+        state = self.engine.state
+        waits = state.outbox or state.open_questions or self.doing.busy or self.troubled
+        unread = self._intake is not None and self._intake.unsettled
+        unshown = self.begun and (self.behind or self.engine.dirty)
+        return self.rests and not (waits or unread or unshown)
+
+    @property
     def where(self) -> Places:
         """Where the task lies. Asked for at every turn, and told anew only when it may be another place."""
         state = self.engine.state

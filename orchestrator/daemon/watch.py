@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from watchdog.events import (
+    DirAttribEvent,
     DirCreatedEvent,
+    DirModifiedEvent,
     FileClosedEvent,
     FileCreatedEvent,
     FileMovedEvent,
@@ -38,6 +41,9 @@ EVENTS: Final[list[type[FileSystemEvent]]] = [
 ]
 """A name that appears, and a writer that closes. Not each write: a flood on a screen would be a flood here."""
 
+BELL: Final[list[type[FileSystemEvent]]] = [DirAttribEvent, DirModifiedEvent]
+"""A folder that is touched. The first is asked of the system only together with the second (watchdog 7.1)."""
+
 # When a name is moved away, all that comes after it is held back for half a second, lest it was moved to a place
 # that is watched too; and now and then although it was (measured). What is moved in is told as made just as well.
 InotifyMoveEventGrouper.delay = 0
@@ -61,10 +67,10 @@ class Watch:
     _watched: dict[Path, _Watched] = field(default_factory=dict)
 
     def start(self) -> None:
-        """Watch for new tasks."""
+        """Watch for new tasks, and for the bell of those that are there: their folder is touched."""
         self._observer.start()
         homes = places.task_homes(self.state)
-        self._schedule(homes, lambda path: h.RequestHint(path.name), recursive=False)
+        self._schedule(homes, partial(home_hint, homes), recursive=False, events=[*EVENTS, *BELL])
 
     def requests(self, name: str, folder: Path) -> None:
         """Watch a task's requests. Again is fine; a folder that is gone is not watched."""
@@ -84,7 +90,14 @@ class Watch:
         self._observer.stop()
         self._observer.join()
 
-    def _schedule(self, folder: Path, hint: Callable[[Path], h.Hint | None], *, recursive: bool) -> None:
+    def _schedule(
+        self,
+        folder: Path,
+        hint: Callable[[Path], h.Hint | None],
+        *,
+        recursive: bool,
+        events: list[type[FileSystemEvent]] = EVENTS,
+    ) -> None:
         try:
             inode = folder.stat().st_ino
             if (known := self._watched.get(folder)) is not None:
@@ -92,7 +105,7 @@ class Watch:
                     return
                 self.drop(folder)
             watch = self._observer.schedule(
-                _Handler(self.post, hint), str(folder), recursive=recursive, event_filter=EVENTS
+                _Handler(self.post, hint), str(folder), recursive=recursive, event_filter=events
             )
         except OSError as error:
             log.warning("%s cannot be watched (%s): scans will do", folder, error)
@@ -114,6 +127,11 @@ class _Handler(FileSystemEventHandler):
                 self._post(hint)
         except Exception:
             log.exception("the event on %r was dropped", told)
+
+
+def home_hint(homes: Path, path: Path) -> h.Hint | None:
+    """Return what an event in the folder of all tasks hints at: something is asked of the task of that name."""
+    return h.RequestHint(path.name) if path.parent == homes else None
 
 
 def request_hint(task: str, folder: Path, path: Path) -> h.Hint | None:

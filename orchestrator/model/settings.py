@@ -49,7 +49,8 @@ class DaemonSettings:
     """`[daemon]`. `rescan`, `beat` and `alarm` are seconds, `workers` is how many slow things go on at once.
 
     After `alarm` without a beat, with tasks at work, the next `task` command says so, and starts a daemon that
-    is dead again if `restart` is true.
+    is dead again if `restart` is true. A task that is over is shelved when nothing came for `shelve_after` seconds,
+    but not before its logs are packed: it is read again when something does.
     """
 
     rescan: float = 30.0
@@ -57,6 +58,7 @@ class DaemonSettings:
     workers: int = 8
     alarm: float = 120.0
     restart: bool = True
+    shelve_after: float = 3600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class MemoryFiles:
     def open_log(self, path: Path) -> MemoryLog:
         """Open a plain file for appending, made if missing.
 
-        Steps, if it is made: write, fsync; if something in it is not durable: fsync.
+        Steps, if it is made: write, fsync; if something in it, or its name, is not durable: fsync.
         """
         node = self._tree.find(path)
         if node is None:
@@ -89,6 +89,9 @@ class MemoryFiles:
         if node.synced < len(node.data):
             self._step("fsync", path)
             self._tree.sync(node)
+        folder, name = self._tree.parent(path)
+        if name in folder.unsettled:  # who made it was killed ahead of the folder's fsync
+            self._settle(path)
         log = MemoryLog(self._step, self._taken, self._tree, path, node)
         self._logs.append(log)
         return log

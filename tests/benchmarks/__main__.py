@@ -19,6 +19,7 @@ from tests.benchmarks import (
     handoff,
     idle,
     large,
+    over,
     panes,
     restart,
     runs,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "restart": restart.rows,
     "checkin": checkin.rows,
     "large": large.rows,
+    "over": over.rows,
     "clis": clis.rows,
     "boxes": boxes.rows,
 }

@@ -1,4 +1,4 @@
-"""The users of a soak: they start many tasks, want more whenever one is complete, and answer what is asked."""
+"""The users of a soak: they start many tasks, more of them whenever one is complete, and answer what is asked."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ AGENT = Path(__file__).with_name("agent.sh")
 LOOSE = ("explore", "explore", "review", "dev")
 """Who is asked for beside the plan: most only look; each dev has a tree of its own."""
 
+AGAIN = 0.25
+"""How often the next task is an old one that is to do more: the one that was complete just now, or one of long ago."""
+
 
 @dataclass
 class Crowd:
@@ -25,20 +28,22 @@ class Crowd:
     pace: int
     chance: random.Random
     rounds: dict[str, int] = field(default_factory=dict)
+    _current: list[str] = field(default_factory=list)
     answered: set[tuple[str, str]] = field(default_factory=set)
     resting: bool = False
 
     @property
     def names(self) -> list[str]:
-        """The names of all tasks."""
-        return [f"task-{number:02}" for number in range(1, self.tasks + 1)]
+        """The names of the tasks that are to be at work now."""
+        return list(self._current)
 
     def begin(self) -> None:
         """Lay all tasks down and ask for them."""
         shutil.copy(AGENT, self.world.root / "agent.sh")
         self._set_pace(self.pace)
-        for name in self.names:
-            self._ask_for_more(name)
+        for place in range(self.tasks):
+            self._current.append(f"task-{place + 1:04}")
+            self._ask_for_more(self._current[place])
         with (self.world.project / ".git" / "info" / "exclude").open("a") as exclude:
             exclude.write("/tasks/\n")
 
@@ -53,8 +58,8 @@ class Crowd:
         part.rename(self.world.root / "pace")
 
     def tend(self) -> None:
-        """Look at each task once: start it again, answer it, ask for more agents."""
-        for name in self.names:
+        """Look at each task once: put another in its place, answer it, ask for more agents."""
+        for place, name in enumerate(self.names):
             told = self.told(name)
             for question in told.get("questions", ()):
                 self._answer(name, question)
@@ -62,9 +67,17 @@ class Crowd:
             if self.resting or self._waits(name):
                 continue
             if told.get("state") == "complete":
-                self._ask_for_more(name)
+                self._current[place] = self._next(name)
+                self._ask_for_more(self._current[place])
             elif self._goes_on(told) and self.alive(told) < self._share:
                 self._ask("spawn", name, agent=self.chance.choice(LOOSE), instructions="Look around.")
+
+    def _next(self, ended: str) -> str:
+        """Return which task takes the place of one that is complete: mostly a new one."""
+        if self.chance.random() >= AGAIN:
+            return f"task-{len(self.rounds) + 1:04}"
+        old = [name for name in self.rounds if name not in self._current]
+        return self.chance.choice([ended, *old])
 
     @property
     def _share(self) -> int:
@@ -99,7 +112,7 @@ class Crowd:
     def unsettled(self) -> list[str]:
         """Return the tasks that neither have ended nor wait on a question that they name."""
         left = []
-        for name in self.names:
+        for name in self.rounds:
             told = self.told(name)
             ended = told.get("state") in {"complete", "failed", "stopped"} and not self.alive(told)
             if not ended and not (told.get("state") == "waiting" and told.get("questions")):

@@ -35,6 +35,9 @@ SETTINGS = {
     "logs__pack_after": "20 s",
     "logs__keep": "10 m",
     "logs__task_size": "40000",
+    # What is over is shelved, and opened again when it is to go on.
+    "daemon__shelve_after": "20 s",
+    "limits__check_in": "10 s",
 }
 """Limits at which nothing waits for long. Of the rest users have the same."""
 
@@ -111,7 +114,10 @@ def _work(
             busiest = max(busiest, alive)
             say(f"{now - began:6.0f} s: {alive} agents at work, {len(world.lives)} lives so far")
         time.sleep(TURN)
-    result.said.append(f"at most {busiest} agents at once; rounds of tasks: {sum(crowd.rounds.values())}")
+    rounds, shelved = sum(crowd.rounds.values()), sum(1 for _ in world.state.glob("tasks/*/shelved.json"))
+    result.said.append(
+        f"at most {busiest} agents at once; {len(crowd.rounds)} tasks, {rounds} rounds, {shelved} shelved at some time"
+    )
     result.said.append("trouble: " + ", ".join(f"{name} {n}" for name, n in sorted(trouble.counts.items())))
 
 

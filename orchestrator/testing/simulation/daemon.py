@@ -16,6 +16,7 @@ from orchestrator.daemon import hints as h
 from orchestrator.daemon.doing import leases
 from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.office import Office
+from orchestrator.daemon.task import Task
 from orchestrator.daemon.world import World as Reach
 from orchestrator.model.settings import Settings
 from orchestrator.ports.boxes import NoBoxes
@@ -118,6 +119,7 @@ class Daemon:
     news: bool = True
     boots: int = 0
     turns: int = 0
+    shelved: int = 0
     check_ins: int = 0
     quiet: int = 0
     left_out: int = 0
@@ -144,7 +146,9 @@ class Daemon:
         self._hints = SimpleQueue()
         self._hands = FakeHands(self.clock, self._pauses, SLOW if self.slow else PROMPT)
         self._boxes = self.boxes_of(self._hear) if self.boxes_of else None
-        self.loop = Loop(self._office(), lambda _: None, lambda: None, self._hints)
+        self.loop = Loop(
+            self._office(), lambda _: None, lambda: None, self._hints, shelved=self._count_shelved
+        )
         self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in
         self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan
         self.news = self._happened = True
@@ -223,7 +227,8 @@ class Daemon:
 
     def _next_check_in(self) -> float:
         """Return when the next check-in is made. One that surely finds what the last ones found is left out."""
-        left_out = STRIDE if self._in_a_row >= ALIKE and not self._happened else 1
+        alike = self._in_a_row >= ALIKE and not self._happened and not self._is_to_shelve()
+        left_out = STRIDE if alike else 1
         return self._check_in_at + (left_out - 1) * self.settings.limits.check_in
 
     def _has_live_runs(self) -> bool:
@@ -236,6 +241,13 @@ class Daemon:
         return self.loop is not None and any(
             task.begun and (task.engine.state.outbox or task.behind) for task in self.loop.tasks.values()
         )
+
+    def _count_shelved(self, _: Task) -> None:
+        self.shelved += 1
+
+    def _is_to_shelve(self) -> bool:
+        """Tell whether a task waits to be shelved."""
+        return self.loop is not None and any(task.is_over for task in self.loop.tasks.values())
 
     def _office(self) -> Office:
         return Office(

@@ -101,7 +101,7 @@ class Invariants:
             if run is None or not run.live or run.ending is not Ending.NOT:
                 continue
             lived = self.world.clock.monotonic() - process.began
-            if run.life is not Life.STARTING or lived > self.world.settings.limits.start_time:
+            if run.pid is not None or lived > self.world.settings.limits.start_time:
                 self._found.append(f"run {run.id} was ended after {lived:.0f} s, and nobody had decided that")
 
     def _silenced(self, audit: Audit) -> list[str]:
@@ -226,8 +226,7 @@ class Invariants:
         if reopened.state != audit.state:
             found.append("the journal does not fold to the state that it opens with")
         reopened.close()
-        task = self.world.tasks().get(wish.id)
-        if task is None or task.engine.state != audit.state:
+        if not self._is_known(wish, audit.state):
             found.append("the journal does not fold to the state that the daemon has")
         if audit.state.state not in ENDED:
             found.append(f"it is {audit.state.state} at the end")
@@ -238,6 +237,14 @@ class Invariants:
             + watched.branch.strays(audit)
             + self._untold(audit)
         )
+
+    def _is_known(self, wish: Wish, state: PMState) -> bool:
+        """Tell whether the daemon has a task in this state; one that is shelved and over is known by its journal."""
+        loop, task = self.world.daemon.loop, self.world.tasks().get(wish.id)
+        if task is not None:
+            return task.engine.state == state
+        over = state.state in ENDED and not (state.outbox or state.live_runs or state.open_questions)
+        return over and loop is not None and wish.id in loop.shelf
 
     def _untold(self, audit: Audit) -> list[str]:
         """A question that was open for long has reached the user (H14)."""

@@ -124,6 +124,7 @@ def _counts(world: World, faults: Faults, invariants: Invariants) -> Counter[str
     """Return how much there was of what: the denominators of all that is said of a world."""
     daemon, counts = world.daemon, Counter(world.counts)
     counts["turns"] = daemon.turns
+    counts["tasks shelved"] = daemon.shelved
     counts["check-ins"] = daemon.check_ins
     counts["check-ins: quiet"] = daemon.quiet
     counts["check-ins: left out, all quiet"] = daemon.left_out

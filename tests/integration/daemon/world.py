@@ -186,7 +186,9 @@ class World:
         said = {"id": request, "verb": verb, "at": time.time(), "arguments": arguments}
         part = home / "requests" / f".{request}"  # on the same disk
         part.write_text(json.dumps(said))
-        return part.rename(part.with_name(f"{request}.json"))
+        left = part.rename(part.with_name(f"{request}.json"))
+        os.utime(home)  # the bell, as `task` rings it
+        return left
 
     # The daemon --------------------------------------------------------------------------------------
 

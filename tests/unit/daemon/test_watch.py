@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.daemon import hints as h
-from orchestrator.daemon.watch import request_hint, task_hint
+from orchestrator.daemon.watch import home_hint, request_hint, task_hint
 
 FOLDER = Path("/p/tasks/t")
 
@@ -33,3 +33,9 @@ def test_a_reply_is_no_request():
     assert request_hint("t-1", folder, folder / "events") is None
     assert request_hint("t-1", folder, folder / "events" / "r-1.1.2.json") == h.EventHint("t-1")
     assert request_hint("t-1", folder, folder / "events" / ".r-1.1.2") is None
+
+
+def test_a_new_task_and_the_bell_of_an_old_one_say_that_something_is_asked():
+    homes = Path("/s/tasks")
+    assert home_hint(homes, homes / "t-1") == h.RequestHint("t-1")
+    assert home_hint(homes, homes) is None

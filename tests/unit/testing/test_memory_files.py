@@ -171,3 +171,16 @@ def test_what_a_log_took_durably_is_told(files: MemoryFiles) -> None:
     with pytest.raises(OSError, match="no"):
         log.append(b"two")
     assert told == [(ROOT / "log", b"one")]
+
+
+def test_a_log_that_is_opened_is_there_after_a_power_cut_though_who_made_it_was_killed_ahead_of_the_folders_fsync() -> (
+    None
+):
+    """As on the disk, where opening a log syncs its folder too (`DiskFiles.open_log`)."""
+    files = MemoryFiles()
+    files.make_folder(Path("/j"))
+    files.put(Path("/j/1.jsonl"), b"a line\n")
+    files.crash()
+    files.open_log(Path("/j/1.jsonl")).append(b"another\n")
+    files.crash(power=True)
+    assert files.read(Path("/j/1.jsonl")) == b"a line\nanother\n"
