@@ -25,6 +25,8 @@ def main(words: Sequence[str] | None = None) -> int:
     say(HEADING)
     reasons: list[str] = []
     for name, ways in _chosen(options):
+        if options.row and not any(words in name for words in options.row):
+            continue
         row = tried(name, ways, options.at_once)
         say(row)
         bad += row.bad
@@ -48,6 +50,12 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="how many runs at once")
     parser.add_argument(
         "--patience", type=float, help="seconds until a try is stuck (25; a busy machine needs more)"
+    )
+    parser.add_argument(
+        "--row",
+        action="append",
+        metavar="TEXT",
+        help="only rows whose name has this in it; may be given again",
     )
     parser.add_argument("--stories", action="store_true", help="tell the whole story of each bad try")
     parser.add_argument("--list", action="store_true", help="name the faults and end")

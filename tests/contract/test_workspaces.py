@@ -418,8 +418,12 @@ def test_a_release_keeps_a_commit_that_was_not(world, tree):
     assert world.refs("task") == {"task/demo": tree.base}
 
 
-def test_a_tree_that_was_never_made_can_be_released(world, tree):
+def test_a_tree_that_was_never_made_can_be_released_and_leaves_nothing(world, tree):
+    before = world.refs("")
     world.workspaces.release(tree, 1)
+    assert world.refs("") == before
+    with pytest.raises(Refused, match="is gone"):
+        world.workspaces.where(tree)
 
 
 def test_a_branch_that_the_user_looks_at_is_not_moved(world, tree):

@@ -58,7 +58,8 @@ def test_a_failure_is_told_with_little_that_fails_alike_and_can_be_replayed(
 
 def test_a_sound_daemon_lives_through_it(failure):
     _, history = failure
-    live(SEED, history.days, frozenset(history.happened))
+    outcome = live(SEED, history.days, frozenset(history.happened))
+    assert outcome.counts["deaths of the daemon"] > 0
 
 
 def test_the_same_seed_is_the_same_world():

@@ -143,16 +143,15 @@ class Terminal:
         if not self.pid:
             os.chdir(user["PWD"])
             os.execvpe(command[0], command, user)
-        self.shown = ""
 
-    def types(self, text: str, until: str) -> None:
-        """Type, and read what is shown until something is."""
+    def types(self, text: str, until: str) -> str:
+        """Type, and return what is shown from then on: until something is, or nobody waits any longer."""
         os.write(self.file, text.encode())
-        deadline, seen = time.monotonic() + PATIENCE, len(self.shown)
-        while until not in self.shown[seen:]:
-            assert time.monotonic() < deadline, self.shown
+        deadline, shown = time.monotonic() + PATIENCE, ""
+        while until not in shown and time.monotonic() < deadline:
             if select.select([self.file], [], [], 0.1)[0]:
-                self.shown += os.read(self.file, 4096).decode(errors="replace")
+                shown += os.read(self.file, 4096).decode(errors="replace")
+        return shown
 
     def end(self) -> None:
         os.write(self.file, b"\x03\nexit\n")
@@ -162,12 +161,15 @@ class Terminal:
 
 def test_a_person_at_bash(user: dict[str, str]) -> None:
     terminal = Terminal(["bash", "--norc", "--noprofile", "-i"], user)
-    terminal.types("PS1='> '; source <(task completion bash); echo loa''ded\n", "loaded")
-    terminal.types("task attach tidy d\t", "attach tidy dev-q1 ")
-    terminal.types("\x15task list --project my\t", "--project my\\ folder/")
-    terminal.types("\x15task setup-a\t", "setup-agents ")
-    terminal.types("\x15task doctor me@al\t", "doctor me@alpha ")
-    terminal.types("\x15task doctor ssh:\t", "doctor ssh://me@beta:22 ")
+    for typed, shown in (
+        ("PS1='> '; source <(task completion bash); echo loa''ded\n", "loaded"),
+        ("task attach tidy d\t", "attach tidy dev-q1 "),
+        ("\x15task list --project my\t", "--project my\\ folder/"),
+        ("\x15task setup-a\t", "setup-agents "),
+        ("\x15task doctor me@al\t", "doctor me@alpha "),
+        ("\x15task doctor ssh:\t", "doctor ssh://me@beta:22 "),
+    ):
+        assert shown in terminal.types(typed, shown)
     terminal.end()
 
 
@@ -175,16 +177,16 @@ def test_a_person_at_bash(user: dict[str, str]) -> None:
 def test_a_person_at_zsh(user: dict[str, str]) -> None:
     terminal = Terminal(["zsh", "-f", "-i"], user)
     begin = "PS1='> '; bindkey -e; autoload -U compinit; compinit -D -u; source <(task completion zsh)"
-    terminal.types(f"{begin}; echo loa''ded\n", "loaded")
     for typed, shown in (
-        ("task attach tidy d", "ev-q1"),
-        ("task answer tide ", "q2"),
-        ("task setup-a", "gents"),
-        ("task setup-agents --form ki", "ro"),
-        ("task start --temp", "late"),
-        ("task start --template ti", "dy"),
-        ("task list --project my", "my\\ folder/"),
+        (f"{begin}; echo loa''ded\n", "loaded"),
+        ("\x15task attach tidy d\t", "ev-q1"),
+        ("\x15task answer tide \t", "q2"),
+        ("\x15task setup-a\t", "gents"),
+        ("\x15task setup-agents --form ki\t", "ro"),
+        ("\x15task start --temp\t", "late"),
+        ("\x15task start --template ti\t", "dy"),
+        ("\x15task list --project my\t", "my\\ folder/"),
+        ("\x15task sta\t\t", "show where a task stands"),
     ):
-        terminal.types(f"\x15{typed}\t", shown)
-    terminal.types("\x15task sta\t\t", "show where a task stands")
+        assert shown in terminal.types(typed, shown)
     terminal.end()

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 CAPTURED = Path(__file__).parents[2] / "fixtures" / "clis"
+WORK = "/bench/work"
+"""Where they worked, as captures call it wherever that was [tests/clis/album.py]."""
 
 
 def captured(cli: str, name: str) -> Any:

@@ -13,7 +13,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.claude import KEPT_KEY, KEY, SETTINGS, Claude
-from tests.unit.runtimes.captured import CAPTURED, captured
+from tests.unit.runtimes.captured import CAPTURED, WORK, captured
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
 
 CLAUDE = Claude()
@@ -63,23 +63,25 @@ def test_a_receipt_has_the_whole_prompt_and_an_end_what_was_said_last(cli: str) 
 def test_a_wish_is_what_the_tool_would_do(cli: str) -> None:
     event = CLAUDE.event(captured(cli, "PermissionRequest"))
     assert event is not None
-    assert event.wish == Wish("Bash", Act.RUN, command="python3 -c 'print(1)' > asked.txt", cwd="/bench/work")
+    assert event.wish == Wish("Bash", Act.RUN, command="python3 -c 'print(1)' > asked.txt", cwd=WORK)
 
 
 @given(
     st.dictionaries(st.text(), st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=5))
 )
 def test_no_json_is_too_strange(told: dict[str, Any]) -> None:
-    for name in (
-        "Stop",
-        "StopFailure",
-        "PermissionRequest",
-        "UserPromptSubmit",
-        "Notification",
-        "SessionStart",
-    ):
-        CLAUDE.event(told | {"hook_event_name": name})
-    CLAUDE.event(told)
+    kinds = {
+        "Stop": EventKind.ENDED,
+        "StopFailure": EventKind.FAILED,
+        "PermissionRequest": EventKind.ASKED,
+        "UserPromptSubmit": EventKind.TAKEN,
+        "Notification": None,
+        "SessionStart": EventKind.STARTED,
+    }
+    for name, kind in kinds.items():
+        event = CLAUDE.event(told | {"hook_event_name": name})
+        assert (event and event.kind) is kind
+    assert CLAUDE.event(told) is None
 
 
 def test_answers_are_what_its_hooks_print() -> None:

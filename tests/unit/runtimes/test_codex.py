@@ -16,7 +16,7 @@ from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.codex import OVERRIDES, Codex
 from orchestrator.runtimes.screens import Shows, dialog_on, shown_on
-from tests.unit.runtimes.captured import captured, screens
+from tests.unit.runtimes.captured import WORK, captured, screens
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
 
 CODEX = Codex()
@@ -169,7 +169,7 @@ def test_leave_is_asked_for_a_command() -> None:
     event = CODEX.event(captured("codex", "PermissionRequest"))
     assert event is not None
     assert event.kind is EventKind.ASKED
-    assert event.wish == Wish("Bash", Act.RUN, command="git push", cwd="/bench/work")
+    assert event.wish == Wish("Bash", Act.RUN, command="git push", cwd=WORK)
 
 
 def test_leave_is_asked_for_each_file_of_a_patch() -> None:
@@ -177,7 +177,7 @@ def test_leave_is_asked_for_each_file_of_a_patch() -> None:
     told = captured("codex", "PermissionRequest_patch") | {"tool_input": {"command": patch}}
     event = CODEX.event(told)
     assert event is not None
-    assert event.wish == Wish("apply_patch", Act.WRITE, ("/etc/a b", "/etc/c", "/d"), cwd="/bench/work")
+    assert event.wish == Wish("apply_patch", Act.WRITE, ("/etc/a b", "/etc/c", "/d"), cwd=WORK)
 
 
 def test_a_patch_of_who_knows_where_is_no_write_that_a_rule_could_let_through() -> None:
@@ -185,9 +185,7 @@ def test_a_patch_of_who_knows_where_is_no_write_that_a_rule_could_let_through() 
     told = captured("codex", "PermissionRequest_patch")
     event = CODEX.event(told)
     assert event is not None
-    assert event.wish == Wish(
-        "apply_patch", Act.RUN, command=told["tool_input"]["command"], cwd="/bench/work"
-    )
+    assert event.wish == Wish("apply_patch", Act.RUN, command=told["tool_input"]["command"], cwd=WORK)
 
 
 def test_an_agent_of_the_agents_ends_no_turn_and_needs_leave() -> None:
@@ -205,8 +203,10 @@ def test_an_agent_of_the_agents_ends_no_turn_and_needs_leave() -> None:
         | st.lists(st.text()),
     )
 )
-def test_no_json_makes_it_fall(told: dict[str, Any]) -> None:
-    CODEX.event(told)
+def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[str, Any]) -> None:
+    event = CODEX.event(told)
+    asked = event is not None and event.kind is EventKind.ASKED and event.wish is not None
+    assert asked == (told.get("hook_event_name") == "PermissionRequest")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.gemini import DEFAULTS, GATE, ORDER, POLICY, SETTINGS, START, TRUST, Gemini
 from orchestrator.runtimes.gemini_chat import said_once
 from orchestrator.runtimes.screens import Shows, dialog_on, shown_on
-from tests.unit.runtimes.captured import captured, screens
+from tests.unit.runtimes.captured import WORK, captured, screens
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
 
 GEMINI = Gemini()
@@ -236,9 +236,6 @@ def test_a_turn_that_said_nothing_has_not_ended_well(said: str) -> None:
     assert GEMINI.event(captured("gemini", "AfterAgent") | {"prompt_response": said}) is None
 
 
-WORK = "/bench/work"
-
-
 @pytest.mark.parametrize(
     ("tool", "given", "act", "paths", "command", "cwd"),
     [
@@ -278,8 +275,10 @@ def test_leave_is_asked_for_a_tool(
         | st.dictionaries(st.sampled_from(["dir_path", "command"]), st.text() | st.integers()),
     )
 )
-def test_no_json_makes_it_fall(told: dict[str, Any]) -> None:
-    GEMINI.event(told)
+def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[str, Any]) -> None:
+    event = GEMINI.event(told)
+    asked = event is not None and event.kind is EventKind.ASKED and event.wish is not None
+    assert asked == (told.get("hook_event_name") == "BeforeTool")
 
 
 @pytest.mark.parametrize(

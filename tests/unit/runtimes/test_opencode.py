@@ -14,6 +14,7 @@ from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Usage
 from orchestrator.runtimes.opencode import OVERFLOWS, PLUGIN, RUN, TRIES, Opencode
 from orchestrator.runtimes.screens import shown_on
+from tests.unit.runtimes.captured import WORK
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
 
 FIXTURES = Path(__file__).parents[2] / "fixtures/clis/opencode"
@@ -91,10 +92,10 @@ def test_what_the_plugin_tells(name, event):
 @pytest.mark.parametrize(
     ("name", "wish"),
     [
-        ("bash", Wish("bash", Act.RUN, command="cat /etc/hostname > made.txt", cwd="/bench/work")),
-        ("edit", Wish("edit", Act.WRITE, ("/bench/work/made.txt",), cwd="/bench/work")),
-        ("external_directory", Wish("external_directory", Act.READ, ("/etc/hostname",), cwd="/bench/work")),
-        ("webfetch", Wish("webfetch", Act.FETCH, command="http://127.0.0.1:8000/x", cwd="/bench/work")),
+        ("bash", Wish("bash", Act.RUN, command="cat /etc/hostname > made.txt", cwd=WORK)),
+        ("edit", Wish("edit", Act.WRITE, (f"{WORK}/made.txt",), cwd=WORK)),
+        ("external_directory", Wish("external_directory", Act.READ, ("/etc/hostname",), cwd=WORK)),
+        ("webfetch", Wish("webfetch", Act.FETCH, command="http://127.0.0.1:8000/x", cwd=WORK)),
     ],
 )
 def test_what_it_asks_leave_for(name, wish):
@@ -107,7 +108,7 @@ def test_every_file_of_a_patch_is_named():
     event = Opencode().event(asked)
     assert event
     assert event.wish
-    assert event.wish.paths == ("/bench/work/a.py", "/bench/work/../b.py")
+    assert event.wish.paths == (f"{WORK}/a.py", f"{WORK}/../b.py")
 
 
 @pytest.mark.parametrize(
