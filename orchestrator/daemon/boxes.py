@@ -28,6 +28,7 @@ from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.ssh.states import State
 from orchestrator.hosts.ssh.sync import Here, TaskSync
 from orchestrator.hosts.ssh.there import There
+from orchestrator.hosts.ssh.uncommitted import lies_uncommitted
 from orchestrator.hosts.ssh.window import ensure_window
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.pools import pool_of
@@ -123,6 +124,10 @@ class KeptBoxes(Keepers[Keeper]):
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
         """Fetch HEAD of a repository on a box. Raises Refused, Unavailable."""
         return fetch_head(self._keeper(box).ways.link, place, project, ref, self._environ)
+
+    def uncommitted(self, box: str, place: str) -> bool:
+        """Tell whether work lies uncommitted in a repository on a box. Raises Unavailable."""
+        return lies_uncommitted(self._keeper(box).ways.link, place)
 
     def close(self) -> None:
         """End all keepers and connections; what lives on the boxes goes on."""

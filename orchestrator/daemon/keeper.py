@@ -8,33 +8,31 @@ looks by schedule. What is large comes last, task by task, and what steers goes 
 from __future__ import annotations
 
 import logging
-import os
 import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon import hints as h
+from orchestrator.daemon.bringing import AGAIN, Bringing
+from orchestrator.daemon.contact import Contact
+from orchestrator.daemon.far_transcripts import copy_transcripts
 from orchestrator.daemon.heeding import Heeding, Telling
-from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.channel import News, Part
-from orchestrator.hosts.ssh.growing import grown
-from orchestrator.hosts.ssh.publish import Pulled
-from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.model.errors import OrchestratorError
-from orchestrator.ports.boxes import Belief, Guest, Sighting
+from orchestrator.ports.boxes import Guest, Sighting
 from orchestrator.ports.host import Standing
 
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.host import BoxHost
     from orchestrator.hosts.ssh.link import Link
     from orchestrator.hosts.ssh.sync import TaskSync
+    from orchestrator.ports.boxes import Belief
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
@@ -45,26 +43,11 @@ EVERY: Final = 120.0
 IDLE: Final = 5
 """Rounds in which nobody lives there, after which the connection is let go."""
 
-TRANSCRIPT: Final = 67_108_864
-"""Bytes of a transcript that are copied at most."""
-
-AGAIN: Final = 1.0
-"""Seconds until the next round where one left something over."""
-
-PUT_OFF: Final = 30.0
-"""Seconds for which what is large waits while there is always something that steers."""
-
 DEAF: Final = 30.0
 """Seconds after which another standing channel is tried where one has ended though the box was not lost."""
 
-CROWDED: Final = 600.0
-"""Seconds in which there is no standing channel to a box that grants too few sessions: what is asked needs them."""
-
 CROWDED_EVERY: Final = 5.0
-"""Seconds after which such a box is looked at."""
-
-
-_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Seconds after which a box is looked at that grants too few sessions for a standing channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +77,20 @@ class Keeper:
     steady: Callable[[], float] = time.monotonic
     luck: Callable[[], float] = random.random
     pulled_at: float = 0.0
-    _belief: Belief | None = None
     _guests: dict[str, tuple[Guest, ...]] = field(default_factory=dict)
-    _syncs: dict[tuple[str, str], tuple[TaskSync, threading.Lock]] = field(default_factory=dict)
     _seen: dict[Path, Sighting] = field(default_factory=dict)
-    _ready: set[tuple[str, str]] = field(default_factory=set)
-    _told: dict[tuple[str, str], str] = field(default_factory=dict)
-    _answered: set[tuple[str, str, int]] = field(default_factory=set)
     _inbox: SimpleQueue[frozenset[News] | None] = field(default_factory=SimpleQueue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _heeded_at: float = 0.0
-    _crowded_until: float = 0.0
     _heeded: tuple[set[tuple[str, str]], Heeding] | None = None
-    _hauls: dict[tuple[str, str], float] = field(default_factory=dict)
     _due: float = 0.0
-    _failures: int = 0
     _idle: int = 0
     _closing: bool = False
 
     def __post_init__(self) -> None:
         """Begin."""
+        self._contact = Contact(self.box, self.ways.link, self._tell_belief, self.steady, self.luck)
+        self._bringing = Bringing(self.box, self.files, self.ways.sync, self.post, self.steady)
         self.begin()
 
     def begin(self) -> None:
@@ -132,7 +109,7 @@ class Keeper:
     @property
     def belief(self) -> Belief | None:
         """What is believed of the box, or None where nobody has tried yet."""
-        return self._belief
+        return self._contact.belief
 
     def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
         """Note what a task has on the box from now on."""
@@ -154,9 +131,7 @@ class Keeper:
 
     def call_again(self) -> None:
         """Try a box that is lost."""
-        if self._belief is not None and not self._belief.reachable:
-            self._failures = 0
-            self.ways.link.again()
+        if self._contact.call_again():
             self.hurry()
 
     def close(self) -> None:
@@ -170,10 +145,7 @@ class Keeper:
 
     def prepare(self, guest: Guest) -> None:
         """Make a task's folders there. Raises Refused, Unavailable."""
-        sync, lock = self._sync(guest)
-        with lock:
-            sync.prepare()
-            self._ready.add((guest.task, guest.place))
+        self._bringing.prepare(guest)
 
     # The thread -----------------------------------------------------------------------------------
 
@@ -190,15 +162,15 @@ class Keeper:
         try:
             self._round(news)
         except (OrchestratorError, OSError) as error:
-            self._due = self.steady() + self._fails(error)
+            self._fail(error)
         except Exception as error:
             log.exception("box %s: this should not happen", self.box)
-            self._due = self.steady() + self._fails(error)
+            self._fail(error)
 
     def _wait(self) -> set[News] | None:
         """Wait until something is to be done, and return what has news, a burst at once; None: all may have."""
         news, everything = set[News](), False
-        patience = min([self._due, *self._hauls.values()]) - self.steady()
+        patience = self._next - self.steady()
         try:
             told = self._inbox.get(timeout=max(0.0, patience))
             while True:
@@ -207,7 +179,7 @@ class Keeper:
                 told = self._inbox.get_nowait()
         except Empty:
             pass
-        return None if everything or self._failures or self.steady() >= self._due else news
+        return None if everything or self._contact.failures or self.steady() >= self._due else news
 
     def _round(self, news: set[News] | None) -> None:
         """Ask what became of the runs, send and bring: of everything, or of what has news; note when it is due next."""
@@ -217,33 +189,40 @@ class Keeper:
             self._rest()
             return
         self._idle = 0
-        fit = [guest for guest in guests if self._guarded(guest, partial(self._make_ready, guest))]
+        self._contact.see_patience()
+        fit = [guest for guest in guests if self._bringing.is_ready(guest)]
         # Ahead of looking, so that what changes in between is told.
         self._heed(fit)
         seen = self._look(_having(guests, news, Part.RUNS))
         if news is None:
-            self._reached()
+            self._contact.reached()
         # Ahead of the events that tell of a turn's end: what it used is read then.
         self._copy_transcripts(_folders(_having(guests, news, Part.EVENTS, Part.RUNS)))
+        gone = {path.name for path, each in seen.items() if each.observation.standing is Standing.GONE}
         more = False
         for guest in _having(guests, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
-            steered = self._guarded(guest, partial(self._steer, guest, seen)) if guest in fit else None
+            steered = self._bringing.steer(guest, gone) if guest in fit else None
             self._publish(guest, seen, gone=steered is not None)
             more |= steered is not None and steered.more
         now = self.steady()
         if news is None:
-            self._due = now + self._patience(now)
+            self._due = now + self._patience
         if more:
             self._due = min(self._due, now + AGAIN)
-        for guest in _having(fit, news, Part.ARTIFACTS, Part.RUNS):
-            self._hauls.setdefault((guest.task, guest.place), now)
-        self._haul_what_is_due(fit)
+        self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
+        self._bringing.haul(fit, lambda: not self._inbox.empty())
         self.pulled_at = self.now()
         self.changed()
 
-    def _patience(self, now: float) -> float:
-        """Return after how many seconds all is looked at again."""
-        if now < self._crowded_until:
+    @property
+    def _next(self) -> float:
+        """When something is to be done next, by `steady`, if nobody tells of news."""
+        return min(self._due, self._bringing.due)
+
+    @property
+    def _patience(self) -> float:
+        """After how many seconds all is looked at again."""
+        if self._contact.is_crowded:
             return CROWDED_EVERY
         return DEAF if self._deaf else EVERY
 
@@ -265,83 +244,9 @@ class Keeper:
             for folder, seen in self.ways.host.observe_all(_folders(guests)).items()
         }
 
-    def _guarded(self, guest: Guest, work: Callable[[], Pulled]) -> Pulled | None:
-        """Do something for one task; where it cannot be done, tell its user why and return None: no other is held up.
-
-        Raises:
-            Unreachable, NotLetIn: the box is lost, for all of them.
-
-        """
-        try:
-            return work()
-        except (Unreachable, NotLetIn):
-            raise
-        except (OrchestratorError, OSError) as problem:
-            self._tell(guest, "", str(problem))
-            return None
-
-    def _make_ready(self, guest: Guest) -> Pulled:
-        if (guest.task, guest.place) not in self._ready:
-            self.prepare(guest)
-        return Pulled()
-
-    def _steer(self, guest: Guest, seen: Mapping[Path, Sighting]) -> Pulled:
-        """Send a task's answers, and bring what steers of it."""
-        gone = {path.name for path, each in seen.items() if each.observation.standing is Standing.GONE}
-        sync, lock = self._sync(guest)
-        with lock:
-            self._send_answers(guest, sync)
-            pulled = sync.steer(guest.runs, gone & guest.runs)
-        self._tell(guest, "", "")
-        self._say(guest, pulled)
-        return pulled
-
-    def _haul_what_is_due(self, guests: list[Guest]) -> None:
-        """Bring what is large, task by task, as long as nothing else is to be done."""
-        for guest in guests:
-            key, now = (guest.task, guest.place), self.steady()
-            due = self._hauls.get(key, now + 1)
-            if due > now:
-                continue
-            if not self._inbox.empty() and now - due < PUT_OFF:
-                return
-            del self._hauls[key]
-            pulled = self._guarded(guest, partial(self._haul, guest))
-            if pulled is not None and pulled.more:
-                self._hauls[key] = self.steady() + AGAIN
-
-    def _haul(self, guest: Guest) -> Pulled:
-        sync, lock = self._sync(guest)
-        with lock:
-            pulled = sync.haul(guest.runs)
-        self._say(guest, pulled)
-        self._tell(guest, "haul", pulled.ended)
-        return pulled
-
     def _copy_transcripts(self, folders: list[Path]) -> None:
         """Add to the copies of transcripts what these have grown by there."""
-        wanted = []
-        for folder in folders:
-            note, path = places.run_transcript_there(folder), places.run_transcript(folder)
-            if self.files.entry(note) is not None:
-                copy = self.files.entry(path)
-                there = self.files.read(note).decode(errors="surrogateescape")
-                wanted.append((path, there, copy.size if copy else 0))
-        told = grown(self.ways.link, [(there, size) for _, there, size in wanted])
-        for (path, _, size), more in zip(wanted, told, strict=True):
-            if more and size + len(more) <= TRANSCRIPT:
-                # No port for this: what is cut off is gone on with, and nobody else writes there.
-                with os.fdopen(os.open(path, _APPEND, 0o600), "ab") as file:
-                    file.write(more)
-
-    def _send_answers(self, guest: Guest, sync: TaskSync) -> None:
-        for run in sorted(guest.runs):
-            folder = places.run_answers(places.run_home(guest.home, run))
-            for entry in self.files.entries(folder):
-                stamp = (run, entry.name, entry.mtime_ns)
-                if entry.is_file and stamp not in self._answered:
-                    sync.send_answer(run, entry.name, self.files.read(folder / entry.name))
-                    self._answered.add(stamp)
+        copy_transcripts(self.ways.link, self.files, folders)
 
     def _publish(self, guest: Guest, seen: Mapping[Path, Sighting], *, gone: bool) -> None:
         """Let what was seen of a task's runs be known; that one is gone only if all was brought after that."""
@@ -354,75 +259,21 @@ class Keeper:
             if before is None or before.observation != now.observation:
                 self.post(h.RunHint(guest.task, run))
 
-    def _say(self, guest: Guest, pulled: Pulled) -> None:
-        """Tell the task's user what was kept aside or left there."""
-        for name, kept in pulled.kept:
-            self.post(
-                h.SayHint(guest.task, f"{self.box} has another {name}: what lay here is kept as {kept}")
-            )
-        for name, why in pulled.refused:
-            self.post(h.SayHint(guest.task, f"{name} was not brought from {self.box}: {why}"))
-
-    def _tell(self, guest: Guest, about: str, problem: str) -> None:
-        """Tell a problem of a task once, and once that it is over."""
-        key = guest.task, f"{guest.place} {about}"
-        if self._told.get(key, "") == problem:
-            return
-        self._told[key] = problem
-        self.post(h.SayHint(guest.task, problem or f"{self.box}: what could not be brought comes again"))
-
-    def _sync(self, guest: Guest) -> tuple[TaskSync, threading.Lock]:
-        with self._lock:
-            key = guest.task, guest.place
-            if key not in self._syncs:
-                self._syncs[key] = self.ways.sync(guest), threading.Lock()
-            return self._syncs[key]
-
     def _drop_others(self, guests: tuple[Guest, ...]) -> None:
         """Forget what concerns runs and tasks that are here no more."""
         runs = {run for guest in guests for run in guest.runs}
-        keys = {(guest.task, guest.place) for guest in guests}
-        with self._lock:
-            self._syncs = {key: sync for key, sync in self._syncs.items() if key in keys}
-            self._ready &= keys
-            self._hauls = {key: due for key, due in self._hauls.items() if key in keys}
         self._seen = {folder: seen for folder, seen in self._seen.items() if folder.name in runs}
-        self._answered = {each for each in self._answered if each[0] in runs}
+        self._bringing.keep_only(guests)
 
-    # What is believed of the box ------------------------------------------------------------------
-
-    def _reached(self) -> None:
-        self._failures = 0
-        if self._belief is None or not self._belief.reachable:
-            log.info("box %s is reached", self.box)
-            self._believe(Belief(reachable=True, why="ssh is connected"))
-
-    def _fails(self, error: Exception) -> float:
-        """Believe that the box is lost, if that is what an error says; return when to try again, in seconds."""
+    def _fail(self, error: Exception) -> None:
+        """End what a round began that failed, and note when the next is due."""
+        now = self.steady()
         self._unheed()
-        # What is large is looked for again when all is.
-        self._hauls.clear()
-        self._failures += 1
-        refused = isinstance(error, NotLetIn)
-        if isinstance(error, Unreachable) or refused:
-            state = self.ways.link.state()
-            if state.way is Way.REACHABLE and not isinstance(error, Cut):
-                self._crowded_until = self.steady() + CROWDED
-            if self._belief is None or self._belief.reachable or self._belief.refused != refused:
-                log.warning("box %s is lost: %s", self.box, error)
-                dead = state.way is Way.UNREACHABLE and not refused
-                why = _lost(self.box, state) if dead else str(error)
-                self._believe(Belief(reachable=False, why=why, refused=refused))
-        else:
-            log.warning("box %s: %s", self.box, error)
-        # One that refuses is not called again before somebody says so.
-        if refused:
-            return EVERY
-        # The link counts its own failures: being asked while it pauses is none.
-        return self.ways.link.patience() or pause(self._failures, self.luck())
+        self._bringing.want_nothing()
+        self._due = now + self._contact.failed(error)
 
-    def _believe(self, belief: Belief) -> None:
-        self._belief = belief
+    def _tell_belief(self) -> None:
+        """Have every task look at what is believed of the box now."""
         for task in {guest.task for guest in self.guests}:
             self.post(h.BoxHint(task))
         self.changed()
@@ -436,7 +287,7 @@ class Keeper:
         if same and (not self._deaf or now - self._heeded_at < DEAF):
             return
         self._unheed()
-        if guests and now >= self._crowded_until:
+        if guests and not self._contact.is_crowded:
             self._heeded_at = now
             self._heeded = keys, Heeding(self.ways.channel(guests), self._inbox.put)
 
@@ -461,9 +312,3 @@ def _having(guests: Sequence[Guest], news: set[News] | None, *parts: Part) -> li
 def _folders(guests: Iterable[Guest]) -> list[Path]:
     """Return the folders here of all their runs."""
     return [places.run_home(guest.home, run) for guest in guests for run in sorted(guest.runs)]
-
-
-def _lost(box: str, state: State) -> str:
-    """Say since when a box is lost, by the clock: that does not go stale, as minutes do."""
-    since = time.strftime("%H:%M", time.localtime(state.since or time.time()))
-    return f"{box} is unreachable since {since} ({state.why or 'it is busy'})"

@@ -119,7 +119,10 @@ class LaunchFailed:
 
 @dataclass(frozen=True, slots=True)
 class WorkCommitted:
-    """The work of a step is the commit `commit` (empty: nothing was changed) on its workspace's branch."""
+    """The work of a step is the commit `commit` (empty: nothing was changed) on its workspace's branch.
+
+    `left`: where on its box, as `address:path`, work lies that nobody committed, while nothing new was.
+    """
 
     at: float
     nonce: str
@@ -128,6 +131,7 @@ class WorkCommitted:
     commit: str
     files: int = 0
     reason: str = ""
+    left: str = ""
     kind: Literal["work_committed"] = "work_committed"
 
 

@@ -64,12 +64,18 @@ def ask_about(draft: Draft, run: Run) -> None:
 
 
 def _ask(draft: Draft, there: list[Run], text: str) -> None:
-    """Ask about one of a box's runs for all of them; those that are being ended hold nothing up."""
-    there = [run for run in there if run.ending is Ending.NOT]
+    """Ask about one of a box's runs for all of them, unless none holds anything up."""
+    there = [run for run in there if _is_waited_for(draft, run)]
     asked = {question.run for question in draft.state.open_questions if question.kind is QuestionKind.BOX}
     if there and draft.state.state in ACTIVE and not asked.intersection(run.id for run in there):
         options = (CONTINUE, SET_ASIDE, ABANDON)
         ask(draft, there[0].step, text, options, QuestionKind.BOX, there[0].id)
+
+
+def _is_waited_for(draft: Draft, run: Run) -> bool:
+    """Tell whether a step waits for a run: also for the end of one that was ended, if it is to be done again."""
+    ended = run.ending is not Ending.NOT
+    return not ended or (run.reported_at is None and not draft.step(run.step).settled)
 
 
 def _runs_on(draft: Draft, box: str) -> list[Run]:

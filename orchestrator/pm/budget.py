@@ -89,8 +89,8 @@ def see_budget(draft: Draft) -> None:
     budget = budget_of(draft.state, draft.limits)
     limited = [each for each in Measure if budget.of(each) is not None]
     over = [each for each in limited if _reached(draft.state, budget, each, draft.at, 1.0)]
-    if draft.state.steps.first(draft.state.steps.unsettled) is None:
-        over = []  # nothing is left that would use more
+    if _is_done(draft.state):
+        over = []
     for question in draft.state.open_questions:
         if question.kind is QuestionKind.BUDGET and question.measure not in over:
             withdraw_question(draft, question)
@@ -132,6 +132,8 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
     works = any(run.ending is Ending.NOT and run.reported_at is None for run in state.live_runs)
     if any(not question.step for question in state.open_questions) and not works:
         return None  # the whole task is asked about, and nobody is left to be ended
+    if Measure.TIME in state.warned and _is_done(state):
+        return None
     share = 1.0 if Measure.TIME in state.warned else WARNS
     moment = worked.since + share * budget.time - worked.time
     # Reached already, and nothing came of it: nothing is left to do, or another question holds the task.
@@ -150,6 +152,11 @@ def tells_more(state: PMState, limits: Limits, run: str, usage: Usage) -> bool:
         if most is not None and any(was < share * most <= now for share in (WARNS, 1.0)):
             return True
     return False
+
+
+def _is_done(state: PMState) -> bool:
+    """Tell whether nothing is left that would use more."""
+    return state.steps.first(state.steps.unsettled) is None
 
 
 def _stop(draft: Draft, measure: Measure, most: float) -> None:

@@ -107,7 +107,9 @@ def _due(run: Run, limits: Limits) -> tuple[float, Ending] | None:
     overdue = run.since + limits.run_time
     unheard = run.receipts and run.delivery is None
     patience = min(limits.receipt, limits.silence) if unheard else limits.silence
-    silent = run.looked_at + limits.look_again if run.looks else run.progress_at + patience
+    # What a look sees is held against what the one before saw: one right behind it would see nothing.
+    again = run.looked_at + (limits.look_again if run.looks else min(limits.look_again, patience))
+    silent = max(run.progress_at + patience, again) if run.looked_at else run.progress_at + patience
     if run.purpose is Purpose.CHECK or run.waits_for or overdue <= silent:
         return overdue, Ending.OVERDUE
     return silent, Ending.SILENT

@@ -51,6 +51,8 @@ def _gone(fact: dict[str, Any]) -> str:
 def _committed(fact: dict[str, Any]) -> str:
     commit = fact.get("commit")
     said = f"is commit {commit[:10]} ({fact.get('files', 0)} files)" if commit else "changed nothing"
+    if fact.get("left"):
+        said = f"lies uncommitted in {fact['left']}"
     if fact.get("reason"):
         said = f"could not be committed: {fact['reason']}"
     return f"the work of {fact.get('step')} {said}"

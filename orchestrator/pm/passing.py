@@ -83,12 +83,23 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
     if fact.reason:
         block(draft, fact.step, f"the work of {fact.step} could not be committed: {fact.reason}")
         return
+    if fact.left:
+        reject(draft, fact.step, _uncommitted(fact.left))
+        return
     if fact.commit:
         draft.change(StepCommitted(fact.step, fact.commit))
         go_through(draft, fact.step)
     else:
         # Nothing was changed: whether that is well is for the judges of the step to say.
         pass_step(draft, fact.step)
+
+
+def _uncommitted(left: str) -> str:
+    """Say how it goes on; an agent that had nothing to change must get through beside what others left there."""
+    return (
+        f"nothing new was committed, and work lies uncommitted in {left}: commit what is yours, and leave alone what "
+        f"is another's. If nothing was to be changed, say so by an empty commit."
+    )
 
 
 def work_merged(draft: Draft, fact: WorkMerged) -> None:

@@ -64,6 +64,9 @@ def event_landed(draft: Draft, fact: EventLanded) -> None:
 
 
 def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
+    if run.receipts and run.delivery is None and fact.event.kind in {EventKind.ASKED, EventKind.ENDED}:
+        # It works, and told nothing of its order: it need not be looked for any more.
+        draft.change(RunDelivered(run.id, Delivery.UNKNOWN))
     match fact.event.kind:
         case EventKind.STARTED:
             told(draft, run, fact, run.turn, "its program is up")

@@ -132,6 +132,10 @@ class Boxes(Protocol):
         """
         ...
 
+    def uncommitted(self, box: str, place: str) -> bool:
+        """Tell whether anything lies uncommitted in a repository there, new files too, but for what it ignores."""
+        ...
+
 
 def reached(boxes: Boxes, box: str) -> bool:
     """Tell whether a box can be spoken to, as far as is known."""
@@ -183,6 +187,10 @@ class NoBoxes:
         raise _nowhere(box)
 
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def uncommitted(self, box: str, place: str) -> bool:
         """Raise Unavailable."""
         raise _nowhere(box)
 

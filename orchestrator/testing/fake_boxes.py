@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,10 +13,12 @@ from typing import Any, Final, cast
 
 from orchestrator import places
 from orchestrator.daemon import hints as h
-from orchestrator.daemon.keeper import AGAIN, EVERY, Keeper, Ways
+from orchestrator.daemon.bringing import AGAIN
+from orchestrator.daemon.keeper import EVERY, Keeper, Ways
 from orchestrator.daemon.keepers import Keepers
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.boxes import Ground, Guest
+from orchestrator.ports.host import Standing
 from orchestrator.testing.fake_box import Box, FakeLink, FarHost, under
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_sync import FakeSync
@@ -43,8 +46,12 @@ class FakeKeeper(Keeper):
 
     def hear(self) -> None:
         """Hear of news there, or not until the schedule comes to it."""
-        if self._belief is None or self._belief.reachable:
+        if self.belief is None or self.belief.reachable:
             self._plan(EVERY if self.dice.random() < self.deaf else 0.01)
+
+    def hurry(self) -> None:
+        """Make a round soon."""
+        self._plan(0.01)
 
     def close(self) -> None:
         """Do nothing more."""
@@ -69,18 +76,24 @@ class FakeKeeper(Keeper):
         finally:
             self._at_it = False
         if not self._is_clean:
-            self._plan(max(0.0, min([self._due, *self._hauls.values()]) - self.clock.monotonic()))
+            self._plan(max(0.0, self._next - self.clock.monotonic()))
 
     @property
     def _is_clean(self) -> bool:
         """Tell whether a round by schedule would find nothing: nothing was left, or nobody may call again."""
-        belief = self._belief
+        belief, bringing = self.belief, self._bringing
         if self._closing:
             return True
-        if belief is None or belief.refused:
-            return belief is not None
-        left = bool(self._hauls) or any(self._told.values()) or self._failures
+        if belief is None:
+            return False
+        left = bringing.due < math.inf or bringing.is_troubled or self._contact.failures or not self._all_live
         return belief.reachable and not left and self._due > self.clock.monotonic() + AGAIN
+
+    @property
+    def _all_live(self) -> bool:
+        """Tell whether each run was seen alive: of one that was not, another look may be waited for."""
+        seen = [self._seen.get(places.run_home(each.home, run)) for each in self.guests for run in each.runs]
+        return all(each is not None and each.observation.standing is Standing.ALIVE for each in seen)
 
     @property
     def _deaf(self) -> bool:
@@ -143,11 +156,6 @@ class FakeBoxes(Keepers[FakeKeeper]):
         del box
         return ENVIRON
 
-    def hurry(self, box: str) -> None:
-        """Have a box looked at now."""
-        if box in self._keepers:
-            self._keepers[box].hurry()
-
     def ground(self, guest: Guest) -> Ground:
         """Make a task's folders there."""
         keeper = self._keeper(guest.box)
@@ -188,6 +196,11 @@ class FakeBoxes(Keepers[FakeKeeper]):
         """Fetch HEAD there."""
         del project, ref
         return self._link(box).run("bring", lambda: self._machines[box].clone.head(place))
+
+    def uncommitted(self, box: str, place: str) -> bool:
+        """Nothing is: agents there commit all that they do."""
+        del place
+        return self._link(box).run("uncommitted", lambda: False)
 
     def close(self) -> None:
         """Let go of all; what lives there goes on."""

@@ -155,13 +155,28 @@ def test_only_lines_of_ours_are_read(
         wait_until(lambda: channel.read(1) and False)
 
 
+@pytest.mark.parametrize("how", ["look"], indirect=True)
+def test_a_box_that_grants_no_more_watches_is_told_once(
+    link: Link, tasks: list[There], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = f"echo blind; echo 'change {A}/runs'"
+    monkeypatch.setattr(channels, "_START", f"echo 'ready inotify'; read -r _; {words}; {words}; read -r _")
+    channel = Channel(link, tasks, os.environ, beat=0.1)
+    wait_until(lambda: channel.read(1))
+    assert wait_until(lambda: channel.read(1)) == {News(A, Part.RUNS)}
+    assert channel.blind
+    channel.close()
+    assert caplog.text.count("it grants no more watches") == 1
+
+
 @pytest.mark.parametrize("how", ["inotify"], indirect=True)
 def test_tasks_for_which_a_command_has_no_room_are_left_to_the_schedule(
-    box: Box, link: Link, tasks: list[There]
+    box: Box, link: Link, tasks: list[There], caplog: pytest.LogCaptureFixture
 ) -> None:
     many = [There(f"t-{number:08x}", "t", f"{box.home}/{'x' * 200}", "/own") for number in range(200)]
     channel = Channel(link, [*tasks, *many], os.environ)
     assert channel.unwatched
+    assert f"{len(channel.unwatched)} tasks are too many to be watched there" in caplog.text
     wait_until(lambda: channel.read(1))
     put(f"{tasks[0].shared}/handoffs/a.md")
     assert wait_until(lambda: channel.read(1)) == {News(A, Part.HANDOFFS)}

@@ -1,4 +1,4 @@
-"""Files put on a real box and read there: whole or not at all, whatever they are called, and by a deadline."""
+"""Files put on a real box: whole or not at all, whatever they are called, and by a deadline."""
 
 import os
 import time
@@ -13,7 +13,7 @@ from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Cut, Unreachable, Way
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.files import TEMPORARY, Unreadable
+from orchestrator.ports.files import TEMPORARY
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 
@@ -48,13 +48,11 @@ def strays(folder: Path) -> list[Path]:
     return list(folder.glob(f"{TEMPORARY}*"))
 
 
-def test_every_name_and_every_byte_arrives_and_comes_back(link: Link, box: Box) -> None:
+def test_every_name_and_every_byte_arrives(link: Link, box: Box) -> None:
     data = {name: os.urandom(number * 40_000) for number, name in enumerate(NAMES)}
     with sftp.opened(link) as there:
         for name, content in data.items():
             there.put(f"{box.home}/{name}", content)
-        for name, content in data.items():
-            assert there.read(f"{box.home}/{name}", len(content)) == content
     assert {path.name: path.read_bytes() for path in box.home.iterdir()} == data
     assert {path.stat().st_mode & 0o7777 for path in box.home.iterdir()} == {0o600}
     assert box.logins() == 1
@@ -81,39 +79,6 @@ def test_folders_are_made_with_what_is_above_them(link: Link, box: Box) -> None:
             there.make_folder(f"{box.home}/.local/state/it's one")
     made = box.folder / "disk/state"
     assert [path.stat().st_mode & 0o7777 for path in (made, made / "it's one")] == [0o700, 0o700]
-
-
-def test_what_is_no_plain_file_is_not_read(link: Link, box: Box) -> None:
-    (box.home / "secret").write_text("secret")
-    (box.home / "link").symlink_to("secret")
-    os.mkfifo(box.home / "pipe")
-    with sftp.opened(link) as there:
-        for name in ("link", "pipe", "", "missing"):
-            with pytest.raises(Unreadable):
-                there.read(f"{box.home}/{name}", 100)
-        with pytest.raises(Unreadable, match="more than 5 bytes"):
-            there.read(f"{box.home}/secret", 5)
-        # Refused ahead of reading: what tells no size has all the more.
-        with pytest.raises(Unreadable, match="more than 5 bytes"):
-            there.read("/proc/self/environ", 5)
-
-
-def test_an_entry_tells_what_lies_there(link: Link, box: Box) -> None:
-    (box.home / "a").write_text("four")
-    os.utime(box.home / "a", (1_000_000_000, 1_000_000_000))
-    (box.home / "link").symlink_to("a")
-    with sftp.opened(link) as there:
-        seen = there.entry(f"{box.home}/a")
-        assert seen is not None
-        assert (seen.name, seen.size, seen.mtime_ns) == ("a", 4, 10**18)
-        assert (seen.is_file, seen.is_folder) == (True, False)
-        folder, lead = there.entry(str(box.home)), there.entry(f"{box.home}/link")
-        assert folder is not None
-        assert folder.is_folder
-        assert lead is not None
-        assert not lead.is_file
-        assert there.entry(f"{box.home}/missing") is None
-        assert there.entry(f"{box.home}/missing/deep") is None
 
 
 def test_what_the_box_will_not_do_is_told_and_leaves_nothing(link: Link, box: Box) -> None:

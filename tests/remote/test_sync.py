@@ -19,6 +19,7 @@ from orchestrator.hosts.ssh.child import Ended, run_child
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror
+from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.reconcile import Bounds
 from orchestrator.hosts.ssh.states import Unreachable, Way
 from orchestrator.hosts.ssh.sync import Here, TaskSync
@@ -173,33 +174,35 @@ def test_folders_that_are_gone_stop_the_sync_and_are_not_made_anew_unasked(world
     for again in (sync, world.sync()):
         with pytest.raises(Emptied, match="emptied, or its disk is not mounted"):
             again.pull([RUN])
-        with pytest.raises(Emptied):
+        with pytest.raises(Emptied) as told:
             again.prepare()
     assert world.arrived() == before
-    world.sync().prepare(anew=True)
+    _, _, advice = str(told.value).partition("begin anew there: ")
+    subprocess.run(["sh", "-c", advice], cwd="/", capture_output=True, timeout=10, check=True)
+    world.sync().prepare()
     assert world.sync().pull([RUN]).ended == ""
     assert world.arrived() == before
 
 
-def test_orders_and_answers_go_there_and_no_name_leads_elsewhere(world: World) -> None:
+def test_answers_go_there_and_no_name_leads_elsewhere(world: World) -> None:
     sync = world.prepared()
-    order = "pm-20251127-154500.md"
-    sync.send_handoff(order, b"do it")
     sync.send_answer(RUN, f"{RUN}.1.2", b"allow")
-    assert (world.shared / "handoffs" / order).read_bytes() == b"do it"
     assert (world.own / "runs" / RUN / "answers" / f"{RUN}.1.2").read_bytes() == b"allow"
-    for name in ("../x.md", "x.md", "-pm.md", ""):
+    for run, name in ((RUN, "../x"), (RUN, "-x"), (RUN, ".x"), (RUN, ""), ("../r", "x")):
         with pytest.raises(BadName):
-            sync.send_handoff(name, b"")
-        with pytest.raises(BadName):
-            sync.send_answer(RUN, name.replace("x.md", "../x"), b"") if name != "x.md" else sync.send_answer(
-                "../r", "x", b""
-            )
-    # It comes back to nobody, and is no news.
+            sync.send_answer(run, name, b"")
+
+
+def test_an_order_that_was_sent_comes_back_to_nobody_and_is_not_the_box_s_to_change(world: World) -> None:
+    sync = world.prepared()
+    order = "handoffs/pm-20251127-154500.md"
+    put(world.here.folder / order, b"do it")
+    assert push(world.link, world.here.folder, ["handoffs"], str(world.shared), os.environ) == ""
+    assert (world.shared / order).read_bytes() == b"do it"
     assert sync.pull([RUN]) == Pulled()
-    put(world.shared / "handoffs" / order, b"do something else")
-    assert [name for name, _ in sync.pull([RUN]).refused] == [f"handoffs/{order}"]
-    assert not world.arrived()
+    put(world.shared / order, b"do something else")
+    assert [name for name, _ in sync.pull([RUN]).refused] == [order]
+    assert world.arrived() == {order: b"do it"}
 
 
 # What comes -----------------------------------------------------------------------------------------

@@ -56,6 +56,20 @@ def test_a_developer_on_a_box_does_its_work_there_and_its_commits_are_judged_and
     assert far == {"dev:greet"}
 
 
+def test_a_developer_that_leaves_its_work_uncommitted_on_its_box_is_told_so_and_commits_it(
+    boxes: Boxes, world: World
+) -> None:
+    box = furnished(boxes, world, "alpha")
+    world.begin({"dev:greet": [{}, COMMIT]}, config=[cwd(box), "bring: branch"])
+    world.until_is("complete")
+    assert [step for _, step in world.lives] == [*ONE_EACH[:2], *["dev:greet"] * 2, *ONE_EACH[3:]]
+    left = f"alpha:{box.home}/repo"
+    assert [fact.get("left", "") for fact in world.story().facts("work_committed")] == [left, ""]
+    assert f"work lies uncommitted in {left}: commit what is yours" in world.story().orders("dev:greet")[1]
+    assert world.git("show", "task/t1:pkg/greet.py") == "NAME = 'greet'"
+    assert world.git("log", "--format=%s", "main..task/t1") == "work"
+
+
 def test_two_boxes_whose_links_are_cut_twice_and_a_daemon_that_is_killed_change_nothing(
     boxes: Boxes, world: World
 ) -> None:

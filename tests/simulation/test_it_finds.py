@@ -26,6 +26,7 @@ small life that is killed ahead of each. All of them take some 10 s together.
 | asks_twice                   | ask once (law 10)                                 | f0, day 0.04 |
 | shows_what_was               | state.json is what the journal says (H2)          | f0, day 0.01 |
 | tells_an_old_page            | progress.md is what lies on the disk (H11)        | f0, day 0.01 |
+| leaves_the_shelved_unheard   | each request has its reply                        | s3, day 0.60 |
 
 Of agents on boxes, in worlds that have some (g0, g1 …), of which twenty hold while nothing is broken. They take
 minutes, and are run by `scripts/test -- -m thorough tests/simulation`:
@@ -50,7 +51,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from orchestrator import places
-from orchestrator.daemon import doing, engine, intake, journal, keeper, lives, requests, task
+from orchestrator.daemon import doing, engine, intake, journal, keeper, lives, requests, shelf, task
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act import launch as launching
 from orchestrator.hosts import claims
@@ -58,6 +59,7 @@ from orchestrator.hosts.ssh.states import Cut
 from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone, WorkMerged
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Life, Quiet
+from orchestrator.model.settings import DaemonSettings, LogSettings, Settings
 from orchestrator.pm import advance, draft, gates, reports, silence
 from orchestrator.pm import boxes as pm_boxes
 from orchestrator.pm import decide as decide_module
@@ -288,12 +290,17 @@ def tells_an_old_page(patch):
     patch.setattr(scribe.Scribe, "_artifacts", lambda self, notes: {})
 
 
+def leaves_the_shelved_unheard(patch):
+    """A rescan does not look at what is asked of a shelved task: the bell may not have been heard."""
+    patch.setattr(shelf.Shelf, "keeps", lambda self, home: home.name in self)
+
+
 def looks_after_the_haul(patch):
     """A box is asked what became of its runs when all was brought: they say their last words in between."""
     publish = keeper.Keeper._publish
 
     def late(self, guest, seen, *, gone):
-        self.clock.sleep(5.0)
+        self.clock.sleep(60.0)
         folders = [places.run_home(guest.home, run) for run in sorted(guest.runs)]
         again = self.ways.host.observe_all(folders)
         publish(
@@ -384,10 +391,12 @@ ROUGH = replace(
 """Much goes wrong, and the user is restless: half a day of it holds what a calmer world has in weeks."""
 
 
+ENDS = {"complete", "failed", "stopped"}
+
+
 def a_rough_life(worlds):
-    """Let worlds live for half a day each, until one fails."""
-    for number in range(worlds):
-        live(f"f{number}", 0.5, climate=ROUGH)
+    """Let worlds live for half a day each, until one fails, and return what came of them."""
+    return [live(f"f{number}", 0.5, climate=ROUGH) for number in range(worlds)]
 
 
 ON_BOXES = replace(
@@ -410,9 +419,22 @@ def on_boxes(fate):
 
 
 def a_life_on_boxes(worlds):
-    """Let worlds whose agents live on boxes live for some hours each, until one fails."""
+    """Let worlds whose agents live on boxes live for some hours each, until one fails; return what came of them."""
+    return [live(f"g{number}", 0.4, climate=ON_BOXES, world_of=on_boxes) for number in range(worlds)]
+
+
+def soon_shelved(fate):
+    """Three tasks that are shelved whenever nothing came for a minute."""
+    settings = Settings(daemon=DaemonSettings(shelve_after=60), logs=LogSettings(pack_after=60))
+    settings = replace(settings, limits=replace(settings.limits, check_in=60))
+    wishes = (Wish("alpha"), Wish("beta", checks=True), Wish("gamma", tells=True))
+    return World(fate, wishes, Manners(bad=0.1, odd=0.2, longest=60.0, subtasks=1), settings, deaf=0.5)
+
+
+def a_life_on_the_shelf(worlds):
+    """Let worlds whose tasks are soon shelved, and wanted again, live for half a day each, until one fails."""
     for number in range(worlds):
-        live(f"g{number}", 0.4, climate=ON_BOXES, world_of=on_boxes)
+        live(f"s{number}", 0.5, climate=ROUGH, world_of=soon_shelved)
 
 
 def a_kill_ahead_of_every_change(changes):
@@ -433,7 +455,7 @@ class Breakage:
 
     break_it: Callable[[pytest.MonkeyPatch], None]
     most: int = 10
-    seen_in: Callable[[int], None] = a_rough_life
+    seen_in: Callable[[int], object] = a_rough_life
 
 
 BREAKAGES = [
@@ -458,6 +480,7 @@ BREAKAGES = [
     Breakage(asks_twice),
     Breakage(shows_what_was),
     Breakage(tells_an_old_page),
+    Breakage(leaves_the_shelved_unheard, 10, a_life_on_the_shelf),
 ]
 
 
@@ -489,8 +512,17 @@ def test_it_finds_a_daemon_with_boxes_that(breakage, monkeypatch):
 
 
 def test_it_finds_nothing_in_a_daemon_that_is_whole():
-    a_rough_life(2)
+    for outcome in a_rough_life(2):
+        assert set(outcome.tasks.values()) <= ENDS
+        assert outcome.counts["deaths of the daemon"] > 0
+
+
+def test_it_finds_nothing_on_the_shelf_of_a_daemon_that_is_whole():
+    a_life_on_the_shelf(2)
 
 
 def test_it_finds_nothing_on_boxes_in_a_daemon_that_is_whole():
-    a_life_on_boxes(2)
+    for outcome in a_life_on_boxes(2):
+        assert set(outcome.tasks.values()) <= ENDS
+        assert outcome.counts["runs on boxes"] > 0
+        assert outcome.counts["fact: box_lost"] > 0

@@ -10,8 +10,10 @@ from orchestrator.formats.agent_file import (
     render_claude_agent,
     render_kiro_agent,
 )
+from orchestrator.formats.preamble import preamble
 from orchestrator.formats.report import read_report
-from orchestrator.model.agents import Role
+from orchestrator.model.agents import REMOTE_ROLES, Role
+from orchestrator.model.plan import Gate
 from orchestrator.shipped import shipped
 
 PATHS = {path.stem: path for path in shipped("agents").glob("*.md")}
@@ -52,6 +54,29 @@ def test_each_is_told_the_rules(agent):
     assert re.search(r"(not talk to other agents|talk to nobody|Agents never talk to one another)", text)
     assert "at least every 20 minutes" in text
     assert re.search(r"(exactly one report|one report|One handoff per decision)", text)
+
+
+@pytest.mark.parametrize("role", sorted(REMOTE_ROLES))
+def test_who_may_work_on_a_box_is_not_kept_from_the_commits_that_are_asked_for_there(role):
+    asked = preamble(
+        agent=role,
+        role=Role(role),
+        task="demo",
+        at=0,
+        cwd="/repo",
+        task_dir="/repo/tasks/demo",
+        artifacts="/repo/tasks/demo/artifacts/code",
+        scratchpad="/repo/tasks/demo/scratchpad/dev",
+        run="r-1",
+        order_name="pm-1.md",
+        order="Do it.",
+        gates=(Gate.COMMIT,),
+        remote_host="box",
+    )
+    assert re.search(r"### Remote Setup\n[^#]*\nCommit your work with git", asked)
+    text = " ".join(read_agent(PATHS[role].read_bytes(), role, trusted=True).prompt.split())
+    against = re.findall(r"[^.:]*\b(?:not|never|nothing|no)\b[^.:]*\bcommit[^.:]*", text, re.IGNORECASE)
+    assert [each for each in against if "unless the Remote Setup" not in each] == []
 
 
 @pytest.mark.parametrize("name", ["review", "test"])

@@ -11,9 +11,12 @@ from orchestrator.daemon.world import Places, World, tree_of
 from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import WorkCommitted, WorkMerged
+from orchestrator.model.plan import Gate
 from orchestrator.pm.places import place_of
 
 if TYPE_CHECKING:
+    from orchestrator.model.plan import Step
+    from orchestrator.model.task import Place
     from orchestrator.pm.state import PMState
     from orchestrator.ports.workspaces import Tree, Workspaces
 
@@ -31,16 +34,36 @@ def commit(world: World, state: PMState, action: Commit, where: Places, at: floa
     """
     step, tree = state.steps[action.step], _tree(state, action.step, where)
     about = f"Subtask {step.subtask or step.id}, attempt {step.attempt}."
-    place = place_of(state.brief.config, step.agent)
+    place, left = place_of(state.brief.config, step.agent), ""
     try:
         if place is not None and place.host:
-            brought = world.boxes.bring(place.host, place.path, tree.project, f"{tree.keep_prefix}brought")
-            made, files = world.workspaces.adopt(tree, step.attempt, brought)
+            made, files = _brought(world, step, place, tree)
+            if not made and world.boxes.uncommitted(place.host, place.path):
+                left = f"{place.host}:{place.path}"
         else:
             made, files = world.workspaces.commit(tree, message(f"{state.name}: {step.title}", about))
     except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
-    return WorkCommitted(at, action.id, action.step, action.attempt, made, files)
+    return WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
+
+
+def bring_judged(world: World, state: PMState, step: Step, tree: Tree) -> None:
+    """Bring the work that a step judges from its box, if it was handed in for review ahead of its commit.
+
+    Raises as `commit` does; and Refused: git will not.
+    """
+    judged = state.steps.get(step.judges)
+    if judged is None or judged.commit or Gate.COMMIT not in judged.gates:
+        return
+    place = place_of(state.brief.config, judged.agent)
+    if place is not None and place.host:
+        _brought(world, judged, place, tree)
+
+
+def _brought(world: World, step: Step, place: Place, tree: Tree) -> tuple[str, int]:
+    """Fetch what an agent committed on its box into its tree here; return the commit, if it is new, and its files."""
+    brought = world.boxes.bring(place.host, place.path, tree.project, f"{tree.keep_prefix}brought")
+    return world.workspaces.adopt(tree, step.attempt, brought)
 
 
 def message(title: str, about: str) -> str:

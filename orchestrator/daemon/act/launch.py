@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
 
 from orchestrator import places
+from orchestrator.daemon.act.finish import bring_judged
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.daemon.transcripts import remembered
 from orchestrator.daemon.world import (
@@ -122,6 +123,8 @@ def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places
         return workspace_of(state, run, where)
     launched = world.files.entry(places.run_home(where.home, run.id) / LAUNCHED) is not None
     if launched or step.keep_tree or not _makes_ready(step, run, state):
+        if not launched:
+            bring_judged(world, state, step, tree)
         return world.workspaces.where(tree)
     return world.workspaces.prepare(tree, step.attempt)
 

@@ -6,7 +6,7 @@ news, so a channel begins by naming every task.
 
 from __future__ import annotations
 
-import shlex
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -16,9 +16,12 @@ from typing import Final, NamedTuple
 
 from orchestrator.hosts.ssh.child import Late
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.master import line_of
 from orchestrator.hosts.ssh.states import Cut
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
 from orchestrator.hosts.ssh.there import There
+
+log = logging.getLogger(__name__)
 
 BEAT: Final = 5.0
 """Seconds between two signs of life, of either side."""
@@ -89,6 +92,9 @@ class Channel:
         self._link = link
         self._beat, self._silence = beat, silence
         line, self.unwatched = _command(tasks, beat, silence)
+        if self.unwatched:
+            told = f"{len(self.unwatched)} tasks are too many to be watched there"
+            log.warning("box %s: %s, and are looked at on schedule", link.address, told)
         self._all = frozenset(News(task.task, part) for task in tasks for part in Part)
         self._labels = {_label(news): news for news in self._all}
         self.how = ""
@@ -173,6 +179,11 @@ class Channel:
             case [b"alive"]:
                 pass
             case [b"blind"]:
+                if not self.blind:
+                    told = "it grants no more watches (fs.inotify.max_user_watches)"
+                    log.warning(
+                        "box %s: %s: some folders are looked at on schedule", self._link.address, told
+                    )
                 self.blind = True
             case [b"change", name] if (news := self._labels.get(name.decode(errors="replace"))) is not None:
                 self._changed.add(news)
@@ -208,7 +219,7 @@ def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, 
         f"{beat:g}",
         f"{silence:g}",
     ]
-    line, left = shlex.join(words), list[str]()
+    line, left = line_of(words), list[str]()
     for task in tasks:
         folders = [
             (Part.HANDOFFS, "0", f"{task.shared}/handoffs"),
@@ -217,7 +228,7 @@ def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, 
             (Part.RUNS, "1", f"{task.own}/runs"),
         ]
         labelled = [(_label(News(task.task, part)), depth, folder) for part, depth, folder in folders]
-        more = shlex.join([word for words in labelled for word in words])
+        more = line_of([word for words in labelled for word in words])
         if len(line) + len(more.encode(errors="surrogateescape")) > LONGEST:
             left.append(task.task)
         else:

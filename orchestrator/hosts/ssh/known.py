@@ -27,7 +27,7 @@ class Base:
     """What was brought last under a name: its digest, and the stamp of the mirror's file then."""
 
     digest: str
-    stamp: Stamp | None
+    stamp: Stamp
 
 
 def stamp(entry: Entry) -> Stamp:
@@ -54,8 +54,8 @@ class Known:
         self.prepared = True
         self._note("prepared")
 
-    def brought(self, name: str, digest: str, seen: Stamp | None) -> None:
-        """Remember what lies here under a name, or did. `seen` is the mirror's stamp of it, if it came from there."""
+    def brought(self, name: str, digest: str, seen: Stamp) -> None:
+        """Remember what was brought under a name. `seen` is the mirror's stamp of it."""
         if self.bases.get(name) != (base := Base(digest, seen)):
             self.bases[name] = base
             self._note("base", name, digest, seen)
@@ -104,8 +104,6 @@ class Known:
                 self.prepared = True
             case ["base", str(name), str(digest), [int(inode), int(mtime), int(size)]]:
                 self.bases[name] = Base(digest, (inode, mtime, size))
-            case ["base", str(name), str(digest), None]:
-                self.bases[name] = Base(digest, None)
             case ["told", str(name), str(why)]:
                 self.told[name] = why
             case _:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,9 +70,11 @@ def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
     """
     ended = link.run(["cat", "--", *(f"{folder}/{MARK}" for folder in folders)])
     if ended.status or ended.out.decode(errors="replace") != f"{task}\n" * len(folders):
+        marks = [f"{folder}/{MARK}" for folder in folders]
         raise Emptied(
             f"{link.address}: {' or '.join(folders)} lacks the file {MARK} of task {task}: it was emptied, or its "
-            "disk is not mounted; nothing is brought until it is back"
+            "disk is not mounted; nothing is brought until it is back. Was it emptied on purpose, begin anew there: "
+            f"{shlex.join(['mkdir', '-p', *folders])} && echo {task} | {shlex.join(['tee', *marks])}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Files on a box, by paramiko's SFTP over a channel of the shared connection: no name there is ever a shell's word."""
+"""Files put on a box, by paramiko's SFTP over a channel of the shared connection: no name is ever a shell's word."""
 
 from __future__ import annotations
 
@@ -11,24 +11,18 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.hosts.ssh.link import DEADLINE, Link
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
-from orchestrator.ports.files import TEMPORARY, Entry, Unreadable
+from orchestrator.ports.files import TEMPORARY
 
 if TYPE_CHECKING:
-    from paramiko.sftp_attr import SFTPAttributes
     from paramiko.sftp_client import SFTPClient
-
-_SECOND: Final = 1_000_000_000
 
 
 class Sftp:
     """Files of one box, while its channel is held. Paths are absolute; what is not UTF-8 in them goes by surrogates.
-
-    SFTP knows no O_NOFOLLOW: a link is looked for ahead of reading, and one that is put there in that moment is
-    followed, as far as its user may read. So what is read here is data of that user, and nothing more.
 
     Every call raises as `Link.run` does, and Unavailable where the box says no (no room, no right, no folder).
     """
@@ -72,35 +66,6 @@ class Sftp:
                     # Two may make it at once; SFTP has no word for "it exists".
                     if not self._is_folder(name):
                         raise
-
-    def read(self, path: str, limit: int) -> bytes:
-        """Return the bytes of a plain file, if they are at most `limit`.
-
-        Raises:
-            Unreadable: it is not there, no plain file, or larger.
-
-        """
-        entry = self.entry(path)
-        if entry is None or not entry.is_file:
-            raise Unreadable(f"{self._box}: {path!a} is {'not there' if entry is None else 'no plain file'}")
-        data = b""
-        if entry.size <= limit:
-            with self._asking("read", path), self._client.open(_encoded(path), "rb") as file:
-                data = file.read(limit + 1)
-        if max(entry.size, len(data)) > limit:
-            raise Unreadable(f"{self._box}: {path!a} has more than {limit} bytes")
-        return data
-
-    def entry(self, path: str) -> Entry | None:
-        """Return one name's entry, links not followed, or None if it is not there. Its inode is 0: SFTP tells none."""
-        with self._asking("look at", path):
-            try:
-                seen = self._client.lstat(_encoded(path))
-            except OSError as error:
-                if error.errno == errno.ENOENT:
-                    return None
-                raise
-        return _entry(PurePosixPath(path).name, seen)
 
     def _is_folder(self, path: str) -> bool:
         """Tell whether there is a folder, or a link to one: a home may lie on another disk."""
@@ -165,9 +130,3 @@ def _encoded(path: str) -> bytes:
         return os.fsencode(path)
     except UnicodeEncodeError as error:
         raise Refused(f"{path[:80]!a} holds half a character") from error
-
-
-def _entry(name: str, seen: SFTPAttributes) -> Entry:
-    mode = seen.st_mode or 0
-    mtime = (seen.st_mtime or 0) * _SECOND
-    return Entry(name, 0, mtime, seen.st_size or 0, stat.S_ISREG(mode), stat.S_ISDIR(mode))

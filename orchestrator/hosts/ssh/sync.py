@@ -1,4 +1,4 @@
-"""One task on one box: its folders made there, orders and answers sent, and what its agents write brought here.
+"""One task on one box: its folders made there, answers sent, and what its agents write brought here.
 
 What steers (handoffs, events, exits) comes ahead of what is large (artifacts, logs), by calls of rsync of its own: a
 tree of many gigabytes holds up no report. And nothing is published here ahead of what was there before it:
@@ -18,11 +18,9 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from orchestrator.formats.handoff_name import split_handoff_name
 from orchestrator.formats.report import read_report
 from orchestrator.hosts.ssh.known import Known
 from orchestrator.hosts.ssh.link import Link
@@ -109,8 +107,8 @@ class TaskSync:
 
     # There ----------------------------------------------------------------------------------------
 
-    def prepare(self, *, anew: bool = False) -> None:
-        """Make the task's folders there. Again is fine; folders that were made and are gone are made `anew` only.
+    def prepare(self) -> None:
+        """Make the task's folders there. Again is fine; of what was made and is gone the user is to say that it may be.
 
         Raises:
             Emptied: they were made before, and are not there: a disk that is not mounted is not written beneath.
@@ -119,22 +117,12 @@ class TaskSync:
             Unreachable, Cut, NotLetIn: as `Link.run` does.
 
         """
-        if self._known.prepared and not anew:
+        if self._known.prepared:
             self._check_marks()
         make_folders(self._link, self._there, list(FOLDERS))
         if not self._known.prepared:
             self._known.prepare()
             self._known.keep()
-
-    def send_handoff(self, name: str, data: bytes) -> None:
-        """Put an order into `handoffs/` there, whole or not at all; again is fine. Raises as `Sftp.put` does."""
-        if split_handoff_name(name) is None:
-            raise BadName(f"{name[:80]!a} is no name of a handoff")
-        with opened(self._link) as there:
-            there.put(f"{self._there.shared}/handoffs/{name}", data)
-        # What comes back of it is no news, also where it does not lie here yet.
-        self._known.brought(f"handoffs/{name}", sha256(data).hexdigest(), None)
-        self._known.keep()
 
     def send_answer(self, run: str, name: str, data: bytes) -> None:
         """Put the answer to an event into its run's folder there; again is fine. Raises as `Sftp.put` does."""
@@ -292,7 +280,7 @@ class TaskSync:
 
     def _had(self) -> int:
         bases = self._known.bases.items()
-        return sum(base.stamp[2] for name, base in bases if base.stamp and name.startswith("artifacts/"))
+        return sum(base.stamp[2] for name, base in bases if name.startswith("artifacts/"))
 
     def _left(self, took: Took, misnamed: Iterable[str] = ()) -> Pulled:
         """Return what was left lying, there or in the mirror, as far as it was not told before."""

@@ -17,8 +17,8 @@ from orchestrator.testing.simulation.world import World
 ZONE: Final = "CET-1CEST,M3.5.0,M10.5.0/3"
 """Central Europe by its rules: no table of zones is needed to know it."""
 
-BOXED: Final = 0.0
-"""The share of drawn tasks that have agents on boxes: none, until such worlds were lived in by the thousand days."""
+BOXED: Final = 0.15
+"""The share of drawn tasks that have agents on boxes."""
 
 BEGINNINGS: Final = (
     START,

@@ -59,7 +59,7 @@ class Evidence:
                 step = was.runs[run].step
                 if was.runs[run].purpose == "check":
                     self.checks[step, was.runs[run].attempt] = fact.exit.code
-            case f.WorkCommitted(step=step, attempt=attempt, reason=""):
+            case f.WorkCommitted(step=step, attempt=attempt, reason="", left=""):
                 self.committed.add((step, attempt))
                 if fact.commit:
                     self.commits[step, attempt] = fact.commit

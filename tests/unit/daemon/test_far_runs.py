@@ -38,10 +38,11 @@ class FarHost:
     def __init__(self) -> None:
         self.ends = 0
         self.lost = False
+        self.standing = Standing.NOT_CLAIMED
 
     def observe(self, folder: Path) -> Observation:
         del folder
-        return Observation(Standing.NOT_CLAIMED)
+        return Observation(self.standing)
 
     def end(self, folder: Path, *, kill: bool) -> None:
         del folder, kill
@@ -141,6 +142,14 @@ def test_a_run_that_was_forestalled_and_came_all_the_same_is_left_alone():
         desk.clock.advance(Settings().limits.end_grace)
         desk.doing.see_what_is_due(desk.story.state, WHERE)
     assert desk.boxes.there.ends == 1
+
+
+def test_one_that_came_just_ahead_of_being_forestalled_lives_on():
+    """Its box was back, and it was sent there again."""
+    desk = Desk(OneBox())
+    desk.boxes.there.standing = Standing.ALIVE
+    desk.doing.forestall(desk.story.state, desk.run.id)
+    assert desk.boxes.there.ends == 0
 
 
 def test_one_that_still_has_not_come_is_forestalled_again():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,7 +11,7 @@ import pytest
 
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.doing import Doing
-from orchestrator.daemon.world import Places
+from orchestrator.daemon.world import Places, tree_of
 from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import WorkCommitted, WorkMerged
@@ -69,26 +70,74 @@ def test_where_it_never_can_the_reason_is_the_outcome(state):
 
 
 class Bringing:
-    """Boxes from which commits can be brought."""
+    """Boxes from which commits can be brought. `left`: whether work lies uncommitted there, or why nobody can tell."""
+
+    def __init__(self, *, left: bool | Exception = False) -> None:
+        self.left = left
 
     def bring(self, box, place, project, ref):
         assert (box, place, project) == ("me@box", "/repo", WHERE.code)
         assert ref.startswith("refs/tasks/task/demo/one/")
         return "b" * 40
 
+    def uncommitted(self, box, place):
+        assert (box, place) == ("me@box", "/repo")
+        if isinstance(self.left, Exception):
+            raise self.left
+        return self.left
+
 
 class Adopting:
-    """Workspaces that take what was made elsewhere, and commit nothing themselves."""
+    """Workspaces that take what was made elsewhere, and commit nothing themselves. `new`: they did not have it yet."""
+
+    def __init__(self, *, new: bool = True) -> None:
+        self.new = new
 
     def adopt(self, tree, attempt, commit):
-        return commit, attempt + 1
+        return (commit, attempt + 1) if self.new else ("", 0)
 
 
-def test_the_work_of_an_agent_on_a_box_is_what_it_committed_there():
-    story = Story(cwd=Place("/repo", "me@box"), bring=Bring.BRANCH)
-    state = story.planned("one").state
-    done = finish.commit(world_of(Adopting(), Bringing()), state, COMMIT, WHERE, 1.0)
-    assert (done.commit, done.files, done.reason) == ("b" * 40, 2, "")
+@pytest.fixture
+def far():
+    """A task whose developer works on a box."""
+    return Story(cwd=Place("/repo", "me@box"), bring=Bring.BRANCH).planned("one").state
+
+
+def test_the_work_of_an_agent_on_a_box_is_what_it_committed_there(far):
+    done = finish.commit(world_of(Adopting(), Bringing(left=True)), far, COMMIT, WHERE, 1.0)
+    assert (done.commit, done.files, done.reason, done.left) == ("b" * 40, 2, "", "")
+
+
+@pytest.mark.parametrize(("left", "told"), [(True, "me@box:/repo"), (False, "")])
+def test_where_nothing_new_was_committed_on_a_box_it_is_told_whether_work_lies_there_uncommitted(
+    far, left, told
+):
+    done = finish.commit(world_of(Adopting(new=False), Bringing(left=left)), far, COMMIT, WHERE, 1.0)
+    assert (done.commit, done.reason, done.left) == ("", "", told)
+
+
+def test_while_nobody_can_tell_what_lies_uncommitted_on_a_box_nothing_is_said_of_the_step(far):
+    lost = Bringing(left=Unavailable("me@box is unreachable"))
+    with pytest.raises(Unavailable):
+        finish.commit(world_of(Adopting(new=False), lost), far, COMMIT, WHERE, 1.0)
+
+
+@pytest.mark.parametrize(("commit", "brought"), [("", ["b" * 40]), ("c" * 40, [])])
+def test_work_that_was_handed_in_for_review_ahead_of_its_commit_is_brought_for_its_judge(
+    far, commit, brought
+):
+    """Else the reviewer's tree is not there: what it is to look at lies on the box alone."""
+    seen: list[str] = []
+    workspaces = SimpleNamespace(adopt=lambda _tree, _attempt, brought: seen.append(brought))
+    made = replace(far.steps["dev:one"], commit=commit)
+    state = replace(far, steps=far.steps.with_step(made))
+    judge = replace(far.steps["review:one"], judges="dev:one")
+    tree = tree_of(state, judge, WHERE)
+    assert tree is not None
+    finish.bring_judged(world_of(workspaces, Bringing()), state, judge, tree)
+    assert seen == brought
+    finish.bring_judged(world_of(workspaces, Bringing()), state, replace(judge, judges=""), tree)
+    assert seen == brought
 
 
 class Later:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+from functools import partial
 
 import pytest
 
@@ -40,4 +41,32 @@ def test_a_journal_that_fails_under_a_request_ends_the_daemon_and_the_next_one_h
         world.boot()
         (task,) = world.tasks().values()
     assert task.engine.lines == 1
+    assert not world.complaints
+
+
+def test_a_start_has_every_lost_box_called_again():
+    """What kept the task from going on may be mended: a box that refuses is not called unless somebody says so."""
+    world = World(Fate("loop"), (Wish("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False)
+    (wish,) = world.wishes
+    with listening(world):
+        world.boot()
+        world.start(wish, "much to do", ("it works",))
+        box = world.boxes["near"]
+        while not any(run.far for task in world.tasks().values() for run in task.engine.state.live_runs):
+            assert world.go_on(until=world.clock.monotonic() + 86400)
+        box.refuses = True
+        assert world.daemon.loop is not None
+        belief = partial(world.daemon.loop.office.world.boxes.belief, "near")
+        while (believed := belief()) is None or believed.reachable:
+            assert world.go_on(until=world.clock.monotonic() + 86400)
+        world.ask(wish, "stop")
+        box.refuses = False
+        assert world.go_on(until=world.clock.monotonic() + 86400)
+        believed = belief()
+        assert believed is not None
+        assert believed.refused
+        world.start(wish, "much to do", ("it works",))
+        until = world.clock.monotonic() + 60
+        while (believed := belief()) is None or not believed.reachable:
+            assert world.go_on(until=until), "it was not called"
     assert not world.complaints

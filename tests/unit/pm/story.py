@@ -50,6 +50,7 @@ class Story:
         self.sees: Sight | None = Sight()
         self.merge_refused = ""
         self.commit_refused = ""
+        self.left = ""
         self.commit = "c"
         self.told = 0
         self.replies: dict[str, Reply] = {}
@@ -69,8 +70,16 @@ class Story:
     def _work(self, action: Action) -> None:
         match action:
             case Commit(step=step, attempt=attempt):
-                made = "" if self.commit_refused else f"{self.commit}{attempt}" if self.commit else ""
-                self.feed(f.WorkCommitted(self.at, self.nonce(), step, attempt, made, 1, self.commit_refused))
+                made = (
+                    f"{self.commit}{attempt}"
+                    if self.commit and not (self.commit_refused or self.left)
+                    else ""
+                )
+                self.feed(
+                    f.WorkCommitted(
+                        self.at, self.nonce(), step, attempt, made, 1, self.commit_refused, self.left
+                    )
+                )
             case Merge(step=step, attempt=attempt, commit=commit):
                 refused = self.merge_refused
                 self.feed(f.WorkMerged(self.at, self.nonce(), step, attempt, commit, refused))

@@ -340,7 +340,8 @@ class Mind(RuleBasedStateMachine):
             case Nudge(id=told, run=run):
                 self.feed(f.Nudged(self.at, told, run, told, Delivery.NOT_DELIVERED, "its pane is gone"))
             case Commit(id=told, step=step, attempt=attempt):
-                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason="no git"))
+                reason, left = data.draw(st.sampled_from([("no git", ""), ("", "me@box:/repo")]))
+                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason=reason, left=left))
             case Merge(id=told, step=step, attempt=attempt, commit=commit):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, commit, "the branch moved on"))
 
@@ -427,11 +428,12 @@ class Mind(RuleBasedStateMachine):
         attempt=st.integers(0, 4),
         commit=st.sampled_from(["", "c1"]),
         reason=st.sampled_from(["", "why"]),
+        left=st.sampled_from(["", "me@box:/repo"]),
     )
-    def any_work(self, data: st.DataObject, attempt: int, commit: str, reason: str) -> None:
+    def any_work(self, data: st.DataObject, attempt: int, commit: str, reason: str, left: str) -> None:
         step = data.draw(st.sampled_from([*self.state.steps, "nothing"]))
         if data.draw(st.booleans()):
-            self.feed(f.WorkCommitted(self.at, f"{self.nonce()}", step, attempt, commit, reason=reason))
+            self.feed(f.WorkCommitted(self.at, self.nonce(), step, attempt, commit, reason=reason, left=left))
         else:
             self.feed(f.WorkMerged(self.at, f"{self.nonce()}", step, attempt, commit, reason))
 

@@ -120,11 +120,15 @@ def test_one_that_was_to_start_there_waits_and_starts_when_the_box_is_back() -> 
 
 def test_its_last_words_and_its_end_count_when_they_are_known() -> None:
     story = at_work()
+    run = story.run_of("dev:a")
     story.loses(BOX)
     story.reports("dev:a")
+    assert story.state.runs[run.id].life is Life.UNREACHABLE
     story.finds(BOX)
     story.ends("dev:a")
     story.stands(dev="passed", test="working", review="pending")
+    assert story.state.runs[run.id].life is Life.GONE
+    assert not story.state.open_questions
 
 
 def test_a_box_that_refuses_is_one_question_whatever_lives_there() -> None:
@@ -199,6 +203,18 @@ def test_a_task_that_is_stopped_asks_nothing_of_its_boxes() -> None:
     story.stops()
     story.loses(BOX, refused=True)
     assert (story.task(), story.state.open_questions) == (TaskState.STOPPED, [])
+
+
+def test_a_task_that_is_started_again_asks_about_the_box_on_which_an_agent_was_to_be_ended() -> None:
+    """Its step cannot begin anew before that agent is known to be gone."""
+    story = at_work(limits=Limits(unreachable=HOUR))
+    story.stops()
+    story.loses(BOX, "another key", refused=True)
+    story.starts()
+    story.passes(HOUR)
+    assert story.run_of("dev:a").ending is Ending.STOPPED
+    asked = story.question()
+    assert (asked.kind, asked.step) == (QuestionKind.BOX, "dev:a")
 
 
 def test_what_a_step_itself_is_asked_about_takes_the_place_of_a_question_about_its_box() -> None:

@@ -21,6 +21,8 @@ from orchestrator.model.usage import Spent, Usage
 from orchestrator.pm.budget import budget_of, tells_more
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.draft import Decision
+from orchestrator.pm.questions import Questions
+from orchestrator.pm.steps import Steps
 from tests.unit.pm.story import AT, MET, Story
 
 HOUR = 3600.0
@@ -333,3 +335,15 @@ def test_a_limit_of_time_wakes_nobody_while_the_whole_task_is_asked_about_and_no
     assert {run.ending for run in story.state.live_runs} == {Ending.BUDGET}
     moment = wake_at(story.state, story.limits)
     assert moment is None or moment > story.at
+
+
+def test_a_limit_of_time_wakes_nobody_when_nothing_is_left_that_would_use_more():
+    """Of the last step the run is still on its way out, and the task is not complete before it is gone."""
+    story = exploring(Budget(time=600.0))
+    story.passes(700)
+    settled = Steps(replace(step, state=StepState.PASSED) for step in story.state.steps.values())
+    asked = [replace(question, answered_at=story.at) for question in story.state.questions.values()]
+    state = replace(story.state, steps=settled, questions=Questions(asked), state=TaskState.RUNNING)
+    assert Measure.TIME in state.warned
+    assert state.live_runs
+    assert wake_at(state, story.limits) is None

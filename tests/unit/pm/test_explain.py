@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from orchestrator.daemon import codec
-from orchestrator.model.facts import Fact, RunGone
+from orchestrator.model.facts import Fact, RunGone, WorkCommitted
 from orchestrator.model.run import Exit
 from orchestrator.pm.changes import Change
 from orchestrator.pm.explain import explain
@@ -40,6 +40,20 @@ def test_four_ends_are_four_sentences(how, said):
     fact = codec.encoded_fact(RunGone(0.0, "n", "r-1", how))
     (first,) = explain({"at": 0, "fact": fact, "changes": []})
     assert first.endswith(f"run r-1 {said}")
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        (WorkCommitted(0.0, "n", "dev:a", 1, "c" * 40, 2), "is commit cccccccccc (2 files)"),
+        (WorkCommitted(0.0, "n", "dev:a", 1, ""), "changed nothing"),
+        (WorkCommitted(0.0, "n", "dev:a", 1, "", left="box:/repo"), "lies uncommitted in box:/repo"),
+        (WorkCommitted(0.0, "n", "dev:a", 1, "", reason="no git"), "could not be committed: no git"),
+    ],
+)
+def test_what_became_of_work_is_one_of_four_sentences(how, said):
+    (first,) = explain({"at": 0, "fact": codec.encoded_fact(how), "changes": []})
+    assert first.endswith(f"the work of dev:a {said}")
 
 
 def test_every_decision_of_a_whole_story_has_words_and_no_kind_is_left_to_speak_for_itself():

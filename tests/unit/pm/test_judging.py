@@ -10,7 +10,7 @@ from orchestrator.model.handoff import ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Exit, Purpose
-from orchestrator.model.task import AfterRejections, Phase, TaskState, WorkspaceKind
+from orchestrator.model.task import AfterRejections, Bring, Phase, Place, TaskState, WorkspaceKind
 from tests.unit.pm.story import MET, Story, plan_of
 
 
@@ -232,6 +232,29 @@ def test_no_change_is_for_the_judges_to_judge() -> None:
     story.commit = ""
     story.finishes("a")
     assert story.works_on() == {"accept"}
+
+
+def test_work_that_lies_uncommitted_on_its_box_is_not_nothing_and_goes_back_to_its_agent() -> None:
+    story = Story(cwd=Place("/repo", "me@box"), bring=Bring.BRANCH).planned("a")
+    story.left = "me@box:/repo"
+    story.does("dev:a")
+    assert story.works_on() == {"dev:a"}
+    assert story.step("dev:a").attempt == 2
+    told = story.order_of("dev:a").instructions
+    assert "nothing new was committed, and work lies uncommitted in me@box:/repo" in told
+    story.left = ""
+    story.finishes("a")
+    assert story.works_on() == {"accept"}
+
+
+def test_an_agent_that_never_commits_on_its_box_is_asked_about() -> None:
+    story = Story(limits=Limits(rejections=3), cwd=Place("/repo", "me@box"), bring=Bring.BRANCH).planned("a")
+    story.left = "me@box:/repo"
+    for _ in range(3):
+        assert story.state.open_questions == []
+        story.does("dev:a")
+    assert story.step("dev:a").state is StepState.BLOCKED
+    assert "work lies uncommitted in me@box:/repo" in story.question().text
 
 
 def test_in_the_users_own_tree_nothing_is_committed_or_merged() -> None:

@@ -298,3 +298,21 @@ def test_leave_that_was_given_in_the_pane_is_not_asked_for_any_more_when_the_tur
     assert not story.state.open_questions
     assert story.run_of("dev:a").waits_for == ""
     assert (story.replies[asked].say, story.replies[ended].say) == (Say.PASS, Say.GO_ON)
+
+
+def test_who_asks_for_leave_has_taken_its_order_though_it_never_told_so(story):
+    """What it took is unknown, but it works: it has the whole time of silence, as others have."""
+    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
+    assert story.run_of("dev:a").delivery is Delivery.UNKNOWN
+    story.sees = Sight(dialog="a choice")
+    story.passes(story.limits.silence - 1)
+    assert not story.state.open_questions
+
+
+def test_no_look_comes_right_behind_one_that_saw_changes_of_a_while_ago(story):
+    """It would see nothing new, however hard the agent works."""
+    story.sees = Sight(changed_at=story.at + 1, cpu=1.0)
+    story.passes(story.limits.receipt)
+    assert story.run_of("dev:a").progress_at == story.at - story.limits.receipt + 1
+    story.passes(story.limits.receipt - 1)
+    assert story.run_of("dev:a").ending is Ending.NOT
