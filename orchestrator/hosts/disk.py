@@ -53,9 +53,17 @@ class DiskFiles:
             raise Unreadable(f"{path} is larger than {limit} bytes")
         return data
 
-    def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
+    def write(
+        self,
+        path: Path,
+        data: bytes,
+        mode: int = 0o600,
+        *,
+        durable: bool = True,
+        mtime_ns: int | None = None,
+    ) -> None:
         """Put `data` at `path`, whole or not at all. A link at `path` is replaced, not followed."""
-        temporary = _prepared(path, data, mode, durable=durable)
+        temporary = _prepared(path, data, mode, durable=durable, mtime_ns=mtime_ns)
         try:
             temporary.rename(path)
         except BaseException:
@@ -276,7 +284,7 @@ def _entry(name: str, status: os.stat_result) -> Entry:
     return Entry(name, status.st_ino, status.st_mtime_ns, status.st_size, is_file, is_folder)
 
 
-def _prepared(path: Path, data: bytes, mode: int, *, durable: bool) -> Path:
+def _prepared(path: Path, data: bytes, mode: int, *, durable: bool, mtime_ns: int | None = None) -> Path:
     """Write a temporary file beside `path`; return its path. Nothing is left if that fails."""
     temporary = path.with_name(TEMPORARY + secrets.token_hex(8))
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SUSPICIOUS, mode)
@@ -284,6 +292,8 @@ def _prepared(path: Path, data: bytes, mode: int, *, durable: bool) -> Path:
         if mode & OTHERS:
             os.fchmod(descriptor, mode)
         _write_all(descriptor, data)
+        if mtime_ns is not None:
+            os.utime(descriptor, ns=(mtime_ns, mtime_ns))
         if durable:
             _sync(descriptor)
     except BaseException:

@@ -53,11 +53,20 @@ class Files(Protocol):
         """
         ...
 
-    def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
+    def write(
+        self,
+        path: Path,
+        data: bytes,
+        mode: int = 0o600,
+        *,
+        durable: bool = True,
+        mtime_ns: int | None = None,
+    ) -> None:
         """Put `data` at `path`, whole or not at all: temp beside it, fsync, rename, fsync of the folder.
 
         Without `durable` nothing is fsynced: for what means nothing after a power cut, as it speaks of processes
-        or can be made again. It survives the end of our own process all the same.
+        or can be made again. It survives the end of our own process all the same. A copy says by `mtime_ns` when
+        what it is a copy of was written.
         """
         ...
 

@@ -52,14 +52,22 @@ class MemoryFiles:
             raise Unreadable(f"{path} is larger than {limit} bytes")
         return bytes(node.data[start:])
 
-    def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
+    def write(
+        self,
+        path: Path,
+        data: bytes,
+        mode: int = 0o600,
+        *,
+        durable: bool = True,
+        mtime_ns: int | None = None,
+    ) -> None:
         """Put `data` at `path`, whole or not at all. Steps: write, rename, fsync."""
         del mode
         self._step("write", path)
         self._tree.parent(path)
         self._step("rename", path)
         self._check_replaceable(path, Kind.FILE)
-        self._bind(path, data, durable=durable)
+        self._bind(path, data, durable=durable, mtime_ns=mtime_ns)
 
     def create(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> bool:
         """Put `data` at `path`; False and no change if the name is taken. Steps: write, link, fsync."""
@@ -218,13 +226,14 @@ class MemoryFiles:
                 self._faults.remove(fault)
                 raise error
 
-    def _bind(self, path: Path, data: bytes, *, durable: bool) -> None:
+    def _bind(self, path: Path, data: bytes, *, durable: bool, mtime_ns: int | None = None) -> None:
         """Let a name stand for new bytes, on the disk itself if `durable`."""
-        if not durable:
-            self._tree.bind(path, self._tree.node(Kind.FILE, data))
-            return
-        self._tree.bind(path, self._durable(data))
-        self._settle(path)
+        node = self._durable(data) if durable else self._tree.node(Kind.FILE, data)
+        if mtime_ns is not None:
+            node.altered(mtime_ns)
+        self._tree.bind(path, node)
+        if durable:
+            self._settle(path)
 
     def _settle(self, path: Path) -> None:
         self._step("fsync", path)

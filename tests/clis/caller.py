@@ -94,8 +94,16 @@ class _MortalFiles(DiskFiles):
         super().__init__()
         self._dies = dies
 
-    def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
-        super().write(path, data, mode, durable=durable)
+    def write(
+        self,
+        path: Path,
+        data: bytes,
+        mode: int = 0o600,
+        *,
+        durable: bool = True,
+        mtime_ns: int | None = None,
+    ) -> None:
+        super().write(path, data, mode, durable=durable, mtime_ns=mtime_ns)
         if path.name == LAUNCHED and self._dies is Dies.BEFORE:
             _die()
         if path.name == LAUNCHED and self._dies is Dies.WHILE:

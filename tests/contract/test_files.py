@@ -115,6 +115,14 @@ def test_write_replaces_and_leaves_nothing_beside(tree: Tree) -> None:
     assert names(tree) == {"a"}
 
 
+def test_a_copy_is_as_old_as_what_it_is_a_copy_of(tree: Tree) -> None:
+    for durable in (True, False):
+        tree.files.write(tree.root / "a", b"text", durable=durable, mtime_ns=1_700_000_000_123_456_789)
+        entry = tree.files.entry(tree.root / "a")
+        assert entry
+        assert entry.mtime_ns == 1_700_000_000_123_456_789
+
+
 def test_write_replaces_a_link_and_does_not_follow_it(tree: Tree) -> None:
     tree.files.write(tree.root / "theirs", b"theirs")
     tree.link(tree.root / "a", tree.root / "theirs")

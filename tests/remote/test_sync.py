@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.daemon.events import Events
 from orchestrator.formats.place import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh import rsync as transferring
@@ -25,6 +26,7 @@ from orchestrator.hosts.ssh.states import Unreachable, Way
 from orchestrator.hosts.ssh.sync import Here, TaskSync
 from orchestrator.hosts.ssh.there import There
 from orchestrator.model.errors import BadName, Refused
+from orchestrator.model.permission import Policy
 from orchestrator.ports.files import Entry
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
@@ -52,8 +54,16 @@ class Watched(DiskFiles):
         self.written = list[str]()
         self.looked = list[Path]()
 
-    def write(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
-        super().write(path, data, mode, durable=durable)
+    def write(
+        self,
+        path: Path,
+        data: bytes,
+        mode: int = 0o600,
+        *,
+        durable: bool = True,
+        mtime_ns: int | None = None,
+    ) -> None:
+        super().write(path, data, mode, durable=durable, mtime_ns=mtime_ns)
         self.written.append(path.name)
 
     def read(self, path: Path, limit: int = 67_108_864, start: int = 0) -> bytes:
@@ -331,6 +341,21 @@ def test_what_an_agent_handed_in_before_it_ended_is_published_ahead_of_its_end(
     monkeypatch.setattr(Mirror, "bring", last_moment)
     sync.pull([RUN])
     assert world.files.written[-2:] == [REPORT, "exit"]
+
+
+@pytest.mark.parametrize("others", [0, 40], ids=["a few", "many"])
+def test_events_are_heard_in_the_order_in_which_they_were_written_there(world: World, others: int) -> None:
+    """Those of a second bear the numbers of processes, which are longer at 10,000 and begin anew at 32,768."""
+    sync = world.prepared()
+    numbers = [*range(9_900, 9_900 + others), 9_999, 10_001, 32_767, 301]
+    told = [f"{RUN}.1764000000.{number}.json" for number in numbers]
+    for at, name in enumerate(told):
+        put(world.own / "requests/events" / name)
+        os.utime(world.own / "requests/events" / name, ns=(0, 1_764_000_000_000_000_000 + at))
+    sync.steer([RUN])
+    assert [name for name in world.files.written if name in told] == told
+    events = Events(world.files, world.here.home, lambda _: {}, lambda *_: Policy())
+    assert [entry.name for entry in events.waiting()] == told
 
 
 def test_a_handoff_that_is_written_in_place_is_not_here_ahead_of_its_end(world: World) -> None:

@@ -68,6 +68,11 @@ class _Seen:
     here: str | None
     here_stamp: Stamp | None
 
+    @property
+    def written_ns(self) -> int:
+        """When it was written there, by the box's clock."""
+        return self.there_stamp[1]
+
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
@@ -113,7 +118,9 @@ class Publisher:
         once more, and found to be the same.
         """
         seen = {name: each for name in names if (each := self._look(name, runs)) is not None}
-        there = {name: each.there for name, each in seen.items()}
+        there = {
+            name: seen[name].there for name in sorted(seen, key=lambda name: (seen[name].written_ns, name))
+        }
         here = {name: each.here for name, each in seen.items() if each.here is not None}
         base = {name: self.known.bases[name].digest for name in seen if name in self.known.bases}
         parts, todo = list[Pulled](), steps(there, base, here, runs)
@@ -143,7 +150,7 @@ class Publisher:
     def _take(self, step: Step, seen: _Seen, parts: list[Pulled], *, many: bool) -> None:
         """Carry out a step and remember it. Raises OSError, if that speaks of the disk."""
         try:
-            parts.extend(self._carry_out(step, seen.here_stamp, durable=not many))
+            parts.extend(self._carry_out(step, seen, durable=not many))
         except _Changed:
             parts.append(Pulled(more=True))
         except OSError as problem:
@@ -154,7 +161,7 @@ class Publisher:
             if step.deed is not Deed.REFUSE:
                 self.known.brought(step.name, seen.there, seen.there_stamp)
 
-    def _carry_out(self, step: Step, seen: Stamp | None, *, durable: bool) -> Iterator[Pulled]:
+    def _carry_out(self, step: Step, seen: _Seen, *, durable: bool) -> Iterator[Pulled]:
         """Do what is to be done about one name. Raises _Changed, OSError."""
         match step.deed:
             case Deed.NOTHING:
@@ -167,11 +174,14 @@ class Publisher:
                     return
                 place = self._place(step.name)
                 found = self.files.entry(place)
-                if (None if found is None else stamp(found)) != seen:
+                if (None if found is None else stamp(found)) != seen.here_stamp:
                     raise _Changed
                 if step.deed is Deed.KEEP_AND_BRING:
                     yield self._keep(step)
-                self.files.write(place, self.files.read(self.mirror / step.name, LARGEST), durable=durable)
+                # Events are heard in the order of these times, wherever they were written.
+                written = seen.written_ns if step.kind is Kind.EVENT else None
+                data = self.files.read(self.mirror / step.name, LARGEST)
+                self.files.write(place, data, durable=durable, mtime_ns=written)
                 yield Pulled((step.name,))
 
     def refuse(self, name: str, why: str) -> Pulled:

@@ -2,6 +2,7 @@
 
 A name of the mirror is one of few kinds, or nothing that a box may bring. The kinds stand in the order in which their
 files come to be on a box; in that order they are published here, so that nothing is seen ahead of what it speaks of.
+Of one kind they go by when they were written there: the names of two events of a second say nothing of their order.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ def steps(
 ) -> list[Step]:
     """Return what is done about each name of the mirror that has news, in the order in which it is to be done.
 
-    All three map names to digests: of the mirror, of what was brought last, of what lies here (NOT_PLAIN for what
-    cannot be looked at). `runs` are those that are on this box.
+    All three map names to digests: of the mirror, in the order in which it was written there, of what was brought last,
+    of what lies here (NOT_PLAIN for what cannot be looked at). `runs` are those that are on this box.
     """
     found = []
     for name in there:
@@ -102,7 +103,7 @@ def steps(
         if kind is not None:
             done, why = _judged(name, kind, base.get(name), here.get(name), there[name])
             found.append(Step(name, kind, done, why))
-    return sorted(found, key=lambda step: (step.kind, step.name))
+    return sorted(found, key=lambda step: step.kind)
 
 
 def _judged(name: str, kind: Kind, base: str | None, here: str | None, there: str) -> tuple[Deed, str]:

@@ -33,8 +33,8 @@ class CountingFiles(MemoryFiles):
         super().__init__()
         self._written = []
 
-    def write(self, path, data, mode=0o600, *, durable=True):
-        super().write(path, data, mode, durable=durable)
+    def write(self, path, data, mode=0o600, *, durable=True, mtime_ns=None):
+        super().write(path, data, mode, durable=durable, mtime_ns=mtime_ns)
         self._written.append((path, len(data)))
 
     def written(self):

@@ -200,6 +200,16 @@ def test_an_event_that_was_heard_does_not_come_again():
     assert steps({name: "a"}, {name: "a"}, {}, RUNS)[0].deed is Deed.NOTHING
 
 
+def test_what_is_of_one_kind_goes_in_the_order_in_which_it_was_written():
+    """The number of a process says nothing: it has a digit more at 10,000, and begins anew at 32,768."""
+    first, then = "requests/events/r-1.7.9999.json", "requests/events/r-1.7.10001.waits.json"
+    there = {then: "b", first: "a"}, {first: "a", then: "b"}
+    assert [[step.name for step in steps(each, {}, {}, RUNS)] for each in there] == [
+        [then, first],
+        [first, then],
+    ]
+
+
 def test_an_order_comes_from_nobody_but_the_pm():
     name = "handoffs/pm-20251127-154500.md"
     assert steps({name: "a"}, {}, {name: "a"}, RUNS)[0].deed is Deed.NOTHING

@@ -41,9 +41,9 @@ class World(MemoryFiles):
         self.asked.append(("read", path))
         return super().read(path, limit, start)
 
-    def write(self, path, data, mode=0o600, *, durable=True):
+    def write(self, path, data, mode=0o600, *, durable=True, mtime_ns=None):
         self.asked.append(("write", path, oct(mode)))
-        super().write(path, data, mode, durable=durable)
+        super().write(path, data, mode, durable=durable, mtime_ns=mtime_ns)
 
     def entries(self, folder):
         self.asked.append(("entries", folder))
