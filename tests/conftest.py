@@ -4,8 +4,10 @@ import signal
 
 from hypothesis import settings
 
-# Under nohup every child would ignore a hang-up, which some of them are to be told by.
+# Under nohup, or in the background of a script, every child would ignore what some of them are to be ended by.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A machine that is shared stalls now and then; how long things take is for the benchmarks to judge.
 settings.register_profile("patient", deadline=None)
