@@ -20,7 +20,6 @@ log = logging.getLogger(__name__)
 CROWDED: Final = 600.0
 """Seconds in which there is no standing channel to a box that grants too few sessions: what is asked needs them."""
 
-
 REFUSED: Final = 3600.0
 """Seconds until a box that refuses is called again unasked: what kept us out may be mended, and nobody says so."""
 
@@ -80,7 +79,7 @@ class Contact:
         # The link counts its own failures: being asked while it pauses is none.
         return self.link.patience() or pause(self.failures, self.luck())
 
-    def see_patience(self) -> None:
+    def call_when_due(self) -> None:
         """Have a box that refused for long called again with what is said next."""
         if self.belief is not None and self.belief.refused and self.steady() >= self._refused_until:
             self.link.again()

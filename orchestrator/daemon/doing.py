@@ -104,7 +104,7 @@ class Doing:
         One that came meanwhile, as it was sent again, is left alone.
         """
         if run not in self._told:
-            self._end(state, run, kill=True, alive=False)
+            self._end(state, run, kill=True, if_alive=False)
 
     def see_what_is_due(self, state: PMState, where: Places) -> None:
         """Kill what was asked to end and did not in time; try the launches that wait for others."""
@@ -282,14 +282,14 @@ class Doing:
 
         self._do("news", work)
 
-    def _end(self, state: PMState, run: str, *, kill: bool, alive: bool = True) -> None:
+    def _end(self, state: PMState, run: str, *, kill: bool, if_alive: bool = True) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())
         world, home, known = self.office.world, self.home, state.runs[run]
 
         def work(_: float) -> None:
             try:
                 host = world.host_of(known)
-                if alive or host.observe(places.run_home(home, run)).standing is not Standing.ALIVE:
+                if if_alive or host.observe(places.run_home(home, run)).standing is not Standing.ALIVE:
                     end(host, home, run, kill=kill)
             except Unavailable as error:
                 log.info("run %s is ended later: %s", run, error)

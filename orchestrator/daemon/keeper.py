@@ -189,7 +189,7 @@ class Keeper:
             self._rest()
             return
         self._idle = 0
-        self._contact.see_patience()
+        self._contact.call_when_due()
         fit = [guest for guest in guests if self._bringing.is_ready(guest)]
         # Ahead of looking, so that what changes in between is told.
         self._heed(fit)

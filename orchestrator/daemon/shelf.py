@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,7 +93,7 @@ class Shelf:
     def to_look_through(self, at: float) -> list[str]:
         """Return the tasks that were not looked at for long: a few."""
         old = (name for name, shelved in self._tasks.items() if at - shelved.seen_at >= LOOKED_THROUGH)
-        return [name for name, _ in zip(old, range(AT_ONCE), strict=False)]
+        return list(islice(old, AT_ONCE))
 
     def _marked(self, home: Path) -> Shelved | None:
         """Return a task as an earlier daemon shelved it, if nothing was journaled since."""

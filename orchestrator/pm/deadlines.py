@@ -109,7 +109,7 @@ def _due(run: Run, limits: Limits) -> tuple[float, Ending] | None:
     patience = min(limits.receipt, limits.silence) if unheard else limits.silence
     # What a look sees is held against what the one before saw: one right behind it would see nothing.
     again = run.looked_at + (limits.look_again if run.looks else min(limits.look_again, patience))
-    silent = max(run.progress_at + patience, again) if run.looked_at else run.progress_at + patience
+    silent = max(run.progress_at + patience, again)
     if run.purpose is Purpose.CHECK or run.waits_for or overdue <= silent:
         return overdue, Ending.OVERDUE
     return silent, Ending.SILENT

@@ -1,9 +1,12 @@
 """Real boxes for tests, where sshd and rsync are to be had."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
+from orchestrator.formats.place import Address
+from orchestrator.hosts.ssh.link import Link
 from tests.remote import boxes as bench
 
 
@@ -13,3 +16,16 @@ def boxes() -> Iterator[bench.Boxes]:
         pytest.skip(f"{' and '.join(bench.MISSING)} missing: scripts/setup --boxes installs them")
     with bench.boxes() as made:
         yield made
+
+
+@pytest.fixture
+def box(boxes: bench.Boxes) -> bench.Box:
+    return boxes.add("alpha")
+
+
+@pytest.fixture
+def link(boxes: bench.Boxes, box: bench.Box) -> Iterator[Link]:
+    """The connection to `box`."""
+    made = Link(Address(box.name), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    yield made
+    made.close()

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.fetch import fetch_head
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Unreachable
 from orchestrator.model.errors import Refused
-from tests.remote.boxes import Box, Boxes
+from tests.remote.boxes import Box
 
 REF = "refs/tasks/task/demo/one/brought"
-
-
-@pytest.fixture
-def box(boxes: Boxes) -> Box:
-    return boxes.add("alpha")
-
-
-@pytest.fixture
-def link(boxes: Boxes, box: Box) -> Iterator[Link]:
-    made = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
-    yield made
-    made.close()
 
 
 def git(where: Path, *words: str) -> str:

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
-import pytest
-
-from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.growing import grown
 from orchestrator.hosts.ssh.link import Link
-from tests.remote.boxes import Box, Boxes
-
-
-@pytest.fixture
-def box(boxes: Boxes) -> Box:
-    return boxes.add("alpha")
-
-
-@pytest.fixture
-def link(boxes: Boxes, box: Box) -> Iterator[Link]:
-    made = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
-    yield made
-    made.close()
+from tests.remote.boxes import Box
 
 
 def test_what_they_have_grown_by_comes_and_nothing_twice(link: Link, box: Box) -> None:

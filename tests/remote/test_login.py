@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-
 import pytest
 
-from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.login import login_environment
 from orchestrator.model.errors import Unavailable
-from tests.remote.boxes import Box, Boxes
-
-
-@pytest.fixture
-def box(boxes: Boxes) -> Box:
-    return boxes.add("alpha")
-
-
-@pytest.fixture
-def link(boxes: Boxes, box: Box) -> Iterator[Link]:
-    made = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
-    yield made
-    made.close()
+from tests.remote.boxes import Box
 
 
 def test_what_a_login_sets_is_had_with_the_path_of_a_plain_command_behind(link: Link, box: Box) -> None:

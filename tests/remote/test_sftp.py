@@ -2,20 +2,18 @@
 
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Cut, Unreachable, Way
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.files import TEMPORARY
 from tests.polling import wait_until
-from tests.remote.boxes import Box, Boxes
+from tests.remote.boxes import Box
 
 NAMES = [
     "two\nlines",
@@ -30,18 +28,6 @@ NAMES = [
     "\udcff not UTF-8",
     "x" * 255,
 ]
-
-
-@pytest.fixture
-def box(boxes: Boxes) -> Box:
-    return boxes.add("alpha")
-
-
-@pytest.fixture
-def link(boxes: Boxes, box: Box) -> Iterator[Link]:
-    made = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
-    yield made
-    made.close()
 
 
 def strays(folder: Path) -> list[Path]:

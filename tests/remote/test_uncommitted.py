@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Unreachable
 from orchestrator.hosts.ssh.uncommitted import lies_uncommitted
 from orchestrator.model.errors import Unavailable
-from tests.remote.boxes import Box, Boxes
+from tests.remote.boxes import Box
 
 NAMES = ["repo", "a repo", "50%20 'so' $(id)", "-repo", "ü"]
-
-
-@pytest.fixture
-def box(boxes: Boxes) -> Box:
-    return boxes.add("alpha")
-
-
-@pytest.fixture
-def link(boxes: Boxes, box: Box) -> Iterator[Link]:
-    made = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
-    yield made
-    made.close()
 
 
 def git(where: Path, *words: str) -> None:

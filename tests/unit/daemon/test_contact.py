@@ -31,14 +31,14 @@ def test_a_box_that_refuses_is_called_again_once_an_hour_though_nobody_says_so()
     assert refused(contact) == REFUSED
     for _ in range(10):  # hurried: there is news of its tasks
         now += 60
-        contact.see_patience()
+        contact.call_when_due()
         assert refused(contact) == REFUSED - (now - 1000.0)
     assert link.tries == 0
     now = 1000.0 + REFUSED
-    contact.see_patience()
+    contact.call_when_due()
     assert link.tries == 1
     assert refused(contact) == REFUSED
-    contact.see_patience()
+    contact.call_when_due()
     assert link.tries == 1
 
 

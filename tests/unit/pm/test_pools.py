@@ -70,7 +70,7 @@ def test_what_was_taken_and_why_is_said() -> None:
 
 
 def test_a_place_that_names_no_pool_is_that_place() -> None:
-    for place in (None, Place("/srv/farm"), Place("/srv/shop", "alpha"), Place("/srv/shop", "me@farm")):
+    for place in (None, Place("/srv/till"), Place("/srv/shop", "alpha"), Place("/srv/shop", "me@farm")):
         config = Config(cwd=place, agents={"dev": AgentWish(cwd=place)})
         assert placed(config, NOWHERE, (FARM,), seen()) == (config, ())
 
