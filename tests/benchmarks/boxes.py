@@ -28,6 +28,7 @@ from tests.benchmarks.marks import Marks
 from tests.benchmarks.row import Of, Reach, Row
 from tests.benchmarks.waiting import until
 from tests.benchmarks.world import Begun, brief
+from tests.remote.pulling import pull
 
 SETTINGS = {"limits__runs_at_once": 1000}
 OWN = 100.0
@@ -239,7 +240,7 @@ class Synced:
         self._sync.prepare()
         for number in range(count):
             (Path(there.shared) / "artifacts" / f"{number:05}.md").write_text("done\n")
-        while self._sync.pull(["r-1"]).more:
+        while pull(self._sync, ["r-1"]).more:
             pass
         self._raw = Mirror(link, home / "raw", os.environ)
         self._source = f"{there.shared}/./artifacts"
@@ -252,7 +253,7 @@ class Synced:
 
     def pull(self) -> float:
         watch = Stopwatch()
-        pulled = self._sync.pull(["r-1"])
+        pulled = pull(self._sync, ["r-1"])
         if pulled.ended or pulled.brought:
             raise RuntimeError(f"a pull that should find nothing: {pulled}")
         return watch.ms

@@ -26,6 +26,7 @@ from orchestrator.hosts.ssh.there import There, make_folders
 from orchestrator.ports.host import LaunchSpec, Standing
 from tests.polling import wait_until
 from tests.remote.boxes import MISSING, Box, Boxes, boxes, may_isolate
+from tests.remote.pulling import pull
 
 _TIMES = 20
 _IDLE = 20.0
@@ -83,7 +84,7 @@ def _pulls(user: Boxes, box: Box, link: Link, folder: str, count: int) -> None:
         mirror.bring([f"{there.shared}/./{folder}"])
 
     def bring() -> None:
-        assert not sync.pull(["r-1"]).ended
+        assert not pull(sync, ["r-1"]).ended
 
     def one_more() -> None:
         handoff = box.home / "tasks" / name / "handoffs" / f"new-{time.monotonic_ns()}.md"
@@ -95,7 +96,7 @@ def _pulls(user: Boxes, box: Box, link: Link, folder: str, count: int) -> None:
     floor()
     _row(f"floor: mark and rsync, {what}, nothing new", [_seconds(floor) for _ in range(_TIMES)])
     began = time.monotonic()
-    while sync.pull(["r-1"]).more:
+    while pull(sync, ["r-1"]).more:
         pass
     _row(f"pulls, {what}, all new", [time.monotonic() - began])
     _row(f"pull, {what}, nothing new", [_seconds(bring) for _ in range(_TIMES)])

@@ -30,6 +30,7 @@ from orchestrator.model.permission import Policy
 from orchestrator.ports.files import Entry
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
+from tests.remote.pulling import pull
 
 TASK, NAME, RUN = "build-0123abcd", "build", "r-0a1b"
 REPORT = "dev-20251127-154500.md"
@@ -176,21 +177,21 @@ def test_folders_of_another_task_and_handoffs_of_before_are_refused(world: World
 def test_folders_that_are_gone_stop_the_sync_and_are_not_made_anew_unasked(world: World, which: str) -> None:
     sync = world.prepared()
     put(world.shared / "handoffs" / REPORT)
-    sync.pull([RUN])
+    pull(sync, [RUN])
     folder = getattr(world, which)
     shutil.move(folder, world.box.home / "away")
     folder.mkdir()
     before = world.arrived()
     for again in (sync, world.sync()):
         with pytest.raises(Emptied, match="emptied, or its disk is not mounted"):
-            again.pull([RUN])
+            pull(again, [RUN])
         with pytest.raises(Emptied) as told:
             again.prepare()
     assert world.arrived() == before
     _, _, advice = str(told.value).partition("begin anew there: ")
     subprocess.run(["sh", "-c", advice], cwd="/", capture_output=True, timeout=10, check=True)
     world.sync().prepare()
-    assert world.sync().pull([RUN]).ended == ""
+    assert pull(world.sync(), [RUN]).ended == ""
     assert world.arrived() == before
 
 
@@ -209,9 +210,9 @@ def test_an_order_that_was_sent_comes_back_to_nobody_and_is_not_the_box_s_to_cha
     put(world.here.folder / order, b"do it")
     assert push(world.link, world.here.folder, ["handoffs"], str(world.shared), os.environ) == ""
     assert (world.shared / order).read_bytes() == b"do it"
-    assert sync.pull([RUN]) == Pulled()
+    assert pull(sync, [RUN]) == Pulled()
     put(world.shared / order, b"do something else")
-    assert [name for name, _ in sync.pull([RUN]).refused] == [order]
+    assert [name for name, _ in pull(sync, [RUN]).refused] == [order]
     assert world.arrived() == {order: b"do it"}
 
 
@@ -238,7 +239,7 @@ def test_every_name_arrives_and_what_is_not_a_box_s_to_say_does_not(world: World
     put(world.shared / "handoffs/deep/a.md")
     put(world.shared / "task.md")
     put(world.here.home / f"runs/{RUN}/order.md", b"mine")
-    result = sync.pull([RUN])
+    result = pull(sync, [RUN])
     expected = {f"handoffs/{name}.md": os.fsencode(name) for name in ODD}
     expected |= {f"artifacts/deep/{name}/{name}": os.fsencode(name) for name in ODD}
     assert set(result.brought) == {*expected, *mine}
@@ -256,7 +257,7 @@ def test_what_is_refused_is_told_once(world: World) -> None:
     put(world.shared / "handoffs/notes.txt")
     put(world.shared / "handoffs/pm-20251127-154500.md")
     put(world.shared / "handoffs/huge.md", bytes(5_000_000))
-    assert sorted(name for name, _ in sync.pull([RUN]).refused) == [
+    assert sorted(name for name, _ in pull(sync, [RUN]).refused) == [
         "artifacts/out",
         "artifacts/pipe",
         "handoffs/huge.md",
@@ -265,7 +266,7 @@ def test_what_is_refused_is_told_once(world: World) -> None:
         "handoffs/pm-20251127-154500.md",
     ]
     for again in (sync, world.sync()):
-        assert again.pull([RUN]) == Pulled()
+        assert pull(again, [RUN]) == Pulled()
     assert not world.arrived()
 
 
@@ -277,7 +278,7 @@ def test_no_clock_is_asked(world: World, years: int) -> None:
         put(path, b"%d" % number)
         at = path.stat().st_mtime_ns + (years - number) * 31_536_000 * 10**9
         os.utime(path, ns=(at, at))
-        assert sync.pull([RUN]).brought == (f"handoffs/{REPORT}",)
+        assert pull(sync, [RUN]).brought == (f"handoffs/{REPORT}",)
         assert world.arrived()[f"handoffs/{REPORT}"] == b"%d" % number
 
 
@@ -285,12 +286,12 @@ def test_nothing_that_exists_on_one_side_is_deleted_on_the_other(world: World) -
     sync = world.prepared()
     put(world.shared / "artifacts/a")
     put(world.shared / "artifacts/b")
-    sync.pull([RUN])
+    pull(sync, [RUN])
     (world.shared / "artifacts/a").unlink()
     (world.here.folder / "artifacts/b").unlink()
     put(world.here.folder / "artifacts/c", b"here")
-    assert sync.pull([RUN]) == Pulled()
-    assert world.sync().pull([RUN]) == Pulled()
+    assert pull(sync, [RUN]) == Pulled()
+    assert pull(world.sync(), [RUN]) == Pulled()
     assert world.arrived() == {"artifacts/a": b"there", "artifacts/c": b"here"}
     assert sorted(path.name for path in (world.shared / "artifacts").iterdir() if path.is_file()) == ["b"]
 
@@ -298,10 +299,10 @@ def test_nothing_that_exists_on_one_side_is_deleted_on_the_other(world: World) -
 def test_both_sides_of_a_conflict_are_kept(world: World) -> None:
     sync = world.prepared()
     put(world.shared / "artifacts/a.txt")
-    sync.pull([RUN])
+    pull(sync, [RUN])
     put(world.here.folder / "artifacts/a.txt", b"mine")
     put(world.shared / "artifacts/a.txt", b"theirs")
-    assert sync.pull([RUN]).kept == (("artifacts/a.txt", "artifacts/a.kept-1.txt"),)
+    assert pull(sync, [RUN]).kept == (("artifacts/a.txt", "artifacts/a.kept-1.txt"),)
     assert world.arrived() == {"artifacts/a.txt": b"theirs", "artifacts/a.kept-1.txt": b"mine"}
 
 
@@ -319,7 +320,7 @@ def test_the_artifacts_that_a_report_names_are_here_ahead_of_it(world: World) ->
     )
     assert sync.steer([RUN]).brought == ("artifacts/code/a.py", f"handoffs/{REPORT}")
     assert (world.here.folder / "artifacts/code/more").is_dir()
-    assert sorted(sync.pull([RUN]).brought) == ["artifacts/code/more/b.py", "artifacts/tests/c.py"]
+    assert sorted(pull(sync, [RUN]).brought) == ["artifacts/code/more/b.py", "artifacts/tests/c.py"]
 
 
 def test_what_an_agent_handed_in_before_it_ended_is_published_ahead_of_its_end(
@@ -339,7 +340,7 @@ def test_what_an_agent_handed_in_before_it_ended_is_published_ahead_of_its_end(
         return took
 
     monkeypatch.setattr(Mirror, "bring", last_moment)
-    sync.pull([RUN])
+    pull(sync, [RUN])
     assert world.files.written[-2:] == [REPORT, "exit"]
 
 
@@ -366,16 +367,16 @@ def test_a_handoff_that_is_written_in_place_is_not_here_ahead_of_its_end(world: 
         file.write(whole[:-20])
         file.flush()
         for _ in range(2):
-            assert sync.pull([RUN]) == Pulled()
+            assert pull(sync, [RUN]) == Pulled()
         file.write(whole[-20:])
-    assert sync.pull([RUN]).brought == (f"handoffs/{REPORT}",)
+    assert pull(sync, [RUN]).brought == (f"handoffs/{REPORT}",)
     assert world.arrived()[f"handoffs/{REPORT}"] == whole
     # One that is open and not written any more when its run ends: its last words.
     with path.open("ab") as file:
         file.write(b"\nmore\n")
         file.flush()
         put(world.own / "runs" / RUN / "exit", b"code 0\n")
-        assert sync.pull([RUN]).brought == (f"handoffs/{REPORT}", f"runs/{RUN}/exit")
+        assert pull(sync, [RUN]).brought == (f"handoffs/{REPORT}", f"runs/{RUN}/exit")
 
 
 def test_a_handoff_that_changed_since_it_was_read_is_read_again(
@@ -404,15 +405,15 @@ def test_a_tree_without_end_holds_up_nothing_and_comes_bit_by_bit(world: World) 
     for number in range(10):
         put(world.shared / f"artifacts/{number}", bytes(300))
     put(world.shared / "artifacts/large", bytes(20_000))
-    first = sync.pull([RUN])
+    first = pull(sync, [RUN])
     assert len(first.brought) == 3
     assert first.more
     assert [name for name, _ in first.refused] == ["artifacts"]
     put(world.shared / "handoffs" / REPORT, report())
-    second = sync.pull([RUN])
+    second = pull(sync, [RUN])
     assert second.brought[0] == f"handoffs/{REPORT}"
     assert len(second.brought) == 4
-    while sync.pull([RUN]).more:
+    while pull(sync, [RUN]).more:
         pass
     assert len(world.arrived()) == 11
 
@@ -421,16 +422,16 @@ def test_what_did_not_change_is_neither_read_nor_listed(world: World) -> None:
     sync = world.prepared()
     for number in range(100):
         put(world.shared / f"artifacts/{number}")
-    sync.pull([RUN])
+    pull(sync, [RUN])
     world.files.looked.clear()
-    assert sync.pull([RUN]) == Pulled()
+    assert pull(sync, [RUN]) == Pulled()
     assert world.files.looked == []
     put(world.shared / "artifacts/new")
-    sync.pull([RUN])
+    pull(sync, [RUN])
     assert {path.name for path in world.files.looked} == {"new", "known"} - {"known"}
     again = world.sync()
     world.files.looked.clear()
-    again.pull([RUN])
+    pull(again, [RUN])
     assert not [path for path in world.files.looked if path.is_file()]
 
 
@@ -493,7 +494,7 @@ def test_a_pull_that_is_cut_anywhere_leaves_nothing_half_and_is_caught_up(
         cutting.at(call, moment)
         cut = False
         try:
-            cut = bool(sync.pull([RUN]).ended)
+            cut = bool(pull(sync, [RUN]).ended)
         except Unreachable:
             cut = True
         assert cutting.calls >= call
@@ -505,7 +506,7 @@ def test_a_pull_that_is_cut_anywhere_leaves_nothing_half_and_is_caught_up(
         if moment == "midst":
             # The daemon was killed as well.
             sync = world.sync()
-        assert not sync.pull([RUN]).ended
+        assert not pull(sync, [RUN]).ended
         assert world.arrived() == expected
         assert not any(cutting.stage.iterdir())
     # After the last call nothing is left to be cut.
@@ -517,7 +518,7 @@ def test_a_cable_that_is_out_is_noticed_and_what_came_meanwhile_comes_then(world
     with world.box.cut():
         put(world.shared / "handoffs" / REPORT)
         with pytest.raises(Unreachable):
-            sync.pull([RUN])
+            pull(sync, [RUN])
         assert not world.arrived()
     world.link.again()
-    assert sync.pull([RUN]).brought == (f"handoffs/{REPORT}",)
+    assert pull(sync, [RUN]).brought == (f"handoffs/{REPORT}",)

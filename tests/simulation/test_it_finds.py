@@ -433,8 +433,7 @@ def soon_shelved(fate):
 
 def a_life_on_the_shelf(worlds):
     """Let worlds whose tasks are soon shelved, and wanted again, live for half a day each, until one fails."""
-    for number in range(worlds):
-        live(f"s{number}", 0.5, climate=ROUGH, world_of=soon_shelved)
+    return [live(f"s{number}", 0.5, climate=ROUGH, world_of=soon_shelved) for number in range(worlds)]
 
 
 def a_kill_ahead_of_every_change(changes):
@@ -518,7 +517,9 @@ def test_it_finds_nothing_in_a_daemon_that_is_whole():
 
 
 def test_it_finds_nothing_on_the_shelf_of_a_daemon_that_is_whole():
-    a_life_on_the_shelf(2)
+    for outcome in a_life_on_the_shelf(2):
+        assert set(outcome.tasks.values()) <= ENDS
+        assert outcome.counts["tasks shelved"] > len(outcome.tasks)
 
 
 def test_it_finds_nothing_on_boxes_in_a_daemon_that_is_whole():

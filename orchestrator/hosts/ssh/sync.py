@@ -138,37 +138,24 @@ class TaskSync:
 
     # Back -----------------------------------------------------------------------------------------
 
-    def pull(self, runs: Collection[str]) -> Pulled:
-        """Bring what is new, first what steers. `runs` are the ids of those that are on this box, and not settled.
+    def steer(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
+        """Bring what steers, with the artifacts that new reports name.
 
-        Of other runs nothing is brought. `ended` says why what is large, or a part of it, did not come.
+        `runs` are the ids of those that are on this box, and not settled: of others nothing is brought. Of those that
+        were seen to be `gone` before, the last words lie there already: they are not looked for twice.
 
         Raises:
             Emptied: the folders there are not those that we made. Nothing was brought.
-            Cut: the connection ended, or time was up. The next pull goes on where this one ended.
+            Cut: the connection ended, or time was up. The next one goes on where this one ended.
             Unreachable, NotLetIn: there is no connection.
             Unavailable: rsync is missing or failed, or the disk here is nearly full.
 
         """
         with _disk():
-            runs = self._begin(runs)
-            steered = self._steer(runs)
-        try:
-            with _disk():
-                return together([steered, self._haul(runs)])
-        except (Unavailable, Refused) as problem:
-            return together([steered, Pulled(more=True, ended=str(problem))])
-
-    def steer(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
-        """Bring what steers alone, with the artifacts that new reports name. Raises as `pull` does.
-
-        Of runs that were seen to be `gone` before, the last words lie there already: they are not looked for twice.
-        """
-        with _disk():
             return self._steer(self._begin(runs), gone)
 
     def haul(self, runs: Collection[str]) -> Pulled:
-        """Bring what is large alone. Raises as `pull` does, as long as nothing was brought."""
+        """Bring what is large; `ended` says why a part did not come. Raises as `steer`, ahead of the first byte."""
         with _disk():
             runs = self._begin(runs)
         try:

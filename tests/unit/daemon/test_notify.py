@@ -38,8 +38,12 @@ def test_nothing_that_we_start_can_speak_in_our_name():
     assert notify.variables == {"NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "1", "WATCHDOG_PID": "2"}
 
 
-def test_without_a_manager_nothing_is_said():
-    Notify.taken_from({"PATH": "/bin"}).ready("1 tasks")
+def test_without_a_manager_nothing_is_said(monkeypatch, caplog):
+    monkeypatch.setattr(socket, "socket", lambda *_: pytest.fail("there is nobody to speak to"))
+    notify = Notify.taken_from({"PATH": "/bin"})
+    notify.ready("1 tasks")
+    notify.beat("1 tasks")
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("address", ["", "/nowhere/at/all", "x" * 200, "@", "relative", "\udcff"])

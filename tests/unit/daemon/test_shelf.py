@@ -98,6 +98,7 @@ def test_a_request_of_which_nothing_was_heard_is_found_by_a_rescan(watching):
     watching.world.start(watching.wish, "much more to do", ("that works too",))
     watching.run(lambda: watching.loop.tasks, most=2 * watching.world.settings.daemon.rescan)
     watching.run(lambda: watching.world.shown(watching.wish).get("state") == "running", most=HOUR)
+    assert not watching.shelved
 
 
 def reads_of(watching, monkeypatch):

@@ -1,0 +1,12 @@
+"""Bringing what a box has, as a keeper does."""
+
+from collections.abc import Collection
+
+from orchestrator.hosts.ssh.publish import Pulled, together
+from orchestrator.hosts.ssh.sync import TaskSync
+
+
+def pull(sync: TaskSync, runs: Collection[str]) -> Pulled:
+    """Bring what steers, and what is large behind it."""
+    steered = sync.steer(runs)
+    return together([steered, sync.haul(runs)])
