@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from orchestrator import places
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act.answer import answer
-from orchestrator.daemon.act.end import end
+from orchestrator.daemon.act.end import end, forestall
 from orchestrator.daemon.act.launch import launch
 from orchestrator.daemon.act.look import look
 from orchestrator.daemon.act.nudge import nudge
@@ -29,7 +30,7 @@ from orchestrator.model.run import Ending, Run
 from orchestrator.pm.state import PMState
 from orchestrator.pm.steps import Marks
 from orchestrator.ports.files import Unreadable
-from orchestrator.ports.host import Standing
+from orchestrator.ports.host import Host
 from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 log = logging.getLogger(__name__)
@@ -104,7 +105,7 @@ class Doing:
         One that came meanwhile, as it was sent again, is left alone.
         """
         if run not in self._told:
-            self._end(state, run, kill=True, if_alive=False)
+            self._see_off(state, run, forestall)
 
     def see_what_is_due(self, state: PMState, where: Places) -> None:
         """Kill what was asked to end and did not in time; try the launches that wait for others."""
@@ -282,15 +283,16 @@ class Doing:
 
         self._do("news", work)
 
-    def _end(self, state: PMState, run: str, *, kill: bool, if_alive: bool = True) -> None:
+    def _end(self, state: PMState, run: str, *, kill: bool) -> None:
+        self._see_off(state, run, partial(end, kill=kill))
+
+    def _see_off(self, state: PMState, run: str, deed: Callable[[Host, Path, str], None]) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())
         world, home, known = self.office.world, self.home, state.runs[run]
 
         def work(_: float) -> None:
             try:
-                host = world.host_of(known)
-                if if_alive or host.observe(places.run_home(home, run)).standing is not Standing.ALIVE:
-                    end(host, home, run, kill=kill)
+                deed(world.host_of(known), home, run)
             except Unavailable as error:
                 log.info("run %s is ended later: %s", run, error)
             except (OrchestratorError, OSError):

@@ -96,13 +96,18 @@ class LocalHost(Panes):
             raise Unavailable(f"the files of run {folder.name} cannot be read: {error}") from error
         return None if launched is None else processes.used(launched.process, launched.session)
 
-    def end(self, folder: Path, *, kill: bool) -> None:
-        """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over.
-
-        A run that was not claimed yet is claimed here: a launcher that comes later starts nothing.
-        """
+    def forestall(self, folder: Path) -> None:
+        """Claim a run that nobody claimed yet: a launcher that comes later starts nothing."""
         try:
-            self._forestall(folder)
+            if self._files.entry(folder) is not None and self._files.create(folder / claims.CLAIMED, b""):
+                self._files.create(folder / claims.EXIT, claims.ENDED_BEFORE_IT_BEGAN)
+        except OSError as error:
+            raise Unavailable(f"run {folder.name} cannot be claimed now: {error}") from error
+
+    def end(self, folder: Path, *, kill: bool) -> None:
+        """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over."""
+        self.forestall(folder)
+        try:
             launched = read_launched(self._files, folder)
             if launched is None:
                 return
@@ -112,12 +117,6 @@ class LocalHost(Panes):
                 _send(launched, signal.SIGTERM)
         except OSError as error:
             raise Unavailable(f"run {folder.name} cannot be ended now: {error}") from error
-
-    def _forestall(self, folder: Path) -> None:
-        if self._files.entry(folder) is None:
-            return
-        if self._files.create(folder / claims.CLAIMED, b""):
-            self._files.create(folder / claims.EXIT, claims.ENDED_BEFORE_IT_BEGAN)
 
     def _kill(self, launched: Launched) -> None:
         """Kill all but the launcher, and the leader above it, so that it can tell; then these too.

@@ -99,11 +99,18 @@ class Host(Protocol):
         """
         ...
 
+    def forestall(self, folder: Path) -> None:
+        """Claim a run that nobody claimed yet; it is gone, by TERM, and a launcher that comes late starts nothing.
+
+        One whose launcher came first, even a moment ago, is left alone.
+        """
+        ...
+
     def end(self, folder: Path, *, kill: bool) -> None:
         """Signal the run's whole process group and everything it left behind: TERM, or KILL if `kill`.
 
         Never signals a process whose start time differs from the one recorded. No error if it is gone. A run
-        that was not claimed yet is claimed here and gone, by TERM: a launcher that comes late starts nothing.
+        that was not claimed yet is forestalled.
         """
         ...
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
@@ -203,8 +204,16 @@ class FarHost:
         """Return the processor time of a run there."""
         return self.link.run("cpu", lambda: self._box.host.cpu(self._there(folder)))
 
+    def forestall(self, folder: Path) -> None:
+        """Claim a run there that nobody claimed yet."""
+        self._do_to(folder, "forestall", self._box.host.forestall)
+
     def end(self, folder: Path, *, kill: bool) -> None:
-        """Signal a run there; one that was not claimed is claimed, and never lives."""
+        """Signal a run there; one that was not claimed is forestalled."""
+        self._do_to(folder, "end", partial(self._box.host.end, kill=kill))
+
+    def _do_to(self, folder: Path, about: str, deed: Callable[[Path], None]) -> None:
+        """Do something to a run there. One that was seen claimed, and is not any more, is left alone."""
         there = self._there(folder)
         if not self._box.cut and self._knows(folder) and (self._box.emptied or not self._is_claimed(there)):
             raise self._missing(folder)
@@ -212,9 +221,9 @@ class FarHost:
         def work() -> None:
             if not self._box.emptied:
                 self._box.files.make_folder(there)
-                self._box.host.end(there, kill=kill)
+                deed(there)
 
-        self.link.run("end", work)
+        self.link.run(about, work)
 
     def panes(self) -> list[PaneSeen]:
         """Return every pane there."""

@@ -132,12 +132,14 @@ class FakeHost:
             None if process is None else process.computes * max(0.0, self._clock.monotonic() - process.began)
         )
 
-    def end(self, folder: Path, *, kill: bool) -> None:
-        """Signal the run and what it left behind. One that was not claimed is claimed here, and gone."""
-        if self._files.entry(folder) is None:
-            return
-        if self._files.create(folder / claims.CLAIMED, b""):
+    def forestall(self, folder: Path) -> None:
+        """Claim a run that nobody claimed yet."""
+        if self._files.entry(folder) is not None and self._files.create(folder / claims.CLAIMED, b""):
             self._files.create(folder / claims.EXIT, claims.ENDED_BEFORE_IT_BEGAN)
+
+    def end(self, folder: Path, *, kill: bool) -> None:
+        """Signal the run and what it left behind. One that was not claimed is forestalled."""
+        self.forestall(folder)
         launched = read_launched(self._files, folder)
         process = self._living.get(launched.process) if launched else None
         if process is None:

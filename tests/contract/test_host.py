@@ -197,6 +197,27 @@ def test_a_run_that_was_ended_before_it_began_never_begins(bench: Bench, host: H
     assert bench.events("r1") == []
 
 
+def test_a_run_that_was_forestalled_never_begins(bench: Bench, host: Host) -> None:
+    spec = bench.spec("r1", RESTS)
+    host.forestall(spec.folder)
+    host.forestall(spec.folder)
+    assert gone(host, spec) == Exit(signal=signal.SIGTERM)
+    host.launch(spec)
+    assert gone(host, spec) == Exit(signal=signal.SIGTERM)
+    assert bench.events("r1") == []
+
+
+def test_a_run_that_came_is_not_forestalled(bench: Bench, host: Host) -> None:
+    spec, _ = launched(bench, "r1", RESTS)
+    told(bench, "r1", "session_start")
+    host.forestall(spec.folder)
+    assert standing(host, spec) is Standing.ALIVE
+    host.end(spec.folder, kill=True)
+    gone(host, spec)
+    host.forestall(spec.folder)
+    assert gone(host, spec) == Exit(signal=signal.SIGKILL)
+
+
 def test_only_the_run_that_is_meant_is_ended(bench: Bench, host: Host) -> None:
     one, _ = launched(bench, "agent-1", RESTS, window="agent-1")
     ten, _ = launched(bench, "agent-10", RESTS, window="agent-10")

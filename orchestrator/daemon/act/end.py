@@ -1,4 +1,4 @@
-"""End a run: asked first, killed after the grace. A run that was never claimed is claimed and so never lives."""
+"""End a run: asked first, killed after the grace. One that was never claimed is forestalled: it never lives."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ if TYPE_CHECKING:
 def end(host: Host, home: Path, run: str, *, kill: bool) -> None:
     """Signal a run's processes. What becomes of them is observed, not assumed."""
     host.end(places.run_home(home, run), kill=kill)
+
+
+def forestall(host: Host, home: Path, run: str) -> None:
+    """Let a launcher that has not come start nothing when it does."""
+    host.forestall(places.run_home(home, run))

@@ -111,11 +111,12 @@ class BoxHost(Panes):
         """Return the processor time of a run's living processes, in seconds; None if none lives, or nobody knows."""
         return runs.read_used(self._ask("cpu", self._there(folder)))
 
-    def end(self, folder: Path, *, kill: bool) -> None:
-        """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over.
+    def forestall(self, folder: Path) -> None:
+        """Claim a run there that nobody claimed yet: a launcher that comes later starts nothing."""
+        self._ask("forestall", self._there(folder), self._known(folder))
 
-        A run that was not claimed yet is claimed there: a launcher that comes later starts nothing.
-        """
+    def end(self, folder: Path, *, kill: bool) -> None:
+        """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over."""
         self._ask("end", self._there(folder), self._known(folder), "KILL" if kill else "TERM")
 
     # What is known --------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 #
 #   observe [FOLDER PID START]...   how far each run is; PID and START of a launcher that was seen alive, or empty
 #   cpu FOLDER                      what its living processes have used, in ticks, and how many make a second
-#   end FOLDER KNOWN TERM|KILL      ends all of it; one that nobody claimed is claimed, and will never begin
+#   forestall FOLDER KNOWN          claims one that nobody claimed: it will never begin
+#   end FOLDER KNOWN TERM|KILL      ends all of it, or forestalls it
 #   prepare FOLDER KNOWN INBOX      makes its folders, and says whether it was claimed
 #   begin LOG WORDS                 lays down the settings of tmux, from standard input, and begins a session's log
 #
-# FOLDER is beneath the root; KNOWN is `known` if the run was seen claimed, else empty. What stands in files of a run may be written by its agent: it is printed line by line
-# under a word of ours, and read strictly on the other side. `launch.sh` tells what these files are.
+# FOLDER is beneath the root; KNOWN is `known` if the run was seen claimed, else empty. What stands in files of a run may
+# be written by its agent: it is printed line by line under a word of ours, and read strictly on the other side.
+# `launch.sh` tells what these files are.
 
 # shellcheck disable=SC3043 # all variables are everybody's: `local` is no word of POSIX
 
@@ -160,15 +162,18 @@ missing() {
     echo missing
 }
 
-end() {
-    if missing "$1" "$2"; then return; fi
+forestall() {
+    if missing "$1" "$2"; then return 1; fi
     mkdir -p -- "$1" || exit
     if (set -C && : >"$1/claimed") 2>/dev/null; then
         printf 'signal 15\noom_kills 0\n' >"$1/exit.new" && mv -f "$1/exit.new" "$1/exit" || exit
-        return
     fi
     # Not there, and not to be made: a disk that is full.
     if [ ! -e "$1/claimed" ]; then exit 1; fi
+}
+
+end() {
+    forestall "$1" "$2" || return
     if ! read_pid "$1"; then return; fi
     case $3 in KILL) kill_run ;; *) signal_run TERM ;; esac
 }
@@ -194,7 +199,7 @@ echo orchestrator-runs-1
 printf 'home %s\n' "$HOME"
 # A look makes nothing: the disk that belongs there may not be mounted.
 there=
-case $2 in begin | end | prepare) mkdir -p -- "$HOME/$1" || exit ;; esac
+case $2 in begin | end | forestall | prepare) mkdir -p -- "$HOME/$1" || exit ;; esac
 if cd -- "$HOME/$1" 2>/dev/null; then there=yes; fi
 shift
 "$@"
