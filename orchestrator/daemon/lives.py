@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.hosts.claims import CLAIMED
+from orchestrator.hosts.claims import BEGUN, CLAIMED
 from orchestrator.model.facts import Fact, LaunchFailed, RunGone, RunStarted
 from orchestrator.model.run import Ending, Exit, Life
 from orchestrator.ports.host import Host, Standing
@@ -42,8 +42,7 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
         case Standing.ALIVE:
             pass
         case Standing.CLAIMED:
-            if _overdue(files, folder / CLAIMED, at, limits):
-                host.end(folder, kill=True)
+            if _overdue(files, folder / CLAIMED, at, limits) and _given_up(files, host, folder):
                 facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
         case Standing.NOT_CLAIMED if run.life is not Life.STARTING:
             # It lived, and a power cut took the files that said so, and every process.
@@ -101,6 +100,12 @@ def claim(files: Files, folder: Path) -> bool:
     """Claim a run ourselves, so that no launcher can ever start it. False if a launcher was first."""
     files.make_folder(folder)
     return files.create(folder / CLAIMED, b"by the daemon: never to be run\n")
+
+
+def _given_up(files: Files, host: Host, folder: Path) -> bool:
+    """See to it that a launcher which told no pid starts nothing. False if it came to telling it first."""
+    files.create(folder / BEGUN, b"")
+    return host.observe(folder).standing is Standing.CLAIMED
 
 
 def _overdue(files: Files, since: Path, at: float, limits: Limits) -> bool:

@@ -1,4 +1,4 @@
-"""The files by which a launcher tells what became of its run: `claimed`, `pid`, `exit`. They are the truth.
+"""The files by which a launcher tells what became of its run: `claimed`, `pid`, `begun`, `exit`. They are the truth.
 
 Whatever else stands there (cut off, garbled, a link, a folder) never raises: a pid that does not read is
 unknown, an exit that does not read is lost.
@@ -19,6 +19,8 @@ from orchestrator.ports.host import Observation, Standing
 
 CLAIMED: Final = "claimed"
 PID: Final = "pid"
+BEGUN: Final = "begun"
+"""Made by the launcher between its `pid` and its agent, or by who gave it up: whoever is first."""
 EXIT: Final = "exit"
 
 ENDED_BEFORE_IT_BEGAN: Final = f"signal {signal.SIGTERM:d}\noom_kills 0\n".encode()

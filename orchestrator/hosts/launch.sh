@@ -5,6 +5,7 @@
 #   agent.sh   made for this run: what to run and how (see `hosts/launcher.py`)
 #   claimed    made by the one launcher that runs the agent
 #   pid        that launcher's pid, start time, session and pane; there before the agent starts
+#   begun      made by it ahead of the agent, or by who gave it up as it had told no pid: then no agent starts
 #   exit       how the agent ended
 #
 # sh cannot fsync. That is no loss: after a power cut every process is gone, and a run without `exit` reads
@@ -79,7 +80,9 @@ launch() {
     set +C
     # shellcheck source=/dev/null
     . ./agent.sh
-    describe
+    # A disk that is full: nobody would know what lives here.
+    status=
+    describe || status=125
 
     # The pane is labelled before the agent says a word; but the agent does not need it, so tmux is given 2 s,
     # and what ends first ends the wait.
@@ -95,8 +98,7 @@ launch() {
         } >/dev/null 2>&1 &
         labelling=$!
     fi
-    status=
-    mv -f pid.new pid || status=125
+    if [ -z "$status" ]; then mv -f pid.new pid || status=125; fi
     if [ -n "${TMUX_PANE-}" ]; then
         if [ -z "$told" ]; then wait "$bound"; fi
         kill -9 "$labelling"
@@ -107,6 +109,9 @@ launch() {
     count_oom_kills
     before=$kills
     if [ -n "$told" ]; then status=$told; fi
+    set -C
+    if [ -z "$status" ] && ! true 2>/dev/null >begun; then status=125; fi
+    set +C
     if [ -z "$status" ]; then
         (
             # From here a hang-up ends this shell. One that came before is seen by the terminal being none.

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -123,6 +123,32 @@ def test_one_that_was_ended_before_a_cut_off_launch_is_tried_again_never_begins(
     bench.quiet("r1")
     assert bench.host.observe(spec.folder).exit == Exit(signal=15)
     assert bench.starts("r1") == 0
+
+
+@pytest.mark.parametrize("word", ["forestall", "end"])
+def test_one_that_claimed_and_told_no_pid_for_a_minute_is_given_up(bench: RunsBench, word: str) -> None:
+    """Its box was switched off in between, or its disk was full: else it would be nobody's for ever."""
+    deeds: dict[str, Callable[[Path], None]] = {
+        "forestall": bench.host.forestall,
+        "end": partial(bench.host.end, kill=True),
+    }
+    deed = deeds[word]
+    spec = bench.spec("r1", STARTS)
+    claimed = bench.there("r1") / "claimed"
+    claimed.parent.mkdir(parents=True)
+    claimed.touch()
+    deed(spec.folder)
+    assert bench.standing("r1") is Standing.CLAIMED
+    os.utime(claimed, (0, 0))
+    deed(spec.folder)
+    assert bench.host.observe(spec.folder) == Observation(Standing.GONE, exit=Exit(signal=15))
+
+
+def test_one_that_told_its_pid_is_not_given_up_however_old_its_claim_is(bench: RunsBench) -> None:
+    spec = bench.launched("r1")
+    os.utime(bench.there("r1") / "claimed", (0, 0))
+    bench.host.forestall(spec.folder)
+    assert bench.standing("r1") is Standing.ALIVE
 
 
 @pytest.mark.parametrize("step", [1, 2])

@@ -38,9 +38,7 @@ minutes, and are run by `scripts/test -- -m thorough tests/simulation`:
 | takes_a_lost_launch_for_none | no run is started twice (law 4)                   | g0 to g39    |
 | buries_on_a_lost_box         | unreachable is not dead (law 5)                   | g0 to g39    |
 | asks_for_each_run            | one question for a box (law 10)                   | g0 to g39    |
-| ends_what_it_forestalled     | an agent on a cut box never notices               | g0 to g39    |
 | sees_no_work_on_boxes        | no run that works is ended as silent (law 5)      | g0 to g39    |
-| believes_an_old_look         | only a fresh look says that nobody came (law 4)   | g0 to g39    |
 """
 
 from __future__ import annotations
@@ -51,14 +49,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from orchestrator import places
-from orchestrator.daemon import doing, engine, intake, journal, keeper, lives, requests, shelf, task
+from orchestrator.daemon import doing, engine, intake, journal, keeper, requests, shelf, task
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act import launch as launching
 from orchestrator.hosts import claims
 from orchestrator.hosts.ssh.states import Cut
 from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone, WorkMerged
 from orchestrator.model.question import QuestionKind
-from orchestrator.model.run import Exit, Life, Quiet
+from orchestrator.model.run import Exit, Quiet
 from orchestrator.model.settings import DaemonSettings, LogSettings, Settings
 from orchestrator.pm import advance, draft, gates, reports, silence
 from orchestrator.pm import boxes as pm_boxes
@@ -351,35 +349,9 @@ def asks_for_each_run(patch):
     patch.setattr(pm_boxes, "_ask", each_asks)
 
 
-def ends_what_it_forestalled(patch):
-    """A launcher that was to be forestalled is ended when the box answers, whoever came meanwhile."""
-    see = doing.Doing.see_what_is_due
-
-    def stubborn(self, state, where):
-        told = dict(self._told)
-        see(self, state, where)
-        for run, since in told.items():
-            if run not in self._told and run in state.runs and state.runs[run].live:
-                self._told[run] = since
-                if self.office.clock.monotonic() - since >= self.office.world.settings.limits.end_grace:
-                    self._end(state, run, kill=True)
-
-    patch.setattr(doing.Doing, "see_what_is_due", stubborn)
-
-
 def sees_no_work_on_boxes(patch):
     """What an agent changes on its box is not looked at."""
     patch.setattr(fake_boxes.FakeBoxes, "changed", lambda *_: False)
-
-
-def believes_an_old_look(patch):
-    """That nobody came is believed of a look that is older than the launch, or of none."""
-
-    def credulous(files, boxes, home, run, at, limits):
-        folder = places.run_home(home, run.id)
-        return run.life is Life.STARTING and lives._overdue(files, folder / lives.LAUNCHED, at, limits)
-
-    patch.setattr(task, "overdue", credulous)
 
 
 ROUGH = replace(
@@ -489,9 +461,7 @@ ON_BOXES_BREAKAGES = [
     Breakage(takes_a_lost_launch_for_none, 20, a_life_on_boxes),
     Breakage(buries_on_a_lost_box, 20, a_life_on_boxes),
     Breakage(asks_for_each_run, 20, a_life_on_boxes),
-    Breakage(ends_what_it_forestalled, 40, a_life_on_boxes),
     Breakage(sees_no_work_on_boxes, 20, a_life_on_boxes),
-    Breakage(believes_an_old_look, 40, a_life_on_boxes),
 ]
 
 

@@ -112,7 +112,10 @@ class BoxHost(Panes):
         return runs.read_used(self._ask("cpu", self._there(folder)))
 
     def forestall(self, folder: Path) -> None:
-        """Claim a run there that nobody claimed yet: a launcher that comes later starts nothing."""
+        """Claim a run there that nobody claimed yet: a launcher that comes later starts nothing.
+
+        So does one that claimed it over a minute ago, and told no pid.
+        """
         self._ask("forestall", self._there(folder), self._known(folder))
 
     def end(self, folder: Path, *, kill: bool) -> None:

@@ -3,7 +3,8 @@
 #
 #   observe [FOLDER PID START]...   how far each run is; PID and START of a launcher that was seen alive, or empty
 #   cpu FOLDER                      what its living processes have used, in ticks, and how many make a second
-#   forestall FOLDER KNOWN          claims one that nobody claimed: it will never begin
+#   forestall FOLDER KNOWN          claims one that nobody claimed, or whose launcher told no pid for a minute: it will
+#                                   never begin
 #   end FOLDER KNOWN TERM|KILL      ends all of it, or forestalls it
 #   prepare FOLDER KNOWN INBOX      makes its folders, and says whether it was claimed
 #   begin LOG WORDS                 lays down the settings of tmux, from standard input, and begins a session's log
@@ -165,11 +166,20 @@ missing() {
 forestall() {
     if missing "$1" "$2"; then return 1; fi
     mkdir -p -- "$1" || exit
-    if (set -C && : >"$1/claimed") 2>/dev/null; then
-        printf 'signal 15\noom_kills 0\n' >"$1/exit.new" && mv -f "$1/exit.new" "$1/exit" || exit
+    if ! (set -C && : >"$1/claimed") 2>/dev/null; then
+        # Not there, and not to be made: a disk that is full.
+        if [ ! -e "$1/claimed" ]; then exit 1; fi
+        if ! give_up "$1"; then return; fi
     fi
-    # Not there, and not to be made: a disk that is full.
-    if [ ! -e "$1/claimed" ]; then exit 1; fi
+    printf 'signal 15\noom_kills 0\n' >"$1/exit.new" && mv -f "$1/exit.new" "$1/exit" || exit
+}
+
+# Sees to it that a launcher starts nothing which claimed a run and told no pid for a minute: the box was switched off in
+# between, or its disk was full. One that lives, and takes `begun` first, has told its pid by then.
+give_up() {
+    if [ -e "$1/exit" ] || read_pid "$1" || [ -z "$(find "$1/claimed" -mmin +1 2>/dev/null)" ]; then return 1; fi
+    (set -C && : >"$1/begun") 2>/dev/null
+    ! read_pid "$1"
 }
 
 end() {

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.hosts.claims import read_exit, read_launched
+from orchestrator.hosts.claims import BEGUN, read_exit, read_launched
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.launcher import AGENT, lay_down
 from orchestrator.hosts.processes import start_of
@@ -137,7 +137,14 @@ def test_the_agent_has_the_default_signals_and_the_terminal_that_it_was_given(st
 def test_how_it_ended_is_written_down(start, folder, argv, exit_) -> None:
     start(*argv).communicate()
     assert ended(folder) == exit_
-    assert sorted(path.name for path in folder.iterdir()) == [AGENT, "claimed", "exit", "launch.sh", "pid"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        AGENT,
+        "begun",
+        "claimed",
+        "exit",
+        "launch.sh",
+        "pid",
+    ]
 
 
 def test_a_missing_folder_is_said_and_nothing_runs(start, folder, tmp_path) -> None:
@@ -219,6 +226,25 @@ def test_one_that_is_ended_before_it_starts_the_agent_does_not_start_it(start, f
     os.kill(launched.process.pid, signal.SIGTERM)
     wait_until(lambda: ended(folder))
     assert ended(folder) == Exit(signal=signal.SIGTERM)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_one_that_was_given_up_before_it_starts_the_agent_does_not_start_it(start, folder, tmp_path) -> None:
+    slow = fake_tmux(tmp_path, "sleep 600")
+    start("touch", str(tmp_path / "ran"), path=f"{slow}:{PATH}", pane="%1")
+    wait_until(lambda: read_launched(DiskFiles(), folder))
+    (folder / BEGUN).touch()
+    wait_until(lambda: ended(folder))
+    assert ended(folder) == Exit(code=125)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_one_that_cannot_tell_what_it_is_does_not_start_the_agent(start, folder, tmp_path) -> None:
+    """What is not known to live is launched again."""
+    folder.mkdir(parents=True)
+    (folder / "pid.new").mkdir()
+    start("touch", str(tmp_path / "ran")).communicate()
+    assert ended(folder) == Exit(code=125)
     assert not (tmp_path / "ran").exists()
 
 

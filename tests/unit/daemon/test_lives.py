@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from orchestrator.daemon.lives import facts_of
-from orchestrator.hosts.claims import CLAIMED
+from orchestrator.hosts.claims import BEGUN, CLAIMED
 from orchestrator.model.facts import RunGone
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
@@ -28,6 +30,16 @@ class Host:
         return self.seen
 
 
+@dataclass
+class Slow:
+    """A host on which a launcher comes on between two looks, or does not."""
+
+    looks: list[Observation]
+
+    def observe(self, folder: Path) -> Observation:
+        return self.looks.pop(0)
+
+
 def test_a_run_that_lived_and_of_which_a_power_cut_left_no_file_is_lost_and_never_launched_again():
     story = Story()
     story.starts()
@@ -40,3 +52,18 @@ def test_a_run_that_lived_and_of_which_a_power_cut_left_no_file_is_lost_and_neve
     assert gone.exit == Exit(lost=True)
     assert files.entry(HOME / "runs" / run.id / CLAIMED) is not None
     assert facts_of(files, host, HOME, run, story.at, Limits()) == []
+
+
+@pytest.mark.parametrize("then", [Standing.CLAIMED, Standing.ALIVE, Standing.GONE])
+def test_one_that_claimed_and_told_no_pid_is_lost_unless_it_came_to_that_first(then):
+    story = Story()
+    story.starts()
+    run = story.run_of("explore")
+    files = MemoryFiles(now=lambda: story.at - Limits().start_time)
+    folder = HOME / "runs" / run.id
+    files.make_folder(folder)
+    files.create(folder / CLAIMED, b"")
+    host = cast("Any", Slow([Observation(Standing.CLAIMED), Observation(then)]))
+    facts = facts_of(files, host, HOME, run, story.at, Limits())
+    assert [type(fact) for fact in facts] == ([RunGone] if then is Standing.CLAIMED else [])
+    assert files.entry(folder / BEGUN) is not None
