@@ -121,7 +121,8 @@ class LaunchFailed:
 class WorkCommitted:
     """The work of a step is the commit `commit` (empty: nothing was changed) on its workspace's branch.
 
-    `left`: where on its box, as `address:path`, work lies that nobody committed, while nothing new was.
+    `left`: where on its box, as `address:path`, work lies that nobody committed, while nothing new was; `commit` may be
+    that of an earlier attempt then.
     """
 
     at: float

@@ -63,7 +63,8 @@ class Step:
     A rejection by this step reopens `judges`. `workspace` names a tree of `kind`; steps of one name share it.
     The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise. `blockers`
     are all that its agents were blocked by, whatever the attempt; `gap` is what they said to lack of skills.
-    `directive` is what the PM agent adds to this attempt's orders.
+    `directive` is what the PM agent adds to this attempt's orders. `commit` is the work of this attempt, `last_commit`
+    of the last one before it that had any: that was not good enough.
     """
 
     id: str
@@ -91,6 +92,7 @@ class Step:
     approved: bool = False
     check_exit: int | None = None
     commit: str = ""
+    last_commit: str = ""
     report: str = ""
     artifacts: tuple[str, ...] = ()
     gap: str = ""

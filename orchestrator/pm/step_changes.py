@@ -211,6 +211,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         approved=False,
         check_exit=None,
         commit="",
+        last_commit=was.commit or was.last_commit,
         report="",
         artifacts=(),
         directive=None,

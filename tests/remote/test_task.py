@@ -70,6 +70,24 @@ def test_a_developer_that_leaves_its_work_uncommitted_on_its_box_is_told_so_and_
     assert world.git("log", "--format=%s", "main..task/t1") == "work"
 
 
+def test_what_mends_a_rejected_commit_and_is_left_uncommitted_is_not_judged_as_that_commit_again(
+    boxes: Boxes, world: World
+) -> None:
+    box = furnished(boxes, world, "alpha")
+    mends = {"write": {"pkg/greet.py": "NAME = 'mended'\n"}}
+    turns: Turns = {
+        "dev:greet": [COMMIT, mends, {**mends, **COMMIT}],
+        "review:greet": [{"verdict": "REJECTED"}],
+    }
+    world.begin(turns, config=[cwd(box), "bring: branch"])
+    world.until_is("complete")
+    assert world.lives_of("dev:greet") == 3
+    assert world.lives_of("review:greet") == 2
+    left = f"alpha:{box.home}/repo"
+    assert [fact.get("left", "") for fact in world.story().facts("work_committed")] == ["", left, ""]
+    assert world.git("show", "task/t1:pkg/greet.py") == "NAME = 'mended'"
+
+
 def test_two_boxes_whose_links_are_cut_twice_and_a_daemon_that_is_killed_change_nothing(
     boxes: Boxes, world: World
 ) -> None:

@@ -38,7 +38,8 @@ def commit(world: World, state: PMState, action: Commit, where: Places, at: floa
     try:
         if place is not None and place.host:
             made, files = _brought(world, step, place, tree)
-            if not made and world.boxes.uncommitted(place.host, place.path):
+            is_news = made not in {"", step.last_commit}
+            if not is_news and world.boxes.uncommitted(place.host, place.path):
                 left = f"{place.host}:{place.path}"
         else:
             made, files = world.workspaces.commit(tree, message(f"{state.name}: {step.title}", about))

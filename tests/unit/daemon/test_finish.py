@@ -116,6 +116,18 @@ def test_where_nothing_new_was_committed_on_a_box_it_is_told_whether_work_lies_t
     assert (done.commit, done.reason, done.left) == ("", "", told)
 
 
+@pytest.mark.parametrize(("before", "left"), [("b" * 40, "me@box:/repo"), ("c" * 40, "")])
+def test_a_commit_that_an_earlier_attempt_handed_in_is_nothing_new(far, before, left):
+    """What mends it may lie there uncommitted."""
+    step = replace(far.steps["dev:one"], attempt=2, last_commit=before)
+    again = replace(far, steps=far.steps.with_step(step))
+    action = replace(COMMIT, attempt=2)
+    done = finish.commit(world_of(Adopting(), Bringing(left=True)), again, action, WHERE, 1.0)
+    assert (done.commit, done.reason, done.left) == ("b" * 40, "", left)
+    clean = finish.commit(world_of(Adopting(), Bringing(left=False)), again, action, WHERE, 1.0)
+    assert (clean.commit, clean.left) == ("b" * 40, "")
+
+
 def test_while_nobody_can_tell_what_lies_uncommitted_on_a_box_nothing_is_said_of_the_step(far):
     lost = Bringing(left=Unavailable("me@box is unreachable"))
     with pytest.raises(Unavailable):

@@ -90,12 +90,14 @@ def test_subtasks_wait_while_their_plan_is_reviewed_and_go_with_it() -> None:
 def test_a_rejection_reopens_the_work_with_the_feedback_and_all_that_stands_on_it(judge: str) -> None:
     story = Story().planned("a")
     story.does("dev:a")
+    first = story.step("dev:a").commit
     if judge == "review":
         story.approves("test:a")
     story.rejects(f"{judge}:a", "the loop never ends")
     story.stands(dev="working", test="pending", review="pending")
     assert f"Rejected by {judge}:a: the loop never ends" in story.order_of("dev:a").instructions
     assert story.step("dev:a").attempt == 2
+    assert (story.step("dev:a").commit, story.step("dev:a").last_commit) == ("", first)
     assert story.phase() is Phase.DEVELOPING
 
 
