@@ -140,19 +140,20 @@ def quiet_end(quiet: str, at: float) -> float:
 
     Looked for minute by minute on the local clock, so that a day of 23 or 25 hours needs no thought.
     """
-    if not _is_quiet(quiet, at):
+    span = quiet_minutes(quiet)
+    if not _is_quiet(span, at):
         return at
     start = at - at % _MINUTE
     return next(
-        moment for n in range(1, _LONGEST_QUIET) if not _is_quiet(quiet, moment := start + n * _MINUTE)
+        moment for n in range(1, _LONGEST_QUIET) if not _is_quiet(span, moment := start + n * _MINUTE)
     )
 
 
 # -------------------------------------------------------------------------------------------------
 
 
-def _is_quiet(quiet: str, at: float) -> bool:
-    begins, ends = quiet_minutes(quiet)
+def _is_quiet(span: tuple[int, int], at: float) -> bool:
+    begins, ends = span
     local = time.localtime(at)
     minute = local.tm_hour * 60 + local.tm_min
     return (minute - begins) % _DAY_MINUTES < (ends - begins) % _DAY_MINUTES
