@@ -27,7 +27,7 @@ task status NAME --json
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
-               kind: stuck loop criteria dialog approval permission account budget pm box damage
+               kind: stuck loop criteria dialog approval permission account budget pm box unended damage
                holds: the steps that wait for the answer
   criteria[]   text met evidence
   usage        tokens input output cached cost context window time idle

@@ -57,7 +57,7 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
 def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
     """Return what has become of a live run on a box since the state last heard of it, as far as its keeper saw it.
 
-    One whose launcher does not come is `overdue`, and is forestalled there by ending it.
+    One whose launcher does not come is `overdue`, and is forestalled there.
     """
     sighting = boxes.seen(run.host, _folder(home, run.id))
     if sighting is None or run.life is Life.UNREACHABLE:

@@ -18,7 +18,8 @@ class Limits:
     for a limit of use is tried again when that ends, or after `limit_pause` and longer, `limits` times in a row; for an
     overload after `overload_pause` and longer, `overloads` times; with a full context `contexts` times.
 
-    A box that does not answer is waited for; after `unreachable` a person is asked whether to go on with that.
+    A box that does not answer is waited for; after `unreachable` a person is asked whether to go on with that. So is
+    one about a run that was told to end, and is not known to be gone after `unended`.
 
     Of an agent as PM: a consultation is set aside after `pm_patience`; what it does not order waits `pm_wait` for it at
     the most; after `pm_failures` consultations in a row of which nothing came the rules go on alone.
@@ -48,6 +49,7 @@ class Limits:
     overload_pause: float = 15.0
     contexts: int = 5
     unreachable: float = 3600.0
+    unended: float = 1800.0
     longest_wait: float = 3600.0
     pm_patience: float = 600.0
     pm_wait: float = 600.0

@@ -22,6 +22,7 @@ class QuestionKind(StrEnum):
     PM = "pm"  # the PM agent asks
     BUDGET = "budget"  # the task has used what it may
     BOX = "box"  # a box refuses, or has not answered for long
+    UNENDED = "unended"  # a run was told to end, and nothing tells that it is gone
     DAMAGE = "damage"  # the journal was damaged
 
 

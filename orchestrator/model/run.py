@@ -135,8 +135,8 @@ class Run:
     is `spent` when it grew too long, `delivery` what became of its order where the program tells, `heard` are the
     newest events that were taken, by name, and `waits_for` the one that waits for an answer. `looked_at`, `looks` and
     `quiet` are of the looks since its last progress, `nudges` counts what was typed to it, `cpu` and `printed` are
-    those of the last look. `usage` is what its program told of tokens and money; `lasted` how many seconds it lived,
-    once it is gone.
+    those of the last look. `ending_at` is when it was told to end, 0 if an older version told it. `usage` is what its
+    program told of tokens and money; `lasted` how many seconds it lived, once it is gone.
     """
 
     id: str
@@ -158,6 +158,7 @@ class Run:
     reported_at: float | None = None
     progress_at: float = 0.0
     ending: Ending = Ending.NOT
+    ending_at: float = 0.0
     resumes: str = ""
     looked_at: float = 0.0
     looks: int = 0

@@ -156,7 +156,7 @@ def _free_instance(state: PMState, name: str) -> str:
 def end_run(draft: Draft, run: Run, ending: Ending) -> None:
     """End one run. Its order stays open until it is gone, so that its last words are still read (law 5)."""
     if run.ending is Ending.NOT:
-        draft.change(RunEnding(run.id, ending))
+        draft.change(RunEnding(run.id, ending, draft.at))
         draft.act(End(id=draft.new_id("a"), run=run.id))
 
 

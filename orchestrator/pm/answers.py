@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import StepState, Tally
 from orchestrator.model.question import QuestionKind
@@ -32,11 +32,20 @@ from orchestrator.pm.leave import permitted
 from orchestrator.pm.passing import approve, go_through, pass_step, review_of
 from orchestrator.pm.run_changes import RunProgressed
 from orchestrator.pm.step_changes import StepTallied
+from orchestrator.pm.unended import whether_gone
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.model.facts import Answered
     from orchestrator.model.question import Question
     from orchestrator.pm.draft import Draft
+
+_OF_A_KIND: Final[dict[QuestionKind, Callable[[Draft, Question, str], None]]] = {
+    QuestionKind.BUDGET: budget_answered,
+    QuestionKind.UNENDED: whether_gone,
+}
+"""What is done with the answer to a question that is about no step's work."""
 
 
 def answered(draft: Draft, fact: Answered) -> None:
@@ -80,13 +89,13 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
         return  # it holds nothing up: the next digest tells it
     elif word == ABANDON:
         _abandon(draft)
-    elif question.kind is QuestionKind.BUDGET:
-        budget_answered(draft, question, text)
+    elif word == SET_ASIDE and offered:
+        _set_aside(draft, step, f"set aside in answer to {question.id}")
+    elif question.kind in _OF_A_KIND:
+        _OF_A_KIND[question.kind](draft, question, text)
     elif not step:
         if word != CONTINUE:
             draft.notice(f"{question.id}: {text}")
-    elif word == SET_ASIDE and offered:
-        _set_aside(draft, step, f"set aside in answer to {question.id}")
     elif word == ACCEPT and offered:
         draft.change(CriteriaMarked(accepted_by_user(draft.state, question.id)))
         pass_step(draft, step)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.model.run import Ending, Life, Purpose, Run
+from orchestrator.pm import boxes, unended
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.answers import take_default
-from orchestrator.pm.boxes import ask_about, patience_ends
 from orchestrator.pm.budget import wake_at as used_up_at
 from orchestrator.pm.changes import TimesShifted
 from orchestrator.pm.concluding import see_patience
@@ -57,10 +57,10 @@ def see_what_is_due(draft: Draft) -> None:
     """
     for run in draft.state.live_runs:
         due = _due(run, draft.limits)
-        if due is None or draft.at < due[0]:
+        if draft.at < due[0]:
             continue
         if due[1] is Ending.NOT:
-            ask_about(draft, run)
+            (boxes.ask_about if run.life is Life.UNREACHABLE else unended.ask_whether_gone)(draft, run)
             continue
         if due[1] is not Ending.SILENT:
             end_run(draft, run, due[1])
@@ -77,7 +77,7 @@ def see_what_is_due(draft: Draft) -> None:
 
 def wake_at(state: PMState, limits: Limits) -> float | None:
     """Return the next moment at which time alone changes something, or None."""
-    moments = [due[0] for run in state.live_runs if (due := _due(run, limits)) is not None]
+    moments = [_due(run, limits)[0] for run in state.live_runs]
     if state.state not in ACTIVE:
         return min(moments, default=None)
     moments += [each.deadline for each in state.open_questions if each.deadline is not None]
@@ -90,15 +90,15 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
     return min(moments, default=None)
 
 
-def _due(run: Run, limits: Limits) -> tuple[float, Ending] | None:
+def _due(run: Run, limits: Limits) -> tuple[float, Ending]:
     """Return when something is to be done about a run, and what; silence is looked at before a run is ended.
 
-    Nothing is ended because its box does not answer: a person is asked.
+    Nothing is ended because its box does not answer, nor taken for gone because it was told to end: a person is asked.
     """
     if run.life is Life.UNREACHABLE:
-        return patience_ends(run, limits), Ending.NOT
+        return boxes.patience_ends(run, limits), Ending.NOT
     if run.ending is not Ending.NOT:
-        return None
+        return unended.patience_ends(run, limits), Ending.NOT
     if run.reported_at is not None:
         return run.reported_at + limits.linger, Ending.DONE
     if run.life is Life.STARTING:

@@ -53,21 +53,26 @@ def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
 
 def run_gone(draft: Draft, fact: RunGone) -> None:
     """A run's process is gone. Its last words were read before this fact (law 5)."""
-    run = draft.state.runs.get(fact.run)
-    draft.close_actions(Launch, End, run=fact.run)
+    take_for_gone(draft, fact.run, fact.exit)
+
+
+def take_for_gone(draft: Draft, name: str, how: Exit) -> None:
+    """Go on without a run."""
+    run = draft.state.runs.get(name)
+    draft.close_actions(Launch, End, run=name)
     if run is None or not run.live:
         return
     open_order = run.order in draft.state.orders
     was_quiet = run.evidence if run.quiet is not None else ""
-    _bury(draft, run, fact.exit, str(fact.exit))
+    _bury(draft, run, how, str(how))
     if not _counts(draft, run):
         return
     if run.purpose is Purpose.CHECK:
-        _check_ended(draft, run, fact.exit)
+        _check_ended(draft, run, how)
     elif has_decided(draft, run):
         conclude(draft, draft.state.runs[run.id])
     elif open_order:
-        _ended_without_report(draft, run, fact.exit, was_quiet)
+        _ended_without_report(draft, run, how, was_quiet)
 
 
 def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:

@@ -137,6 +137,7 @@ class RunEnding:
 
     run: str
     ending: Ending
+    at: float = 0.0
     kind: Literal["run_ending"] = "run_ending"
 
 
@@ -199,7 +200,7 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901 (a case per cha
         case RunMetered():
             return replace(was, usage=change.usage)
         case RunEnding():
-            return replace(was, ending=change.ending)
+            return replace(was, ending=change.ending, ending_at=change.at)
 
 
 def _believed(was: Run, change: RunBelieved) -> Run:

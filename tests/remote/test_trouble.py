@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,8 +24,14 @@ LONG = 90.0
 
 
 @pytest.fixture
-def world(boxes: Boxes) -> Iterator[World]:
-    with a_world(limits__runs_at_once="30") as made:
+def settings() -> dict[str, str]:
+    """Settings of the daemon beyond those of all tests."""
+    return {}
+
+
+@pytest.fixture
+def world(boxes: Boxes, settings: dict[str, str]) -> Iterator[World]:
+    with a_world(limits__runs_at_once="30", **settings) as made:
         made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
         yield made
 
@@ -152,6 +160,40 @@ def test_a_folder_that_is_away_for_a_while_is_said_and_loses_nothing(
     world.daemon()
     complete(world)
     assert [step for _, step in world.lives] == ONE_EACH
+
+
+SOON = {
+    f"limits__{name}": bound
+    for name, bound in {"silence": "4 s", "look_again": "1 s", "looks": "1", "unended": "2 s"}.items()
+}
+
+
+@pytest.mark.parametrize("settings", [SOON], ids=["soon"])
+def test_an_agent_on_a_box_that_was_emptied_for_good_is_asked_about_and_another_goes_on(
+    boxes: Boxes, world: World
+) -> None:
+    """Nothing tells whether it lives: the user looks, and says so."""
+    box = furnished(boxes, world, "alpha")
+    world.let({"dev:greet": [{"hold": "never"}, COMMIT]})
+    asked_for(world, "t1", cwd(box), "bring: branch")
+    world.daemon()
+    world.until_works("dev:greet")
+    lost = on(box)
+    box.stop()
+    for process in lost:
+        send(process, signal.SIGKILL)
+    shutil.rmtree(box.home / ROOT)
+    box.start()
+    (question,) = world.until(lambda: world.told()["questions"], within=LONG)
+    assert "See on alpha that no process of it lives any more, and answer gone" in question["text"]
+    assert world.lives_of("dev:greet") == 1
+    log = (world.home() / "pm.log").read_text()
+    begin_anew = re.search(r"begin anew there: (.*)", log)
+    assert begin_anew
+    subprocess.run(["sh", "-c", begin_anew[1]], check=True, env={**os.environ, "HOME": str(box.home)})
+    assert world.task("answer", "t1", question["id"], "gone").code == 0
+    complete(world)
+    assert world.lives_of("dev:greet") == 2
 
 
 def test_ten_agents_of_ten_tasks_on_one_box_have_one_connection(boxes: Boxes, world: World) -> None:

@@ -121,7 +121,7 @@ def _boxes(state: PMState) -> Iterator[str]:
 
 
 def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
-    """Tell whether a step may be asked about while it goes on: a dialog, leave, approval, a box that is lost."""
+    """Tell whether a step may be asked about while it goes on: a dialog, leave, approval, what is lost."""
     match question.kind:
         case QuestionKind.DIALOG | QuestionKind.PERMISSION:
             run = state.runs[question.run]
@@ -130,6 +130,9 @@ def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
         case QuestionKind.BOX:
             run = state.runs[question.run]
             return run.live and run.far and run.life is Life.UNREACHABLE and run.step == step.id
+        case QuestionKind.UNENDED:
+            run = state.runs[question.run]
+            return run.live and run.ending is not Ending.NOT and run.step == step.id
         case QuestionKind.PM:
             return Gate.DECISION in step.gates
         case QuestionKind.APPROVAL:

@@ -7,6 +7,8 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
+from orchestrator.pm.asking import CONTINUE
+from orchestrator.pm.unended import GONE
 from orchestrator.testing.simulation.wish import PROJECT, Wish
 from orchestrator.testing.simulation.world import World
 
@@ -103,6 +105,8 @@ class User:
     def _word(self, random: Random, question: dict[str, Any]) -> str:
         words = [*question["options"], "Do it the other way", question["options"][0]]
         word = str(random.choice(words))
+        if word == GONE:  # this user never looked
+            return CONTINUE
         return "retry" if word == "abandon" and random.random() < 0.8 else word  # noqa: PLR2004
 
     def _perhaps_more(self, wish: Wish, shown: dict[str, Any]) -> None:
