@@ -38,6 +38,7 @@ minutes, and are run by `scripts/test -- -m thorough tests/simulation`:
 | takes_a_lost_launch_for_none | no run is started twice (law 4)                   | g0 to g19    |
 | buries_on_a_lost_box         | unreachable is not dead (law 5)                   | g0 to g19    |
 | asks_for_each_run            | one question for a box (law 10)                   | g0 to g19    |
+| waits_for_what_cannot_end    | every task ends, or waits on a question (law 8)   | g0 to g19    |
 | sees_no_work_on_boxes        | no run that works is ended as silent (law 5)      | g0 to g19    |
 """
 
@@ -58,7 +59,7 @@ from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone, Wo
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Quiet
 from orchestrator.model.settings import DaemonSettings, LogSettings, Settings
-from orchestrator.pm import advance, draft, gates, reports, silence
+from orchestrator.pm import advance, draft, gates, reports, silence, unended
 from orchestrator.pm import boxes as pm_boxes
 from orchestrator.pm import decide as decide_module
 from orchestrator.pm.asking import CONTINUE, ask
@@ -349,6 +350,11 @@ def asks_for_each_run(patch):
     patch.setattr(pm_boxes, "_ask", each_asks)
 
 
+def waits_for_what_cannot_end(patch):
+    """A run that was told to end and is not known to be gone is waited for, and nobody is asked."""
+    patch.setattr(unended, "ask", lambda *_: False)
+
+
 def sees_no_work_on_boxes(patch):
     """What an agent changes on its box is not looked at."""
     patch.setattr(fake_boxes.FakeBoxes, "changed", lambda *_: False)
@@ -375,7 +381,7 @@ ON_BOXES = replace(
     ROUGH,
     rates=Rates(kill=12, power=2, tmux=0, full=0, git=0, clock=0, suspend=0, eio=0),
     chances=Chances(launch=0.1, late=0.1, steps=40),
-    boxes=BoxRates(cut=24, reboot=4, refuse=2, empty=2, at=4),
+    boxes=BoxRates(cut=24, reboot=4, refuse=2, empty=2, wipe=1, at=4),
 )
 """Links are cut all the time."""
 
@@ -461,6 +467,7 @@ ON_BOXES_BREAKAGES = [
     Breakage(takes_a_lost_launch_for_none, 20, a_life_on_boxes),
     Breakage(buries_on_a_lost_box, 20, a_life_on_boxes),
     Breakage(asks_for_each_run, 20, a_life_on_boxes),
+    Breakage(waits_for_what_cannot_end, 20, a_life_on_boxes),
     Breakage(sees_no_work_on_boxes, 20, a_life_on_boxes),
 ]
 

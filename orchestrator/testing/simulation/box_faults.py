@@ -9,6 +9,8 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from orchestrator import places
+from orchestrator.hosts.ssh.pull import MARK
 from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.fake_box import Box, Break
 
@@ -45,6 +47,7 @@ class BoxRates:
     reboot: float = 0.5
     refuse: float = 0.3
     empty: float = 0.3
+    wipe: float = 0.1
     at: float = 1.0
 
 
@@ -58,6 +61,7 @@ class BoxFaults:
     calm: bool = False
     _times: Counter[tuple[str, str]] = field(default_factory=Counter)
     _cut_until: dict[str, float] = field(default_factory=dict)
+    _wiped: int = 0
 
     def begin(self, before: Callable[[str, str], None], waits: Callable[[LaunchSpec], float]) -> None:
         """Let the first faults come. `before` is called ahead of what is done on a box, `waits` by its launchers."""
@@ -70,6 +74,7 @@ class BoxFaults:
                 ("reboot", self._reboot),
                 ("refuse", self._refuse),
                 ("empty", self._empty),
+                ("wipe", self._wipe),
             ):
                 if rate := getattr(self.rates, kind):
                     self._plan(
@@ -86,6 +91,7 @@ class BoxFaults:
         self.calm = True
         for box in self.world.boxes.values():
             box.cut = box.refuses = box.emptied = False
+            self._begin_anew(box)
 
     def _plan(
         self, kind: str, fault: Callable[[Random], None], moments: Random, rate: float, number: int, box: str
@@ -150,3 +156,21 @@ class BoxFaults:
             box.tell()
 
         self.world.clock.after(random.uniform(MINUTE, DAY), back)
+
+    def _wipe(self, box: Box, random: Random) -> None:
+        """Put a new machine in its place: nobody lives, and our folders are empty until a person begins them anew."""
+        box.host.lose_power()
+        if box.files.entry(box.root) is not None:
+            self._wiped += 1
+            box.files.rename(box.root, box.root.with_name(f"{box.root.name}-{self._wiped}"))
+        self._cut_for(box, random.uniform(20.0, 10 * MINUTE))
+        self.world.clock.after(random.choice((10 * MINUTE, 3 * HOUR, DAY)), partial(self._begin_anew, box))
+
+    def _begin_anew(self, box: Box) -> None:
+        """Make the marks that are missing, as the log says how."""
+        for wish in self.world.wishes:
+            own = places.task_home(box.root, wish.id)
+            shared = places.task_folder(box.place, wish.name)
+            if box.files.entry(shared / MARK) is not None and box.files.entry(own / MARK) is None:
+                box.files.make_folder(own)
+                box.files.write(own / MARK, wish.id.encode())

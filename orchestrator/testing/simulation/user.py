@@ -7,7 +7,6 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from orchestrator.pm.asking import CONTINUE
 from orchestrator.pm.unended import GONE
 from orchestrator.testing.simulation.wish import PROJECT, Wish
 from orchestrator.testing.simulation.world import World
@@ -90,11 +89,14 @@ class User:
 
     def _answer(self, wish: Wish, question: dict[str, Any]) -> None:
         """Answer, or not, or twice. What is said to a question depends on nothing else."""
+        if GONE in question["options"] and not self._is_gone(wish, question["run"]):
+            question = {**question, "options": [each for each in question["options"] if each != GONE]}
         name = f"answer.{wish.name}/{question['id']}/{self._looks}"
         random, world = self.world.fate.random(name), self.world
         say = partial(world.ask, wish, "answer", question=question["id"])
         if self.calm:
-            say(text="accept" if "accept" in question["options"] else str(question["options"][0]))
+            options = question["options"]
+            say(text=next((word for word in ("accept", GONE) if word in options), str(options[0])))
             return
         if random.random() < self.habits.forgetful and world.fate.lets(f"forgets.{name[7:]}"):
             return
@@ -102,11 +104,15 @@ class User:
         if random.random() < self.habits.twice and world.fate.lets(f"twice.{name[7:]}"):
             say(text=self._word(random, question))
 
+    def _is_gone(self, wish: Wish, run: str) -> bool:
+        """Look whether nothing of a run lives, and all that it handed in came here."""
+        here = {entry.name for entry in self.world.files.entries(wish.handoffs)}
+        left = {said.name for said in self.world.desk.said.get(run, ()) if said.counts}
+        return left <= here and all(each.run != run for each in self.world.living)
+
     def _word(self, random: Random, question: dict[str, Any]) -> str:
         words = [*question["options"], "Do it the other way", question["options"][0]]
         word = str(random.choice(words))
-        if word == GONE:  # this user never looked
-            return CONTINUE
         return "retry" if word == "abandon" and random.random() < 0.8 else word  # noqa: PLR2004
 
     def _perhaps_more(self, wish: Wish, shown: dict[str, Any]) -> None:
