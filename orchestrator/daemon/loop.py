@@ -301,6 +301,7 @@ class Loop:
                 self.office.world.boxes.call_again()  # the question may have been about one, and it was mended
                 text = arguments.get("text", "")
                 question = arguments.get("question", "")
+                task.see_last_words(question)
                 skills = start.skills_of(self.office, Path(task.engine.state.project)).found
                 fact = Answered(at, self.office.nonce(), request.id, question, text, skills)
             case "spawn":

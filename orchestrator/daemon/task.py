@@ -22,6 +22,7 @@ from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
 from orchestrator.model.facts import BoxBack, BoxLost, BriefChanged, CheckedIn, RunGone, TimePassed
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Life
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.deadlines import wake_at
@@ -214,6 +215,12 @@ class Task:
                 self.feed(fact)
             except IllegalMove:  # of one report, which must not hold up the others
                 log.exception("task %s: a rule erred on %s; nothing was changed", self.id, fact)
+
+    def see_last_words(self, question: str) -> None:
+        """Take what a run left, if a question is whether it is gone: an answer may say so (law 5)."""
+        asked = self.engine.state.questions.get(question)
+        if asked is not None and asked.open and asked.kind is QuestionKind.UNENDED:
+            self.see_reports(final=(self.engine.state.runs[asked.run].instance,))
 
     def see_events(self) -> None:
         """Take what agent programs told of themselves."""

@@ -104,13 +104,17 @@ class Invariants:
             self._found.append(f"run {run.id} was ended after {lived:.0f} s, and nobody had decided that")
 
     def _silenced(self, audit: Audit) -> list[str]:
-        """A run that shows that it works is not ended for its silence, however long the machine slept."""
+        """A run that shows that it works is not ended for its silence, however long the machine slept.
+
+        One that never told that it took its order has less time.
+        """
         ended, audit.ledger.silenced = audit.ledger.silenced, []
-        now, patience = self.world.clock.monotonic(), self.world.settings.limits.silence
-        quiet = [(run, now - self.world.desk.signs[run]) for run in ended if run in self.world.desk.signs]
-        return [
-            f"{run} was ended as silent after {since:.0f} s" for run, since in quiet if since < patience - 1
-        ]
+        now, limits, found = self.world.clock.monotonic(), self.world.settings.limits, []
+        for run in [audit.state.runs[each] for each in ended if each in self.world.desk.signs]:
+            since = now - self.world.desk.signs[run.id]
+            if since < (limits.receipt if run.receipts and run.delivery is None else limits.silence) - 1:
+                found.append(f"{run.id} was ended as silent after {since:.0f} s")
+        return found
 
     def _buried(self, watched: Watched) -> list[str]:
         """A run is not gone before its last words are read (law 5)."""

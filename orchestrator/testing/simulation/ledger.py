@@ -80,7 +80,7 @@ class Ledger:
                 return broken + _again(self.opened, opened.id, "opened")
             case RunBelieved(run=run, life=Life.GONE):
                 self.buried.append(run)
-                if was.runs[run].life is Life.UNREACHABLE:
+                if was.runs[run].life is Life.UNREACHABLE and not isinstance(fact, f.Answered):
                     return [f"{run} was declared gone while its box is lost"]
             case StepTallied(step=step, tally=tally):
                 self._rests[step] = fact.at + self._pause(was.steps[step].tally, tally)

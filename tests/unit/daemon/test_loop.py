@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from orchestrator.daemon.task import Task
 from orchestrator.model.errors import JournalFailed
 from orchestrator.model.settings import Settings
 from orchestrator.testing.simulation.fate import Fate
@@ -70,3 +71,42 @@ def test_a_start_has_every_lost_box_called_again():
         while (believed := belief()) is None or not believed.reachable:
             assert world.go_on(until=until), "it was not called"
     assert not world.complaints
+
+
+def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
+    """What it left may lie there, and be taken for half written until now (law 5)."""
+    world = World(Fate("unended"), (Wish("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False)
+    (wish,) = world.wishes
+    with listening(world):
+        world.boot()
+        world.start(wish, "much to do", ("it works",))
+        (task,) = wait_for(world, lambda: list(world.tasks().values()))
+
+        def state():
+            return task.engine.state
+
+        (run,) = wait_for(world, lambda: [run.id for run in state().live_runs if run.far and run.pid])
+        box = world.boxes["near"]
+        box.host.lose_power()
+        box.files.rename(box.root, box.root.with_name("away"))
+        (question,) = wait_for(world, lambda: [each for each in state().open_questions if each.run == run])
+        heard = []
+        see_reports = Task.see_reports
+
+        def seen(self, *rest, **more):
+            heard.append((more.get("final"), state().runs[run].live))
+            see_reports(self, *rest, **more)
+
+        monkeypatch.setattr(Task, "see_reports", seen)
+        world.ask(wish, "answer", question=question.id, text="gone")
+        wait_for(world, lambda: not state().runs[run].live)
+    assert ((state().runs[run].instance,), True) in heard
+    assert not world.complaints
+
+
+def wait_for(world, told):
+    """Let a world go on until something is told that is not empty, and return it."""
+    until = world.clock.monotonic() + 10 * 86400
+    while not (found := told()):
+        assert world.go_on(until=until), "it does not come to that"
+    return found
