@@ -164,7 +164,7 @@ def test_a_folder_that_is_away_for_a_while_is_said_and_loses_nothing(
 
 SOON = {
     f"limits__{name}": bound
-    for name, bound in {"silence": "4 s", "look_again": "1 s", "looks": "1", "unended": "2 s"}.items()
+    for name, bound in {"silence": "10 s", "look_again": "1 s", "looks": "1", "unended": "2 s"}.items()
 }
 
 
