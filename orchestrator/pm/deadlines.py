@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from orchestrator.model.run import Ending, Life, Purpose, Run
@@ -56,7 +57,7 @@ def see_what_is_due(draft: Draft) -> None:
     Pauses of steps that are over are seen by `advance`.
     """
     for run in draft.state.live_runs:
-        due = _due(run, draft.limits)
+        due = _due(draft.state, run, draft.limits)
         if draft.at < due[0]:
             continue
         if due[1] is Ending.NOT:
@@ -77,7 +78,7 @@ def see_what_is_due(draft: Draft) -> None:
 
 def wake_at(state: PMState, limits: Limits) -> float | None:
     """Return the next moment at which time alone changes something, or None."""
-    moments = [_due(run, limits)[0] for run in state.live_runs]
+    moments = [moment for run in state.live_runs if (moment := _due(state, run, limits)[0]) < math.inf]
     if state.state not in ACTIVE:
         return min(moments, default=None)
     moments += [each.deadline for each in state.open_questions if each.deadline is not None]
@@ -90,7 +91,7 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
     return min(moments, default=None)
 
 
-def _due(run: Run, limits: Limits) -> tuple[float, Ending]:
+def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
     """Return when something is to be done about a run, and what; silence is looked at before a run is ended.
 
     Nothing is ended because its box does not answer, nor taken for gone because it was told to end: a person is asked.
@@ -98,7 +99,7 @@ def _due(run: Run, limits: Limits) -> tuple[float, Ending]:
     if run.life is Life.UNREACHABLE:
         return boxes.patience_ends(run, limits), Ending.NOT
     if run.ending is not Ending.NOT:
-        return unended.patience_ends(run, limits), Ending.NOT
+        return unended.patience_ends(state, run, limits), Ending.NOT
     if run.reported_at is not None:
         return run.reported_at + limits.linger, Ending.DONE
     if run.life is Life.STARTING:

@@ -14,6 +14,7 @@ may live still, and the files that would tell are lost.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.question import QuestionKind
@@ -28,20 +29,25 @@ if TYPE_CHECKING:
     from orchestrator.model.question import Question
     from orchestrator.model.run import Run
     from orchestrator.pm.draft import Draft
+    from orchestrator.pm.state import PMState
 
 GONE: Final = "gone"
 
 
-def patience_ends(run: Run, limits: Limits) -> float:
-    """Return when a person is asked about a run that was told to end; and again so long after they said to go on."""
+def patience_ends(state: PMState, run: Run, limits: Limits) -> float:
+    """Return when a person is asked about a run that was told to end; and again so long after they said to go on.
+
+    Never while they are being asked, or the task is stopped.
+    """
+    asked = any(each.run == run.id and each.kind is QuestionKind.UNENDED for each in state.open_questions)
+    if asked or state.state not in ACTIVE:
+        return math.inf
     return max(run.ending_at or run.since, run.looked_at) + limits.unended
 
 
 def ask_whether_gone(draft: Draft, run: Run) -> None:
     """Ask whether a run is gone, as nothing else can tell."""
     draft.change(RunWatched(run.id, draft.at))
-    if draft.state.state not in ACTIVE:
-        return
     where = f"on {run.host}" if run.far else "here"
     text = (
         f"{run.instance} was told to end, and nothing tells that it is gone ({run.evidence}): its process cannot be "

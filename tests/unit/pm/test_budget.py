@@ -347,4 +347,4 @@ def test_a_limit_of_time_wakes_nobody_when_nothing_is_left_that_would_use_more()
     state = replace(story.state, steps=settled, questions=Questions(asked), state=TaskState.RUNNING)
     assert Measure.TIME in state.warned
     (run,) = state.live_runs
-    assert wake_at(state, story.limits) == patience_ends(run, story.limits) > story.at
+    assert wake_at(state, story.limits) == patience_ends(state, run, story.limits) > story.at

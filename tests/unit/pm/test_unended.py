@@ -97,15 +97,23 @@ def test_nobody_who_sleeps_loses_the_night_to_it() -> None:
     assert "dev:b" in story.works_on()
 
 
-def test_of_a_task_that_was_stopped_nothing_is_asked_and_its_daemon_sleeps() -> None:
-    story, _ = told_to_end()
+def test_of_a_task_that_was_stopped_nothing_is_asked_until_it_is_started_again() -> None:
+    story, run = told_to_end()
     story.stops()
-    for _ in range(3):
-        story.passes(story.limits.unended)
-        assert not story.state.open_questions
-        wakes = wake_at(story.state, story.limits)
-        assert wakes is not None
-        assert wakes >= story.at + story.limits.unended - 1
+    story.passes(3 * story.limits.unended)
+    assert not story.state.open_questions
+    assert wake_at(story.state, story.limits) is None
+    story.starts()
+    story.passes(1)
+    assert story.question().run == run.id
+
+
+def test_nobody_is_woken_while_it_is_asked() -> None:
+    """A question may be open for weeks."""
+    story, run = told_to_end()
+    story.passes(story.limits.unended)
+    assert story.question().run == run.id
+    assert wake_at(story.state, story.limits) is None
 
 
 def test_on_a_box_it_is_the_box_that_is_looked_at() -> None:
