@@ -15,6 +15,7 @@ from orchestrator.daemon.journal import Journal, unsealed
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.pm.runs import Runs
 from orchestrator.pm.state import PMState
+from orchestrator.pm.steps import Steps
 from tests.integration.daemon.recording import JOURNALS, SUMMARY, summary
 
 VERSIONS = sorted(folder.name for folder in JOURNALS.iterdir())
@@ -48,6 +49,10 @@ def test_each_segment_leads_to_the_snapshot_of_the_next(folder: Path, tmp_path: 
 
 
 def without_new_counts(state: PMState) -> PMState:
-    """Return a state without what older versions did not count: how long runs lasted, and the task was at work."""
+    """Return a state without what older versions did not note.
+
+    That is how long runs lasted, and the task was at work; and what earlier attempts had committed.
+    """
     runs = [replace(run, lasted=0.0) for run in state.runs.values()]
-    return replace(state, runs=Runs(runs), worked=PMState().worked)
+    steps = Steps(replace(step, last_commit="") for step in state.steps.values())
+    return replace(state, runs=Runs(runs), steps=steps, worked=PMState().worked)
