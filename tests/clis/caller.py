@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from orchestrator.daemon.act.launch import launch
 from orchestrator.daemon.lives import LAUNCHED
@@ -94,16 +94,8 @@ class _MortalFiles(DiskFiles):
         super().__init__()
         self._dies = dies
 
-    def write(
-        self,
-        path: Path,
-        data: bytes,
-        mode: int = 0o600,
-        *,
-        durable: bool = True,
-        mtime_ns: int | None = None,
-    ) -> None:
-        super().write(path, data, mode, durable=durable, mtime_ns=mtime_ns)
+    def write(self, path: Path, data: bytes, *rest: Any, **more: Any) -> None:
+        super().write(path, data, *rest, **more)
         if path.name == LAUNCHED and self._dies is Dies.BEFORE:
             _die()
         if path.name == LAUNCHED and self._dies is Dies.WHILE:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,16 +56,8 @@ class Watched(DiskFiles):
         self.written = list[str]()
         self.looked = list[Path]()
 
-    def write(
-        self,
-        path: Path,
-        data: bytes,
-        mode: int = 0o600,
-        *,
-        durable: bool = True,
-        mtime_ns: int | None = None,
-    ) -> None:
-        super().write(path, data, mode, durable=durable, mtime_ns=mtime_ns)
+    def write(self, path: Path, data: bytes, *rest: Any, **more: Any) -> None:
+        super().write(path, data, *rest, **more)
         self.written.append(path.name)
 
     def read(self, path: Path, limit: int = 67_108_864, start: int = 0) -> bytes:

@@ -31,8 +31,8 @@ class CountingFiles(MemoryFiles):
         super().__init__(**how)
         self.bytes = Counter[str]()
 
-    def write(self, path, data, mode=0o600, *, durable=True, mtime_ns=None):
-        super().write(path, data, mode, durable=durable, mtime_ns=mtime_ns)
+    def write(self, path, data, *rest, **more):
+        super().write(path, data, *rest, **more)
         self._count(path, data)
 
     def create(self, path, data, mode=0o600, *, durable=True):

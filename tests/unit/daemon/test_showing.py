@@ -33,8 +33,8 @@ class CountingFiles(MemoryFiles):
         super().__init__()
         self._written = []
 
-    def write(self, path, data, mode=0o600, *, durable=True, mtime_ns=None):
-        super().write(path, data, mode, durable=durable, mtime_ns=mtime_ns)
+    def write(self, path, data, *rest, **more):
+        super().write(path, data, *rest, **more)
         self._written.append((path, len(data)))
 
     def written(self):
