@@ -66,11 +66,15 @@ def fitted(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str) -> list[str]:
-    """Return the lines of a harmless text of any length, each indented and within `width`."""
+    """Return the lines of a harmless text of any length, each indented and within `width`.
+
+    A path with a hyphen in it stays whole where it can: it is there to be copied.
+    """
     from textwrap import wrap
 
     lines = (harmless(line) for line in text.splitlines())
-    return [f"{indent}{part}" for line in lines for part in wrap(line, width - len(indent))]
+    room = width - len(indent)
+    return [f"{indent}{part}" for line in lines for part in wrap(line, room, break_on_hyphens=False)]
 
 
 def columns() -> int:
