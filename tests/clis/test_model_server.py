@@ -242,7 +242,9 @@ def test_what_became_of_each_request_is_remembered() -> None:
             with suppress(http.client.IncompleteRead):
                 post(server, path, body)
         served = wait_until(lambda: server.served if all(each.ended for each in server.served) else ())
-    assert [(each.answer, each.whole) for each in served] == list(zip(answers, (True, True, False), strict=True))
+    assert [(each.answer, each.whole) for each in served] == list(
+        zip(answers, (True, True, False), strict=True)
+    )
     assert all(each.ended and each.ended >= each.request.at for each in served)
 
 

@@ -132,7 +132,9 @@ def refusal(fault: Fault) -> Refusal:
         details.append(info | {"reason": _REASONS[fault.trouble]})
     if fault.trouble is Trouble.USAGE_LIMIT:
         kind = "type.googleapis.com/google.rpc.QuotaFailure"
-        details.append({"@type": kind, "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]})
+        details.append(
+            {"@type": kind, "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]}
+        )
     if fault.retry_after is not None:
         kind = "type.googleapis.com/google.rpc.RetryInfo"
         details.append({"@type": kind, "retryDelay": f"{fault.retry_after:g}s"})
