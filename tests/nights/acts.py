@@ -57,6 +57,19 @@ def works_wrongly(request: ModelRequest, turn: Turn) -> Steps:
     yield turn.order.hand_in(request, report)
 
 
+def works_on_a_box(request: ModelRequest, turn: Turn) -> Steps:
+    """Work, and commit it, as the order of an agent on a box asks."""
+    part = PARTS[turn.part]
+    for path, text in {part.path: part.code, part.test_path: part.test}.items():
+        yield write(request, path, text)
+    yield run(request, TESTS)
+    yield run(request, f"git add {part.path} {part.test_path}")
+    yield run(request, f"git commit -q -m 'Add {part.name}'")
+    yield turn.order.hand_in(
+        request, turn.order.report(f"## Completed Work\nWrote {part.path}.", NO_ARTIFACTS)
+    )
+
+
 def repeats(times: int, command: str = "ls shop", then: Act = says_nothing) -> Act:
     """Run one command again and again, whatever is said meanwhile."""
 

@@ -34,7 +34,7 @@ _REF: Final = re.compile(r"(?<![\w/.-])(?:refs/[\w./-]+|task/[\w./-]+)(?<![./])"
 _COMMIT: Final = re.compile(
     r"\b(?:from|commit|commits|tip|base|at|on|kept|as)\b[ `]+([0-9a-f]{7,40})\b(?![-.\w])"
 )
-_FILE: Final = re.compile(r"(?<![\w./-])(/(?:tmp|home|root)/[\w./@+-]*[\w@+-])")
+_FILE: Final = re.compile(r"(?<![\w./-])(/(?:tmp|home|root)/[\w./@+-]*[\w@+-])(?=[.]?(?:[^\w./@+…-]|$))")
 _LISTED: Final = re.compile(r"^- (?:New artifact: )?((?:[\w.-]+/)*[\w.-]+\.[\w.-]+)(?=[: ]|$)", re.MULTILINE)
 
 

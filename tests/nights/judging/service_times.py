@@ -22,7 +22,7 @@ _AHEAD: Final = re.compile(
     r"\b(?:goes on|go on|going on|until|again|asks? again|asked again|tried again|parked until)\b"
     r"(?: at| on|,? not before)? (?:about )?"
     r"(?P<date>\d{4}-\d\d-\d\d |[A-Z][a-z]{2,8} \d{1,2},? (?:at )?|tomorrow(?: at)? )?"
-    r"(?P<clock>\d{1,2}:\d\d(?::\d\d)?)(?! ?[ap]m)"
+    r"(?P<clock>\d{1,2}:\d\d(?::\d\d)?)(?![ \xa0\u202f]?(?i:[ap]\.?m))"
 )
 _LIMITED: Final = re.compile(r"\blimited\b|\busage limit\b|\bhit your\b", re.IGNORECASE)
 _SAYS: Final = {
