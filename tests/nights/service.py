@@ -19,8 +19,8 @@ from tests.nights.moments import Moment, Turn, Turns
 from tests.nights.observation import Window
 
 NEVER: Final = math.inf
-SHORTEST: Final = 20.0
-"""Real seconds that a limit which ends at a whole minute lasts at least: the CLI must have shown it meanwhile."""
+SHORTEST: Final = 15.0
+"""Real seconds that a limit which ends by the clock lasts at least: the CLI must have shown it meanwhile."""
 
 _KINDS: Final = {
     Trouble.RATE_LIMITED: "limit",
@@ -36,9 +36,10 @@ _KINDS: Final = {
 class Refusing:
     """From a moment on a vendor's requests are refused, for `lasts` seconds of the night, `times` at the most.
 
-    A usage limit is told to end then. With `minute` it ends where CLIs that show whole minutes round most: `minute`
-    seconds (of the night) past the next whole minute of real time, which the shown time leaves out. The service lifts
-    it `late` seconds after that. `told` is False where a refusal does not say when to come back.
+    A usage limit is told to end then. With `minute` it ends at a time of the wall's clock, which CLIs show without its
+    seconds: so many *real* seconds past the next whole minute that is far enough ahead. The service lifts it `late`
+    *real* seconds after that: clocks are not compressed. `told` is False where a refusal does not say when to come
+    back.
     """
 
     at: Moment
@@ -173,11 +174,11 @@ class Service:
     def _began(self, why: Refusing, vendor: str, now: float) -> _Refused:
         ends = now + why.lasts / self.factor
         if why.minute is not None:
-            # A whole minute of real time, so far ahead as the limit is to last; what is shown leaves the rest out.
+            # A whole minute, so far ahead as the limit is to last; what is shown leaves the rest out.
             whole = math.ceil((now + max(SHORTEST, why.lasts / self.factor)) / 60) * 60
-            ends = whole + why.minute / self.factor
+            ends = whole + why.minute
         told = ends if why.told and ends < NEVER else 0.0
-        return _Refused(why, vendor, now, told, ends + why.late / self.factor)
+        return _Refused(why, vendor, now, told, ends + why.late)
 
     def _fault(self, refused: _Refused) -> Fault:
         why = refused.why

@@ -397,8 +397,15 @@ def test_dead_time_is_what_nobody_forced() -> None:
     seen.windows = [replace(seen.windows[0], until=BEGAN + 50)]
     (span,) = dead_time(seen, task)
     assert 50 <= span.begin - BEGAN < span.end - BEGAN <= 62
-    assert span.counts == pytest.approx(60 * (12 - 4), abs=60)
+    assert span.counts == pytest.approx(12 - 4, abs=1), "by the wall's clock"
     assert "nobody" in span.why
+
+
+def test_dead_time_elsewhere_is_scaled() -> None:
+    seen = a_sound_night()
+    seen.windows.clear()
+    (span,) = dead_time(seen, seen.tasks[0])
+    assert span.counts == pytest.approx(60 * (62 - 21 - 4), abs=120)
 
 
 def test_a_hung_stream_is_dead_time_and_what_a_cli_waits_itself_is_not_scaled() -> None:
@@ -443,11 +450,14 @@ def test_whom_the_night_needs_may_be_waited_for() -> None:
 def test_requests_within_a_known_limit_are_wasted() -> None:
     seen = a_sound_night()
     assert wasted(seen) == []
+    seen.windows = [replace(seen.windows[0], told=BEGAN + 110, until=BEGAN + 115)]
     again = replace(seen.requests[2], number=9, at=BEGAN + 40)
     seen.requests.append(again)
     assert wasted(seen) == [again]
-    seen.windows = [replace(seen.windows[0], told=BEGAN + 35)]
-    assert wasted(seen) == [], "it was told to have ended, and was lifted late"
+    seen.windows = [replace(seen.windows[0], told=BEGAN + 95)]
+    assert wasted(seen) == [], "clocks differ by as much"
+    seen.windows = [replace(seen.windows[0], told=0.0)]
+    assert wasted(seen) == [], "it was not told"
 
 
 def test_a_call_that_is_repeated_without_end_is_wasted() -> None:

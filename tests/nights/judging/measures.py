@@ -9,6 +9,8 @@ from typing import Final
 from tests.nights.judging.work import requests_of
 from tests.nights.observation import Life, Observation, Outcome, Request, TaskSeen, TipJudged, TreeSeen
 
+CLOCKS: Final = 60.0
+"""Real seconds by which clocks differ: so long before its end that was told a limit is no more sure to hold."""
 AT_ONCE: Final = 2.0
 """Real seconds within which two requests are one: the second could not know of the first's refusal."""
 NO_WORK: Final = (".aider.tags.cache", "__pycache__/")
@@ -43,15 +45,12 @@ def wasted(seen: Observation) -> list[Request]:
                 if each.main
                 and each.vendor == window.vendor
                 and each.outcome is Outcome.REFUSED
-                and window.since
-                <= each.at
-                <= (min(window.told, window.until) if window.told else window.until)
+                and window.since <= each.at <= window.told - CLOCKS
             ),
             key=lambda each: each.at,
         )
         # Whoever was not told when it ends has to ask.
-        if refused and window.told:
-            found += [each for each in refused[1:] if each.at - refused[0].at > AT_ONCE]
+        found += [each for each in refused[1:] if each.at - refused[0].at > AT_ONCE]
     return found + _repeated(seen)
 
 

@@ -6,7 +6,8 @@ that the night brought about. What is neither is dead.
 
 Starting and ending programs, commits and worktrees take real time, which nothing compresses: an ordinary change from
 one run to the next in the same night says how much, and twice that is taken off each dead span. What a CLI waits by its
-own clock between its own tries is not compressed either: it counts as long as it was.
+own clock between its own tries is not compressed either, nor is the wall's clock, by which a limit ends and around
+which it is tried again: such time counts as long as it was.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ STARTS: Final = 60.0
 """Real seconds that a CLI may take from its process to its first request, on a busy machine."""
 TOOL: Final = 20.0
 """Real seconds that a tool call may take: no script of a night runs a longer one."""
+EDGE: Final = 0.5
 LEAST: Final = 2.0
 """Real seconds that a change from one run to the next may take at least."""
 
@@ -57,8 +59,8 @@ def dead_time(seen: Observation, task: TaskSeen) -> list[Dead]:
     found = []
     for begin, end in left:
         waited = length(without([(begin, end)], without([(begin, end)], own)))
-        rest = end - begin - waited
-        counts = max(0.0, rest - allowed) * seen.factor + waited
+        rest = max(0.0, end - begin - waited - allowed)
+        counts = waited + rest * (1.0 if _after_a_limit(seen, begin) else seen.factor)
         if counts > 0:
             found.append(Dead(begin, end, counts, _why(seen, task, begin, end)))
     if task.ended is None and seen.morning > seen.ended:
@@ -67,6 +69,11 @@ def dead_time(seen: Observation, task: TaskSeen) -> list[Dead]:
             for begin, end in without([(seen.ended, seen.morning)], _forced(seen, task))
         ]
     return found
+
+
+def _after_a_limit(seen: Observation, begin: float) -> bool:
+    """Say whether a span begins as a limit ends: what comes then goes by the wall's clock."""
+    return any(each.kind == "limit" and abs(each.until - begin) < EDGE for each in seen.windows)
 
 
 def _lives(seen: Observation, run: str) -> list[Life]:

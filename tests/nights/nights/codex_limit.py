@@ -15,4 +15,5 @@ NIGHT = Night(
     weather=lambda: Weather(
         refusing=(Refusing(Moment("dev", "greet", step=2), lasts=20 * MINUTE, minute=40, late=60),)
     ),
+    lasts=300.0,
 )

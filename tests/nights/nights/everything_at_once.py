@@ -17,7 +17,7 @@ NIGHT = Night(
     runtimes={"*": "claude"},
     cast=lambda: Cast({("dev", "greet"): [works, says_nothing, works]}),
     weather=lambda: Weather(
-        refusing=(Refusing(Moment("dev", "greet", step=2), lasts=10 * MINUTE, minute=25, late=25),),
+        refusing=(Refusing(Moment("dev", "greet", step=2), lasts=5 * MINUTE, minute=10),),
         hanging=(
             Hanging(Moment("test", "greet"), Then.DROP),
             Hanging(Moment("dev", "total", step=2), Then.PING),

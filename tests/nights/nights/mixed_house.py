@@ -16,7 +16,7 @@ NIGHT = Night(
     jobs=(Job(parts=("greet",)),),
     weather=lambda: Weather(
         refusing=(
-            Refusing(Moment("dev", "greet", step=1), lasts=20 * MINUTE, minute=30, late=30),
+            Refusing(Moment("dev", "greet", step=1), lasts=20 * MINUTE, minute=30),
             Refusing(Moment("test", "greet"), Trouble.OVERLOADED, lasts=5 * MINUTE),
         )
     ),

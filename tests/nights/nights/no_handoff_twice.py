@@ -13,5 +13,4 @@ NIGHT = Night(
     runtimes={"*": "claude"},
     jobs=(Job(parts=("greet",)),),
     cast=lambda: Cast({("dev", "greet"): [says_nothing, says_nothing, works]}),
-    in_ci=True,
 )

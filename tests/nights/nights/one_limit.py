@@ -2,8 +2,8 @@
 
 Person: none is needed.
 
-The first developer is limited at its third request, for 20 minutes and more. Claude Code shows the end in whole
-minutes; the true one lies 50 seconds later, and the service lifts it another 30 seconds late.
+The first developer is limited at its third request. Claude Code shows the end in whole minutes; the true one lies 50
+seconds later, and the service lifts it another 30 seconds late.
 
 In the morning: complete; greet and total are on the branch and work. Nobody asked the service while the limit was known
 to hold, and work went on within two minutes of its true end. What is said of the limit's end is its minute.
@@ -18,4 +18,5 @@ NIGHT = Night(
     weather=lambda: Weather(
         refusing=(Refusing(Moment("dev", "greet", step=2), lasts=20 * MINUTE, minute=50, late=30),)
     ),
+    lasts=300.0,
 )

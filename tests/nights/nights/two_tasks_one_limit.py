@@ -20,4 +20,5 @@ NIGHT = Night(
     ),
     # The second task's agent cannot know before it has asked once itself.
     expects=Morning(wasted=1),
+    lasts=300.0,
 )

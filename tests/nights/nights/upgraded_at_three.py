@@ -13,7 +13,8 @@ from tests.nights.troubles import upgrades
 NIGHT = Night(
     runtimes={"*": "claude-2.1.197"},
     weather=lambda: Weather(
-        refusing=(Refusing(Moment("dev", "greet", step=2), lasts=20 * MINUTE, minute=45, late=0),)
+        refusing=(Refusing(Moment("dev", "greet", step=2), lasts=20 * MINUTE, minute=10),)
     ),
+    lasts=300.0,
     troubles=(Trouble(upgrades("claude"), Moment("dev", "greet", step=2)),),
 )
