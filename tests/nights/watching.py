@@ -70,9 +70,7 @@ class Watcher:
             begun = boot + ticks / _TICKS
             known = self.lives.get((pid, begun))
             if known is None:
-                above = found.get(parent)
-                first = (above is None or above[0] != run) and run in command and "relay.sh" not in command
-                self.lives[pid, begun] = Life(run, pid, begun, now, command[:_WORDS], first)
+                self.lives[pid, begun] = Life(run, pid, begun, now, command[:_WORDS], _is_launched(parent))
             else:
                 known.last = now
         return now
@@ -121,6 +119,13 @@ def _bearing(mark: bytes) -> Iterator[tuple[int, tuple[str, int, int, str]]]:
                 continue
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             yield int(folder.name), (run, int(fields[1]), int(fields[19]), command)
+
+
+def _is_launched(parent: int) -> bool:
+    """Say whether a process is what the PM's launcher runs, and no child of that."""
+    with suppress(OSError):
+        return b"launch.sh" in Path(f"/proc/{parent}/cmdline").read_bytes()
+    return False
 
 
 def _boot() -> float:

@@ -69,7 +69,7 @@ def _repeated(seen: Observation) -> list[Request]:
 def lost_commits(seen: Observation) -> list[str]:
     """Return the commits that a ref or a tree bore at some time and that nothing leads to in the end."""
     borne = {commit for refs in seen.refs for commit in refs.refs.values()}
-    borne |= {tree.head for tree in seen.trees if tree.head}
+    borne |= {tree.head for tree in seen.trees if tree.head.strip("0")}
     return sorted(borne - seen.kept_commits)
 
 

@@ -54,8 +54,8 @@ def _wrong_time(seen: Observation, shown: Shown, found: re.Match[str]) -> str | 
     away = time.gmtime(window.until)[:3] != time.gmtime(shown.at)[:3]
     if away and not dated and window.until > shown.at:
         return f"the service's limit ends on another day, at {time.strftime('%d %b %H:%M', time.gmtime(window.until))}"
-    if shown.source != NOTIFICATION and shown.at > said + shown_to + LAG and _none_since(seen, shown, said):
-        return f"it is {clock(shown.at)}, and nobody has gone on"
+    if shown.source != NOTIFICATION and shown.at > said + shown_to + LAG and not _living(seen, shown):
+        return "that time is past, and nobody has gone on"
     if window.told and said + shown_to + LAG < min(window.told, window.until):
         return f"the service's limit was told to end at {clock(window.told)}"
     if said > window.until + BESIDES / seen.factor + ROUNDED and window.told:
@@ -63,9 +63,9 @@ def _wrong_time(seen: Observation, shown: Shown, found: re.Match[str]) -> str | 
     return None
 
 
-def _none_since(seen: Observation, shown: Shown, said: float) -> bool:
+def _living(seen: Observation, shown: Shown) -> bool:
     runs = {order.run for order in seen.orders if order.task == shown.task}
-    return not any(each.run in runs and said - LAG <= each.at <= shown.at for each in seen.requests)
+    return any(life.run in runs and life.begun - LAG < shown.at < life.last + LAG for life in seen.lives)
 
 
 def _moment(found: re.Match[str], at: float) -> float:

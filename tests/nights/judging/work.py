@@ -21,7 +21,7 @@ from tests.nights.judging.intervals import Span, length, merged, without
 from tests.nights.observation import Life, Observation, Outcome, Request, TaskSeen
 
 STARTS: Final = 60.0
-"""Real seconds that a CLI may take from its process to its first request, on a busy machine."""
+"""Real seconds that a CLI may take from its process to its first request; or three times as usual."""
 TOOL: Final = 20.0
 """Real seconds that a tool call may take: no script of a night runs a longer one."""
 EDGE: Final = 0.5
@@ -89,12 +89,12 @@ def _checks(seen: Observation) -> list[Span]:
 
 def _worked(seen: Observation, task: TaskSeen) -> tuple[list[Span], list[Span]]:
     """Return when somebody worked, and when a CLI waited by its own clock between its tries."""
-    worked, own = list(_checks(seen)), list[Span]()
+    worked, own, starts = list(_checks(seen)), list[Span](), _starts(seen)
     for run in runs_of(seen, task.name):
         asked, lives = requests_of(seen, run), _lives(seen, run)
         for life in lives:
             first = next((each.at for each in asked if each.at >= life.begun), life.last)
-            worked.append((life.begun, min(first, life.begun + STARTS)))
+            worked.append((life.begun, min(first, life.begun + starts)))
         for request, after in [*pairwise(asked), (asked[-1], None)] if asked else ():
             ended = request.ended or seen.ended
             alive = max((life.last for life in lives if life.begun <= request.at), default=ended)
@@ -105,6 +105,17 @@ def _worked(seen: Observation, task: TaskSeen) -> tuple[list[Span], list[Span]]:
             elif request.outcome in {Outcome.REFUSED, Outcome.CUT} and after:
                 own.append((request.at, after.at))
     return merged(worked), merged(own)
+
+
+def _starts(seen: Observation) -> float:
+    """Return how long a CLI may start in this night."""
+    spans = [
+        asked[0].at - life.begun
+        for order in seen.orders
+        for life in _lives(seen, order.run)[:1]
+        if (asked := requests_of(seen, order.run)) and asked[0].at >= life.begun
+    ]
+    return max(STARTS, 3 * median(spans)) if spans else STARTS
 
 
 def _forced(seen: Observation, task: TaskSeen) -> list[Span]:

@@ -1,4 +1,4 @@
-"""A house of four CLIs: Claude Code plans and accepts, Codex develops, Gemini CLI tests, opencode explores.
+"""A house of three CLIs: Claude Code plans and judges, Codex develops, Gemini CLI tests.
 
 Person: none is needed.
 
@@ -12,11 +12,11 @@ from tests.nights.night import MINUTE, Job, Morning, Night
 from tests.nights.service import Refusing, Weather
 
 NIGHT = Night(
-    runtimes={"*": "claude", "dev": "codex", "test": "gemini", "explore": "opencode"},
+    runtimes={"*": "claude", "dev": "codex", "test": "gemini"},
     jobs=(Job(parts=("greet",)),),
     weather=lambda: Weather(
         refusing=(
-            Refusing(Moment("dev", "greet", step=1), lasts=20 * MINUTE, minute=30),
+            Refusing(Moment("dev", "greet", step=1), lasts=15 * MINUTE, minute=30),
             Refusing(Moment("test", "greet"), Trouble.OVERLOADED, lasts=5 * MINUTE),
         )
     ),
