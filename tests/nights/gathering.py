@@ -114,7 +114,8 @@ def _orders(scene: Scene) -> Iterator[Order]:
             known.setdefault(turn.order.run, turn)
     for run, turn in known.items():
         tree = str(working_directory(run, scene) or "")
-        yield Order(run, turn.order.task, turn.order.agent, tree, turn.part, turn.order.instructions)
+        order = turn.order
+        yield Order(run, order.task, order.agent, tree, turn.part, order.instructions, turn.earlier)
 
 
 def _task(job: Job, seen: Observation, scene: Scene) -> TaskSeen:

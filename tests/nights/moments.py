@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -17,7 +18,7 @@ class Turn:
     """Whose turn a request belongs to. `number` counts the runs of this agent for this part from 1.
 
     `part` is `accept` for who judges the whole. `step` is how many answers the turn had before, `nagged` how often a
-    hook did not let the agent stop.
+    hook did not let the agent stop, `earlier` how many orders of earlier runs the conversation holds.
     """
 
     order: Spawned
@@ -25,6 +26,7 @@ class Turn:
     number: int
     step: int
     nagged: int
+    earlier: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +59,12 @@ class Turns:
 
     def of(self, request: ModelRequest) -> Turn | None:
         """Return whose turn a request is; None if no order stands in its conversation."""
-        for place, prompt in enumerate(reversed(request.prompts)):
-            try:
-                order = spawned(prompt)
-            except NotAnOrder:
-                continue
-            part = part_of(order.instructions)
-            return Turn(order, part, self._number(order, part), len(request.steps), place)
-        return None
+        orders = [(place, order) for place, prompt in enumerate(request.prompts) if (order := _order(prompt))]
+        if not orders:
+            return None
+        place, order = orders[-1]
+        part, nagged = part_of(order.instructions), len(request.prompts) - 1 - place
+        return Turn(order, part, self._number(order, part), len(request.steps), nagged, len(orders) - 1)
 
     def _number(self, order: Spawned, part: str) -> int:
         with self._lock:
@@ -72,6 +72,12 @@ class Turns:
             if order.run not in runs:
                 runs.append(order.run)
             return runs.index(order.run) + 1
+
+
+def _order(prompt: str) -> Spawned | None:
+    with suppress(NotAnOrder):
+        return spawned(prompt)
+    return None
 
 
 def part_of(instructions: str) -> str:

@@ -47,7 +47,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a run was for, as its prompt told: agent, task, part of the shop, and the folder in which it was to work."""
+    """What a run was for, as its prompt told: agent, task, part of the shop, and the folder in which it was to work.
+
+    `earlier` is how many orders of runs before it its conversation held.
+    """
 
     run: str
     task: str
@@ -55,6 +58,7 @@ class Order:
     tree: str
     part: str = ""
     text: str = ""
+    earlier: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.nights import shop
 from tests.nights.judging.measures import lost_commits, lost_edits, started_twice, wasted
+from tests.nights.judging.orders import goes_on, only_one_run, second_order_bears
 from tests.nights.judging.table import as_markdown, as_text, troubles, unchecked
 from tests.nights.judging.verdict import RULES, Verdict, judge
 from tests.nights.judging.work import dead_time
@@ -501,6 +502,19 @@ def test_what_must_be_shown_in_the_morning_is_looked_for() -> None:
     wants = replace(NIGHT, expects=Morning(shown=("2 of 2 met", "set aside")))
     verdict = judge(wants, a_sound_night())
     assert verdict.failures == ["nothing says 'set aside' in the morning"]
+
+
+def test_single_nights_judge_orders() -> None:
+    seen = a_sound_night()
+    assert goes_on("dev", "greet")(seen) == ["r-3 of dev for greet began with an empty conversation"]
+    seen.orders[2] = replace(seen.orders[2], earlier=1, tree="/w/other", text="FAILED: it does not")
+    assert goes_on("dev", "greet")(seen) == ["r-3 of dev for greet works in /w/other, not in /w/greet"]
+    assert second_order_bears("dev", "greet", "it does not")(seen) == []
+    assert second_order_bears("dev", "greet", "it does")(a_sound_night())
+    assert only_one_run("dev", "greet")(seen)
+    del seen.orders[2]
+    assert only_one_run("dev", "greet")(seen) == []
+    assert goes_on("dev", "greet")(seen)
 
 
 def test_the_tables_tell_each_night() -> None:

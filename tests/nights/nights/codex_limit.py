@@ -6,8 +6,9 @@ In the morning: complete; greet and total are on the branch and work; nobody ask
 and work went on within two minutes of its end.
 """
 
+from tests.nights.judging.orders import goes_on
 from tests.nights.moments import Moment
-from tests.nights.night import MINUTE, Night
+from tests.nights.night import MINUTE, Morning, Night
 from tests.nights.service import Refusing, Weather
 
 NIGHT = Night(
@@ -15,5 +16,6 @@ NIGHT = Night(
     weather=lambda: Weather(
         refusing=(Refusing(Moment("dev", "greet", step=2), lasts=20 * MINUTE, minute=40, late=60),)
     ),
+    expects=Morning(also=(goes_on("dev", "greet"),)),
     lasts=300.0,
 )

@@ -9,6 +9,7 @@ In the morning: complete; greet is on the branch and works. After each of the tw
 nobody asked while a limit was known to hold.
 """
 
+from tests.nights.judging.orders import goes_on
 from tests.nights.moments import Moment
 from tests.nights.night import MINUTE, Job, Morning, Night
 from tests.nights.service import Refusing, Weather
@@ -22,6 +23,6 @@ NIGHT = Night(
             Refusing(Moment("test", "greet", step=1), lasts=15 * MINUTE, minute=59, late=60),
         )
     ),
-    expects=Morning(dead=2 * 120.0),
+    expects=Morning(dead=2 * 120.0, also=(goes_on("dev", "greet"), goes_on("test", "greet"))),
     lasts=480.0,
 )

@@ -7,8 +7,9 @@ before the login expired was gone on with.
 """
 
 from tests.clis.answers import Trouble
+from tests.nights.judging.orders import goes_on
 from tests.nights.moments import Moment
-from tests.nights.night import Job, Night, Planned
+from tests.nights.night import Job, Morning, Night, Planned
 from tests.nights.service import Refusing, Weather
 from tests.nights.troubles import logs_in
 
@@ -18,4 +19,5 @@ NIGHT = Night(
     weather=lambda: Weather(refusing=(Refusing(Moment("dev", "greet", step=3), Trouble.UNAUTHORIZED),)),
     person="to log in again",
     planned=(Planned("account|logged in|login", "go on|retry|continue", puts_right=logs_in),),
+    expects=Morning(also=(goes_on("dev", "greet"),)),
 )

@@ -7,7 +7,8 @@ In the morning: complete; greet is on the branch and works. One question was ask
 
 from tests.nights.acts import wants
 from tests.nights.agents import Cast
-from tests.nights.night import Job, Night, Planned
+from tests.nights.judging.orders import only_one_run
+from tests.nights.night import Job, Morning, Night, Planned
 
 NIGHT = Night(
     runtimes={"*": "claude"},
@@ -15,4 +16,5 @@ NIGHT = Night(
     cast=lambda: Cast({("dev", "greet"): [wants("docker compose up -d shop-database")]}),
     person="to allow a command that starts a service of theirs",
     planned=(Planned("docker compose", "^allow"),),
+    expects=Morning(also=(only_one_run("dev", "greet"),)),
 )
