@@ -35,6 +35,10 @@ _COMMIT: Final = re.compile(
     r"\b(?:from|commit|commits|tip|base|at|on|kept|as)\b[ `]+([0-9a-f]{7,40})\b(?![-.\w])"
 )
 _FILE: Final = re.compile(r"(?<![\w./-])(/(?:tmp|home|root)/[\w./@+-]*[\w@+-])(?=[.]?(?:[^\w./@+…-]|$))")
+_NOT_THERE: Final = re.compile(
+    r"\bwants to\b|\b(?:is|are|was) (?:gone|missing|not there)\b|\bno such\b|\bvanished\b"
+)
+"""A line that says so names what need not be there."""
 _LISTED: Final = re.compile(r"^- (?:New artifact: )?((?:[\w.-]+/)*[\w.-]+\.[\w.-]+)(?=[: ]|$)", re.MULTILINE)
 
 
@@ -152,12 +156,13 @@ class Looker:
 
 
 def names_in(text: str, source: str) -> Iterator[tuple[str, str]]:
-    """Yield what a text names: refs, commits and files, each once."""
-    found = [("ref", name) for name in _REF.findall(text)]
-    found += [("commit", name) for name in _COMMIT.findall(text)]
-    found += [("file", name) for name in _FILE.findall(text)]
+    """Yield what a text says is there: refs, commits and files, each once."""
+    said = "\n".join(line for line in text.splitlines() if not _NOT_THERE.search(line))
+    found = [("ref", name) for name in _REF.findall(said)]
+    found += [("commit", name) for name in _COMMIT.findall(said)]
+    found += [("file", name) for name in _FILE.findall(said)]
     if source == PROGRESS:
-        found += [("file", name) for name in _LISTED.findall(text)]
+        found += [("file", name) for name in _LISTED.findall(said)]
     yield from dict.fromkeys(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
@@ -59,7 +60,7 @@ class Turns:
 
     def of(self, request: ModelRequest) -> Turn | None:
         """Return whose turn a request is; None if no order stands in its conversation."""
-        orders = [(place, order) for place, prompt in enumerate(request.prompts) if (order := _order(prompt))]
+        orders = [(place, order) for place, prompt in enumerate(request.prompts) for order in _orders(prompt)]
         if not orders:
             return None
         place, order = orders[-1]
@@ -74,10 +75,11 @@ class Turns:
             return runs.index(order.run) + 1
 
 
-def _order(prompt: str) -> Spawned | None:
-    with suppress(NotAnOrder):
-        return spawned(prompt)
-    return None
+def _orders(prompt: str) -> Iterator[Spawned]:
+    """Yield the orders in a prompt: one that was refused stands in one message with the next."""
+    for each in re.split(r"^(?=# Agent: )", prompt, flags=re.MULTILINE):
+        with suppress(NotAnOrder):
+            yield spawned(each)
 
 
 def part_of(instructions: str) -> str:

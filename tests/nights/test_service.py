@@ -153,6 +153,12 @@ def test_an_order_is_known_through_what_a_hook_said_after_it() -> None:
     _, _, turn = service.seen[-1]
     assert turn is not None
     assert (turn.order.run, turn.part, turn.number, turn.step, turn.nagged) == ("r-1", "greet", 1, 0, 1)
+    (first,), (second,) = asked(run="r-1").messages, asked(run="r-2").messages
+    refused = Message("user", first.texts + second.texts)
+    service.answer(replace(asked(), conversation=Conversation("m", (refused,), TOOLS)))
+    _, _, turn = service.seen[-1]
+    assert turn is not None
+    assert (turn.order.run, turn.earlier) == ("r-2", 1)
     service.answer(replace(asked(), conversation=Conversation("m", (Message("user", ("Hello.",)),), TOOLS)))
     assert service.seen[-1][2] is None
 
@@ -226,9 +232,7 @@ def test_every_floor_names_a_setting_that_there_is() -> None:
 
 
 def test_what_a_sentence_names_is_found_and_what_is_cut_is_not() -> None:
-    text = (
-        "branch task/shop, from 8bd1273917\nlog: /tmp/w/state/pm.log.\nproject /tmp/w/pro…\nrun r-8bd12739\n"
-    )
+    text = "branch task/shop, from 8bd1273917\nlog: /tmp/w/state/pm.log.\nproject /tmp/w/pro…\nrun r-8bd12739\nit wants to write /tmp/w/new\n/tmp/w/greet is gone\n"
     assert set(names_in(text, STATUS)) == {
         ("ref", "task/shop"),
         ("commit", "8bd1273917"),
