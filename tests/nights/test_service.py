@@ -232,7 +232,10 @@ def test_every_floor_names_a_setting_that_there_is() -> None:
 
 
 def test_what_a_sentence_names_is_found_and_what_is_cut_is_not() -> None:
-    text = "branch task/shop, from 8bd1273917\nlog: /tmp/w/state/pm.log.\nproject /tmp/w/pro…\nrun r-8bd12739\nit wants to write /tmp/w/new\n/tmp/w/greet is gone\n"
+    text = (
+        "branch task/shop, from 8bd1273917\nlog: /tmp/w/state/pm.log.\nproject /tmp/w/pro…\nrun r-8bd12739\n"
+    )
+    text += "it wants to write /tmp/w/new\n/tmp/w/greet is gone\n"
     assert set(names_in(text, STATUS)) == {
         ("ref", "task/shop"),
         ("commit", "8bd1273917"),
