@@ -52,6 +52,12 @@ def gather(scene: Scene, ended: float) -> Observation:
         listed = _git(repository, scene, "rev-list", "--objects", "--all").splitlines()
         seen.kept_blobs |= {line.split(" ", 1)[0] for line in listed}
     seen.kept_blobs |= _lying(seen, scene)
+    seen.commits = {
+        commit: len(
+            _git(scene.house.world.project, scene, "show", "--format=", "--name-only", commit).split()
+        )
+        for commit in seen.kept_commits
+    }
     for job in night.jobs:
         folder = scene.house.world.project / "tasks" / job.name
         seen.task_files += [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
@@ -128,7 +134,9 @@ def _task(job: Job, seen: Observation, scene: Scene) -> TaskSeen:
     began = next(
         (each.at for each in seen.shown if each.source == "task start" and each.task == job.name), seen.began
     )
-    return TaskSeen(job.name, began, _first_end(job.name, seen), branch, base, tip, int(ahead or 0), criteria)
+    return TaskSeen(
+        job.name, began, _first_end(job.name, seen), branch, base, tip, int(ahead or 0), criteria, job.config
+    )
 
 
 def _first_end(task: str, seen: Observation) -> float | None:

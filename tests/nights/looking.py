@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
+import pty
 import re
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -18,6 +23,7 @@ from tests.integration.daemon.world import Said
 from tests.nights.observation import Missing, Shown
 
 EVERY: Final = 1.0
+WIDE: Final = 400
 SLOWLY: Final = 5
 """Each so many rounds the journal is read as well: `task why` is long."""
 
@@ -100,25 +106,16 @@ class Looker:
             yield from ({**question, "task": task} for question in told.get("questions", ()))
 
     def task(self, *words: str) -> Said:
-        """Run one `task` command as the user would, inside the night's own network."""
+        """Run one `task` command as the user would, in a wide terminal inside the night's own network."""
         command = [*self.house.inside, sys.executable, "-P", "-m", "orchestrator.cli", *words]
-        done = subprocess.run(
-            command,
-            cwd=self.house.world.project,
-            env=self.house.world.environ | {"COLUMNS": "400", "NO_COLOR": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=120,
-            check=False,
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
+        environ = self.house.world.environ | {"NO_COLOR": "1", "TERM": "xterm-256color"}
+        code, text = in_a_terminal(command, environ, self.house.world.project)
+        return Said(code, text, "")
 
     def _see(self, source: str, task: str = "") -> Said:
         verb, *more = source.removeprefix("task ").split()
         said = self.task(verb, *([task] if task else []), *more)
-        self.note(source, task, said.out + said.err, said.code)
+        self.note(source, task, said.out, said.code)
         return said
 
     def _page(self, task: str) -> None:
@@ -130,9 +127,11 @@ class Looker:
         """Keep what was shown, and look up the names in it."""
         now = time.time()
         self.shown.append(Shown(now, self.rounds, source, task, text, code))
-        if source.endswith("--json") or source == WHY:
+        if source.endswith("--json"):
             return
         for kind, name in names_in(text, source):
+            if source == WHY and kind == "file":
+                continue  # it tells of what was there then
             self.named += 1
             if not self._leads(kind, name, task):
                 self.missing.append(Missing(now, self.rounds, source, task, kind, name))
@@ -153,6 +152,28 @@ class Looker:
     def _places(self, name: str, task: str) -> list[Path]:
         folder = self.house.world.project / "tasks" / task
         return [folder / "handoffs" / name, folder / name]
+
+
+def in_a_terminal(command: Sequence[str], environ: dict[str, str], cwd: Path) -> tuple[int, str]:
+    """Run a command in a terminal that is wide enough for every line; return its exit code and what it showed."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 200, WIDE, 0, 0))
+    with subprocess.Popen(
+        command, cwd=cwd, env=environ, stdin=subprocess.DEVNULL, stdout=follower, stderr=follower
+    ) as process:
+        os.close(follower)
+        shown = b"".join(iter(lambda: _read_on(leader), b""))
+        code = process.wait(timeout=120)
+    os.close(leader)
+    return code, shown.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _read_on(leader: int) -> bytes:
+    """Read what a terminal shows; nothing once nobody holds it any more."""
+    try:
+        return os.read(leader, 65536)
+    except OSError:
+        return b""
 
 
 def names_in(text: str, source: str) -> Iterator[tuple[str, str]]:
@@ -179,7 +200,5 @@ def _git(project: Path, environ: dict[str, str], words: Sequence[str]) -> str:
 
 
 def _read(text: str) -> dict[str, Any]:
-    import json
-
     told = json.loads(text)
     return told if isinstance(told, dict) else {}

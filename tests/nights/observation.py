@@ -165,7 +165,10 @@ class TipJudged:
 
 @dataclass(frozen=True, slots=True)
 class TaskSeen:
-    """One task of the night: when it was begun, when it was first shown as ended, its branch and where that began."""
+    """One task of the night: when it was begun, when it was first shown as ended, its branch and where that began.
+
+    `config` are the lines of its task.md that are its user's wishes.
+    """
 
     name: str
     began: float
@@ -175,6 +178,7 @@ class TaskSeen:
     tip: str
     ahead: int
     criteria: tuple[str, ...]
+    config: tuple[str, ...] = ()
 
 
 DEAD_DAEMON: Final = "the daemon died by itself"
@@ -204,6 +208,8 @@ class Observation:
     kept_commits: set[str] = field(default_factory=set)
     tips: list[TipJudged] = field(default_factory=list)
     task_files: list[str] = field(default_factory=list)
+    commits: dict[str, int] = field(default_factory=dict)
+    """How many files each commit of the repository changes."""
     happenings: list[Happening] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)

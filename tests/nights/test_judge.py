@@ -25,6 +25,7 @@ from tests.nights.looking import (
     QUESTIONS,
     STATUS,
     STATUS_JSON,
+    WHY,
 )
 from tests.nights.night import Job, Morning, Night, Planned
 from tests.nights.observation import (
@@ -102,6 +103,7 @@ def a_sound_night() -> Observation:
         RefsSeen(BEGAN, {"refs/heads/task/shop": BASE}),
         RefsSeen(BEGAN + 90, {"refs/heads/task/shop": TIP}),
     ]
+    seen.commits = {BASE: 3, TIP: 1}
     seen.kept_commits, seen.kept_blobs = {BASE, TIP}, {"blob-1"}
     seen.orders = [
         Order("r-1", "shop", "explore", "/w/look"),
@@ -152,6 +154,7 @@ def a_sound_night() -> Observation:
             page=a_result(),
         ),
         Shown(BEGAN + 111, 3, EXIT_CODE, "shop", "", 0),
+        Shown(BEGAN + 111, 3, WHY, "shop", f"the work of dev:greet is commit {TIP[:10]} (1 file)\n"),
         Shown(BEGAN + 112, 0, NOTIFICATION, "", "shop is complete\nevery step is settled"),
     ]
     seen.named = 3
@@ -325,6 +328,31 @@ FALSE: dict[str, tuple[str, Alter]] = {
         "disk",
         both(happens("disk full", 32, 60), shows(STATUS, "check-in  -; daemon up", at=45)),
     ),
+    "a start at another time": ("history", shows(WHY, "16:01:30 run r-2 lives as process 12\n")),
+    "an end at another time": ("history", shows(WHY, "16:01:30 run r-2 was ended by signal 15\n")),
+    "a commit of other files": (
+        "history",
+        shows(WHY, f"the work of dev:greet is commit {TIP[:10]} (7 files)\n"),
+    ),
+    "a commit that is none": (
+        "history",
+        shows(WHY, "the work of dev:greet is commit dddddddddd (2 files)\n"),
+    ),
+    "at work, and nobody is": (
+        "at-work",
+        shows(PROGRESS, "**Now:** at work, phase DEVELOPING; 1 of 2 steps passed; no agent running", at=50),
+    ),
+    "what task.md does not say": (
+        "task-md",
+        shows(STATUS, "! nobody answered q1: deny, as task.md says", at=50),
+    ),
+    "work so far that is not on the branch": (
+        "on-branch",
+        both(
+            shows(STATUS_JSON, a_document(steps=[{"id": "dev:greet", "status": "passed"}]), at=30),
+            shows(PROGRESS, "- The work so far is on the branch `task/shop`", at=40),
+        ),
+    ),
     "fewer tokens than were counted": ("usage", shows(STATUS_JSON, an_end(usage={"tokens": 700}))),
     "more tokens than were counted": ("usage", shows(STATUS_JSON, an_end(usage={"tokens": 1100}))),
 }
@@ -340,7 +368,11 @@ def verdict_of(alter: Alter | None = None, night: Night = NIGHT) -> Verdict:
 def test_a_sound_night_passes_and_leaves_no_rule_without_work() -> None:
     verdict = verdict_of()
     assert verdict.passed, verdict.failures
-    assert {name for name, count in verdict.checked.items() if not count} <= {"attempts"}
+    assert {name for name, count in verdict.checked.items() if not count} <= {
+        "attempts",
+        "at-work",
+        "task-md",
+    }
 
 
 @pytest.mark.parametrize("what", FALSE)
@@ -360,6 +392,13 @@ TRUE: dict[str, Alter] = {
     "an agent's own words": shows(
         PROGRESS, "- dev-20261122-160000.md: dev COMPLETE: I am overloaded and complete.\n", at=30
     ),
+    "what task.md says": both(
+        lambda seen: seen.tasks.append(replace(seen.tasks.pop(), config=("unanswered: deny after 1 h",))),
+        shows(STATUS, "! nobody answered q1 since 16:00: deny, as task.md says", at=50),
+    ),
+    "no work so far": shows(PROGRESS, "- The work so far is on the branch `task/shop`", at=16),
+    "between two runs": shows(PROGRESS, "**Now:** at work, phase DEVELOPING; no agent running", at=25),
+    "what happened then": shows(WHY, "16:00:11 run r-2 lives as process 12\n16:00:21 run r-2 exited 0\n"),
     "a limit to the second": shows(STATUS, "  limited, goes on at 16:01:03: You've hit your limit", at=30),
     "a dead daemon that is called so": both(
         happens("daemon killed", 32, 60), shows(STATUS, "check-in  -; daemon down; as of 16:00", at=45)
@@ -521,7 +560,7 @@ def test_the_tables_tell_each_night() -> None:
     judged = [(NIGHT, verdict_of())]
     assert "sound" in as_text(judged)
     assert as_markdown(judged).count("\n") == 2
-    assert unchecked(judged) == ["attempts"]
+    assert unchecked(judged) == ["at-work", "attempts", "task-md"]
 
 
 def test_an_observation_is_kept_and_read_again(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tests.nights.judging.rules import Checking, Ruled, by_source, documents, read, task_named, tip_at
+from tests.nights.judging.rules import LAG, Checking, Ruled, by_source, documents, read, task_named, tip_at
 from tests.nights.looking import EXIT_CODE, LIST, LIST_JSON, NOTIFICATION, PROGRESS, STATUS
 from tests.nights.observation import Observation, Shown, TaskSeen
 
@@ -19,7 +19,7 @@ _COMPLETE: Final = {
 }
 _MET: Final = re.compile(r"(?:criteria: |\b)(\d+) of (\d+)(?: success criteria(?: are)?)? met\b")
 _TICK: Final = re.compile(r"^\s*(?:- )?\[x\] (.+?)(?: \(evidence: (.+)\))?$", re.MULTILINE | re.IGNORECASE)
-_ON_BRANCH: Final = re.compile(r"[Tt]he work is on the branch `?([\w./-]+)")
+_ON_BRANCH: Final = re.compile(r"[Tt]he work (?:so far )?is on the branch `?([\w./-]+)")
 _PATH: Final = re.compile(r"`?([\w.-]+(?:/[\w.-]*)*)`?(?::\d+(?:-\d+)?)?\Z")
 
 
@@ -101,17 +101,28 @@ def evidence(seen: Observation) -> Ruled:
 
 
 def on_branch(seen: Observation) -> Ruled:
-    """The branch on which the work is said to be holds commits that its beginning does not."""
-    checking = Checking("on-branch")
+    """The branch on which the work is said to be holds commits that its beginning does not, once there is work."""
+    checking, worked = Checking("on-branch"), _first_work(seen)
     for shown in by_source(seen, STATUS, PROGRESS, NOTIFICATION):
         task = _about(seen, shown)
         for found in _ON_BRANCH.finditer(shown.text):
             tip = tip_at(seen, task, shown.at) if task else None
-            wrong = task is not None and (tip is None or tip.commit == task.base)
-            checking.check(
-                shown, found[0], "that branch stands at the commit from which it began" if wrong else None
-            )
+            empty = task is not None and (tip is None or tip.commit == task.base)
+            is_early = "so far" in found[0] and shown.at < worked.get(shown.task, seen.ended) + LAG
+            truth = "that branch stands at the commit from which it began" if empty and not is_early else None
+            checking.check(shown, found[0], truth)
     return checking.ruled
+
+
+def _first_work(seen: Observation) -> dict[str, float]:
+    """Return when a developer's step of each task was first shown as passed."""
+    first = dict[str, float]()
+    for shown, told in documents(seen):
+        if any(
+            step["id"].startswith("dev:") and step["status"] == "passed" for step in told.get("steps", ())
+        ):
+            first[shown.task] = min(shown.at, first.get(shown.task, shown.at))
+    return first
 
 
 def _about(seen: Observation, shown: Shown) -> TaskSeen | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tests.nights import shop
-from tests.nights.judging import claims, counts, measures, service_times
+from tests.nights.judging import claims, counts, history, measures, service_times
 from tests.nights.judging.rules import FalseStatement, Rule, Ruled, documents
 from tests.nights.judging.work import Dead, dead_time
 from tests.nights.looking import NOTIFICATION, PROGRESS, STATUS
@@ -30,6 +30,9 @@ RULES: Final[dict[str, Rule]] = {
     "daemon": counts.daemon,
     "disk": counts.disk,
     "usage": counts.usage,
+    "history": history.history,
+    "at-work": history.at_work,
+    "task-md": history.as_task_md_says,
 }
 """Every rule that a sentence shown is held against."""
 
