@@ -229,15 +229,26 @@ FALSE: dict[str, tuple[str, Alter]] = {
         shows(STATUS_JSON, an_end(criteria=[{"text": GREET, "met": True, "evidence": ["shop/no.py:3"]}])),
     ),
     "a branch without work": ("on-branch", without_the_work),
-    "a limit that ends too late": (
-        "limit-ends",
-        shows(STATUS, "  limited, goes on at 16:09: You've hit your limit", at=30),
-    ),
-    "a limit that ends too early": (
+    "a limit that ends later": ("limit-ends", shows(STATUS, "limited since 16:00, until 16:09 (hit)", at=30)),
+    "a limit that ends earlier": (
         "limit-ends",
         both(
             lambda seen: seen.windows.append(Window("claude", "limit", BEGAN + 25, BEGAN + 300, BEGAN + 300)),
-            shows(STATUS, "  limited, goes on at 16:03", at=30),
+            shows(STATUS, "  limited since 16:00, until 16:03", at=30),
+        ),
+    ),
+    "a limit to a second that nobody told": (
+        "limit-ends",
+        both(
+            lambda seen: seen.windows.append(Window("claude", "limit", BEGAN + 25, BEGAN + 110, BEGAN + 110)),
+            shows(PROGRESS, "held up by a usage limit until 2026-11-22 16:01:00 UTC", at=30),
+        ),
+    ),
+    "a limit that ended and is in force": (
+        "limit-ends",
+        both(
+            lambda seen: seen.windows.append(Window("claude", "limit", BEGAN + 25, BEGAN + 62, BEGAN + 170)),
+            shows(STATUS, "limited since 16:00, until 16:01", at=130),
         ),
     ),
     "a limit that is over and nobody goes on": (
@@ -399,6 +410,15 @@ TRUE: dict[str, Alter] = {
     "no work so far": shows(PROGRESS, "- The work so far is on the branch `task/shop`", at=16),
     "between two runs": shows(PROGRESS, "**Now:** at work, phase DEVELOPING; no agent running", at=25),
     "what happened then": shows(WHY, "16:00:11 run r-2 lives as process 12\n16:00:21 run r-2 exited 0\n"),
+    "a limit and its next try": shows(
+        STATUS, "limited until 16:01 (hit 4:01pm); tried again at 16:00", at=30
+    ),
+    "a limit on another day": both(
+        lambda seen: seen.windows.append(
+            Window("claude", "limit", BEGAN + 25, BEGAN + 90_000, BEGAN + 90_000)
+        ),
+        shows(STATUS, "limited until Nov 23, 17:00; tried again at 16:15", at=30),
+    ),
     "a limit to the second": shows(STATUS, "  limited, goes on at 16:01:03: You've hit your limit", at=30),
     "a dead daemon that is called so": both(
         happens("daemon killed", 32, 60), shows(STATUS, "check-in  -; daemon down; as of 16:00", at=45)
@@ -490,7 +510,7 @@ def test_whom_the_night_needs_may_be_waited_for() -> None:
 def test_requests_within_a_known_limit_are_wasted() -> None:
     seen = a_sound_night()
     assert wasted(seen) == []
-    seen.windows = [replace(seen.windows[0], told=BEGAN + 110, until=BEGAN + 115)]
+    seen.windows = [replace(seen.windows[0], told=BEGAN + 120, until=BEGAN + 125)]
     again = replace(seen.requests[2], number=9, at=BEGAN + 40)
     seen.requests.append(again)
     assert wasted(seen) == [again]

@@ -10,7 +10,7 @@ from tests.nights.judging.work import requests_of
 from tests.nights.observation import Life, Observation, Outcome, Request, TaskSeen, TipJudged, TreeSeen
 
 CLOCKS: Final = 60.0
-"""Real seconds by which clocks differ: so long before its end that was told a limit is no more sure to hold."""
+"""Real seconds by which clocks differ: so long before the minute of its end a limit is no more sure to hold."""
 AT_ONCE: Final = 2.0
 """Real seconds within which two requests are one: the second could not know of the first's refusal."""
 NO_WORK: Final = (".aider.tags.cache", "__pycache__/")
@@ -45,7 +45,7 @@ def wasted(seen: Observation) -> list[Request]:
                 if each.main
                 and each.vendor == window.vendor
                 and each.outcome is Outcome.REFUSED
-                and window.since <= each.at <= window.told - CLOCKS
+                and window.since <= each.at <= window.told - window.told % 60 - CLOCKS
             ),
             key=lambda each: each.at,
         )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import time
 from calendar import timegm
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from tests.nights.judging.rules import LAG, Checking, Ruled, by_source, clock, documents
 from tests.nights.looking import NOTIFICATION, PROGRESS, QUESTIONS, STATUS
-from tests.nights.night import BESIDES
 from tests.nights.observation import Observation, Outcome, Shown, Window
 
 KNOWN: Final = 600.0
@@ -18,11 +17,15 @@ KNOWN: Final = 600.0
 MINUTE: Final = 60.0
 ROUNDED: Final = 5.0
 
-_AHEAD: Final = re.compile(
-    r"\b(?:goes on|go on|going on|until|again|asks? again|asked again|tried again|parked until)\b"
+_MOMENT: Final = (
     r"(?: at| on|,? not before)? (?:about )?"
-    r"(?P<date>\d{4}-\d\d-\d\d |[A-Z][a-z]{2,8} \d{1,2},? (?:at )?|tomorrow(?: at)? )?"
+    r"(?P<date>\d{4}-\d\d-\d\d |[A-Z][a-z]{2,8} \d{1,2},? (?:at )?|\d{1,2} [A-Z][a-z]{2,8},? |tomorrow(?: at)? )?"
     r"(?P<clock>\d{1,2}:\d\d(?::\d\d)?)(?![ \xa0\u202f]?(?i:[ap]\.?m))"
+)
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_UNTIL: Final = re.compile(rf"\buntil{_MOMENT}")
+_AGAIN: Final = re.compile(
+    rf"\b(?:goes on|go on|going on|asks? again|asked again|tried again|tries again){_MOMENT}"
 )
 _LIMITED: Final = re.compile(r"\blimited\b|\busage limit\b|\bhit your\b", re.IGNORECASE)
 _SAYS: Final = {
@@ -34,32 +37,44 @@ _SOURCES: Final = (STATUS, PROGRESS, NOTIFICATION, QUESTIONS)
 
 
 def limit_ends(seen: Observation) -> Ruled:
-    """A time at which a limited agent goes on is the service's: not before, at most two minutes after, dated."""
+    """A limit lasts until its service says, a limited agent goes on when it is said, and another day has its date."""
     checking = Checking("limit-ends")
     for shown, line in _lines(seen):
         if not _LIMITED.search(line):
             continue
-        for found in _AHEAD.finditer(line):
-            checking.check(shown, line, _wrong_time(seen, shown, found))
+        for says, wrong in ((_UNTIL, _wrong_end), (_AGAIN, _wrong_try)):
+            for found in says.finditer(line):
+                checking.check(shown, line, _wrong_time(seen, shown, found, wrong))
     return checking.ruled
 
 
-def _wrong_time(seen: Observation, shown: Shown, found: re.Match[str]) -> str | None:
+_Wrong = Callable[[Observation, Shown, Window, float, float], str | None]
+
+
+def _wrong_time(seen: Observation, shown: Shown, found: re.Match[str], wrong: _Wrong) -> str | None:
+    """Return what is so where a shown time is not: it means the whole minute, or the second, that it shows."""
     windows = [each for each in _windows(seen, shown, "limit") if each.since <= shown.at + LAG]
     if not windows:
         return "the service has limited nobody so far"
-    window = windows[-1]
-    said, dated = _moment(found, shown.at), found["date"]
-    shown_to = ROUNDED if found["clock"].count(":") == 2 else MINUTE
-    away = time.gmtime(window.until)[:3] != time.gmtime(shown.at)[:3]
-    if away and not dated and window.until > shown.at:
-        return f"the service's limit ends on another day, at {time.strftime('%d %b %H:%M', time.gmtime(window.until))}"
-    if shown.source != NOTIFICATION and shown.at > said + shown_to + LAG and not _living(seen, shown):
-        return "that time is past, and nobody has gone on"
-    if window.told and said + shown_to + LAG < min(window.told, window.until):
+    window, said = windows[-1], _moment(found, shown.at)
+    upto = said + (ROUNDED if found["clock"].count(":") == 2 else MINUTE)
+    is_away = time.gmtime(window.until)[:3] != time.gmtime(shown.at)[:3] and window.until > shown.at
+    if is_away and not found["date"] and said % 86400 <= window.until % 86400 < upto % 86400:
+        return f"the service's limit ends on another day: {time.strftime('%d %b %H:%M', time.gmtime(window.until))}"
+    return wrong(seen, shown, window, said, upto)
+
+
+def _wrong_end(_seen: Observation, shown: Shown, window: Window, said: float, upto: float) -> str | None:
+    if shown.source != NOTIFICATION and shown.at > upto + LAG and window.until > shown.at:
+        return "that time is past, and the service refuses still"
+    if window.told and not said - LAG <= window.told <= upto + LAG:
         return f"the service's limit was told to end at {clock(window.told)}"
-    if said > window.until + BESIDES / seen.factor + ROUNDED and window.told:
-        return f"the service's limit ends at {clock(window.until)}"
+    return None
+
+
+def _wrong_try(seen: Observation, shown: Shown, _window: Window, _said: float, upto: float) -> str | None:
+    if shown.source != NOTIFICATION and shown.at > upto + LAG and not _living(seen, shown):
+        return "that time is past, and nobody has gone on"
     return None
 
 
@@ -69,16 +84,25 @@ def _living(seen: Observation, shown: Shown) -> bool:
 
 
 def _moment(found: re.Match[str], at: float) -> float:
-    """Return the moment that a shown clock means: the next one, or, just past, the one before."""
+    """Return the moment that a shown time means: on its date, else the nearest at which a clock shows it."""
     hours, minutes, *rest = (int(part) for part in found["clock"].split(":"))
-    midnight = timegm((*time.gmtime(at)[:3], 0, 0, 0))
-    said = midnight + hours * 3600 + minutes * 60 + (rest[0] if rest else 0)
+    of_day = hours * 3600 + minutes * 60 + (rest[0] if rest else 0)
     if found["date"]:
-        day = re.search(r"(\d{4})-(\d\d)-(\d\d)", found["date"])
-        if day:
-            return timegm((int(day[1]), int(day[2]), int(day[3]), hours, minutes, 0))
-        return at + 86400.0
+        return _midnight(found["date"], at) + of_day
+    said = at - at % 86400 + of_day
     return said + 86400.0 if said < at - 43200.0 else said
+
+
+def _midnight(date: str, at: float) -> float:
+    """Return when a day begins that is named so."""
+    words = re.findall(r"\d+|[A-Za-z]+", date)
+    if words[0] == "tomorrow":
+        return at - at % 86400 + 86400
+    numbers = [int(word) for word in words if word.isdigit()]
+    if len(numbers) == 3:
+        return timegm((*numbers, 0, 0, 0))
+    name = next(word for word in words if word[:3].title() in _MONTHS)
+    return timegm((time.gmtime(at)[0], _MONTHS.index(name[:3].title()) + 1, numbers[0], 0, 0, 0))
 
 
 def service_troubles(seen: Observation) -> Ruled:
