@@ -206,14 +206,8 @@ def _copy(house: House, folder: Path) -> None:
     """Copy what lies in the night's folders, for whoever looks at a failure."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("state", "project"):
-        ignored = shutil.ignore_patterns("*.sock", "tmux-*")
         shutil.copytree(
-            house.world.root / name,
-            folder / name,
-            symlinks=True,
-            ignore=ignored,
-            dirs_exist_ok=True,
-            ignore_dangling_symlinks=True,
+            house.world.root / name, folder / name, symlinks=True, ignore=_no_files, dirs_exist_ok=True
         )
     asked = [
         {
@@ -226,6 +220,11 @@ def _copy(house: House, folder: Path) -> None:
     ]
     (folder / "requests.json").write_text(json.dumps(asked, indent=1))
     (folder / "screens.txt").write_text(house.screens())
+
+
+def _no_files(folder: str, names: list[str]) -> list[str]:
+    """Name what cannot be copied: sockets and pipes."""
+    return [name for name in names if (path := Path(folder, name)).is_socket() or path.is_fifo()]
 
 
 def versions(night: Night) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -42,11 +43,11 @@ Rule = Callable[[Observation], Ruled]
 
 @dataclass(slots=True)
 class Checking:
-    """Counts the sentences that a rule looks at and keeps those that are false: each text of a source once."""
+    """Counts the sentences that a rule looks at and keeps those that are false: each once, whatever its numbers."""
 
     rule: str
     ruled: Ruled = field(default_factory=Ruled)
-    _known: set[tuple[str, str, str, str]] = field(default_factory=set)
+    _known: set[tuple[str, ...]] = field(default_factory=set)
 
     def check(self, shown: Shown, said: str, truth: str | None) -> None:
         """Count a sentence; `truth` is what is so where it is false, None where it is true."""
@@ -54,7 +55,7 @@ class Checking:
         if truth is None:
             return
         said = said.strip()[:CAN_BE_CHECKED]
-        key = (shown.source, shown.task, said, truth)
+        key = tuple(re.sub(r"\d+", "0", text) for text in (shown.source, shown.task, said, truth))
         if key not in self._known:
             self._known.add(key)
             self.ruled.false.append(

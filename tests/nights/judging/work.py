@@ -72,8 +72,11 @@ def dead_time(seen: Observation, task: TaskSeen) -> list[Dead]:
 
 
 def _after_a_limit(seen: Observation, begin: float) -> bool:
-    """Say whether a span begins as a limit ends: what comes then goes by the wall's clock."""
-    return any(each.kind == "limit" and abs(each.until - begin) < EDGE for each in seen.windows)
+    """Say whether a span begins as a limit ends, or as the machine wakes after that: it goes by the wall's clock."""
+    edges = [each.until for each in seen.windows if each.kind == "limit"]
+    outages = [each for each in seen.happenings if each.outage]
+    edges += [each.until for each in outages if any(each.at <= edge <= each.until for edge in edges)]
+    return any(abs(edge - begin) < EDGE for edge in edges)
 
 
 def _lives(seen: Observation, run: str) -> list[Life]:
