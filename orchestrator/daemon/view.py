@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import Phase, WorkspaceKind
+from orchestrator.pm.passing import commit_of
 from orchestrator.scribe.progress import AgentUsage, Milestone, OpenQuestion, PMView
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def pm_view(state: PMState, last_checkin: float) -> PMView:
         criteria=state.criteria,
         branch=state.branch if merged else "",
         merge=f"git merge {state.branch}" if merged else "",
+        accepted=sum(_is_merged(state, step) for step in _planned(state)),
         passed=sum(step.state is StepState.PASSED for step in _planned(state)),
         steps=sum(1 for _ in _planned(state)),
         runs=len(state.live_runs),
@@ -71,6 +73,11 @@ def pm_view(state: PMState, last_checkin: float) -> PMView:
 def _planned(state: PMState) -> Iterator[Step]:
     """Yield the steps of the plan: consultations of the PM agent are none."""
     return (step for step in state.steps.values() if Gate.DECISION not in step.gates)
+
+
+def _is_merged(state: PMState, step: Step) -> bool:
+    """Tell whether a step brought a commit onto the task's branch."""
+    return step.state is StepState.PASSED and Gate.MERGED in step.gates and bool(commit_of(state, step.id))
 
 
 def _by_phase(state: PMState) -> dict[Phase, float]:

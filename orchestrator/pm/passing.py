@@ -36,7 +36,7 @@ def go_through(draft: Draft, step: str) -> None:
     elif Gate.COMMIT in here.gates and not here.commit:
         begin_checking(draft, step, "its work is being committed")
         draft.act(Commit(id=draft.new_id("a"), step=step, attempt=here.attempt))
-    elif Gate.MERGED in here.gates and (commit := _commit_of(draft.state, step)):
+    elif Gate.MERGED in here.gates and (commit := commit_of(draft.state, step)):
         begin_checking(draft, step, "its work is being merged")
         draft.act(Merge(id=draft.new_id("a"), step=step, attempt=here.attempt, commit=commit))
     else:
@@ -70,7 +70,8 @@ def begin_checking(draft: Draft, step: str, why: str) -> None:
         draft.change(StepMoved(step, StepState.CHECKING, draft.at, why))
 
 
-def _commit_of(state: PMState, step: str) -> str:
+def commit_of(state: PMState, step: str) -> str:
+    """Return the commit that a step's gate brings onto the task's branch: its own, or that of the step it judges."""
     here = state.steps[step]
     return here.commit or (state.steps[here.judges].commit if here.judges else "")
 

@@ -75,8 +75,8 @@ class AgentUsage:
 class PMView:
     """What the PM knows of a task and the scribe cannot see on disk.
 
-    `last_checkin` is in seconds since the epoch; `passed` of `steps` are done, `runs` agents live. `criteria`,
-    `branch` and, once the task has ended, `merge` (the command that takes the work over) make the closing
+    `last_checkin` is in seconds since the epoch; `passed` of `steps` are done, `runs` agents live. `accepted` pieces of
+    work were merged into `branch`. `criteria`, `branch` and, once the task has ended, `merge` (the command that takes the work over) make the closing
     section, where there is one. `by_phase` and `idle` are seconds in which agents worked, and in which none did.
     """
 
@@ -90,6 +90,7 @@ class PMView:
     criteria: tuple[CriterionMark, ...] = ()
     branch: str = ""
     merge: str = ""
+    accepted: int = 0
     passed: int = 0
     steps: int = 0
     runs: int = 0
@@ -284,9 +285,12 @@ def _result(view: PMView) -> Iterable[str]:
         told = "" if mark.met and not mark.evidence else f" ({told})"
         yield f"- [{'x' if mark.met else ' '}] {shown(mark.text + told, TEXT_LENGTH)}"
     ended = view.state not in {TaskState.RUNNING, TaskState.WAITING}
-    if view.branch:
-        yield f"- The work {'is' if ended else 'so far is'} on the branch {_command(view.branch)}"
-    if view.merge and ended:
+    if view.branch and view.accepted:
+        what = "The work" if ended else "What was accepted so far"
+        yield f"- {what} is on the branch {_command(view.branch)}"
+    elif view.branch and ended:
+        yield f"- Nothing was accepted: the branch {_command(view.branch)} stands where it began"
+    if view.merge and ended and view.accepted:
         yield f"- To take it over: {_command(view.merge)}"
 
 

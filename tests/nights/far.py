@@ -42,6 +42,6 @@ def cuts_box(seconds: float) -> Callable[[Scene], None]:
         began = time.time()
         with scene.box.cut():
             scene.pause(scene.real(seconds))
-        scene.note("box cut off", began)
+        scene.note("box cut off", began, outage=True)
 
     return act

@@ -63,7 +63,7 @@ def run_night(night: Night, folder: Path | None = None) -> Observation:
         looker = Looker(house, [])
         box = stack.enter_context(a_box_for(house, night)) if night.box else None
         repositories = [house.world.project, *([repository(box)] if box else [])]
-        watcher = Watcher(house.world, repositories)
+        watcher = Watcher(house.world, repositories, [house.world.root, *([box.folder] if box else [])])
         scene = Scene(house, night, service, looker, watcher, time.time(), box=box)
         _scale(scene)
         watch = _started(stack, watcher)

@@ -357,6 +357,10 @@ FALSE: dict[str, tuple[str, Alter]] = {
         "task-md",
         shows(STATUS, "! nobody answered q1: deny, as task.md says", at=50),
     ),
+    "what was accepted and is not on the branch": (
+        "on-branch",
+        shows(PROGRESS, "- What was accepted so far is on the branch `task/shop`", at=16),
+    ),
     "work so far that is not on the branch": (
         "on-branch",
         both(

@@ -24,10 +24,11 @@ _WORDS: Final = 400
 
 @dataclass
 class Watcher:
-    """Watches until it is told to stop. `repositories` are those in which agents work."""
+    """Watches until it is told to stop. Agents work in the `repositories`, and their homes lie in the `places`."""
 
     world: World
     repositories: list[Path]
+    places: list[Path]
     lives: dict[tuple[int, float], Life] = field(default_factory=dict)
     trees: list[TreeSeen] = field(default_factory=list)
     refs: list[RefsSeen] = field(default_factory=list)
@@ -63,8 +64,8 @@ class Watcher:
             ]
 
     def _processes(self) -> float:
-        now, mark = time.time(), os.fsencode(self.world.root) + b"/"
-        found = dict(_bearing(mark))
+        now, marks = time.time(), [os.fsencode(place) + b"/" for place in self.places]
+        found = dict(_bearing(marks))
         boot = _boot()
         for pid, (run, parent, ticks, command) in found.items():
             begun = boot + ticks / _TICKS
@@ -106,12 +107,12 @@ class Watcher:
         self._last[seen.path] = seen
 
 
-def _bearing(mark: bytes) -> Iterator[tuple[int, tuple[str, int, int, str]]]:
+def _bearing(marks: list[bytes]) -> Iterator[tuple[int, tuple[str, int, int, str]]]:
     """Yield the processes of a world that bear a run's name: run, parent, start in ticks, command line."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
             environ = (folder / "environ").read_bytes()
-            if mark not in environ or _RUN not in environ:
+            if _RUN not in environ or not any(mark in environ for mark in marks):
                 continue
             run = environ.split(_RUN, 1)[1].split(b"\0", 1)[0].decode()
             fields = (folder / "stat").read_text().rpartition(")")[2].split()

@@ -19,7 +19,9 @@ _COMPLETE: Final = {
 }
 _MET: Final = re.compile(r"(?:criteria: |\b)(\d+) of (\d+)(?: success criteria(?: are)?)? met\b")
 _TICK: Final = re.compile(r"^\s*(?:- )?\[x\] (.+?)(?: \(evidence: (.+)\))?$", re.MULTILINE | re.IGNORECASE)
-_ON_BRANCH: Final = re.compile(r"[Tt]he work (?:so far )?is on the branch `?([\w./-]+)")
+_ON_BRANCH: Final = re.compile(
+    r"(?:[Tt]he work(?: so far)?|[Ww]hat was accepted so far) is on the branch `?([\w./-]+)"
+)
 _PATH: Final = re.compile(r"`?([\w.-]+(?:/[\w.-]*)*)`?(?::\d+(?:-\d+)?)?\Z")
 
 
@@ -108,7 +110,7 @@ def on_branch(seen: Observation) -> Ruled:
         for found in _ON_BRANCH.finditer(shown.text):
             tip = tip_at(seen, task, shown.at) if task else None
             empty = task is not None and (tip is None or tip.commit == task.base)
-            is_early = "so far" in found[0] and shown.at < worked.get(shown.task, seen.ended) + LAG
+            is_early = "work so far" in found[0] and shown.at < worked.get(shown.task, seen.ended) + LAG
             truth = "that branch stands at the commit from which it began" if empty and not is_early else None
             checking.check(shown, found[0], truth)
     return checking.ruled

@@ -118,6 +118,7 @@ def test_a_result_closes_it():
         ),
         branch="task/dds",
         merge="git merge task/dds",
+        accepted=1,
     )
     assert render_progress(view, OnDisk(), AT).endswith(
         "\n"
@@ -132,10 +133,16 @@ def test_a_result_closes_it():
 
 
 def test_work_that_goes_on_is_not_offered_to_be_taken_over():
-    text = render_progress(
-        PMView("x", Phase.DEVELOPING, TaskState.RUNNING, branch="b", merge="git merge b"), OnDisk(), AT
-    )
-    assert text.endswith("## Result\n- The work so far is on the branch `b`\n")
+    view = PMView("x", Phase.DEVELOPING, TaskState.RUNNING, branch="b", merge="git merge b", accepted=1)
+    text = render_progress(view, OnDisk(), AT)
+    assert text.endswith("## Result\n- What was accepted so far is on the branch `b`\n")
+
+
+def test_a_branch_with_nothing_on_it_is_not_where_the_work_is():
+    view = PMView("x", Phase.DEVELOPING, TaskState.RUNNING, branch="b", merge="git merge b")
+    assert "`b`" not in render_progress(view, OnDisk(), AT)
+    ended = render_progress(replace(view, state=TaskState.COMPLETE), OnDisk(), AT)
+    assert ended.endswith("- Nothing was accepted: the branch `b` stands where it began\n")
 
 
 @pytest.mark.parametrize("state", TaskState)
