@@ -195,7 +195,7 @@ class Scribe:
         )
 
     def _forget_gone(self, at: float) -> None:
-        """Forget what would be shown as new and lies there no more: a writer renames what it saved under another name."""
+        """Forget what would be shown as new and lies there no more: some programs write under another name first."""
         shown = [path for _, path in self._seen.newest(ACTIVITIES_SHOWN)]
         self._take_in({}, [path for path in shown if self._entry(path) is None], at)
 

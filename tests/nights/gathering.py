@@ -62,6 +62,9 @@ def gather(scene: Scene, ended: float) -> Observation:
         folder = scene.house.world.project / "tasks" / job.name
         seen.task_files += [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
     seen.tips = [_judged(tip, scene) for tip in _tips(seen)]
+    for task in seen.tasks:
+        if task.base:
+            seen.surveys |= {tip.commit: _survey(tip.commit, task, scene) for tip in seen.tips}
     return seen
 
 
@@ -154,6 +157,18 @@ def _tips(seen: Observation) -> list[str]:
     branches = {f"refs/heads/{task.branch}" for task in seen.tasks}
     tips = [refs.refs[name] for refs in seen.refs for name in refs.refs if name in branches]
     return list(dict.fromkeys([*(task.base for task in seen.tasks if task.base), *tips]))
+
+
+def _survey(tip: str, task: TaskSeen, scene: Scene) -> str:
+    """Say what a commit has beyond the one from which its branch began."""
+    project = scene.house.world.project
+    commits = int(_git(project, scene, "rev-list", "--count", f"{task.base}..{tip}") or 0)
+    lines = [
+        row.split("\t") for row in _git(project, scene, "diff", "--numstat", task.base, tip).splitlines()
+    ]
+    added, removed = (sum(int(row[place]) for row in lines if row[place] != "-") for place in (0, 1))
+    plural = f"{commits} commit{'s' * (commits != 1)}, {len(lines)} file{'s' * (len(lines) != 1)} changed"
+    return f"{plural}, +{added} -{removed}"
 
 
 def _judged(tip: str, scene: Scene) -> TipJudged:

@@ -210,6 +210,8 @@ class Observation:
     task_files: list[str] = field(default_factory=list)
     commits: dict[str, int] = field(default_factory=dict)
     """How many files each commit of the repository changes."""
+    surveys: dict[str, str] = field(default_factory=dict)
+    """What each tip of a task's branch has beyond where that began: `2 commits, 4 files changed, +26 -0`."""
     happenings: list[Happening] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)

@@ -52,6 +52,7 @@ BEGAN = 1_795_363_200.0  # 16:00:00 UTC
 NIGHT = Night(runtimes={"*": "claude"}, jobs=(Job("shop", ("greet",)),), name="sound")
 GREET, ALL = shop.PARTS["greet"].criterion, shop.ALL_PASS
 BASE, TIP = "b" * 40, "c" * 40
+ONE_COMMIT = "1 commit, 2 files changed, +13 -0"
 Alter = Callable[[Observation], None]
 
 
@@ -86,8 +87,14 @@ def a_round(number: int, at: float, document: str, **texts: str) -> list[Shown]:
     return [*shown, Shown(at + 0.6, number, STATUS_JSON, "shop", document)]
 
 
-def listed(state: str, settled: int, total: int, live: int) -> str:
-    each = {"task": "shop", "state": state, "steps_settled": settled, "steps_total": total}
+def listed(state: str, passed: int, total: int, live: int) -> str:
+    each = {
+        "task": "shop",
+        "state": state,
+        "steps_passed": passed,
+        "steps_set_aside": 0,
+        "steps_total": total,
+    }
     return json.dumps({"tasks": [each | {"questions_open": 0, "agents_live": live}]})
 
 
@@ -104,6 +111,7 @@ def a_sound_night() -> Observation:
         RefsSeen(BEGAN + 90, {"refs/heads/task/shop": TIP}),
     ]
     seen.commits = {BASE: 3, TIP: 1}
+    seen.surveys = {BASE: "0 commits, 0 files changed, +0 -0", TIP: ONE_COMMIT}
     seen.kept_commits, seen.kept_blobs = {BASE, TIP}, {"blob-1"}
     seen.orders = [
         Order("r-1", "shop", "explore", "/w/look"),
@@ -169,6 +177,8 @@ def an_end(**changed: Any) -> str:
 
 def a_result() -> str:
     page = "**Now:** complete, phase COMPLETE; 2 of 2 steps passed; no agent running\n"
+    work = f"branch `task/shop` at {TIP[:10]}: {ONE_COMMIT}; check before: exited 0 (OK), check after: exited 0 (OK)"
+    page += f"- **Outcome:** complete; 2 of 2 steps passed\n- **Work:** {work}\n"
     return f"{page}- [x] {GREET} (evidence: shop/greet.py)\n- The work is on the branch `task/shop`\n"
 
 
@@ -221,6 +231,35 @@ FALSE: dict[str, tuple[str, Alter]] = {
     "complete in the list": ("complete", shows(LIST, "shop  complete  COMPLETE  2/2\n", at=30, task="")),
     "complete on the page": ("complete", shows(PROGRESS, "**Now:** complete, phase COMPLETE\n", at=30)),
     "complete as news": ("complete", shows(NOTIFICATION, "shop is complete\n", at=30, task="")),
+    "complete as the outcome": ("complete", shows(PROGRESS, "- **Outcome:** complete; 2 of 2\n", at=30)),
+    "a branch that does not stand there": (
+        "surveyed",
+        shows(STATUS, f"work  branch task/shop at {TIP[:10]}: {ONE_COMMIT}; ", at=30),
+    ),
+    "a branch of other commits": (
+        "surveyed",
+        shows(PROGRESS, f"branch `task/shop` at {TIP[:10]}: 2 commits, 2 files changed, +13 -0"),
+    ),
+    "nothing on a branch that has work": ("surveyed", shows(STATUS, "nothing is on the branch task/shop;")),
+    "a check that passes no more": (
+        "checked",
+        both(
+            lambda seen: seen.tips.append(replace(seen.tips.pop(), tests_pass=False)),
+            shows(STATUS, "check before: exited 0, check after: exited 0 (OK)"),
+        ),
+    ),
+    "a check that passes and is told to fail": ("checked", shows(STATUS, "check after: exited 1 (FAILED)")),
+    "another exit code": (
+        "counts",
+        lambda seen: seen.shown.append(Shown(BEGAN + 112, 10, EXIT_CODE, "shop", "", 7)),
+    ),
+    "set aside, and not in the list": (
+        "counts",
+        in_a_round(
+            a_document(steps=[{"id": "a", "status": "passed"}, {"id": "b", "status": "set_aside"}]),
+            list_="shop  running  DEVELOPING  1/2  ~/shop\n",
+        ),
+    ),
     "more criteria than hold": ("criteria", shows(STATUS, "success criteria: 2 of 2 met\n", at=30)),
     "a tick too many": ("criteria", shows(PROGRESS, f"- [x] {GREET} (evidence: shop/greet.py)\n", at=30)),
     "fewer criteria than asked": ("criteria", shows(STATUS, "success criteria: 1 of 1 met\n")),
@@ -403,7 +442,22 @@ def test_every_rule_has_something_that_it_finds() -> None:
 
 
 TRUE: dict[str, Alter] = {
-    "complete in part": shows(STATUS, "shop  complete, in part  COMPLETE\n", at=30),
+    "complete in part": shows(STATUS, "shop  complete in part\n", at=30),
+    "the outcome in part": shows(PROGRESS, "- **Outcome:** complete in part: 1 of 2\n", at=30),
+    "an empty branch": shows(
+        STATUS, "work  nothing is on the branch task/shop; the PM has run no check", at=30
+    ),
+    "an older branch": shows(PROGRESS, f"branch `task/shop` at {TIP[:10]}: {ONE_COMMIT}", at=91),
+    "a check of another commit": both(
+        lambda seen: seen.tips.append(replace(seen.tips.pop(), criteria={GREET: True, ALL: True})),
+        shows(STATUS, f"check after: exited 1, on {BASE[:10]} and not on what came after it"),
+    ),
+    "what was planned anew is not counted": in_a_round(
+        a_document(
+            steps=[{"id": "a", "status": "passed"}, {"id": "b", "status": "set_aside", "replaced": True}]
+        ),
+        list_="shop  running  DEVELOPING  1/1  ~/shop\n",
+    ),
     "an agent's own words": shows(
         PROGRESS, "- dev-20261122-160000.md: dev COMPLETE: I am overloaded and complete.\n", at=30
     ),

@@ -13,7 +13,7 @@ _COMPLETE: Final = {
     STATUS: re.compile(r"\A(?P<task>\S+)  complete\b(?!,? in part)"),
     LIST: re.compile(r"^(?P<task>\S+) +complete\b(?!,? in part)", re.MULTILINE),
     PROGRESS: re.compile(
-        r"^\*\*Now:\*\* complete\b(?!,? in part)|^\*\*Result:?\*\*:? complete\b(?!,? in part)", re.MULTILINE
+        r"^\*\*Now:\*\* complete\b(?!,? in part)|^- \*\*Outcome:\*\* complete\b(?!,? in part)", re.MULTILINE
     ),
     NOTIFICATION: re.compile(r"^(?P<task>\S+) is complete\b(?!,? in part)", re.MULTILINE),
 }
@@ -21,6 +21,14 @@ _MET: Final = re.compile(r"(?:criteria: |\b)(\d+) of (\d+)(?: success criteria(?
 _TICK: Final = re.compile(r"^\s*(?:- )?\[x\] (.+?)(?: \(evidence: (.+)\))?$", re.MULTILINE | re.IGNORECASE)
 _ON_BRANCH: Final = re.compile(
     r"(?:[Tt]he work(?: so far)?|[Ww]hat was accepted so far) is on the branch `?([\w./-]+)"
+)
+_SURVEYED: Final = re.compile(
+    r"\bbranch `?(?P<branch>task/[\w./-]+?)`? at (?P<tip>[0-9a-f]{7,40}): (?P<said>\d+ commits?, \d+ files? changed, "
+    r"\+\d+ -\d+)"
+)
+_EMPTY: Final = re.compile(r"nothing is on the branch `?(task/[\w./-]+)")
+_AFTER: Final = re.compile(
+    r"check after: exited (\d+)(?: \([^)]*\))?(, on [0-9a-f]+ and not on what came after)?"
 )
 _PATH: Final = re.compile(r"`?([\w.-]+(?:/[\w.-]*)*)`?(?::\d+(?:-\d+)?)?\Z")
 
@@ -113,6 +121,49 @@ def on_branch(seen: Observation) -> Ruled:
             is_early = "work so far" in found[0] and shown.at < worked.get(shown.task, seen.ended) + LAG
             truth = "that branch stands at the commit from which it began" if empty and not is_early else None
             checking.check(shown, found[0], truth)
+    return checking.ruled
+
+
+def surveyed(seen: Observation) -> Ruled:
+    """What is told of a branch is so at that moment: its tip, commits, changed files and lines, or that it has none."""
+    checking = Checking("surveyed")
+    for shown in by_source(seen, STATUS, PROGRESS):
+        task = task_named(seen, shown.task)
+        stood = _stood(seen, task, shown.at) if task else []
+        for found in _SURVEYED.finditer(shown.text):
+            tips = [tip for tip in stood if tip.startswith(found["tip"])]
+            is_so = seen.surveys.get(tips[0], "") if tips else ""
+            truth = None if found["said"] == is_so else is_so or f"it stands at {', '.join(stood)}"
+            checking.check(shown, found[0], truth)
+        for found in _EMPTY.finditer(shown.text):
+            empty = task is None or task.base in stood
+            checking.check(shown, found[0], None if empty else f"it stands at {', '.join(stood)}")
+    return checking.ruled
+
+
+def _stood(seen: Observation, task: TaskSeen, at: float) -> list[str]:
+    """Return the commits at which a task's branch stood around a moment: a look at it takes time, as does a page."""
+    name = f"refs/heads/{task.branch}"
+    moved = [(refs.at, refs.refs[name]) for refs in seen.refs if name in refs.refs]
+    until = [when for when, _ in moved[1:]] + [at + 2 * LAG]
+    around = [
+        commit
+        for (since, commit), end in zip(moved, until, strict=False)
+        if since <= at + LAG and end >= at - 2 * LAG
+    ]
+    return around or [task.base]
+
+
+def checked(seen: Observation) -> Ruled:
+    """A check that is told to have passed on what lies on the branch passes there."""
+    checking = Checking("checked")
+    for shown in by_source(seen, STATUS, PROGRESS):
+        task = task_named(seen, shown.task)
+        stood = _stood(seen, task, shown.at) if task else []
+        for found in _AFTER.finditer(shown.text):
+            passing = {tip.tests_pass for tip in seen.tips if tip.commit in stood}
+            wrong = not found[2] and bool(passing) and (found[1] == "0") not in passing
+            checking.check(shown, found[0], f"at {', '.join(stood)} it is otherwise" if wrong else None)
     return checking.ruled
 
 

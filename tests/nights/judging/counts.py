@@ -16,22 +16,23 @@ from tests.nights.judging.rules import (
     still_documents,
     task_named,
 )
-from tests.nights.looking import LIST, LIST_JSON, PROGRESS, QUESTIONS, STATUS
+from tests.nights.looking import EXIT_CODE, LIST, LIST_JSON, PROGRESS, QUESTIONS, STATUS
 from tests.nights.observation import DEAD_DAEMON, Life, Observation, Outcome, Shown
 
-_SETTLED: Final = {"passed", "set_aside"}
-_PASSED: Final = re.compile(r"(\d+) of (\d+) steps passed")
+_PASSED: Final = re.compile(r"(\d+) of (\d+) steps passed(?:, (\d+) set aside)?")
 _AGENTS: Final = re.compile(r"; (no|\d+) agents? running")
 _ASKED: Final = re.compile(r"task answer \S+ (q\d+)")
 _NOTHING: Final = "nothing waits for your answer"
-_ROW: Final = re.compile(r"^(\S+) +\S.*? (\d+)/(\d+)\b", re.MULTILINE)
+_ROW: Final = re.compile(r"^(\S+) +\S.*? (\d+)/(\d+)(?:, (\d+) set aside)?", re.MULTILINE)
+_CODES: Final = {"complete": 0, "waiting": 3, "running": 4, "stopped": 5, "failed": 1, "partial": 7}
+"""How `task status --exit-code` ends, by the state: what the documentation promises."""
 
 
 def counts(seen: Observation) -> Ruled:
     """Steps, agents, questions and criteria are so many everywhere at one moment."""
     checking, still = Checking("counts"), still_documents(seen)
     suspects = dict[tuple[str, str, str], int]()
-    for shown in by_source(seen, LIST, LIST_JSON, PROGRESS, QUESTIONS):
+    for shown in by_source(seen, LIST, LIST_JSON, STATUS, PROGRESS, QUESTIONS):
         for task, what, said, is_so in _counted(shown, still):
             key = (shown.source, task, what)
             if said == is_so:
@@ -42,7 +43,18 @@ def counts(seen: Observation) -> Ruled:
                 checking.check(shown, f"{task}: {what} {said}", f"task status --json of that moment: {is_so}")
             else:
                 suspects[key] = shown.round
+    for name, (shown, state) in _last_codes(seen).items():
+        truth = None if _CODES.get(state) == shown.code else f"it is {state}"
+        checking.check(shown, f"{name}: exit code {shown.code}", truth)
     return checking.ruled
+
+
+def _last_codes(seen: Observation) -> dict[str, tuple[Shown, str]]:
+    """Return the last exit code that told how a task stands, with the state that its JSON showed last."""
+    last = sorted(documents(seen), key=lambda each: each[0].at)
+    states = {shown.task: str(told.get("state")) for shown, told in last}
+    coded = [each for each in seen.shown if each.source == EXIT_CODE and each.task in states]
+    return {each.task: (each, states[each.task]) for each in coded}
 
 
 def _counted(
@@ -52,27 +64,28 @@ def _counted(
     for (number, task), told in still.items():
         if number != shown.round or shown.task not in {"", task}:
             continue
-        steps = told.get("steps", ())
-        settled = f"{sum(step['status'] in _SETTLED for step in steps)} of {len(steps)}"
-        passed = f"{sum(step['status'] == 'passed' for step in steps)} of {len(steps)}"
+        steps = [step for step in told.get("steps", ()) if not step.get("replaced")]
+        passed = sum(step["status"] == "passed" for step in steps)
+        aside = sum(step["status"] == "set_aside" for step in steps)
+        steps_are = f"{passed} of {len(steps)}, {aside} set aside"
         questions = str(len(told.get("questions", ())))
         live = str(sum(agent["state"] != "gone" for agent in told.get("agents", ())))
         match shown.source:
             case "task list --json":
                 for each in read(shown.text).get("tasks", ()):
                     if each["task"] == task:
-                        said = f"{each['steps_settled']} of {each['steps_total']}"
-                        yield task, "steps settled", said, settled
+                        said = f"{each['steps_passed']} of {each['steps_total']}"
+                        yield task, "steps", f"{said}, {each['steps_set_aside']} set aside", steps_are
                         yield task, "questions open", str(each["questions_open"]), questions
                         yield task, "agents live", str(each["agents_live"]), live
                         yield task, "state", str(each["state"]), str(told.get("state"))
             case "task list":
                 for found in _ROW.finditer(shown.text):
                     if found[1] == task:
-                        yield task, "steps settled", f"{found[2]} of {found[3]}", settled
-            case "progress.md":
+                        yield task, "steps", f"{found[2]} of {found[3]}, {found[4] or 0} set aside", steps_are
+            case "progress.md" | "task status":
                 for found in _PASSED.finditer(shown.text):
-                    yield task, "steps passed", f"{found[1]} of {found[2]}", passed
+                    yield task, "steps", f"{found[1]} of {found[2]}, {found[3] or 0} set aside", steps_are
                 for found in _AGENTS.finditer(shown.text):
                     yield task, "agents running", found[1].replace("no", "0"), live
             case _:

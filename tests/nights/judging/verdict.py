@@ -19,6 +19,8 @@ RULES: Final[dict[str, Rule]] = {
     "criteria": claims.criteria,
     "evidence": claims.evidence,
     "on-branch": claims.on_branch,
+    "surveyed": claims.surveyed,
+    "checked": claims.checked,
     "limit-ends": service_times.limit_ends,
     "service-troubles": service_times.service_troubles,
     "busy": service_times.busy,
