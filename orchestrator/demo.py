@@ -1,4 +1,4 @@
-"""The whole system at work on a throw-away project, in about a minute: no model, no account, no network.
+"""The whole system at work on a throw-away project, in about half a minute: no model, no account, no network.
 
 usage: python -m orchestrator.demo [--keep DIR]
 """
@@ -17,9 +17,13 @@ from typing import Final
 
 from orchestrator import places
 from orchestrator.cli.main import main as task
+from orchestrator.cli.screen import coloured
 from orchestrator.shipped import shipped
 
 NAME: Final = "demo"
+RULES: Final = "F401, F541, E401, E713, I001, E711"
+"""What of all that ruff finds in the project is mended: few enough steps for one screen, and one that tests reject."""
+
 TEMPLATE: Final = "tidy"
 _GIT_SECONDS: Final = 60
 
@@ -34,9 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shutil.copytree(shipped("tasks") / TEMPLATE / "demo", project, ignore=left_out, dirs_exist_ok=True)
     _commit(project)
 
-    _say(f"task start {NAME} --template {TEMPLATE} --project {project} --follow")
-    code = task(["start", NAME, "--template", TEMPLATE, "--project", str(project), "--follow"])
-    _show_progress(project)
+    _write_brief(project)
+    _say(f"task start {NAME} --project {project} --follow")
+    code = task(["start", NAME, "--project", str(project), "--follow"])
+    _show_changes(project)
     print("\n".join(_directions(project)))
     return code
 
@@ -64,27 +69,29 @@ def _commit(project: Path) -> None:
         subprocess.run(["git", "-C", str(project), *command], check=True, timeout=_GIT_SECONDS)
 
 
-def _show_progress(project: Path) -> None:
-    progress = places.task_progress(places.task_folder(project, NAME))
-    if progress.is_file():
-        _say(f"cat {progress}")
-        print(progress.read_text(encoding="utf-8"))
+def _write_brief(project: Path) -> None:
+    """Write the template's task.md with a few rules of its choice."""
+    folder = Path(places.task_folder(project, NAME))
+    folder.mkdir(parents=True)
+    text = places.task_brief(shipped("tasks") / TEMPLATE).read_text(encoding="utf-8")
+    places.task_brief(folder).write_text(f"{text}\n- rules: {RULES}\n", encoding="utf-8")
+
+
+def _show_changes(project: Path) -> None:
+    """Show what the task changed, as a diffstat."""
+    command = ["git", "-C", str(project), "--no-pager", "diff", "--stat", f"main...task/{NAME}"]
+    print()
+    _say(" ".join(command))
+    colour = ["-c", f"color.ui={'always' if coloured(sys.stdout) else 'never'}"]
+    subprocess.run([command[0], *colour, *command[1:]], check=False, timeout=_GIT_SECONDS)
+    print()
 
 
 def _directions(project: Path) -> list[str]:
     called, folder = _called(), places.task_folder(project, NAME)
     return [
-        f"look around, in {project}:",
-        f"  {called} status {NAME}      where it stands",
-        f"  {called} why {NAME}         what was decided, and upon what",
-        f"  {called} logs {NAME} dev    what an agent's terminal showed",
-        f"  {called} attach {NAME}      the task's tmux session",
-        f"  ls -R {folder.relative_to(project)}",
-        f"  git log --stat main..task/{NAME}",
-        "take the work over:",
-        f"  git merge task/{NAME}",
-        "clean up:",
-        f"  {called} stop {NAME}; {called} daemon stop; rm -r {project}",
+        f"look around:  {called} status {NAME}; {called} why {NAME}; less {places.task_progress(folder)}",
+        f"clean up:     {called} stop {NAME}; {called} daemon stop; rm -r {project}",
     ]
 
 

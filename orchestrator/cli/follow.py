@@ -1,39 +1,44 @@
-"""A task as it goes: what the PM's log says, line by line, until the task ends or asks."""
+"""A task as it goes, until it ends or asks: a line for each step that ends, or the PM's log."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from typing import Final
+from typing import Any, Final
 
 from orchestrator import places
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import OF_TASK, CommandError, Exit
-from orchestrator.cli.screen import coloured, paint
+from orchestrator.cli.screen import coloured, columns, paint
+from orchestrator.cli.steps_shown import StepsShown
 from orchestrator.cli.tail import Tail, readable
 from orchestrator.cli.tasks import Task
 
 _PAUSE: Final = 0.1
 _DOWN_PATIENCE: Final = 10.0
+_CLEAR_LINE: Final = "\r\033[2K"
 
 
-def follow(task: Task, log: Tail, since: float) -> Exit:
+def follow(task: Task, shown: Tail | StepsShown, since: float) -> Exit:
     """Print what happens until the task has ended or waits; return how it then stands.
 
     What `state.json` said before `since` is over: it may still show how an earlier start ended.
+
+    Args:
+        task: the task.
+        shown: the steps, as far as they were shown; or the PM's log, if that is wanted instead.
+        since: when the task was started, in seconds since the epoch.
 
     Raises:
         CommandError: the daemon went away and did not come back.
         KeyboardInterrupt: the user has seen enough; the task goes on.
 
     """
-    colour = coloured(sys.stdout)
     last_up = time.monotonic()
     while True:
         task.read()  # before the log: so that all that led to an end is shown before it
-        for line in log.lines():
-            print(_shown(readable(line), colour=colour), flush=True)
+        _show(task.told.get("steps", []), shown)
         end = OF_TASK.get(task.told.get("state", ""), Exit.RUNNING)
         if end is not Exit.RUNNING and task.told.get("updated", 0.0) >= since:
             return end
@@ -47,6 +52,24 @@ def follow(task: Task, log: Tail, since: float) -> Exit:
         time.sleep(_PAUSE)
 
 
-def _shown(line: str, *, colour: bool) -> str:
+def _show(steps: list[dict[str, Any]], shown: Tail | StepsShown) -> None:
+    """Print the lines that are new, and on a terminal, below them, what is worked on: that line is written over."""
+    colour, width = coloured(sys.stdout), columns()
+    if isinstance(shown, StepsShown):
+        lines = shown.news(steps, width, colour=colour)
+        now = (
+            paint(at_work, "dim")
+            if colour and (at_work := shown.at_work(steps, time.time(), width - 1))
+            else ""
+        )
+        clear = _CLEAR_LINE if colour else ""
+    else:
+        lines, now, clear = [_logged(readable(line), colour=colour) for line in shown.lines()], "", ""
+    if text := clear + "".join(f"{line}\n" for line in lines) + now:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _logged(line: str, *, colour: bool) -> str:
     """Return a line of the PM's log; a new phase stands out."""
     return paint(line, "bold") if colour and line.strip().startswith("phase ") else line

@@ -22,10 +22,13 @@ task status NAME --json
                partial: it ended, and not all that was asked for is done
   counts       passed set_aside open total criteria met       of steps, and of success criteria
   outcome      asked outcome work not_done cost next          the result in sentences
-  steps[]      id agent title status attempts phase subtask since why replaced commit check cause
+  steps[]      id agent title status attempts phase subtask since began why said replaced commit
+               unchanged check cause
                status: pending working checking passed blocked failed set_aside
                replaced: planned anew, and not counted; check: the exit status of its check, or null
                cause: what run lines[]                        why its last run or check failed, or null
+               since: of its status; began: when work on it first began; said: what was last said against it
+               unchanged: why nothing was changed, where nothing was
   agents[]     name run agent step state turn evidence since host pane pid order
                tokens input output cached cost context window
                live runs, and the latest run of each agent

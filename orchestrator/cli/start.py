@@ -21,6 +21,7 @@ from orchestrator.cli.follow import follow
 from orchestrator.cli.requests import NeedsYes, answer_to, send, waiting
 from orchestrator.cli.screen import coloured, harmless
 from orchestrator.cli.startup import ensure_running
+from orchestrator.cli.steps_shown import StepsShown
 from orchestrator.cli.tail import Tail
 from orchestrator.cli.tasks import Task, homes
 from orchestrator.model.names import checked_name
@@ -38,7 +39,12 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--yes", action="store_true", help="take over a changed Agent Config without being asked about it"
     )
-    parser.add_argument("--follow", action="store_true", help="show what happens until it ends or asks")
+    parser.add_argument(
+        "--follow", action="store_true", help="show each step as it ends, until the task ends or asks"
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="with --follow: the PM's log line by line, with run ids"
+    )
 
 
 def run(options: Namespace) -> int:
@@ -57,12 +63,13 @@ def run(options: Namespace) -> int:
     asked_at = time.time()
     told = {"project": str(project), "name": name} | ({"unfit": "\n".join(unfit)} if unfit else {})
     task, request, log = _handed_over(told)
+    before = task.told.get("steps", [])
     if ensure_running(places.state_folder(os.environ)):
         print("the daemon was started")
     print(harmless(_reply(task, request, told, yes=options.yes)), flush=True)
     task.read()
     if options.follow:
-        return _followed(task, log, asked_at)
+        return _followed(task, log if options.verbose else StepsShown(before), asked_at)
     print("\n".join(after_start(task)))
     return Exit.DONE
 
@@ -163,9 +170,9 @@ def _known(state: str, name: str, project: str) -> Task | None:
     return next((task for task in namesakes if not task.wanted), None)
 
 
-def _followed(task: Task, log: Tail, since: float) -> Exit:
+def _followed(task: Task, shown: Tail | StepsShown, since: float) -> Exit:
     try:
-        end = follow(task, log, since)
+        end = follow(task, shown, since)
     except KeyboardInterrupt:
         print(f"\n{task.name} goes on without you looking; stop it by: task stop {called(task)}")
         return Exit.RUNNING

@@ -49,7 +49,10 @@ def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
     return {
         **told,
         **{key: stamp(told.get(key)) for key in _MOMENTS},
-        "steps": [{**step, "since": stamp(step.get("since"))} for step in told["steps"]],
+        "steps": [
+            {**step, "since": stamp(step.get("since")), "began": stamp(step.get("began"))}
+            for step in told["steps"]
+        ],
         "agents": [{**agent, "since": stamp(agent.get("since"))} for agent in told["agents"]],
         "questions": [question_shape(question) for question in told["questions"]],
         "daemon": beat.shape(told.get("updated")),
@@ -73,12 +76,10 @@ def page(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bo
 
 
 def outcome(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
-    """Return the lines that tell a person how a task ended: of the steps, only those that did not pass."""
-    left = [step for step in told["steps"] if step.get("status") != "passed" and not step.get("replaced")]
+    """Return the lines that tell a person how a task ended, and what is asked: its steps were shown before."""
     return [
         *_head(told, beat, width, now, colour=colour),
-        *_steps(told["task"], left, width, now, colour=colour),
-        *_rest(told, width, now),
+        *question_lines(told["questions"], told["task"], width, now),
     ]
 
 

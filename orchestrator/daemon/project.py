@@ -264,9 +264,12 @@ def _step(step: Step) -> dict[str, Any]:
         "phase": step.phase.value,
         "subtask": step.subtask,
         "since": step.since,
+        "began": step.began_at or None,
+        "said": _told(step.feedback[-1]) if step.feedback else "",
         "why": _told(step.why),
         "replaced": step.replaced,
         "commit": step.commit,
+        "unchanged": _told(step.unchanged),
         "check": step.check_exit,
         "cause": None
         if step.cause is None

@@ -155,7 +155,20 @@ def _report(order: Order, told: str, polished: Polished, left: Mapping[str, str]
         done += f"\n\nLeft as they were:\n{bullets(reasons)}"
     if polished.contents:
         done += f"\n\nChanged: {listed(sorted(polished.contents), limit=10)}."
-    return Report(done=done, artifacts=(Artifacts.of(order).change(order),))
+    sections = {} if polished.contents else {"No Changes": _why_unchanged(polished, left)}
+    return Report(done=done, artifacts=(Artifacts.of(order).change(order),), sections=sections)
+
+
+def _why_unchanged(polished: Polished, left: Mapping[str, str]) -> str:
+    """Why nothing had to be changed: without a reason the PM takes no report over an unchanged tree."""
+    if polished.before == 0:
+        return "Earlier subtasks have mended these findings on the way."
+    reasons = listed(sorted(set(left.values())), limit=3)
+    return (
+        f"No fix of these findings is harmless: {reasons}."
+        if reasons
+        else "ruff offers no fix for what is left."
+    )
 
 
 if __name__ == "__main__":

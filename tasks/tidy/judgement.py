@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 
 from comparison import Comparison
@@ -56,7 +56,7 @@ class Judgement:
 
 
 def objections(
-    subtask: Subtask, before: Counts, after: Counts, changed: Iterable[str], tests: Comparison
+    subtask: Subtask, before: Counts, after: Counts, changed: Collection[str], tests: Comparison
 ) -> tuple[str, ...]:
     """The reasons to reject a change; none: it is approved.
 
@@ -74,7 +74,10 @@ def objections(
         told = [f"{path} from {then} to {now}" for path, (then, now) in worse.items()]
         reasons.append(f"Findings went up: {listed(told)}.")
     then, now = (of(counts, subtask.rules, subtask.files) for counts in (before, after))
-    if then and now >= then:
+    unharmed = (
+        subtask.unsafe and not changed
+    )  # it was to be tried, and no fix was found that the tests can bear
+    if then and now >= then and not unharmed:
         reasons.append(
             f"Nothing got better: ruff found {then} things to mend here before, and finds {now} now."
         )

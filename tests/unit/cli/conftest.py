@@ -47,6 +47,7 @@ def _step(step: str = "explore", **other: Any) -> dict[str, Any]:
         "phase": "EXPLORING",
         "subtask": "",
         "since": AT,
+        "began": AT,
         "why": "",
     } | other
 

@@ -413,13 +413,29 @@ def test_following_shows_the_log_and_ends_as_the_task_does(start, house, task, d
         return True, "tidy runs"
 
     daemon.reply = reply
-    said = start("--follow")
+    said = start("--follow", "--verbose")
     assert said.code == code
     assert "12:00:00 tidy was started\n         phase EXPLORING\n\n" in said.out
     shown = {"partial": "complete in part", "waiting": "waiting  DEVELOPING"}.get(state, state)
     assert f"tidy  {shown}\n" in said.out
     assert "artifacts  " in said.out
     assert ("next      git merge" in said.out) == (state != "waiting")
+
+
+def test_following_shows_each_step_that_ended_and_no_run(start, house, task, daemon, brief):
+    def reply(home, _request):
+        (home / "pm.log").write_text("12:00:00 run r-1234 lives\n")
+        steps = [house.step(id="explore", agent="explore", title="Explore", status="passed")]
+        house.task(home.name, state="complete", updated=4_000_000_000.0, steps=steps)
+        return True, "tidy runs"
+
+    daemon.reply = reply
+    said = start("--follow")
+    assert said.code == 0
+    (line,) = [line for line in said.out.splitlines() if line.startswith("  1  ")]
+    assert line.split()[:3] == ["1", "explore", "Explore"]
+    assert line.endswith("passed")
+    assert "r-1234" not in said.out
 
 
 def test_how_an_earlier_start_ended_is_not_taken_for_the_end(start, house, task, daemon, brief):
@@ -448,6 +464,7 @@ def test_ctrl_c_leaves_the_task_running(house, running, brief):
         "start",
         "tidy",
         "--follow",
+        "-v",
         "--project",
         str(house.project),
     ]

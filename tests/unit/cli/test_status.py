@@ -93,7 +93,11 @@ def test_the_json_document_has_its_documented_shape(house, task):
     house.task(questions=[house.question()])
     said = task("status", "tidy", "--json").json
     assert said["task"] == "tidy"
-    assert said["steps"][0] == {**house.step(), "since": "2025-11-27T14:35:00Z"}
+    assert said["steps"][0] == {
+        **house.step(),
+        "since": "2025-11-27T14:35:00Z",
+        "began": "2025-11-27T14:35:00Z",
+    }
     assert said["agents"][0] == {**house.agent(), "since": "2025-11-27T14:35:00Z"}
     assert said["questions"] == [{**house.question(), "asked_at": "2025-11-27T14:35:00Z"}]
     assert {said[key] for key in ("started_at", "last_checkin", "updated")} == {"2025-11-27T14:35:00Z"}

@@ -52,6 +52,12 @@ def test_each_rule_has_its_reason(change, reason):
     assert reason in told
 
 
+def test_what_was_only_to_be_tried_may_change_nothing():
+    tried = Subtask("f401-try", "Try to mend F401", ("F401",), ("a.py", "b.py"), 3, unsafe=True)
+    assert judgement.objections(tried, BEFORE, BEFORE, (), GOOD) == ()
+    assert judgement.objections(tried, BEFORE, BEFORE, ("a.py",), GOOD)
+
+
 def test_what_was_mended_on_the_way_needs_no_change():
     gone = Counter({("c.py", "I001"): 1})
     assert objections(before=gone, after=gone, changed=()) == ()
