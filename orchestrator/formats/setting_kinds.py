@@ -7,13 +7,11 @@ is written there once.
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Annotated, Any, Final, get_type_hints
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model
+from typing import Any, Final, get_type_hints
 
 from orchestrator.formats.budget import read_amount
 from orchestrator.formats.channels import read_channels, read_quiet, read_rules
@@ -71,21 +69,11 @@ KEYS: Final = tuple(
 """Every key, in the order of the model."""
 
 
-@functools.cache
-def models() -> dict[str, type[BaseModel]]:
-    """Return a pydantic model per section. Defaults stand in the dataclasses: here each key is optional."""
-    made = {}
-    for section in SECTIONS:
-        checks: dict[str, Any] = {
-            each.key: (Annotated[Any, BeforeValidator(_check(each))], None)
-            for each in KEYS
-            if each.section == section
-        }
-        made[section] = create_model(section, __config__=ConfigDict(extra="forbid"), **checks)
-    return made
+def check_of(each: Key) -> Callable[[object], object]:
+    """Return what makes a setting's value of what the file or a variable says; it raises ValueError with the reason.
 
-
-def _check(each: Key) -> Callable[[object], object]:
+    Plain functions rather than pydantic, whose import costs more than all that most commands do.
+    """
     if each.key in AMOUNTS:
         return functools.partial(_amount, AMOUNTS[each.key])
     if each.kind is float:
@@ -124,7 +112,7 @@ def _amount(measure: Measure, value: object) -> float | None:
 
 def _truth(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"is {_shown(value)}: give true or false")  # noqa: TRY004 (pydantic's way to refuse)
+        raise ValueError(f"is {_shown(value)}: give true or false")  # noqa: TRY004 (one kind of error)
     return value
 
 
@@ -154,7 +142,7 @@ def _folders(value: object) -> tuple[str, ...]:
 
 
 def _home(folder: str) -> str:
-    return str(Path(folder).expanduser()) if folder.startswith("~/") else folder
+    return os.path.expanduser(folder) if folder.startswith("~/") else folder  # noqa: PTH111 (no pathlib here)
 
 
 def _permissions(value: object) -> tuple[Rule, ...]:
