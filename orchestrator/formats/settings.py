@@ -10,16 +10,13 @@ import json
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_origin
+from typing import Any, Final, TypeVar
 
 from orchestrator.formats.durations import render_duration
 from orchestrator.formats.nearest import nearest
-from orchestrator.formats.pools import mixed_up, read_pool
-from orchestrator.formats.programs import read_program
 from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, check_of
 from orchestrator.formats.toml_lines import key_lines
 from orchestrator.model.budget import Measure
@@ -135,6 +132,10 @@ def _distrust(path: Path, found: os.stat_result) -> str:
 
 
 def _from_file(path: Path, data: bytes) -> _Found:
+    if not data:
+        return {}
+    import tomllib  # only where there is a file
+
     try:
         text = data.decode("utf-8-sig")
         tables = tomllib.loads(text)
@@ -200,11 +201,11 @@ def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _V
 def _plain(section: str, key: str, text: str) -> object:
     """Return a variable's text as the kind of value that TOML would have given."""
     kind = next((each.kind for each in KEYS if (each.section, each.key) == (section, key)), None)
-    if kind is int and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
+    if kind == "int" and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
         return int(text)
-    if kind is bool and text.strip().lower() in {"true", "false"}:
+    if kind == "bool" and text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true"
-    if get_origin(kind) is tuple:
+    if kind is not None and kind.startswith("tuple"):
         if text.startswith("["):
             try:
                 return json.loads(text)
@@ -264,11 +265,24 @@ def _tables(path: Path, found: _Found, kind: str, read: Callable[..., _Read[T]])
     return tuple(made)
 
 
+def _has(found: _Found, kind: str) -> bool:
+    """Tell whether the file defines any `[KIND.NAME]`; only then is it worth to import what reads them."""
+    return any(section.startswith(f"{kind}.") for section in found)
+
+
 def _programs(path: Path, found: _Found) -> tuple[Program, ...]:
+    if not _has(found, _PROGRAMS):
+        return ()
+    from orchestrator.formats.programs import read_program
+
     return _tables(path, found, _PROGRAMS, read_program)
 
 
 def _pools(path: Path, found: _Found) -> tuple[Pool, ...]:
+    if not _has(found, _POOLS):
+        return ()
+    from orchestrator.formats.pools import mixed_up, read_pool
+
     pools = _tables(path, found, _POOLS, read_pool)
     faults = [
         Fault(found[f"{_POOLS}.{name}"][key].line, f"[{_POOLS}.{name}] {reason}")
