@@ -29,7 +29,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Become tmux, attached to the task's session."""
-    task = chosen(options)
+    task = chosen(options, "agent")
     agent = _agent(task, options.agent) if options.agent else {}
     tmux = _tmux(task)
     pane = _pane(task, tmux, agent) if agent else ""

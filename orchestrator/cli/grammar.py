@@ -28,10 +28,15 @@ _OF_METAVAR: Final = {
     "STEP|AGENT|QUESTION": "runs+questions",
 }
 _OF_VERB: Final = {
+    ("attach", "NAME"): "tasks+runs",
     ("attach", "AGENT"): "runs",
+    ("logs", "NAME"): "tasks+runs",
     ("logs", "AGENT"): "runs",
+    ("why", "NAME"): "tasks+runs+questions",
     ("notify", "NAME"): "",  # of a channel
     ("answer", "[NAME]"): "tasks+questions",
+    ("order", "[NAME]"): "tasks+agents",
+    ("spawn", "[NAME]"): "tasks+agents",
 }
 
 

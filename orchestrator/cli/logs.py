@@ -31,7 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the end of a log."""
-    task = chosen(options)
+    task = chosen(options, "agent")
     path = _run_log(task, options.agent) if options.agent else Path(places.task_log(task.home))
     found = path.exists() or _packed(path).exists() or old_one(path).exists()
     if not found and not options.follow:

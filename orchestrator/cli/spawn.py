@@ -8,7 +8,7 @@ from pathlib import Path
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
-from orchestrator.cli.tasks import Task, find
+from orchestrator.cli.tasks import Task, find, parted
 from orchestrator.formats.text import decoded
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.names import checked_name
@@ -19,11 +19,14 @@ EXAMPLE = "task spawn tidy dev --handoff handoffs/pm-20251127-153000.md"
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task spawn` understands."""
     parser.usage = (
-        "task spawn [--project P] NAME AGENT (--handoff FILE | --instructions T)\n"
+        "task spawn [--project P] [NAME] AGENT (--handoff FILE | --instructions T)\n"
         "       task spawn --task-dir DIR AGENT (--handoff FILE | --instructions T)"
     )
     parser.add_argument(
-        "names", metavar="[NAME] AGENT", nargs="+", help="the task (not with --task-dir), the agent"
+        "names",
+        metavar="[NAME] AGENT",
+        nargs="+",
+        help="the task (if there is more than one here; not with --task-dir), the agent",
     )
     parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
     parser.add_argument(
@@ -55,19 +58,20 @@ def run(options: Namespace) -> int:
 
 def _meant(options: Namespace) -> tuple[Task, str]:
     names = options.names
-    if len(names) != (1 if options.task_dir else 2):
+    if options.task_dir:
+        folder = Path(options.task_dir).resolve()
+        if folder.parent.name != "tasks":
+            raise CommandError(
+                Exit.USAGE, f"--task-dir {folder} is no task's folder, which is PROJECT/tasks/NAME"
+            )
+        task = find(folder.name, str(folder.parent.parent))
+    else:
+        task, names = parted(names, options.project)
+    if len(names) != 1:
         raise CommandError(
-            Exit.USAGE, "say which task and which agent: `task spawn NAME AGENT --handoff FILE`"
+            Exit.USAGE, "say which task and which agent: `task spawn [NAME] AGENT --handoff FILE`"
         )
-    agent = checked_name(names[-1], "agent name")
-    if not options.task_dir:
-        return find(names[0], options.project), agent
-    folder = Path(options.task_dir).resolve()
-    if folder.parent.name != "tasks":
-        raise CommandError(
-            Exit.USAGE, f"--task-dir {folder} is no task's folder, which is PROJECT/tasks/NAME"
-        )
-    return find(folder.name, str(folder.parent.parent)), agent
+    return task, checked_name(names[0], "agent name")
 
 
 def _handoff(given: str, folder: Path) -> str:
