@@ -294,6 +294,11 @@ def task_shelved(home: P) -> P:
     return _under(home, "shelved.json")
 
 
+def task_merged(home: P) -> P:
+    """Return the note of what the user's branch stood at before the task was merged into it."""
+    return _under(home, "merged.json")
+
+
 def task_log(home: P) -> P:
     """Return the PM's log of a task, which the first window of its session shows."""
     return _under(home, "pm.log")

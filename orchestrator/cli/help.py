@@ -19,7 +19,7 @@ Moments are RFC 3339 in UTC (2026-11-27T15:30:00Z), or null if it never was.
 task status NAME --json
   version, id, task, project, phase, state, why
                state: running waiting stopped complete failed
-  steps[]      id agent title status attempts phase subtask since why
+  steps[]      id agent title status attempts phase subtask since why commit
                status: pending working checking passed blocked failed set_aside
   agents[]     name run agent step state turn evidence since host pane pid order
                tokens input output cached cost context window
@@ -36,7 +36,8 @@ task status NAME --json
                time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
                null: no program told
   used_by[]    agent runs time tokens input output cached cost context window
-  branch base started_at last_checkin updated notices[]
+  branch base code started_at last_checkin updated notices[]
+               code: the folder whose repository has the branch; base: empty where the task has none
   daemon       up as_of                          as_of: until when it watched
 
 task list --json

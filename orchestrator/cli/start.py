@@ -14,7 +14,7 @@ from pathlib import Path
 
 from orchestrator import places
 from orchestrator.cli.brief import filled_brief, is_remote, lay_down
-from orchestrator.cli.directions import after_end, after_start, called
+from orchestrator.cli.directions import after_end, after_start
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.follow import follow
@@ -22,7 +22,7 @@ from orchestrator.cli.requests import answer_to, send, waiting
 from orchestrator.cli.screen import coloured, harmless
 from orchestrator.cli.startup import ensure_running
 from orchestrator.cli.tail import Tail
-from orchestrator.cli.tasks import Task, homes
+from orchestrator.cli.tasks import Task, called, homes
 from orchestrator.model.names import checked_name
 
 EXAMPLE = "task start tidy --project ~/src/shop --template tidy --follow"

@@ -8,7 +8,7 @@ from typing import Final
 
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
-from orchestrator.cli.screen import harmless
+from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import Task, about_task, chosen
 
 EXAMPLE = "task stop tidy"
@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
         f"{task.name} is {task.told['state']}; "
         + (f"ended: {', '.join(ended)}" if ended else "no agent was running")
     )
-    print(f"go on later: task start {task.name} --project {harmless(task.project)}")
+    print(f"go on later: {typed('task', 'start', task.name, '--project', task.project)}")
     return Exit.DONE
 
 

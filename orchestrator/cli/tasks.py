@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.screen import harmless
+from orchestrator.cli.screen import harmless, typed
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -124,6 +124,14 @@ def find(name: str, project: str | None = None) -> Task:
         f"{name} is a task of several projects, say which by --project or by id:\n"
         + "\n".join(f"  {task.id}  {harmless(task.project)}" for task in found),
     )
+
+
+def called(task: Task) -> str:
+    """Return what the user can call a task from where they are: its name if that is enough, else its id."""
+    try:
+        return task.name if find(task.name).id == task.id else task.id
+    except CommandError:
+        return task.id
 
 
 def is_meant(word: str) -> bool:
@@ -307,9 +315,8 @@ def _upwards() -> Iterator[str]:
 def _not_in(folder: str, name: str) -> CommandError:
     where = harmless(folder)
     if os.path.lexists(places.task_folder(folder, name)):
-        return CommandError(
-            Exit.USAGE, f"{where}/tasks/{name} was never started: `task start {name} --project {where}`"
-        )
+        command = typed("task", "start", name, "--project", folder)
+        return CommandError(Exit.USAGE, f"{where}/tasks/{name} was never started: `{command}`")
     return CommandError(Exit.USAGE, f"{where} has no task {harmless(name)}: `task list` shows all there are")
 
 

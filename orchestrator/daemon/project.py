@@ -16,6 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
+from orchestrator.daemon.world import code_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
 from orchestrator.model.budget import Measure
@@ -101,6 +102,7 @@ def _shape(
         ],
         "branch": state.branch,
         "base": state.base,
+        "code": str(code_of(state.project, state.brief)),
         "started_at": state.started_at,
         "last_checkin": last_checkin or None,
         "updated": at,
@@ -231,6 +233,7 @@ def _step(step: Step) -> dict[str, Any]:
         "subtask": step.subtask,
         "since": step.since,
         "why": _told(step.why),
+        "commit": step.commit,
     }
 
 

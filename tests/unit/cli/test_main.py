@@ -14,6 +14,8 @@ CHANGING = [
     ["checkin", "tidy"],
     ["spawn", "tidy", "dev", "--instructions", "x"],
     ["order", "tidy", "dev", "x"],
+    ["merge", "tidy"],
+    ["merge", "tidy", "--dry-run"],
     ["answer", "tidy", "q1", "keep"],
     ["attach", "tidy"],
     ["attach", "tidy", "--read-only"],
@@ -63,7 +65,7 @@ def test_inside_a_run_everything_can_be_looked_at(house, task, monkeypatch, word
 
 
 def test_every_verb_either_changes_or_looks():
-    shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"logs", "why"}
+    shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"logs", "why", "diff"}
     assert shown == set(VERBS)
 
 

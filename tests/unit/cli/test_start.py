@@ -416,7 +416,7 @@ def test_following_shows_the_log_and_ends_as_the_task_does(start, house, task, d
     assert "12:00:00 tidy was started\n         phase EXPLORING\n\n" in said.out
     assert f"tidy  {state}  DEVELOPING" in said.out
     assert "artifacts  " in said.out
-    assert ("merge      git -C" in said.out) == (state == "complete")
+    assert ("merge      task merge tidy" in said.out) == (state == "complete")
 
 
 def test_how_an_earlier_start_ended_is_not_taken_for_the_end(start, house, task, daemon, brief):
