@@ -43,8 +43,12 @@ task status NAME --json
 task list --json
   tasks[]      id task project phase state steps_settled steps_total agents_live
                questions_open last_checkin updated
-               state: those above; asked_for (not begun yet); damaged (does not read)
+               state: those above; asked_for (not begun yet); damaged (does not read);
+               leaving (`task delete` or `task archive` was cut off)
   daemon       up as_of
+
+task list --archived --json
+  archived[]   id task project state archived_at size file
 
 task hosts --json
   boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at

@@ -22,7 +22,7 @@ from orchestrator.cli.requests import answer_to, send, waiting
 from orchestrator.cli.screen import coloured, harmless
 from orchestrator.cli.startup import ensure_running
 from orchestrator.cli.tail import Tail
-from orchestrator.cli.tasks import Task, called, homes
+from orchestrator.cli.tasks import AT_WORK, Task, called, homes
 from orchestrator.model.names import checked_name
 
 EXAMPLE = "task start tidy --project ~/src/shop --template tidy --follow"
@@ -83,7 +83,7 @@ def _folder(project: Path, name: str) -> Path:
 def _at_work(name: str, project: Path) -> bool:
     """Tell whether a task is under way: then its boxes are the daemon's to look after, reachable or not."""
     task = _known(places.state_folder(os.environ), name, str(project))
-    return task is not None and task.told.get("state") in {"running", "waiting"}
+    return task is not None and task.told.get("state") in AT_WORK
 
 
 def _handed_over(name: str, project: Path, unfit: list[str]) -> tuple[Task, str, Tail]:
@@ -94,6 +94,8 @@ def _handed_over(name: str, project: Path, unfit: list[str]) -> tuple[Task, str,
     state = places.state_folder(os.environ)
     with _alone(state):
         task = _known(state, name, str(project)) or Task(state, f"{name}-{secrets.token_hex(4)}")
+        if os.path.lexists(places.task_leaving(task.home)):
+            task.believed()
         log = Tail(Path(places.task_log(task.home)), from_end=True)
         request = waiting(task.home, "start")
         told = {"project": str(project), "name": name} | ({"unfit": "\n".join(unfit)} if unfit else {})

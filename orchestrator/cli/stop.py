@@ -9,12 +9,11 @@ from typing import Final
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
-from orchestrator.cli.tasks import Task, about_task, chosen
+from orchestrator.cli.tasks import AT_WORK, Task, about_task, chosen
 
 EXAMPLE = "task stop tidy"
 PATIENCE: Final = 60.0
 _PAUSE: Final = 0.05
-_ENDED: Final = frozenset({"stopped", "complete", "failed"})
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -28,7 +27,7 @@ def run(options: Namespace) -> int:
     ended = _live(task)
     print(harmless(ask(task.home, "stop", {})))
     deadline = time.monotonic() + PATIENCE
-    while task.told.get("state") not in _ENDED or _live(task):
+    while task.told.get("state", "running") in AT_WORK or _live(task):
         if time.monotonic() > deadline:
             raise CommandError(
                 Exit.FAILED,

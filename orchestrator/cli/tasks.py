@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 REMEDY = "`task daemon stop` and `task daemon start` write it anew from the journal"
+AT_WORK = frozenset({"running", "waiting"})
+"""States of a task in which the PM goes on with it, or would if somebody answered; in all others it rests."""
+
 _WHOLE, _PAGED = 1, 2  # versions: all in one file, or the steps in pages beside it
 _TRIES = 20
 _SUFFIX = len("-00000000")
@@ -68,6 +71,11 @@ class Task:
             CommandError: nothing that could be shown; the message says what to do.
 
         """
+        if os.path.lexists(places.task_leaving(self.home)):
+            command = typed("task", "delete", self.name)
+            raise CommandError(
+                Exit.FAILED, f"{self.name} is being deleted or archived, and is not done: `{command}` goes on"
+            )
         if self.fault and not self.begun:
             raise CommandError(
                 Exit.DOWN,

@@ -26,7 +26,7 @@ class Shop:
 
     @property
     def home(self) -> Path:
-        path: Path = self.house.home(ID)
+        path: Path = self.house.state / "tasks" / ID
         return path
 
     def git(self, *words: str, cwd: Path | None = None, index: Path | None = None) -> str:

@@ -16,6 +16,9 @@ CHANGING = [
     ["order", "tidy", "dev", "x"],
     ["merge", "tidy"],
     ["merge", "tidy", "--dry-run"],
+    ["delete", "tidy", "--yes", "--unmerged"],
+    ["archive", "tidy", "--yes"],
+    ["archive", "tidy", "--restore"],
     ["answer", "tidy", "q1", "keep"],
     ["attach", "tidy"],
     ["attach", "tidy", "--read-only"],
@@ -31,6 +34,7 @@ CHANGING = [
 LOOKING = [
     ["status", "tidy"],
     ["list"],
+    ["list", "--archived"],
     ["hosts"],
     ["questions"],
     ["templates"],
