@@ -25,6 +25,7 @@ VERBS = {
     "why": "show why the PM did what it did",
     "diff": "show what a task, or one of its steps, has changed",
     "merge": "bring a task's branch into yours, or take that back",
+    "rebase": "let a task's work stand upon your branch as it is today",
     "delete": "take a task away, with all that belongs to it",
     "archive": "put a task into one file and take it away, or bring it back",
     "spawn": "start an agent with a handoff of your own",

@@ -22,7 +22,7 @@ from orchestrator.daemon.lives import LAUNCHED, claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
 from orchestrator.daemon.world import Places, shared_place
-from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Rebase, Tell
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
 from orchestrator.model.pools import pool_of
@@ -78,6 +78,8 @@ class Doing:
                 self._finish(action, lambda at: finish.commit(world, state, action, where, at))
             case Merge():
                 self._finish(action, lambda at: finish.merge(world.workspaces, state, action, where, at))
+            case Rebase():
+                self._finish(action, lambda at: finish.rebase(world.workspaces, state, action, where, at))
             case Tell():
                 self._tell(action)
 
@@ -208,10 +210,11 @@ class Doing:
         launched = places.run_home(self.home, run.id) / LAUNCHED
         return isinstance(error, Unavailable) or self.office.world.files.entry(launched) is not None
 
-    def _finish(self, action: Commit | Merge, work: Callable[[float], Fact]) -> None:
-        """Commit or merge. Where git cannot just now, it is tried again at each rescan, for `limits.silence`."""
+    def _finish(self, action: Commit | Merge | Rebase, work: Callable[[float], Fact]) -> None:
+        """Move a branch. Where git cannot just now, it is tried again at each rescan, for `limits.silence`."""
         if action.id in self._at_hand:
             return
+        about = "branch" if isinstance(action, Rebase) else action.step
         self._at_hand.add(action.id)
 
         def tried(at: float) -> Fact | None:
@@ -230,15 +233,13 @@ class Doing:
                 now = self.office.clock.monotonic()
                 since = self._hindered.setdefault(action.id, now)
                 if now - since < self.office.world.settings.limits.silence:
-                    log.warning(
-                        "task %s: the %s of %s is put off: %s", self.task, action.kind, action.step, error
-                    )
+                    log.warning("task %s: the %s of %s is put off: %s", self.task, action.kind, about, error)
                     return None
                 outcome = finish.given_up(action, at, str(error) or "unknown")
             self._hindered.pop(action.id, None)
             return outcome
 
-        self._do(action.step, tried)
+        self._do(about, tried)
 
     def _see(self, state: PMState, where: Places, action: Look) -> None:
         """Look at a quiet run. Not in its step's queue: a look must not wait for what hangs there."""

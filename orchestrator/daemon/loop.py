@@ -25,7 +25,7 @@ from orchestrator.daemon.office import Office
 from orchestrator.daemon.shelf import Shelf
 from orchestrator.daemon.task import Task
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused
-from orchestrator.model.facts import Answered, ClockMoved, SpawnAsked, StopAsked
+from orchestrator.model.facts import Answered, ClockMoved, RebaseAsked, SpawnAsked, StopAsked
 from orchestrator.pm.transitions import IllegalMove
 
 if TYPE_CHECKING:
@@ -327,6 +327,10 @@ class Loop:
                 agent = self._agent(task, arguments.get("agent", ""))
                 told = arguments.get("instructions", "")
                 fact = SpawnAsked(at, self.office.nonce(), request.id, agent, told)
+            case "rebase":
+                base, old, new = (arguments.get(word, "") for word in ("base", "old", "new"))
+                commits = _pairs(arguments.get("commits", ""))
+                fact = RebaseAsked(at, self.office.nonce(), request.id, base, old, new, commits)
             case "checkin":
                 task.check_in()
                 task.show(now=True)
@@ -397,6 +401,11 @@ def _patiently(work: Callable[[], object]) -> None:
         if error.errno not in PASSING_TROUBLE:
             raise
         log.error("the PM's own folder: %s; it goes on when there is room", error)  # noqa: TRY400
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Return what the lines of a text say by two words each; the second may be missing."""
+    return {old: new for old, _, new in (line.partition(" ") for line in text.splitlines())}
 
 
 def _reply(decision: Decision | None) -> str:

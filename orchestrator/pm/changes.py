@@ -65,6 +65,15 @@ class BriefTaken:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseMoved:
+    """The task's work stands upon another commit. `commits` is what steps have handed in, as it is there, by step."""
+
+    base: str
+    commits: dict[str, str] = field(default_factory=dict)
+    kind: Literal["base_moved"] = "base_moved"
+
+
+@dataclass(frozen=True, slots=True)
 class SkillsFound:
     """The skills that there are now."""
 
@@ -188,6 +197,7 @@ TaskChange: TypeAlias = (
     | TaskMoved
     | PhaseMoved
     | BriefTaken
+    | BaseMoved
     | SkillsFound
     | CriteriaMarked
     | RuleGiven

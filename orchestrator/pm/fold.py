@@ -124,6 +124,8 @@ def _fold_task(state: PMState, change: c.TaskChange) -> PMState:
             return replace(state, phase=change.to)
         case c.BriefTaken():
             return _briefed(state, change)
+        case c.BaseMoved():
+            return _rebased(state, change)
         case c.SkillsFound():
             return replace(state, skills=change.skills)
         case c.CriteriaMarked():
@@ -168,6 +170,12 @@ def _briefed(state: PMState, change: c.BriefTaken) -> PMState:
     agents, base = change.agents or state.agents, change.base or state.base
     state = replace(state, brief=change.brief, agents=agents, base=base)
     return state if change.brief.config.limits == limits else replace(state, raised={}, warned=())
+
+
+def _rebased(state: PMState, change: c.BaseMoved) -> PMState:
+    """Return the state with each step's commits as they are on the new base."""
+    moved = [replace(state.steps[step], commit=commit) for step, commit in change.commits.items()]
+    return replace(state, base=change.base, steps=reduce(Steps.with_step, moved, state.steps))
 
 
 def _worked(state: PMState, at: float) -> Worked:

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree, checked_tree
+from orchestrator.ports.workspaces import Tree, checked_branch, checked_tree
 from orchestrator.workspaces.beside import base_file, index_file
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.gathering import gather
 from orchestrator.workspaces.joining import base_of, joined
 from orchestrator.workspaces.keeping import keep
 from orchestrator.workspaces.process import GitFailed
+from orchestrator.workspaces.replaying import moved_over
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
 from orchestrator.workspaces.snapshot import Snapshot, take
 
@@ -133,6 +134,18 @@ class GitWorkspaces:
                 repository.move(f"refs/heads/{tree.branch}", commit, tip, "a step passed")
                 return ""
         return f"{tree.branch} is being moved by somebody else"
+
+    def holds(self, tree: Tree, commit: str) -> bool:
+        """Tell whether the task's branch has a commit."""
+        repository = self._repository(checked_tree(tree).project)
+        tip = repository.commit_of(f"refs/heads/{tree.branch}")
+        return bool(
+            tip and repository.commit_of(checked_commit(commit)) and repository.is_ancestor(commit, tip)
+        )
+
+    def rebase(self, project: Path, branch: str, old: str, new: str) -> str:
+        """Move the task's branch to work made anew; return why that cannot be, or nothing."""
+        return moved_over(self._repository(project), checked_branch(branch), old, new)
 
     def release(self, tree: Tree, attempt: int) -> None:
         """Keep what is not on the task's branch, then remove the tree and its own branch."""

@@ -24,6 +24,7 @@ _SETTINGS: Final = {
     "core.quotePath": "false",
     "gc.auto": "0",
     "i18n.commitEncoding": "utf-8",
+    "log.showSignature": "false",  # it runs a program, and prints what it says among what was asked for
     "maintenance.auto": "false",
     "protocol.ext.allow": "never",
     "protocol.file.allow": "user",

@@ -539,3 +539,61 @@ def test_work_that_does_not_build_on_the_tasks_branch_is_refused_and_nothing_is_
 def test_a_commit_that_was_never_brought_is_refused(world, tree):
     with pytest.raises(Refused, match="no such commit"):
         world.workspaces.adopt(tree, 1, "f" * 40)
+
+
+# Rebased ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def merged(world, tree):
+    """The one commit of a task's branch."""
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    commit, _ = world.workspaces.commit(tree, "Work")
+    assert world.workspaces.merge(tree, commit) == ""
+    return commit
+
+
+def test_the_branch_is_known_to_hold_what_led_to_it(world, tree, merged):
+    assert world.workspaces.holds(tree, merged)
+    assert world.workspaces.holds(tree, tree.base)
+    assert not world.workspaces.holds(tree, world.commit_elsewhere(tree.base, "other", "other.txt"))
+    assert not world.workspaces.holds(tree, "f" * 40)
+    with pytest.raises(Refused, match="not a commit's full hash"):
+        world.workspaces.holds(tree, "--all")
+
+
+def test_a_rebased_branch_keeps_what_was_there_on_a_ref(world, tree, merged):
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    assert world.workspaces.rebase(tree.project, tree.branch, merged, anew) == ""
+    assert world.refs("task/demo") == {"task/demo": anew}
+    assert world.refs("refs/tasks/task/demo/rebased/") == {
+        f"refs/tasks/task/demo/rebased/at-{merged}": merged
+    }
+    assert world.workspaces.rebase(tree.project, tree.branch, merged, anew) == ""
+    assert not world.workspaces.holds(tree, merged)
+
+
+def test_a_branch_that_is_elsewhere_by_now_is_not_rebased(world, tree, merged):
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    assert "is at" in world.workspaces.rebase(tree.project, tree.branch, tree.base, anew)
+    assert "there is no commit" in world.workspaces.rebase(tree.project, tree.branch, merged, "f" * 40)
+    with pytest.raises(Refused, match="is not the branch of a task"):
+        world.workspaces.rebase(tree.project, "main", merged, anew)
+    assert world.refs("task/demo") == {"task/demo": merged}
+
+
+def test_a_branch_that_somebody_looks_at_is_not_rebased(world, tree, merged):
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    world.look_at(tree.branch)
+    assert "checked out in" in world.workspaces.rebase(tree.project, tree.branch, merged, anew)
+    world.look_at("")
+    assert world.workspaces.rebase(tree.project, tree.branch, merged, anew) == ""
+
+
+def test_a_tree_made_ready_after_a_rebase_stands_on_the_new_work(world, tree, merged):
+    world.workspaces.release(tree, 1)
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    world.workspaces.rebase(tree.project, tree.branch, merged, anew)
+    world.workspaces.prepare(replace(tree, base=tree.base), 2)
+    assert world.files(tree)["new.txt"] == "anew"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.daemon.world import Places, World, tree_of
-from orchestrator.model.actions import Commit, Merge
+from orchestrator.model.actions import Commit, Merge, Rebase
 from orchestrator.model.errors import Refused
-from orchestrator.model.facts import WorkCommitted, WorkMerged
+from orchestrator.model.facts import Rebased, WorkCommitted, WorkMerged
 from orchestrator.model.plan import Gate
 from orchestrator.pm.places import place_of
 
@@ -89,13 +89,30 @@ def merge(workspaces: Workspaces, state: PMState, action: Merge, where: Places, 
     return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
 
 
-def given_up(action: Commit | Merge, at: float, reason: str) -> WorkCommitted | WorkMerged:
+def rebase(workspaces: Workspaces, state: PMState, action: Rebase, where: Places, at: float) -> Rebased:
+    """Move the task's branch to its work as it was made anew upon another commit; the outcome says why not, if not.
+
+    Raises:
+        Unavailable: git cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
+    try:
+        reason = workspaces.rebase(where.code, state.branch, action.old, action.new)
+    except Refused as error:
+        reason = str(error) or "unknown"
+    return Rebased(at, action.id, reason)
+
+
+def given_up(action: Commit | Merge | Rebase, at: float, reason: str) -> WorkCommitted | WorkMerged | Rebased:
     """Return the outcome of an action that could not be done for too long."""
     match action:
         case Commit():
             return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=reason)
         case Merge():
             return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
+        case Rebase():
+            return Rebased(at, action.id, reason)
 
 
 def _tree(state: PMState, step: str, where: Places) -> Tree:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from orchestrator.model.actions import Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import Answer, Commit, End, Launch, Look, Merge, Nudge, Rebase, Tell
 from orchestrator.model.budget import Measure
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
@@ -183,7 +183,7 @@ def _outbox(state: PMState) -> Iterator[str]:
             case Launch(run=name) | End(run=name) | Look(run=name) | Nudge(run=name) | Answer(run=name):
                 if not state.runs[name].live:
                     yield f"run {name} is gone, and its {action.kind} is still to be done"
-            case Commit() | Merge() | Tell():
+            case Commit() | Merge() | Rebase() | Tell():
                 continue
     for run in state.live_runs:
         ends = any(isinstance(action, End) and action.run == run.id for action in state.outbox.values())

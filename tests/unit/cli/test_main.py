@@ -16,6 +16,7 @@ CHANGING = [
     ["order", "tidy", "dev", "x"],
     ["merge", "tidy"],
     ["merge", "tidy", "--dry-run"],
+    ["rebase", "tidy"],
     ["delete", "tidy", "--yes", "--unmerged"],
     ["archive", "tidy", "--yes"],
     ["archive", "tidy", "--restore"],

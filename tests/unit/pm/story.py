@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Rebase, Tell
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.consulting import PMAction, PMDecision
 from orchestrator.model.errors import Fault
@@ -49,6 +49,7 @@ class Story:
         self.works = True
         self.sees: Sight | None = Sight()
         self.merge_refused = ""
+        self.rebase_refused = ""
         self.commit_refused = ""
         self.left = ""
         self.commit = "c"
@@ -90,6 +91,8 @@ class Story:
                 self.feed(f.Nudged(self.at, self.nonce(), run, told, Delivery.UNKNOWN))
             case Tell(id=told):
                 self.feed(f.Told(self.at, told))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told, self.rebase_refused))
             case Answer(id=told, name=name, reply=reply):
                 self.replies[name] = reply
                 self.feed(f.AnswerGiven(self.at, told))
@@ -195,6 +198,10 @@ class Story:
     def stops(self) -> Decision:
         """The user says `task stop`."""
         return self.feed(f.StopAsked(self.at, self.nonce()))
+
+    def rebases(self, base: str = "today", old: str = "tip", new: str = "anew", **commits: str) -> Decision:
+        """The user says `task rebase`: each commit of the branch became another one."""
+        return self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new, commits))
 
     def spawns(self, agent: str, instructions: str = "Look around") -> Decision:
         """The user says `task spawn`."""

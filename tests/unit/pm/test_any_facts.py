@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Rebase, Tell
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.budget import Budget
 from orchestrator.model.consulting import Counsel, PMAction, PMDecision
@@ -269,6 +269,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, made))
             case Tell(id=told):
                 self.feed(f.Told(self.at, told))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told))
             case Answer(id=told):
                 self.feed(f.AnswerGiven(self.at, told))
 
@@ -329,7 +331,7 @@ class Mind(RuleBasedStateMachine):
                 return
             case Tell() | Answer() as action:
                 self.done(action, "")
-            case Launch() | End() | Look() | Nudge() | Commit() | Merge() as action if works:
+            case Launch() | End() | Look() | Nudge() | Commit() | Merge() | Rebase() as action if works:
                 self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
             case Launch(run=run, id=told):
                 self.feed(f.LaunchFailed(self.at, told, run, "no tmux", again=data.draw(st.booleans())))
@@ -344,6 +346,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason=reason, left=left))
             case Merge(id=told, step=step, attempt=attempt, commit=commit):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, commit, "the branch moved on"))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told, "the branch moved on"))
 
     @rule(data=st.data(), planned=good_subtasks)
     def good_report(self, data: st.DataObject, planned: tuple[Subtask, ...]) -> None:
@@ -364,6 +368,15 @@ class Mind(RuleBasedStateMachine):
         if moment is not None:
             self.at = max(self.at, moment)
             self.feed(f.TimePassed(self.at, self.nonce()))
+
+    @rule(
+        base=st.sampled_from(["base", "today"]),
+        old=st.sampled_from(["tip", "c1"]),
+        new=st.sampled_from(["c2", ""]),
+    )
+    def rebase(self, base: str, old: str, new: str) -> None:
+        """The user wants the work to stand elsewhere, at rest or not."""
+        self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new or old, {"c1": new}))
 
     @rule(data=st.data(), word=words)
     def answer(self, data: st.DataObject, word: str) -> None:
