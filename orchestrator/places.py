@@ -235,6 +235,11 @@ def daemon_ended(state: P) -> P:
     return _under(state, "daemon.ended")
 
 
+def terminals(state: P) -> P:
+    """Return the folder that names the terminals from which the user started tasks."""
+    return _under(state, "terminals")
+
+
 def news(state: P) -> P:
     """Return the spool of what the user is to be told, or was."""
     return _under(state, "news")

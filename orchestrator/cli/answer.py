@@ -14,6 +14,7 @@ from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task, find, tasks
+from orchestrator.tellers.terminals import remember
 
 EXAMPLE = "task answer tidy q1 2        (option 2)\n  task answer tidy q1 Keep the old name."
 
@@ -29,6 +30,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Send the answer to the daemon."""
+    remember(places.state_folder(os.environ))
     task, words = _meant(options)
     if len(words) < 2:  # noqa: PLR2004 (an id and something to say)
         raise CommandError(

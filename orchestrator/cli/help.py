@@ -92,7 +92,8 @@ task notify test --json
 
 task notify list --json
   news[]       id at rule state title text task_id question why
-               rule: complete question blocked limited daemon; state: waits told failed
+               rule: complete question blocked limited daemon
+               state: waits told failed unknown untold (no channel was set for it, or it was answered before)
                channels[]  name standing tries last_try reason
                            standing: trying told refused unknown given up
                waits[]     channel until why

@@ -17,19 +17,23 @@ from orchestrator.cli.table import table
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.news import Channel, News, Rule
-from orchestrator.model.settings import Settings
+from orchestrator.model.settings import NotifySettings, Settings
 from orchestrator.ports.teller import Answer
 from orchestrator.tellers import policy
 from orchestrator.tellers.children import ChildTeller
 from orchestrator.tellers.letter import Letter, Receipt
 from orchestrator.tellers.spool import FAILED, TOLD, Spool
+from orchestrator.tellers.usual import at_hand
 from orchestrator.tellers.wording import message
 
 EXAMPLE = "task notify test --channel phone\n  task notify list"
 _SHOWN = 20
 _HOW = """\
-Channels are set in the settings file (`task config` names it): any address that
-apprise knows, and tmux://, which shows a line to whoever is attached.
+Without any channel set you are told by the bell of the terminal in which you
+typed `task start`, by a line in tmux while you are attached, and on the desktop
+where there is one. Others are set in the settings file (`task config` names
+it): any address that apprise knows; tmux://, terminal:// and desktop:// are
+those that need nothing. channels = [] is for nobody.
 
   [notify]
   channels = ["tmux://", "ntfy://my-topic name=phone rules=question,daemon"]
@@ -56,15 +60,16 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Try the channels, or show the news."""
     settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    notify = at_hand(settings.notify, os.environ)
     if options.action == "test":
         forbid_inside_run("notify test")
-        return _test(settings, _meant(settings, options.channel), as_json=options.json)
-    _list(settings, shown=None if options.all else _SHOWN, as_json=options.json)
+        return _test(settings, _meant(notify, options.channel), as_json=options.json)
+    _list(notify, shown=None if options.all else _SHOWN, as_json=options.json)
     return Exit.DONE
 
 
-def _meant(settings: Settings, name: str | None) -> list[Channel]:
-    channels = list(settings.notify.channels)
+def _meant(settings: NotifySettings, name: str | None) -> list[Channel]:
+    channels = list(settings.channels)
     if not channels:
         path = places.config_file(os.environ)
         raise CommandError(Exit.USAGE, f"no channel is set: say where you want to be told in {path}\n{_HOW}")
@@ -98,7 +103,7 @@ def _test(settings: Settings, channels: list[Channel], *, as_json: bool) -> int:
     return Exit.DONE if all(said.answer is Answer.TOLD for said in outcomes) else Exit.FAILED
 
 
-def _list(settings: Settings, *, shown: int | None, as_json: bool) -> None:
+def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None:
     state = Path(places.state_folder(os.environ))
     spool = Spool(DiskFiles(state), places.news(state))
     at = time.time()
@@ -108,11 +113,10 @@ def _list(settings: Settings, *, shown: int | None, as_json: bool) -> None:
     for letter in (*waiting, *told, *failed):
         for channel, receipt in letter.receipts.items():
             tried[channel] = tuple({*tried.get(channel, ()), *receipt.tries})
-    waits = policy.plan(settings.notify, waiting, policy.lately(tried, at), at).waits
+    waits = policy.plan(settings, waiting, policy.lately(tried, at), at).waits
     found = [
         *((letter, "waits") for letter in waiting),
-        *((letter, "failed") for letter in failed),
-        *((letter, "told") for letter in told),
+        *((letter, policy.stands(letter)) for letter in (*failed, *told)),
     ]
     found.sort(key=lambda each: each[0].news.at, reverse=True)
     if as_json:

@@ -14,16 +14,21 @@ from pathlib import Path
 
 from orchestrator import places
 from orchestrator.cli.brief import filled_brief, is_remote, lay_down
+from orchestrator.cli.channels import channels_found
 from orchestrator.cli.directions import after_end, after_start
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.findings import Severity, can_run
 from orchestrator.cli.follow import follow
 from orchestrator.cli.requests import answer_to, send, waiting
-from orchestrator.cli.screen import coloured, harmless
+from orchestrator.cli.screen import coloured, columns, harmless, typed
 from orchestrator.cli.startup import ensure_running
 from orchestrator.cli.tail import Tail
 from orchestrator.cli.tasks import AT_WORK, Task, called, homes
+from orchestrator.formats.settings import load_settings
 from orchestrator.model.names import checked_name
+from orchestrator.model.task import Brief
+from orchestrator.tellers.terminals import remember
 
 EXAMPLE = "task start tidy --project ~/src/shop --template tidy --follow"
 
@@ -35,24 +40,35 @@ def arguments(parser: ArgumentParser) -> None:
         "--project", metavar="PATH", default=".", help="the project's folder, if you are not in it"
     )
     parser.add_argument("--template", metavar="T", help="what task.md is made from (`task templates`)")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="look whether it could start, with all that it needs; start nothing",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="of --check: one JSON document (`task help json`)"
+    )
     parser.add_argument("--follow", action="store_true", help="show what happens until it ends or asks")
 
 
 def run(options: Namespace) -> int:
     """Make what is missing, hand the task to the daemon, and say what was done."""
     name, project = checked_name(options.name, "task name"), _project(options.project)
-    folder = _folder(project, name)
+    folder, known = _folder(project, name), _known(places.state_folder(os.environ), name, str(project))
+    if options.check:
+        from orchestrator.cli.start_check import check
+
+        return check(options, name, project, known=known is not None)
     lay_down(folder, project, options.template)
     brief = filled_brief(folder)
     unfit = list[str]()
-    if is_remote(brief) and not _at_work(name, project):
-        from orchestrator.cli.remote import check_boxes
-
-        unfit = check_boxes(name, brief, project)
+    if known is None or known.told.get("state") not in AT_WORK:
+        unfit = _looked_at(name, project, brief, known=known is not None)
     exclude(project, name)
 
     asked_at = time.time()
     task, request, log = _handed_over(name, project, unfit)
+    remember(places.state_folder(os.environ))
     if ensure_running(places.state_folder(os.environ)):
         print("the daemon was started")
     print(harmless(answer_to(task.home, request)), flush=True)
@@ -80,10 +96,35 @@ def _folder(project: Path, name: str) -> Path:
     return folder
 
 
-def _at_work(name: str, project: Path) -> bool:
-    """Tell whether a task is under way: then its boxes are the daemon's to look after, reachable or not."""
-    task = _known(places.state_folder(os.environ), name, str(project))
-    return task is not None and task.told.get("state") in AT_WORK
+def _looked_at(name: str, project: Path, brief: Brief, *, known: bool) -> list[str]:
+    """Look whether a task could start, say what may keep it from that, and return the boxes of pools that are unfit.
+
+    One that is at work is not looked at: what it needs is the daemon's to look after, boxes that are away too.
+
+    Raises:
+        CommandError: it could not start.
+
+    """
+    from orchestrator.cli.precheck import Case, look
+
+    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    found = look(Case(name, project, brief, settings, os.environ, known))
+    found += channels_found(settings.notify, os.environ)
+    width, colour = columns(), coloured(sys.stdout)
+    for each in found:
+        if each.severity is not Severity.OK:
+            print("\n".join(each.lines(width, colour=colour)))
+    if not can_run(found):
+        raise CommandError(
+            Exit.FAILED,
+            f"{name} is not started: what is marked `missing` must be there first "
+            f"(`{typed('task', 'start', name, '--project', project, '--check')}` looks again, and starts nothing)",
+        )
+    if not is_remote(brief):
+        return []
+    from orchestrator.cli.remote import check_boxes
+
+    return check_boxes(name, brief, project)
 
 
 def _handed_over(name: str, project: Path, unfit: list[str]) -> tuple[Task, str, Tail]:

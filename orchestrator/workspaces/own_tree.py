@@ -58,6 +58,12 @@ class OwnTree:
         """Return the tracked files that differ from HEAD, by their paths beneath `top`; submodules aside."""
         return frozenset(_names(self.git.ask(*_DIFF, "HEAD")))
 
+    def untracked(self, left_out: str = "") -> frozenset[str]:
+        """Return the files and folders here that git neither has nor ignores, but for one folder of the project."""
+        said = self.git.ask("ls-files", "--others", "--exclude-standard", "--directory", "-z")
+        others = (name for name in _names(said) if not (left_out and left_out.startswith(name)))
+        return frozenset(name for name in others if not (left_out and name.startswith(left_out)))
+
     def staged(self) -> frozenset[str]:
         """Return the files whose change is in the index."""
         return frozenset(_names(self.git.ask(*_DIFF, "--cached", "HEAD")))
