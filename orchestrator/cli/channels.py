@@ -13,18 +13,19 @@ from orchestrator.tellers.usual import at_hand
 if TYPE_CHECKING:
     from orchestrator.model.settings import NotifySettings
 
-_MEND = 'channels = ["ntfy://my-topic"]   (under [notify] of {path}; `task notify test` tries it)'
+_MEND = '[notify]\nchannels = ["ntfy://my-topic"]'
 
 
 def channels_found(settings: NotifySettings, environ: Mapping[str, str]) -> Iterator[Finding]:
     """Yield how the user would be told."""
-    mend = _MEND.format(path=places.config_file(environ))
+    more = f"to be told on a phone, say, write into {places.config_file(environ)}"
     if not settings.channels:
-        yield Finding(
-            "channels", Severity.WARN, "nobody is told of anything: the settings have no channel", mend
-        )
+        text = f"nobody is told of anything, as the settings have an empty list; {more}"
+        yield Finding("channels", Severity.WARN, text, _MEND)
     elif settings.channels == USUAL_CHANNELS:
-        yield Finding("channels", Severity.NOTE, f"none is set: {usual_said(settings, environ)}", mend)
+        yield Finding(
+            "channels", Severity.NOTE, f"none is set: {usual_said(settings, environ)}; {more}", _MEND
+        )
     else:
         named = ", ".join(f"{each.name} ({each.scheme})" for each in settings.channels)
         yield Finding("channels", Severity.OK, f"you are told by {named}")

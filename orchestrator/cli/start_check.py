@@ -95,14 +95,10 @@ def _limits(case: Case) -> Iterator[Finding]:
         if (most := budget.of(each)) is not None
     ]
     if said:
-        yield Finding("limits", Severity.OK, f"it may use {', '.join(said)}, then you are asked")
+        yield Finding("budget", Severity.OK, f"it may use {', '.join(said)}, then you are asked")
     else:
-        yield Finding(
-            "limits",
-            Severity.NOTE,
-            "it may use as much as it takes",
-            "limits: 2M tokens; $20; 8 h   (in task.md)",
-        )
+        text = "it may use as much as it takes; under Agent Config of task.md this bounds it"
+        yield Finding("budget", Severity.NOTE, text, "limits: 2M tokens; $20; 8 h")
 
 
 def _boxes(brief: Brief, project: Path) -> Iterable[Finding]:

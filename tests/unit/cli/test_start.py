@@ -618,7 +618,7 @@ def test_a_check_looks_at_all_and_starts_nothing(start, house, daemon, brief):
     before = everything(house)
     said = start("--check")
     assert (said.code, said.err) == (0, "")
-    for part in ("base: agents begin from", "tmux: ", "channels: ", "limits: ", "daemon: ", "state: "):
+    for part in ("base: agents begin from", "tmux: ", "channels: ", "budget: ", "daemon: ", "state: "):
         assert part in said.out
     assert said.out.endswith("tidy could start; nothing was started\n")
     assert daemon.heard == []
