@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +24,14 @@ from orchestrator.cli.reach import House, environment_of
 from orchestrator.cli.seen import Asked, CliSeen, Folder, OwnSeen, Seen
 from orchestrator.cli.service import service_of
 from orchestrator.formats.settings import load_settings
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.programs import PLACE, Program
 from orchestrator.model.settings import Settings
 from orchestrator.runtimes.choice import RUNTIMES
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.logins import login_files, login_variables, shortened
+from orchestrator.workspaces.process import Git, GitFailed
 
 DEADLINE: Final = 10.0
 """Seconds that a program has to tell its version. Those that run on Node take two when started cold."""
@@ -37,11 +39,21 @@ DEADLINE: Final = 10.0
 _VERSION_BYTES: Final = 2000
 _GIT_DEADLINE: Final = 5.0
 _PROGRAMS: Final = {"tmux": ("-V",), "git": ("--version",), "ssh": ("-V",), "rsync": ("--version",)}
+_FIRST_COMMIT: Final = ("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 _SKEW: Final = 60.0
 _INOTIFY: Final = Path("/proc/sys/fs/inotify")
 
 
-def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]], None]) -> Seen:
+def _nobody(_: Seen) -> None:
+    """Tell nobody."""
+
+
+def examine(
+    project: Path,
+    environ: Mapping[str, str],
+    tell: Callable[[list[str]], None],
+    known: Callable[[Seen], None] = _nobody,
+) -> Seen:
     """Look at everything that a task of `project` needs.
 
     Args:
@@ -49,6 +61,7 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
         environ: this process's environment; where the daemon runs and lets itself be looked at, its own decides
             what reaches an agent.
         tell: called with the names of the programs that are still to answer, each time one did.
+        known: called with what is known of the machine before any program is asked.
 
     """
     config = places.config_file(environ)
@@ -62,13 +75,9 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
     beat, state_fault = _beat(state)
     theirs = environment_of(beat.pid) if beat is not None and beat.up else None
     house = House(environ, environ if theirs is None else theirs, names)
-    clis, programs = _ask_all(house, tell)
     service = service_of(state)
     home = environ.get("HOME", "")
-    return Seen(
-        clis=tuple(_cli(each, asked, house) for each, asked in clis),
-        own=tuple(_own(each, house, project) for each in settings.runtimes),
-        programs=programs,
+    machine = Seen(
         folders=(_state(state, state_fault), _project(project)),
         repository=_is_repository(project),
         settings_fault=fault,
@@ -83,6 +92,14 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
         version=orchestrator.__version__,
         manager=service.manager if service is not None else "",
         survives_logout=service.survives_logout() if service is not None else None,
+    )
+    known(machine)
+    clis, programs = _ask_all(house, tell)
+    return replace(
+        machine,
+        clis=tuple(_cli(each, asked, house) for each, asked in clis),
+        own=tuple(_own(each, house, project) for each in settings.runtimes),
+        programs=programs,
     )
 
 
@@ -214,16 +231,11 @@ def _is_repository(project: Path) -> bool:
     if not project.is_dir() or shutil.which("git") is None:
         return True
     try:
-        done = subprocess.run(
-            ["git", "-C", str(project), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_GIT_DEADLINE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return bool(Git(project, _GIT_DEADLINE, os.environ).find(*_FIRST_COMMIT))
+    except GitFailed:
+        return False
+    except Unavailable:
         return True
-    return done.returncode == 0
 
 
 # Clock, limits, daemon ----------------------------------------------------------------------------

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
-
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task, find, parted
-from orchestrator.formats.text import decoded
-from orchestrator.hosts.disk import DiskFiles
-from orchestrator.model.names import checked_name
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from pathlib import Path
 
 EXAMPLE = "task spawn tidy dev --handoff handoffs/pm-20251127-153000.md"
 
@@ -50,6 +48,10 @@ def run(options: Namespace) -> int:
             "--remote: a box is an agent's own for a whole task: write `AGENT.cwd: user@host:/path` under Agent "
             "Config of task.md, then start the task",
         )
+    from pathlib import Path
+
+    from orchestrator.cli.requests import ask
+
     task, agent = _meant(options)
     instructions = options.instructions or _handoff(options.handoff, Path(task.project) / "tasks" / task.name)
     print(harmless(ask(task.home, "spawn", {"agent": agent, "instructions": instructions})))
@@ -57,6 +59,10 @@ def run(options: Namespace) -> int:
 
 
 def _meant(options: Namespace) -> tuple[Task, str]:
+    from pathlib import Path
+
+    from orchestrator.model.names import checked_name
+
     names = options.names
     if options.task_dir:
         folder = Path(options.task_dir).resolve()
@@ -76,7 +82,10 @@ def _meant(options: Namespace) -> tuple[Task, str]:
 
 def _handoff(given: str, folder: Path) -> str:
     """Return the text of a handoff, looked for where the user stands, then in the task's folder."""
-    path = Path(given)
+    from orchestrator.formats.text import decoded
+    from orchestrator.hosts.disk import DiskFiles
+
+    path = folder.__class__(given)
     if not path.exists():
         path = folder / given
     return decoded(DiskFiles().read(path), str(path))

@@ -57,7 +57,7 @@ def test_what_goes_is_listed_first_and_nothing_is_done_unasked(kept, task):
 
 def test_a_no_deletes_nothing(kept, task, monkeypatch):
     monkeypatch.setattr(removal, "confirmed", lambda _, *, yes: yes)
-    monkeypatch.setattr("orchestrator.cli.delete.confirmed", lambda _, *, yes: yes)
+    monkeypatch.setattr("orchestrator.cli.deleting.confirmed", lambda _, *, yes: yes)
     before = everything(kept)
     said = task("delete", "tidy", "--unmerged")
     assert (said.code, "nothing was deleted" in said.out) == (1, True)

@@ -83,7 +83,7 @@ def test_nothing_was_told_yet(task):
 
 def test_the_list_shows_what_waits_what_failed_and_what_was_told(task, spool, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr("orchestrator.cli.notify.columns", lambda: 200)
+    monkeypatch.setattr("orchestrator.cli.notifying.columns", lambda: 200)
     rows = task("notify", "list").out.splitlines()
     assert rows[0].split() == ["WHEN", "RULE", "STATE", "WHAT", "HOW"]
     assert ["daemon" in rows[1], "complete" in rows[2], "question" in rows[3]] == [True] * 3
@@ -134,7 +134,7 @@ def test_the_configuration_shows_no_address(task, channels):
 
 
 def test_what_no_channel_took_is_never_said_to_be_told(task, house, monkeypatch):
-    monkeypatch.setattr("orchestrator.cli.notify.columns", lambda: 200)
+    monkeypatch.setattr("orchestrator.cli.notifying.columns", lambda: 200)
     news = News("complete-1", Rule.COMPLETE, "tidy is complete", "", 1.0)
     Spool(DiskFiles(), house.state / "news").lay_aside(Letter(news, {}, "no channel is set for it"), TOLD)
     row = task("notify", "list").out.splitlines()[1]
