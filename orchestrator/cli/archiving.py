@@ -10,9 +10,7 @@ from orchestrator import places
 from orchestrator.cli.archives import Archive, chosen_archive, read_manifest
 from orchestrator.cli.belongings import belongings_of, size_said
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.packing import pack
 from orchestrator.cli.removal import ARCHIVE, DELETE, begun, confirmed, let_go, sweep, take_away
-from orchestrator.cli.restoring import restore
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import find
 
@@ -38,6 +36,8 @@ def run(options: Namespace) -> int:
             return Exit.FAILED
         let_go(task, ARCHIVE)
         has = belongings_of(task)  # as it stands now that nobody works on it
+    from orchestrator.cli.packing import pack  # which the list above does without
+
     file = places.archive_file(state, task.id)
     archive = Archive(file, read_manifest(file)) if half and file.exists() else pack(has, state)
     take_away(belongings_of(task))
@@ -47,6 +47,8 @@ def run(options: Namespace) -> int:
 
 
 def _restore(options: Namespace, state: Path) -> int:
+    from orchestrator.cli.restoring import restore
+
     archive = chosen_archive(options.name, options.project)
     restore(archive, state)
     print(f"{archive.name} is back, as it was: {harmless(archive.manifest.state)}")
