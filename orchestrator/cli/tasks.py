@@ -122,7 +122,7 @@ def find(name: str, project: str | None = None) -> Task:
         inside = [task for task in found if task.project == folder]
         if inside := inside or [task for task in found if not task.project]:  # damaged: it may be this one
             return inside[0]
-        raise _not_in(folder, name)
+        raise _not_in(folder, name, found)
     if len(found) == 1:
         return found[0]
     if not found:
@@ -320,12 +320,17 @@ def _upwards() -> Iterator[str]:
     yield folder
 
 
-def _not_in(folder: str, name: str) -> CommandError:
+def _not_in(folder: str, name: str, elsewhere: list[Task]) -> CommandError:
     where = harmless(folder)
     if os.path.lexists(places.task_folder(folder, name)):
         command = typed("task", "start", name, "--project", folder)
-        return CommandError(Exit.USAGE, f"{where}/tasks/{name} was never started: `{command}`")
-    return CommandError(Exit.USAGE, f"{where} has no task {harmless(name)}: `task list` shows all there are")
+        said = f"{where}/tasks/{name} was never started: `{command}`"
+    else:
+        said = f"{where} has no task {harmless(name)}: `task list` shows all there are"
+    others = "".join(f"\n  {task.id}  {harmless(task.project)}" for task in elsewhere)
+    return CommandError(
+        Exit.USAGE, said + (f"; by its id you reach that of another project:{others}" if others else "")
+    )
 
 
 def _unknown(name: str) -> Exception:

@@ -41,6 +41,7 @@ def test_a_folder_here_that_was_never_started_is_not_mistaken_for_another(house,
     said = task("status", "tidy")
     assert said.code == 2
     assert "was never started: `task start tidy" in said.err
+    assert "tidy-00000002  /other" in said.err
 
 
 def test_a_project_without_that_task_says_so(house, task):
@@ -48,7 +49,8 @@ def test_a_project_without_that_task_says_so(house, task):
     said = task("status", "tidy", "--project", str(house.root))
     assert (said.code, said.err) == (
         2,
-        f"task: {house.root} has no task tidy: `task list` shows all there are\n",
+        f"task: {house.root} has no task tidy: `task list` shows all there are; "
+        f"by its id you reach that of another project:\n  tidy-0a1b2c3d  {house.project}\n",
     )
 
 
