@@ -7,7 +7,7 @@ import time
 
 from orchestrator import places
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.screen import columns, harmless, typed
+from orchestrator.cli.screen import columns, harmless
 from orchestrator.cli.status import outcome
 from orchestrator.cli.tasks import Task, called
 
@@ -28,17 +28,12 @@ def after_end(task: Task, *, colour: bool) -> list[str]:
     """Return how a task stands that ended or waits, and where its results are."""
     told, folder = task.believed(), _folder(task)
     beat = Beat(places.state_folder(os.environ))
-    lines = [
+    return [
         *outcome(told, beat, columns(), time.time(), colour=colour),
         "",
         f"progress   {places.task_progress(folder)}",
         f"artifacts  {places.artifacts(folder)}",
     ]
-    if told["state"] == "complete" and told.get("branch"):
-        lines.append(f"merge      {typed('task', 'merge', called(task))}")
-    elif told["state"] in {"stopped", "failed"}:
-        lines.append(f"go on      {typed('task', 'start', task.name, '--project', task.project)}")
-    return lines
 
 
 def _folder(task: Task) -> str:

@@ -1,15 +1,28 @@
-"""A task's journal as `task` reads it, with the daemon up or down: line by line, the newest first."""
+"""The journal of a task as a reader sees it: its lines, the newest first, and the runs that they tell of."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orchestrator import places
 from orchestrator.daemon.segments import segments, unpacked
+
+
+@dataclass(frozen=True, slots=True)
+class RunSeen:
+    """A run as it was opened. `check` says that it was a command of the daemon, and no agent."""
+
+    id: str
+    step: str
+    attempt: int
+    agent: str
+    instance: str
+    check: bool
 
 
 def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
@@ -26,6 +39,22 @@ def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
                 continue
             if isinstance(line, dict) and "fact" in line:
                 yield line
+
+
+def runs(journal: Path) -> Iterator[RunSeen]:
+    """Yield the runs of a task, the newest first."""
+    for line in newest_first(journal, b'"run_opened"'):
+        for change in reversed(line["changes"]):
+            run = change.get("run")
+            if change.get("kind") == "run_opened" and isinstance(run, dict):
+                yield RunSeen(
+                    id=str(run.get("id")),
+                    step=str(run.get("step")),
+                    attempt=int(run.get("attempt") or 1),
+                    agent=str(run.get("agent")),
+                    instance=str(run.get("instance")),
+                    check=run.get("purpose") == "check",
+                )
 
 
 def _lines(journal: Path, name: str) -> list[bytes]:

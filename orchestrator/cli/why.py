@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.journal import newest_first
+from orchestrator.cli.journal import newest_first, runs
 from orchestrator.cli.screen import harmless, stamp
 from orchestrator.cli.tasks import Task, about_task, chosen
 from orchestrator.formats.redact import redacted
@@ -69,14 +69,8 @@ def _words(task: Task, journal: Path, about: str) -> set[str]:
         if str(step["id"]).startswith(about) or str(step.get("subtask")).startswith(about)
     }
     words = steps | {about}
-    runs = {
-        str(change["run"]["id"])
-        for line in newest_first(journal, b'"run_opened"')
-        for change in line["changes"]
-        if change["kind"] == "run_opened"
-        and not words.isdisjoint(change["run"].get(key) for key in ("step", "agent", "instance"))
-    }
-    return words | runs
+    named = {run.id for run in runs(journal) if not words.isdisjoint((run.step, run.agent, run.instance))}
+    return words | named
 
 
 def _mentions(value: object, wanted: set[str]) -> bool:

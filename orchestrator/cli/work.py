@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator import places
-from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task
 from orchestrator.formats.settings import load_settings
@@ -83,14 +83,18 @@ def code_of(told: dict[str, Any]) -> Path:
 
 
 def lacking(told: dict[str, Any]) -> list[str]:
-    """Return what a task lacks to be whole, a sentence each; nothing if it is complete in all its parts."""
+    """Return what a task lacks to be whole, a sentence each; nothing if it is complete in all its parts.
+
+    A step that was planned anew lacks nothing: others do its work.
+    """
     lacks = []
     if told["state"] != _WHOLE:
         why = f" ({harmless(told['why'])})" if told.get("why") else ""
-        lacks.append(f"it is {harmless(told['state'])}{why}")
+        lacks.append(f"it is {harmless(SAID.get(told['state'], told['state']))}{why}")
+    steps = [step for step in told["steps"] if not step.get("replaced")]
     for status, said in _HELD.items():
-        lacks += _named(said, [step.get("id") for step in told["steps"] if step.get("status") == status])
-    rest = [step.get("id") for step in told["steps"] if step.get("status") not in {"passed", *_HELD}]
+        lacks += _named(said, [step.get("id") for step in steps if step.get("status") == status])
+    rest = [step.get("id") for step in steps if step.get("status") not in {"passed", *_HELD}]
     lacks += _named("not done", rest)
     lacks += _named("not met", [each.get("text") for each in told["criteria"] if not each.get("met")])
     lacks += _named("asked", [f"{each.get('id')}" for each in told["questions"]])

@@ -76,7 +76,10 @@ def test_what_is_merged_already_is_said_and_no_error(shop, task):
     [
         ({"state": "running"}, "it is running"),
         ({"state": "stopped", "why": "the user stopped it"}, "it is stopped (the user stopped it)"),
-        ({"state": "partial"}, "it is partial"),
+        (
+            {"state": "partial", "why": "1 subtask set aside: Do b"},
+            "it is complete in part (1 subtask set aside: Do b)",
+        ),
         ({"steps": [{"id": "dev:two", "status": "set_aside"}]}, "set aside: dev:two"),
         ({"steps": [{"id": "accept", "status": "pending"}]}, "not done: accept"),
         ({"criteria": [{"text": "No test fails", "met": False}]}, "not met: No test fails"),
@@ -91,6 +94,14 @@ def test_what_is_not_whole_is_merged_only_if_that_is_wanted(shop, task, told, sa
     assert "--anyway" in err
     assert shop.at() == shop.base
     assert f"not whole: {said}" in merged(task, "--anyway")
+    assert shop.at() == tip
+
+
+def test_a_step_that_was_planned_anew_is_not_missed(shop, task):
+    tip = shop.work()
+    replaced = shop.house.step("dev:two", status="set_aside", replaced=True)
+    shop.told(steps=[shop.house.step("dev:one"), replaced])
+    merged(task)
     assert shop.at() == tip
 
 

@@ -47,11 +47,9 @@ def test_a_folder_here_that_was_never_started_is_not_mistaken_for_another(house,
 def test_a_project_without_that_task_says_so(house, task):
     house.task()
     said = task("status", "tidy", "--project", str(house.root))
-    assert (said.code, said.err) == (
-        2,
-        f"task: {house.root} has no task tidy: `task list` shows all there are; "
-        f"by its id you reach that of another project:\n  tidy-0a1b2c3d  {house.project}\n",
-    )
+    assert said.code == 2
+    assert f"{house.root} has no task tidy: `task list` shows all there are" in said.err
+    assert said.err.endswith(f"\n  tidy-0a1b2c3d  {house.project}\n")
 
 
 def test_a_damaged_task_is_taken_for_the_one_that_is_meant_only_if_no_other_is(house, task, monkeypatch):
@@ -150,6 +148,7 @@ def test_without_any_task_it_says_how_to_make_one(house, task):
 @pytest.mark.parametrize("words", [["dev"], ["tidy", "dev"]], ids=str)
 def test_a_left_out_name_makes_the_first_word_the_next(house, task, words):
     home = house.task()
+    house.ran(home, {"id": "dev-run"})
     (home / "runs" / "dev-run").mkdir(parents=True)
     (home / "runs" / "dev-run" / "pane.log").write_text("at work\n")
     assert task("logs", *words).out == "at work\n"
