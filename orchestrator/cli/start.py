@@ -24,6 +24,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="of --check: one JSON document (`task help json`)"
     )
+    parser.add_argument(
+        "--yes", action="store_true", help="take over a changed Agent Config without being asked about it"
+    )
     parser.add_argument("--follow", action="store_true", help="show what happens until it ends or asks")
 
 

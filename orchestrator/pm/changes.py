@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.budget import Measure
+from orchestrator.model.config_changes import ConfigChange
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import Rule
 from orchestrator.model.question import Question
@@ -71,6 +72,14 @@ class BaseMoved:
     base: str
     commits: dict[str, str] = field(default_factory=dict)
     kind: Literal["base_moved"] = "base_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEdited:
+    """How task.md's Agent Config differs from the one that the task works by; empty when it does not."""
+
+    changes: tuple[ConfigChange, ...]
+    kind: Literal["config_edited"] = "config_edited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +207,7 @@ TaskChange: TypeAlias = (
     | PhaseMoved
     | BriefTaken
     | BaseMoved
+    | ConfigEdited
     | SkillsFound
     | CriteriaMarked
     | RuleGiven
