@@ -16,8 +16,16 @@ from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import Task, called, chosen
-from orchestrator.cli.unmerge import noted, undo
-from orchestrator.cli.work import SHORT, Work, commits_said, elsewhere, lacking, names_said, work_of
+from orchestrator.cli.unmerge import noted, seen_anew, undo
+from orchestrator.cli.work import (
+    SHORT,
+    Work,
+    commits_said,
+    elsewhere,
+    lacking,
+    names_said,
+    work_of,
+)
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.workspaces.merging import Merging, Way, foreseen, is_result
 from orchestrator.workspaces.own_tree import OwnTree
@@ -54,7 +62,8 @@ def run(options: Namespace) -> int:
     _merge(work, own, plan)
     now = work.repository.head(work.code)
     print(f"merged {told}: {plan.way.value}, {own.branch} went from {own.head[:SHORT]} to {now[:SHORT]}")
-    print(f"undo it by: {typed('task', 'merge', called(task), '--undo')}")
+    print(f"undo it by: {typed('task', 'merge', called(task), '--undo')}", flush=True)
+    seen_anew(task)
     return Exit.DONE
 
 

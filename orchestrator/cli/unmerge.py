@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from orchestrator import places
+from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import Task
 from orchestrator.cli.work import SHORT, code_of, names_said, repository_of
@@ -67,7 +70,18 @@ def undo(task: Task, *, dry: bool) -> int:
         print(f"{branch} is at {before[:SHORT]}, as it was before: there is nothing to undo")
     if not dry:
         Path(places.task_merged(task.home)).unlink(missing_ok=True)
+        seen_anew(task)
     return Exit.DONE
+
+
+def seen_anew(task: Task) -> None:
+    """Have the daemon look at the task's branch again, so that its pages say what became of it.
+
+    One that is down does so when it starts; one that will not keeps nobody from going on.
+    """
+    if Beat(places.state_folder(os.environ)).up:
+        with suppress(CommandError):
+            ask(task.home, "checkin", {})
 
 
 def _refuse_if_not_last(task: Task, repository: Repository, own: OwnTree, note: dict[str, Any]) -> None:

@@ -62,6 +62,21 @@ def test_a_dry_run_says_the_same_and_does_nothing(shop, task, diverged):
     assert not (shop.home / "merged.json").exists()
 
 
+def test_the_daemon_looks_anew_at_what_was_merged_or_undone(shop, task, daemon):
+    """What it told before says that the work is still to be taken over."""
+    shop.work()
+    merged(task)
+    merged(task, "--undo")
+    assert [request["verb"] for request in daemon.heard] == ["checkin", "checkin"]
+
+
+def test_a_daemon_that_refuses_to_look_takes_nothing_back(shop, task, daemon):
+    tip = shop.work()
+    daemon.reply = lambda _home, _request: (False, "not now")
+    merged(task)
+    assert shop.at() == tip
+
+
 def test_what_is_merged_already_is_said_and_no_error(shop, task):
     shop.work()
     merged(task)
