@@ -89,7 +89,9 @@ def only_there(
         return 0
     name = branch.removeprefix("task/")
     ours = (f"{_HEADS}{branch}", f"{_HEADS}task-work/{name}/*", "refs/tasks/*")
-    words = [*sorted(set(commits)), "--not", *besides, *(f"--exclude={each}" for each in ours), "--all"]
+    own = (f"--exclude={each}" for each in ours)
+    # Of one worktree only: what other worktrees stand on is part of `--all` otherwise, and the task has some.
+    words = ["--single-worktree", *sorted(set(commits)), "--not", *besides, *own, "--all"]
     return int(repository.git.ask("rev-list", "--count", *words))
 
 

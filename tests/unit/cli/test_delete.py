@@ -64,6 +64,15 @@ def test_a_no_deletes_nothing(kept, task, monkeypatch):
     assert everything(kept) == before
 
 
+def test_what_only_a_worktree_of_the_tasks_own_stands_on_is_lost(kept, task):
+    """It goes with the task: that a worktree has its commits checked out saves none of them."""
+    before = everything(kept)
+    said = task("delete", "tidy", "--yes")
+    assert said.code == 1
+    assert "task/tidy: 1 commit in no other branch" in said.err
+    assert everything(kept) == before
+
+
 def test_work_that_lies_uncommitted_is_named(kept, task):
     tree = kept.house.state / "worktrees" / ID / "one"
     (tree / "new.py").write_text("NEW = 1\n")
