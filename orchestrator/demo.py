@@ -17,7 +17,6 @@ from typing import Final
 
 from orchestrator import places
 from orchestrator.cli.main import main as task
-from orchestrator.cli.screen import coloured
 from orchestrator.shipped import shipped
 
 NAME: Final = "demo"
@@ -41,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _write_brief(project)
     _say(f"task start {NAME} --project {project} --follow")
     code = task(["start", NAME, "--project", str(project), "--follow"])
-    _show_changes(project)
+    _say(f"task diff {NAME} --stat")
+    task(["diff", NAME, "--stat"])
+    print()
     print("\n".join(_directions(project)))
     return code
 
@@ -77,21 +78,12 @@ def _write_brief(project: Path) -> None:
     places.task_brief(folder).write_text(f"{text}\n- rules: {RULES}\n", encoding="utf-8")
 
 
-def _show_changes(project: Path) -> None:
-    """Show what the task changed, as a diffstat."""
-    command = ["git", "-C", str(project), "--no-pager", "diff", "--stat", f"main...task/{NAME}"]
-    print()
-    _say(" ".join(command))
-    colour = ["-c", f"color.ui={'always' if coloured(sys.stdout) else 'never'}"]
-    subprocess.run([command[0], *colour, *command[1:]], check=False, timeout=_GIT_SECONDS)
-    print()
-
-
 def _directions(project: Path) -> list[str]:
-    called, folder = _called(), places.task_folder(project, NAME)
+    called = _called()
     return [
-        f"look around:  {called} status {NAME}; {called} why {NAME}; less {places.task_progress(folder)}",
-        f"clean up:     {called} stop {NAME}; {called} daemon stop; rm -r {project}",
+        f"look around:  {called} status {NAME}; {called} diff {NAME}; {called} why {NAME}; {called} attach {NAME}",
+        f"take it over: {called} merge {NAME}",
+        f"clean up:     {called} delete {NAME}; {called} daemon stop; rm -r {project}",
     ]
 
 
