@@ -150,8 +150,8 @@ class Events:
             wish = self._resolved(event.wish, run, state, where)
             event = replace(event, wish=wish)
             judgement = self._judged(wish, run, state, where)
-        if event.failure is Failure.LIMIT and event.again_at is None:
-            event = replace(event, again_at=reset_time(event.text, at))
+        if event.failure is Failure.LIMIT and event.reset is None:
+            event = replace(event, reset=reset_time(event.text, at))
         kept = self._believed(event.transcript, run, runtime_known(state.agents[run.agent], self.defined))
         said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
         event = replace(event, text=said, transcript=kept)

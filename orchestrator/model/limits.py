@@ -15,8 +15,11 @@ class Limits:
     `defaults` answers in a row that task.md gave, the next is a person's.
 
     Of programs that tell of themselves: an order that is not taken after `receipt` is looked for. A turn that failed
-    for a limit of use is tried again when that ends, or after `limit_pause` and longer, `limits` times in a row; for an
-    overload after `overload_pause` and longer, `overloads` times; with a full context `contexts` times.
+    for a usage limit is tried again around the moment at which that ends; where none was shown, after `limit_pause`,
+    and then after as long as it was waited for, up to `longest_limit_pause`. A person is asked when the service has
+    refused `limits` times in a row and for longer than `limit_window`, the longest window that is known, or says that
+    it will. For an overload it is tried again after `overload_pause` and longer, `overloads` times; with a full
+    context `contexts` times.
 
     A box that does not answer is waited for; after `unreachable` a person is asked whether to go on with that. So is
     one about a run that was told to end, and is not known to be gone after `unended`.
@@ -44,7 +47,9 @@ class Limits:
     asks: int = 1
     receipt: float = 120.0
     limits: int = 40
-    limit_pause: float = 300.0
+    limit_pause: float = 60.0
+    longest_limit_pause: float = 1200.0
+    limit_window: float = 604800.0
     overloads: int = 12
     overload_pause: float = 15.0
     contexts: int = 5

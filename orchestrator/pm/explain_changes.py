@@ -27,6 +27,7 @@ QUIET: Final = frozenset(
         "run_watched",
         "step_approved",
         "step_fed",
+        "step_limited",
         "step_reported",
         "step_remembered",
         "step_rewired",

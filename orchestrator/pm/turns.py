@@ -156,4 +156,4 @@ def _failed(draft: Draft, run: Run, fact: EventLanded) -> None:
     limited = failure is Failure.LIMIT
     evidence = f"its turn failed ({failure.value}): {fact.event.text}"
     told(draft, run, fact, Turn.LIMITED if limited else Turn.RESTING, evidence)
-    turn_failed(draft, draft.state.runs[run.id], failure, fact.event.text, fact.event.again_at)
+    turn_failed(draft, draft.state.runs[run.id], failure, fact.event.text, fact.event.reset, fact.at)

@@ -82,7 +82,7 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
         screen=tuple(each[:LINE_LENGTH] for each in end_of(screen)),
         line=redacted(neutral(line))[:LINE_LENGTH],
         failure=failure,
-        again_at=reset_time("\n".join(end_of(screen)), at) if failure is Failure.LIMIT else None,
+        reset=reset_time("\n".join(end_of(screen)), run.progress_at) if failure is Failure.LIMIT else None,
         listens=agent is not None and runtime is not None and runtime.listens(agent),
     )
 

@@ -11,6 +11,7 @@ from orchestrator.model.news import Rule
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import Question
 from orchestrator.model.task import AfterRejections, TaskState
+from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.changes import QuestionAsked
 from orchestrator.pm.decide import decide
 from orchestrator.pm.draft import Draft
@@ -162,7 +163,9 @@ def test_a_damaged_journal_is_told_as_the_question_that_it_leads_to():
 def test_a_run_that_becomes_limited_is_told_once():
     story = told("a")
     story.comes_alive("dev:a")
-    limited = Event(EventKind.FAILED, text="until 14:00", failure=Failure.LIMIT, again_at=story.at + 600)
+    limited = Event(
+        EventKind.FAILED, text="until 14:00", failure=Failure.LIMIT, reset=Reset((story.at + 600,))
+    )
     story.tells("dev:a", limited)
     (news,) = story.news
     assert (news.rule, news.title) == (Rule.LIMITED, "demo: dev is limited")
