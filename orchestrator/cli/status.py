@@ -203,7 +203,7 @@ def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: boo
 def _rest(told: dict[str, Any], width: int, now: float) -> list[str]:
     return [
         *_criteria(told["criteria"], width),
-        *_notices(told["notices"], width),
+        *_notices(told["notices"], width, now),
         *question_lines(told["questions"], told["task"], width, now),
     ]
 
@@ -216,5 +216,9 @@ def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:
     return ["", f"success criteria: {met} of {len(criteria)} met", *(cut(mark, width) for mark in marks)]
 
 
-def _notices(notices: list[str], width: int, shown: int = 3) -> list[str]:
-    return ["", *(cut(f"! {harmless(notice)}", width) for notice in notices[-shown:])] if notices else []
+def _notices(notices: list[str], width: int, now: float, shown: int = 3) -> list[str]:
+    if not notices:
+        return []
+    from orchestrator.formats.moments import unstamped
+
+    return ["", *(cut(f"! {unstamped(harmless(notice), now)}", width) for notice in notices[-shown:])]

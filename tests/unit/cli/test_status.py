@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.cli import tasks
 from orchestrator.cli.screen import width_of
+from orchestrator.testing.local_zone import local_zone
 
 HEAVY = {
     "apscheduler",
@@ -36,7 +37,7 @@ def test_it_shows_steps_agents_criteria_and_the_daemon(house, task):
         "[x] No test fails",
     ):
         assert part in said.out
-    assert "daemon down; as of 20" in said.out
+    assert "daemon down; as of " in said.out
 
 
 def test_an_open_question_comes_with_the_command_that_answers_it(house, task):
@@ -143,6 +144,14 @@ def test_nothing_is_wider_than_80_columns(house, task):
     )
     lines = task("status", "tidy").out.splitlines()
     assert max(map(width_of, lines)) <= 80
+
+
+def test_a_notice_of_another_day_bears_its_day(house, task):
+    house.task(notices=["2025-11-27T14:35:03Z dev runs again", "14:35 as an older version wrote it"])
+    with local_zone("UTC"):
+        said = task("status", "tidy")
+    assert "! Thu 27 Nov 2025 14:35 dev runs again" in said.out
+    assert "! 14:35 as an older version wrote it" in said.out
 
 
 def test_no_control_character_of_an_agent_reaches_the_terminal(house, task):
