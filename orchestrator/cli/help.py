@@ -19,7 +19,10 @@ Moments are RFC 3339 in UTC (2026-11-27T15:30:00Z), or null if it never was.
 task status NAME --json
   version, id, task, project, phase, state, why
                state: running waiting stopped complete failed
-  steps[]      id agent title status attempts phase subtask since why
+  limited      since refused_at refusals words resets_at next_try
+               the usage limit that all its work waits for; null: it does not
+  steps[]      id agent title status attempts phase subtask since why limit
+               limit: as limited, of this step
                status: pending working checking passed blocked failed set_aside
   agents[]     name run agent step state turn evidence since host pane pid order
                tokens input output cached cost context window
@@ -40,7 +43,7 @@ task status NAME --json
   daemon       up as_of                          as_of: until when it watched
 
 task list --json
-  tasks[]      id task project phase state steps_settled steps_total agents_live
+  tasks[]      id task project phase state limited steps_settled steps_total agents_live
                questions_open last_checkin updated
                state: those above; asked_for (not begun yet); damaged (does not read)
   daemon       up as_of

@@ -65,6 +65,7 @@ def _shape(task: Task) -> dict[str, Any]:
         "project": task.project or None,
         "phase": told.get("phase"),
         "state": state,
+        "limited": _limited(told),
         "steps_settled": sum(step.get("status") in _SETTLED for step in told.get("steps", ())),
         "steps_total": len(told.get("steps", ())),
         "agents_live": sum(agent.get("state") != "gone" for agent in told.get("agents", ())),
@@ -74,12 +75,20 @@ def _shape(task: Task) -> dict[str, Any]:
     }
 
 
+def _limited(told: dict[str, Any]) -> dict[str, Any] | None:
+    if not told.get("limited"):
+        return None
+    from orchestrator.cli.limited import limit_shape
+
+    return limit_shape(told["limited"])
+
+
 def _row(shape: dict[str, Any], task: Task, now: float) -> tuple[object, ...]:
     home = os.path.expanduser("~")  # noqa: PTH111 (no pathlib here)
     project = str(shape["project"] or "")
     return (
         shape["task"],
-        shape["state"],
+        "limited" if shape["limited"] else shape["state"],
         shape["phase"],
         f"{shape['steps_settled']}/{shape['steps_total']}" if task.told else "",
         shape["agents_live"] or "",

@@ -49,7 +49,11 @@ def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
     return {
         **told,
         **{key: stamp(told.get(key)) for key in _MOMENTS},
-        "steps": [{**step, "since": stamp(step.get("since"))} for step in told["steps"]],
+        "limited": _limit_shape(told.get("limited")),
+        "steps": [
+            {**step, "since": stamp(step.get("since")), "limit": _limit_shape(step.get("limit"))}
+            for step in told["steps"]
+        ],
         "agents": [{**agent, "since": stamp(agent.get("since"))} for agent in told["agents"]],
         "questions": [question_shape(question) for question in told["questions"]],
         "daemon": beat.shape(told.get("updated")),
@@ -102,10 +106,11 @@ def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: 
 
 
 def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
-    name, state = harmless(told["task"]), harmless(told["state"])
+    limit = told.get("limited")
+    name, state = harmless(told["task"]), "limited" if limit else harmless(told["state"])
     daemon = beat.words(told.get("updated"))
     if colour:
-        name, state = paint(name, "bold"), paint(state, COLOURS.get(told["state"], "bold"))
+        name, state = paint(name, "bold"), paint(state, COLOURS.get(state, "bold"))
         daemon = daemon if beat.up else paint(daemon, "red")
     branch = f"branch    {harmless(told.get('branch'))}, from {harmless(told.get('base'))[:10]}"
     why = f"  ({harmless(told['why'])})" if told.get("why") and told["state"] != "running" else ""
@@ -113,9 +118,24 @@ def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: b
         f"{name}  {state}  {harmless(told['phase'])}{why}",
         cut(f"project   {harmless(told['project'])}", width),
         *([cut(branch, width)] if told.get("branch") else []),
+        *(_limit_lines(limit, width, now) if limit else []),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
         *([cut(f"used      {used}", width)] if (used := _used(told.get("usage") or {})) else []),
     ]
+
+
+def _limit_shape(limit: dict[str, Any] | None) -> dict[str, Any] | None:
+    if limit is None:
+        return None
+    from orchestrator.cli.limited import limit_shape
+
+    return limit_shape(limit)
+
+
+def _limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
+    from orchestrator.cli.limited import limit_lines
+
+    return limit_lines(limit, width, now)
 
 
 def _used(usage: dict[str, Any]) -> str:
@@ -162,15 +182,17 @@ def _steps(steps: list[dict[str, Any]], width: int, now: float, *, colour: bool)
     ]
     headings = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
     heading, *lines = table(headings, rows, width, colour=colour, spare=True)
-    return ["", heading, *_with_reasons(steps, lines, width)]
+    return ["", heading, *_with_reasons(steps, lines, width, now)]
 
 
-def _with_reasons(steps: list[dict[str, Any]], lines: list[str], width: int) -> Iterator[str]:
+def _with_reasons(steps: list[dict[str, Any]], lines: list[str], width: int, now: float) -> Iterator[str]:
     """Yield each step's line, and beneath it why it is where it is; nobody asks that of one that passed."""
     before = ""
     for step, line in zip(steps, lines, strict=True):
         yield line
         why = harmless(step.get("why") or "")
+        if step.get("limit"):
+            why += f"; tried again at {clock(step['limit'].get('next_try'), now)}"
         if why and why != before and step.get("status") != "passed":
             yield cut(f"  {why}", width)
         before = why

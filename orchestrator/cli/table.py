@@ -20,6 +20,7 @@ COLOURS = {
     "complete": "green",
     "passed": "green",
     "waiting": "yellow",
+    "limited": "yellow",
     "blocked": "yellow",
     "unknown": "yellow",
     "reachable": "green",

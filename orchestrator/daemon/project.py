@@ -24,6 +24,7 @@ from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.pm.budget import budget_of
+from orchestrator.pm.usage_limits import parked, shown_reset
 from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.page import put_page
 
@@ -73,6 +74,7 @@ def _shape(
         "phase": state.phase.value,
         "state": state.state.value,
         "why": _told(state.why),
+        "limited": next((_limit(step) for step in sorted(parked(state), key=_next_try)), None),
         **({"steps": steps} if pages is None else {"pages": pages}),
         "agents": [_agent(run) for run in _shown(state)],
         "questions": [
@@ -220,6 +222,10 @@ def _told_steps(steps: Iterable[Step]) -> list[dict[str, Any]]:
     return [_step(step) for step in steps if Gate.DECISION not in step.gates or not step.settled]
 
 
+def _next_try(step: Step) -> float:
+    return step.not_before
+
+
 def _step(step: Step) -> dict[str, Any]:
     return {
         "id": step.id,
@@ -231,6 +237,22 @@ def _step(step: Step) -> dict[str, Any]:
         "subtask": step.subtask,
         "since": step.since,
         "why": _told(step.why),
+        "limit": _limit(step),
+    }
+
+
+def _limit(step: Step) -> dict[str, Any] | None:
+    """Return what is known of the usage limit that a step waits for."""
+    limit = step.limit
+    if limit is None or not step.not_before:
+        return None
+    return {
+        "since": limit.since,
+        "refused_at": limit.at,
+        "refusals": limit.refusals,
+        "words": _told(limit.words),
+        "resets_at": shown_reset(limit),
+        "next_try": step.not_before,
     }
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import Phase, WorkspaceKind
-from orchestrator.scribe.progress import AgentUsage, Milestone, OpenQuestion, PMView
+from orchestrator.pm.usage_limits import parked, shown_reset
+from orchestrator.scribe.progress import AgentUsage, Limited, Milestone, OpenQuestion, PMView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,17 @@ def pm_view(state: PMState, last_checkin: float) -> PMView:
         ),
         by_phase=_by_phase(state) if state.runs.usage.told else {},
         idle=state.worked.idle,
+        limited=_limited(state),
     )
+
+
+def _limited(state: PMState) -> Limited | None:
+    """Return the limit that all work of a task waits for; of several the one that is tried first."""
+    held = min(parked(state), key=lambda step: step.not_before, default=None)
+    if held is None or held.limit is None:
+        return None
+    limit = held.limit
+    return Limited(limit.since, shown_reset(limit), limit.words, limit.refusals, held.not_before)
 
 
 def _planned(state: PMState) -> Iterator[Step]:

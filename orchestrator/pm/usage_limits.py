@@ -17,10 +17,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.model.actions import Tell
 from orchestrator.model.usage_limit import Reset, UsageLimit
 
 if TYPE_CHECKING:
     from orchestrator.model.limits import Limits
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state import PMState
 
 EARLY: Final = 30.0
 """Seconds ahead of a time of day or a date, since this machine's clock may be slow. Wasted where it is right."""
@@ -95,6 +98,21 @@ def outlasts(limit: UsageLimit, limits: Limits) -> bool:
     if until > limit.at + limits.limit_window + limits.longest_limit_pause:
         return True
     return limit.refusals > limits.limits and limit.at >= limit.since + limits.limit_window
+
+
+def shown_reset(limit: UsageLimit) -> float | None:
+    """Return the moment at which a limit is to end by what was shown last; None if nothing was."""
+    if limit.reset is None:
+        return None
+    ahead = [moment for moment in limit.reset.moments if moment + limit.reset.within >= limit.at]
+    return ahead[0] if ahead else limit.reset.moments[-1]
+
+
+def parked(state: PMState) -> tuple[Step, ...]:
+    """Return the steps that usage limits hold up, where nothing else of the task goes on."""
+    if state.live_runs or any(not isinstance(action, Tell) for action in state.outbox.values()):
+        return ()
+    return tuple(step for step in state.steps.among(state.steps.pausing) if step.limit is not None)
 
 
 def moved_by_clock(limit: UsageLimit, put: float) -> UsageLimit:

@@ -72,12 +72,24 @@ class AgentUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class Limited:
+    """The usage limit that all work of a task waits for: since when, until when if that was shown, and the next try."""
+
+    since: float
+    until: float | None
+    words: str
+    refusals: int
+    next_try: float
+
+
+@dataclass(frozen=True, slots=True)
 class PMView:
     """What the PM knows of a task and the scribe cannot see on disk.
 
     `last_checkin` is in seconds since the epoch; `passed` of `steps` are done, `runs` agents live. `criteria`,
     `branch` and, once the task has ended, `merge` (the command that takes the work over) make the closing
     section, where there is one. `by_phase` and `idle` are seconds in which agents worked, and in which none did.
+    `limited` is the usage limit that all of its work waits for.
     """
 
     task: str
@@ -96,6 +108,7 @@ class PMView:
     usage: tuple[AgentUsage, ...] = ()
     by_phase: Mapping[Phase, float] = field(default_factory=dict)
     idle: float = 0.0
+    limited: Limited | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +191,20 @@ def _head(view: PMView, at: float) -> str:
         f"# Task Progress: {shown(view.task)}\n"
         f"{_LAST_UPDATED}{local_time(at)}\n"
         f"{_LAST_CHECK_IN}{checked}\n"
-        f"**Now:** {_MEANINGS[view.state]}, phase {view.phase.value}{done}; {agents} running\n"
+        f"**Now:** {_now(view)}, phase {view.phase.value}{done}; {agents} running\n"
+    )
+
+
+def _now(view: PMView) -> str:
+    """Return what becomes of the task just now."""
+    limit = view.limited
+    if limit is None:
+        return _MEANINGS[view.state]
+    until = f" until {local_time(limit.until)}" if limit.until is not None else ""
+    times = "once" if limit.refusals == 1 else f"{limit.refusals} times"
+    return (
+        f"held up by a usage limit since {local_time(limit.since)}{until} ({shown(limit.words)}; refused {times}, "
+        f"tried again at {local_time(limit.next_try)})"
     )
 
 

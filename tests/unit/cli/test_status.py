@@ -70,7 +70,7 @@ def test_the_json_document_has_its_documented_shape(house, task):
     house.task(questions=[house.question()])
     said = task("status", "tidy", "--json").json
     assert said["task"] == "tidy"
-    assert said["steps"][0] == {**house.step(), "since": "2025-11-27T14:35:00Z"}
+    assert said["steps"][0] == {**house.step(), "since": "2025-11-27T14:35:00Z", "limit": None}
     assert said["agents"][0] == {**house.agent(), "since": "2025-11-27T14:35:00Z"}
     assert said["questions"] == [{**house.question(), "asked_at": "2025-11-27T14:35:00Z"}]
     assert {said[key] for key in ("started_at", "last_checkin", "updated")} == {"2025-11-27T14:35:00Z"}
@@ -144,6 +144,41 @@ def test_nothing_is_wider_than_80_columns(house, task):
     )
     lines = task("status", "tidy").out.splitlines()
     assert max(map(width_of, lines)) <= 80
+
+
+LIMIT = {
+    "since": 1_764_254_100.0,
+    "refused_at": 1_764_254_100.0,
+    "refusals": 2,
+    "words": "You've hit your limit\x1b[2J · resets 3pm",
+    "resets_at": 1_764_340_500.0,
+    "next_try": 1_764_340_470.0,
+}
+"""Seen on a Thursday; it ends on the Friday."""
+
+
+def test_a_task_that_a_limit_holds_up_says_so(house, task):
+    why = "limited: You've hit your limit"
+    house.task(limited=LIMIT, steps=[house.step(status="pending", why=why, limit=LIMIT)], agents=[])
+    with local_zone("UTC"):
+        said = task("status", "tidy")
+        listed = task("list")
+    words = " ".join(said.out.split())
+    assert "tidy limited DEVELOPING" in words
+    assert "limited since Thu 27 Nov 2025 14:35, until Fri 28 Nov 2025 14:35 (You've hit your limit" in words
+    assert "refused 2 times, tried again at Fri 28 Nov 2025 14:34" in words
+    assert "; tried again at Fri 28 Nov 2025 14:34" in said.out
+    assert "tidy  limited" in listed.out
+    assert "\x1b" not in said.out
+
+
+def test_scripts_are_told_of_a_limit_beside_the_state(house, task):
+    house.task(limited=LIMIT, steps=[house.step(status="pending", limit=LIMIT)])
+    told = json.loads(task("status", "tidy", "--json").out)
+    assert told["state"] == "running"
+    assert told["limited"]["next_try"] == told["steps"][0]["limit"]["next_try"] == "2025-11-28T14:34:30Z"
+    (listed,) = json.loads(task("list", "--json").out)["tasks"]
+    assert (listed["state"], listed["limited"]["resets_at"]) == ("running", "2025-11-28T14:35:00Z")
 
 
 def test_a_notice_of_another_day_bears_its_day(house, task):

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from orchestrator.daemon.project import Shown, projection, write_pm_state
+from orchestrator.daemon.view import pm_view
+from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import UsageSeen
 from orchestrator.model.limits import Limits
+from orchestrator.model.run import Exit
 from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
 
@@ -31,6 +35,35 @@ def state():
     story = Story()
     story.starts()
     return story.state
+
+
+def limited_story():
+    """A task whose only agent was refused until tomorrow."""
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    reset = Reset((story.at + 86_400,), 60.0)
+    text = "resets Nov 28, 2:35pm token=abcdef123456"
+    story.tells("explore", Event(EventKind.FAILED, text=text, failure=Failure.LIMIT, reset=reset))
+    return story
+
+
+def test_a_task_is_limited_once_nothing_else_goes_on():
+    story = limited_story()
+    assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None, "its run is being ended"
+    story.ends("explore", Exit(signal=15))
+    told = projection(story.state, last_checkin=1.0, at=2.0)
+    limit = told["limited"]
+    assert limit == told["steps"][0]["limit"]
+    assert (limit["since"], limit["resets_at"], limit["refusals"]) == (story.at, story.at + 86_400, 1)
+    assert limit["next_try"] == story.step("explore").not_before
+    assert "abcdef123456" not in limit["words"]
+    held = pm_view(story.state, 1.0).limited
+    assert held is not None
+    assert (held.since, held.until, held.next_try) == (story.at, story.at + 86_400, limit["next_try"])
+    story.passes(86_400)
+    assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None, "it is tried again"
+    assert pm_view(story.state, 1.0).limited is None
 
 
 def write(files, state):

@@ -13,6 +13,7 @@ from orchestrator.scribe.progress import (
     Activity,
     AgentUsage,
     Artifact,
+    Limited,
     Milestone,
     OnDisk,
     OpenQuestion,
@@ -103,6 +104,16 @@ def test_a_task_of_which_nothing_is_known_is_told_too():
     assert "| (none yet) | | | |\n" in text
     assert "## Current Blockers\nNone\n" in text
     assert text.endswith("## Artifacts Generated\nNone\n")
+
+
+def test_what_a_usage_limit_holds_up_is_not_at_work():
+    limited = Limited(AT - 3600, AT + 86_400, "resets 3pm | <b>", 2, AT + 86_370)
+    text = render_progress(replace(VIEW, limited=limited), OnDisk(), AT)
+    now = next(line for line in text.splitlines() if line.startswith("**Now:** "))
+    assert now.startswith(f"**Now:** held up by a usage limit since {local_time(AT - 3600)} until ")
+    for said in (local_time(AT + 86_400), local_time(AT + 86_370), "refused 2 times", "resets 3pm"):
+        assert said in now
+    assert "at work" not in now
 
 
 def test_a_result_closes_it():
