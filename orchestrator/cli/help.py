@@ -25,7 +25,7 @@ task status NAME --json
                limit: as limited, of this step
                status: pending working checking passed blocked failed set_aside
   agents[]     name run agent step state turn evidence since host pane pid order
-               tokens input output cached cost context window
+               tokens input output cached cost estimate prices unpriced[] context window
                live runs, and the latest run of each agent
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
@@ -33,12 +33,16 @@ task status NAME --json
                kind: stuck loop criteria dialog approval permission account budget pm box unended damage
                holds: the steps that wait for the answer
   criteria[]   text met evidence
-  usage        tokens input output cached cost context window time idle
+  usage        tokens input output cached cost estimate prices unpriced[] context window time idle defaults[]
                limits: tokens cost time                      null: no such limit
-               cached: of input; cost: US dollars; context: tokens of the last request, of window
+               defaults: those of the limits that nobody has set
+               cached: of input; cost: US dollars, as programs told
+               estimate: US dollars of what no program told the cost of, by prices of the day `prices`
+               context: tokens of the last request, of window
+               unpriced: models that have none; a limit of cost counts cost and estimate
                time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
                null: no program told
-  used_by[]    agent runs time tokens input output cached cost context window
+  used_by[]    agent runs time, and as usage: tokens to window
   branch base started_at last_checkin updated notices[]
   daemon       up as_of                          as_of: until when it watched
 

@@ -120,7 +120,7 @@ def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: b
         *([cut(branch, width)] if told.get("branch") else []),
         *(_limit_lines(limit, width, now) if limit else []),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
-        *([cut(f"used      {used}", width)] if (used := _used(told.get("usage") or {})) else []),
+        *_used_lines(_used(told.get("usage") or {}, now), width),
     ]
 
 
@@ -138,32 +138,45 @@ def _limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
     return limit_lines(limit, width, now)
 
 
-def _used(usage: dict[str, Any]) -> str:
+def _used(usage: dict[str, Any], now: float) -> str:
     """Return what a task used, and of how much, where any program told it or there is a limit."""
+    by_default = usage.get("defaults") or ()
     limits = usage.get("limits") or {}
-    if not (usage.get("tokens") or usage.get("cost") or any(limits.values())):
+    dollars = usage.get("cost"), usage.get("estimate")
+    wanted = {key for key, most in limits.items() if most and key not in by_default}
+    if not (usage.get("tokens") or any(dollars) or wanted):
         return ""
-    from orchestrator.formats.amounts import money_said, span_said, tokens_said
+    from orchestrator.formats.amounts import cost_said, money_said, prices_said, span_said, tokens_said
 
     parts = []
-    for key, said, unit in (
-        ("tokens", tokens_said, " tokens"),
-        ("cost", money_said, ""),
-        ("time", span_said, ""),
+    for key, amount, shown, said in (
+        ("tokens", usage.get("tokens"), f"{tokens_said(usage.get('tokens') or 0)} tokens", tokens_said),
+        ("cost", any(dollars), cost_said(*dollars), money_said),
+        ("time", usage.get("time"), span_said(usage.get("time") or 0), span_said),
     ):
-        most, amount = limits.get(key), usage.get(key)
-        if most or amount:
-            parts.append(f"{said(amount or 0)}{unit}" + (f" of {said(most)}" if most else ""))
-    return ", ".join(parts)
+        most = limits.get(key)
+        if amount or key in wanted:
+            parts.append(shown + (f" of {said(most)}" if most else ""))
+    how = prices_said((usage.get("prices") or "") if dollars[1] else "", now, usage.get("unpriced") or ())
+    return ", ".join(parts) + (f"; costs {how}" if how else "")
+
+
+def _used_lines(used: str, width: int) -> list[str]:
+    if not used:
+        return []
+    first, *more = wrapped(used, width - 10, "")
+    return [f"used      {first}", *(f"          {line}" for line in more)]
 
 
 def _used_by(agent: dict[str, Any]) -> str:
-    tokens, cost = agent.get("tokens"), agent.get("cost")
-    if not (tokens or cost):
+    tokens, dollars = agent.get("tokens"), (agent.get("cost"), agent.get("estimate"))
+    if not (tokens or any(dollars)):
         return ""
-    from orchestrator.formats.amounts import money_said, tokens_said
+    from orchestrator.formats.amounts import cost_said, tokens_said
 
-    return ", ".join([*([tokens_said(tokens)] if tokens else []), *([money_said(cost)] if cost else [])])
+    return ", ".join(
+        [*([tokens_said(tokens)] if tokens else []), *([cost_said(*dollars)] if any(dollars) else [])]
+    )
 
 
 def _steps(steps: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:

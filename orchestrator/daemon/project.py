@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator import places
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
-from orchestrator.model.budget import Measure
+from orchestrator.model.budget import Budget, Measure
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
@@ -264,7 +264,14 @@ def _used(state: PMState, limits: Limits, at: float) -> dict[str, Any]:
         "time": worked.time,
         "idle": worked.idle,
         "limits": {each.value: budget.of(each) for each in Measure},
+        "defaults": [Measure.TOKENS.value] if _is_by_default(state, budget) else [],
     }
+
+
+def _is_by_default(state: PMState, budget: Budget) -> bool:
+    """Tell whether a task's limit of tokens is the one that nobody has set."""
+    own = state.brief.config.limits.tokens is not None or Measure.TOKENS.value in state.raised
+    return not own and budget.tokens == _USUAL.task_tokens
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
@@ -276,6 +283,9 @@ def _usage(usage: Usage) -> dict[str, Any]:
         "output": usage.output if tokens else None,
         "cached": usage.cached if tokens else None,
         "cost": usage.cost,
+        "estimate": usage.estimate,
+        "prices": usage.prices or None,
+        "unpriced": list(usage.unpriced),
         "context": usage.context,
         "window": usage.window,
     }

@@ -1,7 +1,7 @@
 """The settings file, `config.toml`, and the environment variables that override it.
 
 `ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; what keys there are is in `setting_kinds`. Tables `[runtimes.NAME]`
-(`programs`) and `[hosts.NAME]` (`pools`) are in the file only.
+(`programs`), `[hosts.NAME]` (`pools`) and `[prices.NAME]` (`prices`) are in the file only.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from orchestrator.formats.durations import render_duration
 from orchestrator.formats.nearest import nearest
 from orchestrator.formats.pools import mixed_up, read_pool
+from orchestrator.formats.prices import price_said, prices_in_force, read_price
 from orchestrator.formats.programs import read_program
 from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, models
 from orchestrator.formats.toml_lines import key_lines
@@ -31,7 +32,7 @@ from orchestrator.model.programs import Program
 from orchestrator.model.settings import TABLES, Explained, Settings
 from orchestrator.places import CONFIG_VARIABLE
 
-_PROGRAMS, _POOLS = TABLES
+_PROGRAMS, _POOLS, _PRICES = TABLES
 _LARGEST: Final = 1_048_576
 _PREFIX: Final = "ORCHESTRATOR_"
 
@@ -80,11 +81,15 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
         shown.append(Explained(f"{each.section}.{each.key}", _text(each.key, value), where))
     for section, values in found.items():
         kind = section.partition(".")[0]
-        if kind in TABLES:
+        if kind in {_PROGRAMS, _POOLS}:
             told = ((key, _told(key, value), value.line) for key, value in values.items() if key)
             shown += [Explained(f"{section}.{key}", text, f"{path}:{line}") for key, text, line in told]
         if kind == _POOLS and "cap" not in values:
             shown.append(Explained(f"{section}.cap", str(CAP), "default"))
+    for price in prices_in_force(settings.prices):
+        section = f"{_PRICES}.{price.name}"
+        where = f"{path}:{found[section][''].line}" if section in found else "default"
+        shown.append(Explained(section, price_said(price), where))
     return shown
 
 
@@ -289,7 +294,8 @@ def _settings(path: Path, found: _Found) -> Settings:
             if each.section == section and each.key in model.model_fields_set
         }
         made[section] = SECTIONS[section](**said)
-    return Settings(**made, runtimes=_programs(path, found), hosts=_pools(path, found))
+    prices = _tables(path, found, _PRICES, read_price)
+    return Settings(**made, runtimes=_programs(path, found), hosts=_pools(path, found), prices=prices)
 
 
 def _told(key: str, value: _Value) -> str:

@@ -18,6 +18,7 @@ class EventKind(StrEnum):
     ASKED = "asked"  # it wants leave for a tool call
     WAITING = "waiting"  # it shows a dialog, and nothing was asked by way of a hook
     RETRYING = "retrying"  # the model's service fails, and it tries again by itself
+    USED = "used"  # what its run has used so far, in the middle of a turn
     ENDED = "ended"  # its turn is over
     FAILED = "failed"  # its turn is over because the model's service failed
     ABORTED = "aborted"  # somebody interrupted its turn

@@ -28,7 +28,9 @@ class Limits:
     the most; after `pm_failures` consultations in a row of which nothing came the rules go on alone.
 
     `task_tokens`, `task_cost` (US dollars) and `task_time` are what a task may use whose task.md says nothing of it;
-    None: as much as it takes.
+    None: as much as it takes. By default there is a limit of tokens only, against agents that run away: three times
+    what somebody who works with such an agent all day was seen to use in a day (100 million, of which 97 in 100 come
+    from a cache), and less than the most that was seen (430 million).
     """
 
     check_in: float = 600.0
@@ -69,6 +71,6 @@ class Limits:
     subtasks: int = 1000
     settle: float = 2.0
     handoff_bytes: int = 1_048_576
-    task_tokens: int | None = None
+    task_tokens: int | None = 300_000_000
     task_cost: float | None = None
     task_time: float | None = None

@@ -78,6 +78,8 @@ def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
             _waits(draft, run, fact)
         case EventKind.RETRYING:
             told(draft, run, fact, Turn.UNKNOWN, f"its service fails, it tries again: {fact.event.text}")
+        case EventKind.USED:
+            told(draft, run, fact, run.turn, run.evidence)
         case EventKind.ABORTED:
             told(draft, run, fact, Turn.RESTING, "somebody interrupted its turn")
         case EventKind.ENDED:

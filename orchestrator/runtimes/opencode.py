@@ -159,6 +159,8 @@ class Opencode:
                 if (number_of(told, "count") or 0) < OVERFLOWS:
                     return Event(EventKind.RETRYING, session, text=said)
                 return Event(EventKind.FAILED, session, text=said, failure=Failure.CONTEXT)
+            case "used":
+                return Event(EventKind.USED, session, usage=told_usage(told))
             case "idle":
                 return replace(_ended(told, session, text), usage=told_usage(told))
             case _:

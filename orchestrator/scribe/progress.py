@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
-from orchestrator.formats.amounts import money_said, span_said, tokens_said
+from orchestrator.formats.amounts import cost_said, prices_said, span_said, tokens_said
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut, local_time, one_line
 from orchestrator.model.handoff import CriterionMark
@@ -154,7 +154,7 @@ def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
         _section("Current Blockers", _blockers(view)),
         _section("Artifacts Generated", _artifacts(disk)),
     ]
-    usage = list(_usage(view))
+    usage = list(_usage(view, at))
     if usage:
         parts.append(_section("Usage", usage))
     result = list(_result(view))
@@ -268,7 +268,7 @@ def _artifact(artifact: Artifact) -> str:
     return f"- {shown(artifact.path)} ({local_time(artifact.at)})"
 
 
-def _usage(view: PMView) -> Iterable[str]:
+def _usage(view: PMView, at: float) -> Iterable[str]:
     """Yield what each agent used, if any program told it."""
     if not any(each.used.told for each in view.usage):
         return
@@ -280,6 +280,10 @@ def _usage(view: PMView) -> Iterable[str]:
         used = replace(total.used + each.used, context=None, window=None)
         total = AgentUsage("all", total.runs + each.runs, total.time + each.time, used)
     yield _used(total)
+    if how := prices_said(total.used.prices, at, total.used.unpriced):
+        yield ""
+        said = f"Costs with a ~ are estimated {how}" if total.used.prices else f"{how[:1].upper()}{how[1:]}"
+        yield shown(said, TEXT_LENGTH)
     phases = ", ".join(f"{phase.value} {span_said(time)}" for phase, time in view.by_phase.items())
     yield ""
     yield f"Time of agents by phase: {phases or 'none yet'}; nobody at work: {span_said(view.idle)}"
@@ -294,7 +298,7 @@ def _used(each: AgentUsage) -> str:
         span_said(each.time),
         tokens_said(used.input) if told else "",
         tokens_said(used.output) if told else "",
-        "" if used.cost is None else money_said(used.cost),
+        "" if used.dollars is None else cost_said(used.cost, used.estimate),
         f"{tokens_said(used.context)}{full}" if used.context else "",
     )
     return f"| {' | '.join(shown(cell) for cell in cells)} |"

@@ -93,6 +93,25 @@ def test_what_a_task_and_its_agents_used_is_told(house, task):
     assert "12k, $0.50" in said
 
 
+def test_an_estimate_is_told_as_one_with_its_day_and_what_has_no_price(house, task):
+    guess = {"estimate": 0.4, "prices": "2025-10-27", "unpriced": ["x\x1b[2J"]}
+    house.task(usage=USED | guess, agents=[house.agent() | {"tokens": 12_300, "estimate": 0.5}])
+    said = task("status", "tidy").out
+    words = " ".join(said.split())
+    assert "used 1.2M tokens, ~$3.80 of $20, 2 h 10 min; costs by prices of 2025-10-27, " in words
+    assert "days old; no price is known of x" in words
+    assert "12k, ~$0.50" in said
+    assert "\x1b" not in said
+
+
+def test_a_limit_that_nobody_set_is_shown_once_something_is_used(house, task):
+    limits = {"limits": {"tokens": 300_000_000}, "defaults": ["tokens"]}
+    house.task(usage={"tokens": None, "cost": None, "time": 60.0, **limits})
+    assert "used" not in task("status", "tidy").out
+    house.task(usage={"tokens": 1000, "cost": None, "time": 60.0, **limits})
+    assert "\nused      1k tokens of 300M, 1 min\n" in task("status", "tidy").out
+
+
 @pytest.mark.parametrize("usage", [None, USED | {"tokens": None, "cost": None, "limits": {}}])
 def test_where_no_program_tells_nothing_is_said_of_use(house, task, usage):
     house.task(usage=usage)

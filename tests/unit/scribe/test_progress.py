@@ -106,6 +106,19 @@ def test_a_task_of_which_nothing_is_known_is_told_too():
     assert text.endswith("## Artifacts Generated\nNone\n")
 
 
+def test_an_estimated_cost_is_shown_as_one_with_the_day_of_its_prices():
+    guess = Usage(1000, 10, estimate=3.4, prices="2025-11-01", unpriced=("<b>x",))
+    usage = (AgentUsage("dev", 1, 60.0, guess), AgentUsage("plan", 1, 60.0, Usage(1000, 10, cost=1.0)))
+    text = render_progress(replace(FULL, usage=usage), OnDisk(), AT)
+    assert "| 1k | 10 | ~$3.40 |" in text
+    assert "| 1k | 10 | $1 |" in text
+    assert "| 2k | 20 | ~$4.40 |" in text
+    assert "\nCosts with a ~ are estimated by prices of 2025-11-01, 26 days old; no price is known of" in text
+    assert "<b>" not in text
+    none = (AgentUsage("dev", 1, 60.0, Usage(1000, 10, unpriced=("x",))),)
+    assert "\nNo price is known of x\n" in render_progress(replace(FULL, usage=none), OnDisk(), AT)
+
+
 def test_what_a_usage_limit_holds_up_is_not_at_work():
     limited = Limited(AT - 3600, AT + 86_400, "resets 3pm | <b>", 2, AT + 86_370)
     text = render_progress(replace(VIEW, limited=limited), OnDisk(), AT)
