@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -52,6 +53,7 @@ class Trouble(Enum):
     """What a vendor's API refuses a request for; each dialect has its own status and words for it."""
 
     RATE_LIMITED = auto()
+    USED_UP = auto()
     OVERLOADED = auto()
     SERVER_ERROR = auto()
     UNAUTHORIZED = auto()
@@ -61,11 +63,15 @@ class Trouble(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A refusal. `retry_after` is in seconds; `headers` are sent besides."""
+    """A refusal. `retry_after` is in seconds; `headers` are sent besides.
+
+    `resets_at` is when a window of use ends of which all is used up (USED_UP), in seconds since the epoch.
+    """
 
     trouble: Trouble
     retry_after: float | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    resets_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,11 @@ class Hang:
 
 
 Answer = Reply | Fault | Hang
+
+
+def used_up(resets_at: float) -> Fault:
+    """Return a refusal that lasts until a moment, in seconds since the epoch."""
+    return Fault(Trouble.USED_UP, max(float(int(resets_at - time.time())), 0.0), resets_at=resets_at)
 
 
 def say(text: str) -> Reply:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.clis.answers import Fault, Hang, Reply, Text, Then, ToolCall, Trouble, call, say
+from tests.clis.answers import Fault, Hang, Reply, Text, Then, ToolCall, Trouble, call, say, used_up
 from tests.clis.model_request import Json
 from tests.clis.model_server import ModelServer, Script
 from tests.clis.playing import ScriptIsOver, always, in_turn, played
@@ -195,10 +195,10 @@ def test_a_free_form_tool_gets_its_text_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("dialect", "statuses"),
     [
-        ("anthropic", (429, 529, 500, 401, 400, 400)),
-        ("responses", (429, 503, 500, 401, 429, 400)),
-        ("chat", (429, 503, 500, 401, 429, 400)),
-        ("gemini", (429, 503, 500, 400, 403, 400)),
+        ("anthropic", (429, 429, 529, 500, 401, 400, 400)),
+        ("responses", (429, 429, 503, 500, 401, 429, 400)),
+        ("chat", (429, 429, 503, 500, 401, 429, 400)),
+        ("gemini", (429, 429, 503, 500, 400, 403, 400)),
     ],
 )
 def test_trouble_has_the_vendors_status(dialect: str, statuses: tuple[int, ...]) -> None:
@@ -216,6 +216,17 @@ def test_a_limit_says_when_to_come_back() -> None:
         _, headers, _ = post(server, path, body)
     assert headers["retry-after"] == "3600"
     assert headers["x-should-retry"] == "false"
+
+
+def test_a_window_that_is_used_up_says_when_it_ends() -> None:
+    """In each vendor's own way: by headers, or in the body."""
+    at = 1_795_363_895.0
+    for dialect in ("anthropic", "responses"):
+        path, body = ASKED[dialect]
+        with ModelServer(always(used_up(at))) as server:
+            status, headers, data = post(server, path, body)
+        told = headers.get("anthropic-ratelimit-unified-reset") or json.loads(data)["error"]["resets_at"]
+        assert (status, int(told)) == (429, int(at))
 
 
 def test_a_hang_sends_not_even_headers_and_ends_with_the_server() -> None:

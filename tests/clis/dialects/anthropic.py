@@ -15,6 +15,7 @@ MODELS = ("claude-sonnet-4-5", "claude-opus-4-5", "claude-haiku-4-5")
 
 _REFUSALS = {
     Trouble.RATE_LIMITED: (429, "rate_limit_error", "This request would exceed your account's rate limit."),
+    Trouble.USED_UP: (429, "rate_limit_error", "This request would exceed your account's rate limit."),
     Trouble.OVERLOADED: (529, "overloaded_error", "Overloaded"),
     Trouble.SERVER_ERROR: (500, "api_error", "Internal server error"),
     Trouble.UNAUTHORIZED: (401, "authentication_error", "invalid x-api-key"),
@@ -141,4 +142,11 @@ def _why(reply: Reply) -> str:
 
 def refusal(fault: Fault) -> Refusal:
     status, kind, message = _REFUSALS[fault.trouble]
-    return Refusal(status, {"type": "error", "error": {"type": kind, "message": message}})
+    headers = {}
+    if fault.resets_at is not None:
+        headers = {
+            "anthropic-ratelimit-unified-status": "rejected",
+            "anthropic-ratelimit-unified-reset": f"{fault.resets_at:.0f}",
+            "anthropic-ratelimit-unified-representative-claim": "five_hour",
+        }
+    return Refusal(status, {"type": "error", "error": {"type": kind, "message": message}}, headers)

@@ -16,6 +16,7 @@ MODELS = ("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite")
 _PATH = re.compile(r"/v1(?:beta|alpha)?/models/(?P<model>[^:/]+):(?P<verb>\w+)")
 _REFUSALS = {
     Trouble.RATE_LIMITED: (429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
+    Trouble.USED_UP: (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan."),
     Trouble.OVERLOADED: (503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
     Trouble.SERVER_ERROR: (500, "INTERNAL", "An internal error has occurred. Please retry."),
     Trouble.UNAUTHORIZED: (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."),
@@ -128,6 +129,10 @@ def refusal(fault: Fault) -> Refusal:
     if fault.trouble in _REASONS:
         info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "domain": "googleapis.com"}
         details.append(info | {"reason": _REASONS[fault.trouble]})
+    if fault.trouble is Trouble.USED_UP:
+        quota = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
+        kind = "type.googleapis.com/google.rpc.QuotaFailure"
+        details.append({"@type": kind, "violations": [{"quotaId": quota, "quotaValue": "250"}]})
     if fault.retry_after is not None:
         kind = "type.googleapis.com/google.rpc.RetryInfo"
         details.append({"@type": kind, "retryDelay": f"{fault.retry_after:g}s"})

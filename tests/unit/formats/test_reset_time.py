@@ -1,5 +1,6 @@
 """When a limit ends, read from what agent programs print: never long past, never far ahead."""
 
+import json
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from orchestrator.formats.reset_time import FURTHEST, PAST, reset_time
 from orchestrator.formats.text import names
 from orchestrator.model.usage_limit import Reset
+from orchestrator.runtimes.codex_rollout import events_of
 from orchestrator.testing.local_zone import local_zone
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "clis"
@@ -183,18 +185,45 @@ def test_where_nothing_is_told_nothing_is_made_up(text):
         ("claude/failed_rate_limit_short", None),
         ("claude-2.1.197/failed_rate_limit_hour", None),
         ("codex/failed_rate_limit_short", None),
+        ("gemini/failed_rate_limit_zoned", "2026-11-20 18:41:00"),
+        ("claude/failed_used_up", "2026-11-20 18:40:00"),
+        ("claude-2.1.197/failed_used_up", "2026-11-20 18:40:00"),
     ],
 )
 def test_it_is_read_from_the_screens_that_were_kept(screen, expected):
     text = (FIXTURES / f"{screen}.txt").read_text(encoding="utf-8")
-    reset = reset_time(text, at("2026-11-20 10:30:00"))
+    reset = reset_time(text, at("2026-11-20 10:30:00"), ZoneInfo(BERLIN))  # where they were taken
     assert (reset and reset.moments) == (expected and (at(expected),))
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"), [("used_up", "2026-11-22 18:40:00"), ("used_up_for_days", "2026-11-25 17:41:00")]
+)
+def test_codex_tells_it_in_the_zone_of_its_machine(name, expected):
+    """On its screen and in its rollout alike; on another day with a date. The true moments lie 35 s later."""
+    now, zone = at("2026-11-22 17:41:00"), ZoneInfo(BERLIN)
+    screen = (FIXTURES / "codex" / f"failed_{name}.txt").read_text(encoding="utf-8")
+    ((told,),) = [
+        [event.text for event in events_of([json.dumps(line).encode() for line in lines])]
+        for lines in [json.loads((FIXTURES / "codex" / f"rollout_{name}.json").read_text(encoding="utf-8"))]
+    ]
+    assert reset_time(told, now, zone) == reset_time(screen, now, zone) == Reset((at(expected),), 60.0)
+
+
+@pytest.mark.parametrize("version", ["claude", "claude-2.1.197"])
+def test_claude_tells_it_with_its_zone(version):
+    """The true moment was 18:40:35."""
+    said = json.loads((FIXTURES / version / "StopFailure_used_up.json").read_text(encoding="utf-8"))
+    reset = reset_time(said["last_assistant_message"], at("2026-11-22 17:40:00"))
+    assert reset == Reset((at("2026-11-22 18:40:00"),), 60.0)
+
+
 def test_each_screen_of_a_limit_is_told_of():
+    kinds = ("failed_rate_limit*.txt", "failed_used_up*.txt")
     told = {
-        str(path.relative_to(FIXTURES).with_suffix("")) for path in FIXTURES.rglob("failed_rate_limit*.txt")
+        str(path.relative_to(FIXTURES).with_suffix("")) for kind in kinds for path in FIXTURES.rglob(kind)
     }
+    told -= {"codex/failed_used_up", "codex/failed_used_up_for_days"}  # in the zone of its machine: below
     table = test_it_is_read_from_the_screens_that_were_kept.pytestmark[0].args[1]
     assert {screen for screen, _ in table} == told
 
