@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
-from typing import Final
+from typing import Final, Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
 from orchestrator.model.usage_limit import Reset
@@ -89,13 +89,21 @@ _CLOCK: Final = re.compile(
 )
 
 
-def reset_time(text: str, now: float, local: tzinfo | None = None) -> Reset | None:
+OURS: Final = "ours"
+"""The zone of this machine, whatever it is at that moment."""
+
+Zone: TypeAlias = tzinfo | Literal["ours"] | None
+"""The zone of a machine; None if it is not known."""
+
+
+def reset_time(text: str, now: float, local: Zone = OURS) -> Reset | None:
     """Return when a limit ends of which a program told; None if it does not say, or says what cannot be.
 
     Args:
         text: What the program printed, or an error's message. The last time that is told in it counts.
         now: The time at which it was told, in seconds since the epoch.
-        local: The zone of the program's machine: a time of day without a zone is of that one. None: this machine's.
+        local: The zone of the program's machine: a time of day without a zone is of that one. None: that is not known,
+            and such a time says nothing.
 
     Returns:
         Moments of which the first lies at most a quarter of an hour back, and none more than 40 days ahead.
@@ -116,13 +124,13 @@ def _can_be(reset: Reset, now: float) -> bool:
     return bool(reset.moments) and earliest <= reset.moments[0] and reset.moments[-1] <= now + FURTHEST
 
 
-def _epochs(text: str, _now: float, _local: tzinfo | None) -> Iterator[Reset]:
+def _epochs(text: str, _now: float, _local: Zone) -> Iterator[Reset]:
     for found in _EPOCH.finditer(text):
         count = int(found[1])
         yield Reset((count / 1000 if count > _MILLISECONDS else float(count),))
 
 
-def _dates(text: str, _now: float, local: tzinfo | None) -> Iterator[Reset]:
+def _dates(text: str, _now: float, local: Zone) -> Iterator[Reset]:
     for found in _ISO.finditer(text):
         zone = (found[4] or "").replace("UTC", "+00:00").replace("Z", "+00:00")
         with suppress(ValueError, OverflowError, OSError):
@@ -133,7 +141,7 @@ def _dates(text: str, _now: float, local: tzinfo | None) -> Iterator[Reset]:
             )
 
 
-def _spans(text: str, now: float, _local: tzinfo | None) -> Iterator[Reset]:
+def _spans(text: str, now: float, _local: Zone) -> Iterator[Reset]:
     for found in _SPAN.finditer(text):
         if found["soon"]:
             yield Reset((now,), _UNITS["m"], by_clock=False)
@@ -146,13 +154,13 @@ def _spans(text: str, now: float, _local: tzinfo | None) -> Iterator[Reset]:
         yield Reset((now + float(found[1]),), by_clock=False)
 
 
-def _clocks(text: str, now: float, local: tzinfo | None) -> Iterator[Reset]:
+def _clocks(text: str, now: float, local: Zone) -> Iterator[Reset]:
     for found in _CLOCK.finditer(text):
         with suppress(KeyError, ValueError, OverflowError, OSError):
             yield from _next_shown(found, now, local)
 
 
-_WAYS: Final[tuple[Callable[[str, float, tzinfo | None], Iterator[Reset]], ...]] = (
+_WAYS: Final[tuple[Callable[[str, float, Zone], Iterator[Reset]], ...]] = (
     _epochs,
     _dates,
     _spans,
@@ -165,7 +173,7 @@ def _unit(word: str) -> str:
     return "ms" if word.startswith(("ms", "milli")) else word[0]
 
 
-def _next_shown(found: re.Match[str], now: float, local: tzinfo | None) -> Iterator[Reset]:
+def _next_shown(found: re.Match[str], now: float, local: Zone) -> Iterator[Reset]:
     """Yield the moments at which a clock on the wall shows what was told. Raises what `_zone` does.
 
     Of a time of day without a date these are the one just past, if there is one, and the next: which of them it means
@@ -177,7 +185,7 @@ def _next_shown(found: re.Match[str], now: float, local: tzinfo | None) -> Itera
     clock = datetime.strptime(told, "%I:%M%p" if found["half"] else "%H:%M").time()  # noqa: DTZ007 (its zone follows)
     clock = clock.replace(second=int(found["second"] or 0))
     zone = _zone(found["zone"] or found["short"] or "") or local
-    today = datetime.fromtimestamp(now, zone).date()
+    today = datetime.fromtimestamp(now, _tzinfo(zone)).date()
     moments: list[float] = []
     for days in range(-1, int(FURTHEST / DAY) + 1):
         day = today + timedelta(days=days)
@@ -189,10 +197,17 @@ def _next_shown(found: re.Match[str], now: float, local: tzinfo | None) -> Itera
         yield Reset(tuple(moments), 0.0 if found["second"] else _UNITS["m"])
 
 
-def _shown(day: date, clock: time, zone: tzinfo | None) -> tuple[float, ...]:
+def _shown(day: date, clock: time, zone: Zone) -> tuple[float, ...]:
     """Return when a clock shows a time on a day: twice in an hour that is repeated; of one left out, an hour later."""
-    first, again = (datetime.combine(day, clock.replace(fold=fold), zone).timestamp() for fold in (0, 1))
+    if zone is None:
+        return ()
+    told = (datetime.combine(day, clock.replace(fold=fold), _tzinfo(zone)) for fold in (0, 1))
+    first, again = (each.timestamp() for each in told)
     return (first, again) if first < again else (first,)
+
+
+def _tzinfo(zone: Zone) -> tzinfo | None:
+    return None if isinstance(zone, str) else zone
 
 
 def _is_meant(found: re.Match[str], day: date, *, ahead: int) -> bool:

@@ -132,6 +132,12 @@ def test_zones_are_read_as_programs_write_them(text, expected):
     assert reset.moments == (at(expected),)
 
 
+@pytest.mark.parametrize("text", ["try again at 9:05 AM", "until 2026-11-20 18:00"])
+def test_a_time_of_an_unknown_zone_says_nothing(text):
+    assert reset_time(text, at(NOON), None) is None
+    assert reset_time(f"{text} UTC", at(NOON), None) is not None
+
+
 def test_a_time_without_a_zone_is_of_its_own_machine():
     with local_zone(BERLIN):
         reset = reset_time("try again at 9:05 AM", at(NOON), ZoneInfo("America/New_York"))
