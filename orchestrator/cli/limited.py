@@ -18,13 +18,24 @@ def limit_shape(limit: dict[str, Any]) -> dict[str, Any]:
 
 def limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
     """Return the lines that tell a person why nothing goes on."""
-    until = f", until {clock(limit['resets_at'], now)}" if limit.get("resets_at") else ""
     times = limit.get("refusals") or 1
-    refused = "once" if times == 1 else f"{times} times"
-    said = (
-        f"since {clock(limit.get('since'), now)}{until} ({harmless(limit.get('words') or 'it says nothing')})"
+    refused = (
+        "once" if times == 1 else f"{times} times, at {clock(limit.get('refused_at'), now)} for the last time"
     )
+    words = harmless(limit.get("words") or "it says nothing")
     first, *more = wrapped(
-        f"{said}; refused {refused}, tried again at {clock(limit.get('next_try'), now)}", width - 10, ""
+        f"since {clock(limit.get('since'), now)}{_until(limit, now)} ({words}); refused {refused}; "
+        f"tried again at {clock(limit.get('next_try'), now)}",
+        width - 10,
+        "",
     )
     return [f"limited   {first}", *(f"          {line}" for line in more)]
+
+
+def _until(limit: dict[str, Any], now: float) -> str:
+    """Return when a limit ends, as far as that was shown; it was shown to the minute."""
+    shown = limit.get("resets_at")
+    if not shown:
+        return ""
+    late = now >= shown + 60 or (limit.get("refused_at") or 0) >= shown
+    return f", {'was to end at' if late else 'until'} {clock(shown, now)}"

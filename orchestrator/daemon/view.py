@@ -76,7 +76,7 @@ def _limited(state: PMState) -> Limited | None:
     if held is None or held.limit is None:
         return None
     limit = held.limit
-    return Limited(limit.since, shown_reset(limit), limit.words, limit.refusals, held.not_before)
+    return Limited(limit.since, limit.at, shown_reset(limit), limit.words, limit.refusals, held.not_before)
 
 
 def _planned(state: PMState) -> Iterator[Step]:

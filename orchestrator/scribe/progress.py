@@ -10,7 +10,7 @@ from typing import Final
 
 from orchestrator.formats.amounts import cost_said, prices_said, span_said, tokens_said
 from orchestrator.formats.redact import redacted
-from orchestrator.formats.text import cut, local_time, one_line
+from orchestrator.formats.text import cut, local_minute, local_time, one_line
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.model.usage import Usage
@@ -73,9 +73,13 @@ class AgentUsage:
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """The usage limit that all work of a task waits for: since when, until when if that was shown, and the next try."""
+    """The usage limit that all work of a task waits for: since when, until when if that was shown, and the next try.
+
+    The service refused at `at` for the last time. Times are seconds since the epoch.
+    """
 
     since: float
+    at: float
     until: float | None
     words: str
     refusals: int
@@ -200,10 +204,17 @@ def _now(view: PMView) -> str:
     limit = view.limited
     if limit is None:
         return _MEANINGS[view.state]
-    until = f" until {local_time(limit.until)}" if limit.until is not None else ""
-    times = "once" if limit.refusals == 1 else f"{limit.refusals} times"
+    until = ""
+    if limit.until is not None:
+        late = limit.at >= limit.until
+        until = f"{', which was to end at' if late else ' until'} {local_minute(limit.until)}"
+    times = (
+        "once"
+        if limit.refusals == 1
+        else f"{limit.refusals} times, at {local_time(limit.at)} for the last time"
+    )
     return (
-        f"held up by a usage limit since {local_time(limit.since)}{until} ({shown(limit.words)}; refused {times}, "
+        f"held up by a usage limit since {local_time(limit.since)}{until} ({shown(limit.words)}; refused {times}; "
         f"tried again at {local_time(limit.next_try)})"
     )
 

@@ -166,12 +166,12 @@ def test_nothing_is_wider_than_80_columns(house, task):
 
 
 LIMIT = {
-    "since": 1_764_254_100.0,
-    "refused_at": 1_764_254_100.0,
+    "since": 3_184_324_500.0,
+    "refused_at": 3_184_324_560.0,
     "refusals": 2,
     "words": "You've hit your limit\x1b[2J · resets 3pm",
-    "resets_at": 1_764_340_500.0,
-    "next_try": 1_764_340_470.0,
+    "resets_at": 3_184_410_900.0,
+    "next_try": 3_184_410_870.0,
 }
 """Seen on a Thursday; it ends on the Friday."""
 
@@ -184,20 +184,38 @@ def test_a_task_that_a_limit_holds_up_says_so(house, task):
         listed = task("list")
     words = " ".join(said.out.split())
     assert "tidy limited DEVELOPING" in words
-    assert "limited since Thu 27 Nov 2025 14:35, until Fri 28 Nov 2025 14:35 (You've hit your limit" in words
-    assert "refused 2 times, tried again at Fri 28 Nov 2025 14:34" in words
-    assert "; tried again at Fri 28 Nov 2025 14:34" in said.out
+    assert "limited since Thu 27 Nov 2070 14:35, until Fri 28 Nov 2070 14:35 (You've hit your limit" in words
+    assert (
+        "refused 2 times, at Thu 27 Nov 2070 14:36 for the last time; tried again at Fri 28 Nov 2070 14:34"
+        in words
+    )
+    assert "; tried again at Fri 28 Nov 2070 14:34" in said.out
     assert "tidy  limited" in listed.out
     assert "\x1b" not in said.out
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        {**LIMIT, "resets_at": 3_184_324_540.0},
+        {**LIMIT, "refused_at": 1_764_254_100.0, "resets_at": 1_764_254_160.0},
+    ],
+    ids=["refused after its end", "not tried since"],
+)
+def test_a_limit_whose_end_is_past_was_to_end_then(house, task, limit):
+    house.task(limited=limit, steps=[house.step(status="pending", limit=limit)], agents=[])
+    said = " ".join(task("status", "tidy").out.split())
+    assert ", was to end at " in said
+    assert ", until " not in said
 
 
 def test_scripts_are_told_of_a_limit_beside_the_state(house, task):
     house.task(limited=LIMIT, steps=[house.step(status="pending", limit=LIMIT)])
     told = json.loads(task("status", "tidy", "--json").out)
     assert told["state"] == "running"
-    assert told["limited"]["next_try"] == told["steps"][0]["limit"]["next_try"] == "2025-11-28T14:34:30Z"
+    assert told["limited"]["next_try"] == told["steps"][0]["limit"]["next_try"] == "2070-11-28T14:34:30Z"
     (listed,) = json.loads(task("list", "--json").out)["tasks"]
-    assert (listed["state"], listed["limited"]["resets_at"]) == ("running", "2025-11-28T14:35:00Z")
+    assert (listed["state"], listed["limited"]["resets_at"]) == ("running", "2070-11-28T14:35:00Z")
 
 
 def test_a_notice_of_another_day_bears_its_day(house, task):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.text import local_time
+from orchestrator.formats.text import local_minute, local_time
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.model.usage import Usage
@@ -120,13 +120,23 @@ def test_an_estimated_cost_is_shown_as_one_with_the_day_of_its_prices():
 
 
 def test_what_a_usage_limit_holds_up_is_not_at_work():
-    limited = Limited(AT - 3600, AT + 86_400, "resets 3pm | <b>", 2, AT + 86_370)
+    limited = Limited(AT - 3600, AT - 60, AT + 86_400, "resets 3pm | <b>", 2, AT + 86_370)
     text = render_progress(replace(VIEW, limited=limited), OnDisk(), AT)
     now = next(line for line in text.splitlines() if line.startswith("**Now:** "))
-    assert now.startswith(f"**Now:** held up by a usage limit since {local_time(AT - 3600)} until ")
-    for said in (local_time(AT + 86_400), local_time(AT + 86_370), "refused 2 times", "resets 3pm"):
+    until = local_minute(AT + 86_400)
+    assert now.startswith(
+        f"**Now:** held up by a usage limit since {local_time(AT - 3600)} until {until} (resets 3pm"
+    )
+    for said in (local_time(AT + 86_370), f"refused 2 times, at {local_time(AT - 60)}"):
         assert said in now
     assert "at work" not in now
+
+
+def test_a_usage_limit_that_outlasts_its_end_is_not_said_to_end_then():
+    limited = Limited(AT - 3600, AT - 30, AT - 60, "resets 3pm", 1, AT + 30)
+    text = render_progress(replace(VIEW, limited=limited), OnDisk(), AT)
+    assert f", which was to end at {local_minute(AT - 60)} (resets 3pm" in text
+    assert " until " not in text
 
 
 def test_a_result_closes_it():
