@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 _News: TypeAlias = tuple[Rule, str, str, float | None]
 """Rule, title and text of news, and until when they hold."""
 
-_ENDS: Final = {TaskState.COMPLETE: "is complete", TaskState.FAILED: "has failed"}
+_ENDS: Final = {
+    TaskState.COMPLETE: "is complete",
+    TaskState.PARTIAL: "is complete in part",
+    TaskState.FAILED: "has failed",
+}
 _HELD_UP: Final = frozenset({StepState.BLOCKED, StepState.FAILED, StepState.SET_ASIDE})
 _LISTED: Final = 5
 _LONGEST: Final = 1500

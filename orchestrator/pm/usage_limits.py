@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Tell
+from orchestrator.model.task import TaskState
 from orchestrator.model.usage_limit import Reset, UsageLimit
 
 if TYPE_CHECKING:
@@ -109,8 +110,12 @@ def shown_reset(limit: UsageLimit) -> float | None:
 
 
 def parked(state: PMState) -> tuple[Step, ...]:
-    """Return the steps that usage limits hold up, where nothing else of the task goes on."""
-    if state.live_runs or any(not isinstance(action, Tell) for action in state.outbox.values()):
+    """Return the steps that usage limits hold up, where nothing else of the task goes on; none where it was stopped."""
+    if (
+        state.state is not TaskState.RUNNING
+        or state.live_runs
+        or any(not isinstance(action, Tell) for action in state.outbox.values())
+    ):
         return ()
     return tuple(step for step in state.steps.among(state.steps.pausing) if step.limit is not None)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.daemon.outcome import outcome_of
 from orchestrator.daemon.project import Shown, projection, write_pm_state
 from orchestrator.daemon.view import pm_view
 from orchestrator.model.event import Event, EventKind, Failure
@@ -61,8 +62,21 @@ def test_a_task_is_limited_once_nothing_else_goes_on():
     held = pm_view(story.state, 1.0).limited
     assert held is not None
     assert (held.since, held.until, held.next_try) == (story.at, story.at + 86_400, limit["next_try"])
+    told_so_far = outcome_of(story.state, None)
+    assert "at work" not in told_so_far.outcome
+    assert "usage limit (resets Nov 28, 2:35pm" in told_so_far.outcome
+    assert "attach" not in told_so_far.next
     story.passes(86_400)
     assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None, "it is tried again"
+    assert "at work" in outcome_of(story.state, None).outcome
+    assert pm_view(story.state, 1.0).limited is None
+
+
+def test_a_stopped_task_waits_for_no_limit():
+    story = limited_story()
+    story.ends("explore", Exit(signal=15))
+    story.stops()
+    assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None
     assert pm_view(story.state, 1.0).limited is None
 
 
