@@ -5,14 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.clis.answers import Fault, Hang, Reply, Text, Then, ToolCall, Trouble, call, say, used_up
+from tests.clis.answers import Fault, Hang, Reply, Text, Then, ToolCall, Trouble, call, say
 from tests.clis.model_request import Json
 from tests.clis.model_server import ModelServer, Script
 from tests.clis.playing import ScriptIsOver, always, in_turn, played
@@ -218,15 +218,34 @@ def test_a_limit_says_when_to_come_back() -> None:
     assert headers["x-should-retry"] == "false"
 
 
-def test_a_window_that_is_used_up_says_when_it_ends() -> None:
-    """In each vendor's own way: by headers, or in the body."""
-    at = 1_795_363_895.0
-    for dialect in ("anthropic", "responses"):
-        path, body = ASKED[dialect]
-        with ModelServer(always(used_up(at))) as server:
-            status, headers, data = post(server, path, body)
-        told = headers.get("anthropic-ratelimit-unified-reset") or json.loads(data)["error"]["resets_at"]
-        assert (status, int(told)) == (429, int(at))
+@pytest.mark.parametrize(
+    ("dialect", "told"),
+    [
+        ("anthropic", lambda headers, _: headers["anthropic-ratelimit-unified-reset"]),
+        ("responses", lambda _, body: body["error"]["resets_at"]),
+        ("gemini", lambda _, body: body["error"]["details"][0]["violations"] and 1795363200),
+    ],
+)
+def test_a_usage_limit_names_its_reset(dialect: str, told: Callable[..., Any]) -> None:
+    path, body = ASKED[dialect]
+    with ModelServer(always(Fault(Trouble.USAGE_LIMIT, resets_at=1795363200.7))) as server:
+        status, headers, data = post(server, path, body)
+    assert status == 429
+    assert int(told(headers, json.loads(data))) == 1795363200
+
+
+def test_what_became_of_each_request_is_remembered() -> None:
+    path, body = ASKED["anthropic"]
+    answers = (say("Yes."), Fault(Trouble.OVERLOADED), Reply((Text("One, two, three."),), then=Then.DROP))
+    with ModelServer(in_turn(*answers)) as server:
+        for _ in answers:
+            with suppress(http.client.IncompleteRead):
+                post(server, path, body)
+        served = wait_until(lambda: server.served if all(each.ended for each in server.served) else ())
+    assert [(each.answer, each.whole) for each in served] == list(
+        zip(answers, (True, True, False), strict=True)
+    )
+    assert all(each.ended and each.ended >= each.request.at for each in served)
 
 
 def test_a_hang_sends_not_even_headers_and_ends_with_the_server() -> None:

@@ -15,7 +15,12 @@ _REFUSALS = {
         "rate_limit_exceeded",
         "Rate limit reached on tokens per min (TPM).",
     ),
-    Trouble.USED_UP: (429, "usage_limit_reached", None, "The usage limit has been reached"),
+    Trouble.USAGE_LIMIT: (
+        429,
+        "tokens",
+        "rate_limit_exceeded",
+        "Rate limit reached on tokens per day (TPD).",
+    ),
     Trouble.OVERLOADED: (
         503,
         "server_error",
@@ -53,9 +58,6 @@ def models() -> Json:
 
 def refusal(fault: Fault) -> Refusal:
     status, kind, code, message = _REFUSALS[fault.trouble]
-    if fault.resets_at is not None:
-        until = {"resets_at": int(fault.resets_at), "resets_in_seconds": int(fault.retry_after or 0)}
-        return Refusal(status, {"error": {"message": message, "type": kind, "plan_type": "plus", **until}})
     if fault.retry_after is not None:
         message += f" Please try again in {fault.retry_after:g}s."
     return Refusal(status, {"error": {"message": message, "type": kind, "param": None, "code": code}})
