@@ -120,9 +120,20 @@ def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: b
         cut(f"project   {harmless(told['project'])}", width),
         *_result(told.get("outcome") or {}, width, active=active),
         *(_limit_lines(limit, width, now) if limit else []),
+        *_edited(told, width),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
         *_used_lines(_used(told.get("usage") or {}, now), width),
     ]
+
+
+def _edited(told: dict[str, Any], width: int) -> list[str]:
+    """Return what of task.md does not count yet, and the command by which it will."""
+    keys = ", ".join(str(each.get("key")) for each in told.get("edited") or ())
+    if not keys:
+        return []
+    said = f"{keys} changed since the start; to have it taken over: task start {told['task']}"
+    first, *more = wrapped(said, width, " " * 10) or [""]
+    return [f"task.md   {first.strip()}", *more]
 
 
 def _result(outcome: dict[str, Any], width: int, *, active: bool) -> list[str]:
