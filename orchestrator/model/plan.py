@@ -8,6 +8,7 @@ from enum import StrEnum
 from orchestrator.model.cause import Cause
 from orchestrator.model.consulting import Directive
 from orchestrator.model.task import Phase, WorkspaceKind
+from orchestrator.model.usage_limit import UsageLimit
 
 
 class StepState(StrEnum):
@@ -67,6 +68,7 @@ class Step:
     A rejection by this step reopens `judges`. `workspace` names a tree of `kind`; steps of one name share it.
     The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise. `blockers`
     are all that its agents were blocked by, whatever the attempt; `gap` is what they said to lack of skills.
+    `limit` is the usage limit that holds it up, until its agent works again.
     `directive` is what the PM agent adds to this attempt's orders. `commit` is the work of this attempt, `last_commit`
     of the last one before it that had any: that was not good enough. With `carries` this attempt goes on with the
     conversation of the last one, and with its tree: as it lies there, or clean with the work of the commit
@@ -111,6 +113,7 @@ class Step:
     artifacts: tuple[str, ...] = ()
     gap: str = ""
     directive: Directive | None = None
+    limit: UsageLimit | None = None
     carries: bool = False
     starts_from: str = ""
     unchanged: str = ""

@@ -8,6 +8,7 @@ from typing import Final
 
 from orchestrator.model.event import Failure
 from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
 
 HERE: Final = "local"
 """This machine, as a run's host."""
@@ -86,7 +87,7 @@ class Sight:
     when something in its tree or its folders was last changed, `artifacts` are those made since its order.
     `dialog` names the rule that found a dialog on its screen, `screen` is the end of that, and `listens` says
     whether a typed line reaches it. `line` is what a rule knew the screen by; where that is of a failure, `failure` is
-    of which kind, and `again_at` when it ends, if it says so.
+    of which kind, and `reset` when it ends, if it says so.
     """
 
     cpu: float | None = None
@@ -99,7 +100,7 @@ class Sight:
     listens: bool = False
     line: str = ""
     failure: Failure | None = None
-    again_at: float | None = None
+    reset: Reset | None = None
 
 
 @dataclass(frozen=True, slots=True)

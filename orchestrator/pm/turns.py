@@ -78,6 +78,8 @@ def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
             _waits(draft, run, fact)
         case EventKind.RETRYING:
             told(draft, run, fact, Turn.UNKNOWN, f"its service fails, it tries again: {fact.event.text}")
+        case EventKind.USED:
+            told(draft, run, fact, run.turn, run.evidence)
         case EventKind.ABORTED:
             told(draft, run, fact, Turn.RESTING, "somebody interrupted its turn")
         case EventKind.ENDED:
@@ -156,4 +158,4 @@ def _failed(draft: Draft, run: Run, fact: EventLanded) -> None:
     limited = failure is Failure.LIMIT
     evidence = f"its turn failed ({failure.value}): {fact.event.text}"
     told(draft, run, fact, Turn.LIMITED if limited else Turn.RESTING, evidence)
-    turn_failed(draft, draft.state.runs[run.id], failure, fact.event.text, fact.event.again_at)
+    turn_failed(draft, draft.state.runs[run.id], failure, fact.event.text, fact.event.reset, fact.at)

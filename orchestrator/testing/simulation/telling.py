@@ -57,6 +57,10 @@ class Teller:
             agent.dice.did("takes no order")
             yield FOREVER
         self._tell("UserPromptSubmit", prompt=self._order() + ("?" if self._strays() else ""))
+        if said := agent.desk.service.refusal(f"{agent.told['TASK']}/{agent.told['STEP']}"):
+            yield 1.0
+            self._tell("StopFailure", error="rate_limit", last_assistant_message=said)
+            yield FOREVER
         if agent.random.random() < EVEN:
             yield from self._asks_leave()
         if agent.dice.strays(agent.dice.manners.bad):
