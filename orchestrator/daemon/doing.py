@@ -285,6 +285,10 @@ class Doing:
 
     def _end(self, state: PMState, run: str, *, kill: bool) -> None:
         self._see_off(state, run, partial(end, kill=kill))
+        known = state.runs[run]
+        if known.far and (kill or known.ending is Ending.LEFT):
+            # Of the end of a program its box tells; of that of what it left behind nobody does.
+            self._do(f"{known.step}/end", lambda _: self.office.world.boxes.hurry(known.host))
 
     def _see_off(self, state: PMState, run: str, deed: Callable[[Host, Path, str], None]) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())

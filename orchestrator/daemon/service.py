@@ -84,7 +84,7 @@ class Service:
         self._files = DiskFiles(self._state)
         self._watch = Watch(self._hints.put, self._state)
         self._exits = ExitWatch(self._ended)
-        self._watched_runs: dict[str, str] = {}
+        self._watched_runs: dict[str, tuple[str, int | None]] = {}
         self._hands = Pool(self._settings.daemon.workers)
         self._scribe_hands = Pool(1, finish=True)
         self._news_hands = Pool(1)
@@ -312,9 +312,9 @@ class Service:
         self._hands.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
 
     def _watch_exits(self) -> None:
-        """Watch the process of every live run, and of no other."""
+        """Watch the process that each live run waits for, and no other: its launcher, or what outlives that."""
         live = {
-            run.id: (task, run)
+            run.id: (task, run.pid)
             for task in self._loop.tasks.values()
             for run in (task.engine.state.live_runs if task.begun else ())
             if run.pid is not None and not run.far
@@ -322,8 +322,8 @@ class Service:
         for name in set(self._watched_runs) - set(live):
             self._exits.remove(name)
             del self._watched_runs[name]
-        for name, (task, _) in live.items():
-            if name not in self._watched_runs:
+        for name, (task, pid) in live.items():
+            if self._watched_runs.get(name) != (task.id, pid):
                 try:
                     seen = self._host.observe(places.run_home(task.home, name))
                 except Unavailable as error:
@@ -331,16 +331,16 @@ class Service:
                     continue
                 if seen.pid is None:
                     continue
-                self._watched_runs[name] = task.id
+                self._watched_runs[name] = task.id, pid
                 if seen.start:
                     self._exits.add(name, Process(seen.pid, seen.start))
                 else:  # it ended since it was looked at, while this turn wrote what others read
                     self._ended(name)
 
     def _ended(self, run: str) -> None:
-        task = self._watched_runs.get(run)
-        if task is not None:
-            self._hints.put(h.RunHint(task, run))
+        watched = self._watched_runs.get(run)
+        if watched is not None:
+            self._hints.put(h.RunHint(watched[0], run))
 
 
 def _swept(state: Path, homes: list[Path], shared: list[Path], before: float) -> None:

@@ -12,7 +12,7 @@ from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.intake import Intake
 from orchestrator.daemon.listening import GROWN, Listening
-from orchestrator.daemon.lives import facts_of, far_facts_of, overdue
+from orchestrator.daemon.lives import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.project import write_lost
 from orchestrator.daemon.showing import Showing
@@ -21,13 +21,14 @@ from orchestrator.daemon.world import Places, code_of, guest_of
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
-from orchestrator.model.facts import BoxBack, BoxLost, BriefChanged, CheckedIn, RunGone, TimePassed
+from orchestrator.model.facts import BoxBack, BoxLost, BriefChanged, CheckedIn, RunGone, RunLeft, TimePassed
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Life
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
+from orchestrator.ports.host import Standing
 from orchestrator.scribe.scribe import Scribe
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Task:
     _guests: tuple[Guest, ...] = field(default=(), init=False)
     _lost: dict[str, Belief] = field(default_factory=dict, init=False)
     _lies: tuple[tuple[object, ...], Places] | None = field(default=None, init=False)
+    _grace: Grace = field(default_factory=Grace, init=False)
     _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -186,7 +188,7 @@ class Task:
         strangers = [each for each in world.files.entries(runs) if each.name not in self.engine.state.runs]
         for entry in strangers:
             folder = runs / entry.name
-            if world.host.observe(folder).exit is None:
+            if world.host.observe(folder).standing is not Standing.GONE:
                 log.warning("task %s: run %s is in no journal and is ended", self.id, entry.name)
                 world.host.end(folder, kill=True)
 
@@ -239,7 +241,12 @@ class Task:
         else:
             facts = facts_of(world.files, world.host, self.home, known, at, limits)
         for fact in facts:
+            if isinstance(fact, RunLeft):
+                if not (known.far or self._grace.is_over(run, self.office.clock.monotonic())):
+                    continue
+                self._grace.forget(run)
             if isinstance(fact, RunGone):
+                self._grace.forget(run)
                 self._listening.gone(run, self.where)
                 self.doing.gone(run)
                 gone = (known.instance,)
@@ -319,6 +326,8 @@ class Task:
         moment = self._deadline()
         if moment is not None and at >= moment:
             self.feed(TimePassed(at, self.office.nonce()))
+        for left in self._grace.due(self.office.clock.monotonic()):
+            self.see_run(left)
         for late in self.engine.state.live_runs:
             if late.pid is None and at - late.opened_at >= limits.start_time:
                 self.see_run(late.id)
@@ -330,6 +339,7 @@ class Task:
         if self.troubled:
             return now + REST
         moments = self.doing.moments()
+        moments += [moment + now - self.office.clock.monotonic() for moment in self._grace.moments]
         # Looked at once when it should have come alive; after that, or while it waits for a lease, scans will do.
         moments += [
             late

@@ -15,7 +15,7 @@ from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event
 from orchestrator.model.handoff import Report
 from orchestrator.model.permission import Judgement
-from orchestrator.model.run import Delivery, Exit, Sight
+from orchestrator.model.run import Delivery, Exit, Leftover, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief
 from orchestrator.model.usage import Usage
@@ -92,8 +92,20 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class RunLeft:
+    """A run's program has ended, as `exit` says, and processes that it left behind live: some of them are named."""
+
+    at: float
+    nonce: str
+    run: str
+    exit: Exit
+    left: tuple[Leftover, ...]
+    kind: Literal["run_left"] = "run_left"
+
+
+@dataclass(frozen=True, slots=True)
 class RunGone:
-    """A run's process is gone, and its folders were scanned after that (law 5)."""
+    """Nothing of a run lives any more, and its folders were scanned after that (law 5)."""
 
     at: float
     nonce: str
@@ -347,6 +359,7 @@ Fact: TypeAlias = (
     | ReportLanded
     | DecisionLanded
     | RunStarted
+    | RunLeft
     | RunGone
     | LaunchFailed
     | WorkCommitted

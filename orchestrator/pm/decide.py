@@ -20,6 +20,7 @@ from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.decisions import decision_landed
 from orchestrator.pm.draft import Decision, Draft
 from orchestrator.pm.heard import answer_given
+from orchestrator.pm.leftovers import run_left
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
 from orchestrator.pm.news import tell_news
 from orchestrator.pm.passing import work_committed, work_merged
@@ -67,6 +68,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.ReportLanded: report_landed,
     f.DecisionLanded: decision_landed,
     f.RunStarted: run_started,
+    f.RunLeft: run_left,
     f.RunGone: run_gone,
     f.LaunchFailed: launch_failed,
     f.WorkCommitted: work_committed,

@@ -48,6 +48,12 @@ def _gone(fact: dict[str, Any]) -> str:
     return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}"
 
 
+def _left(fact: dict[str, Any]) -> str:
+    left = fact.get("left") or []
+    named = ", ".join(f"{each.get('pid')} {each.get('name', '')}".strip() for each in left)
+    return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}, and left behind: {named}"
+
+
 def _committed(fact: dict[str, Any]) -> str:
     commit = fact.get("commit")
     said = f"is commit {commit[:10]} ({fact.get('files', 0)} files)" if commit else "changed nothing"
@@ -146,6 +152,7 @@ def _exit(how: dict[str, Any]) -> str:
 _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "report_landed": _landed,
     "decision_landed": _landed,
+    "run_left": _left,
     "run_gone": _gone,
     "work_committed": _committed,
     "work_merged": _merged,

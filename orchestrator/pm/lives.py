@@ -11,6 +11,7 @@ from orchestrator.pm.advance import ACTIVE, close_order, open_work
 from orchestrator.pm.asking import withdraw
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
+from orchestrator.pm.leftovers import ended_by_itself
 from orchestrator.pm.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
 from orchestrator.pm.step_changes import StepChecked, StepMoved
@@ -94,7 +95,7 @@ def _counts(draft: Draft, run: Run) -> bool:
 
 def _wanted_gone(draft: Draft, run: Run) -> bool:
     """Tell whether a run ended because the PM or the user wanted it to."""
-    return run.ending is not Ending.NOT or draft.state.state not in ACTIVE
+    return not ended_by_itself(run) or draft.state.state not in ACTIVE
 
 
 def _check_ended(draft: Draft, run: Run, how: Exit) -> None:

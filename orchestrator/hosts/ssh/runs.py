@@ -112,7 +112,9 @@ def _observation(lines: list[bytes] | None, asked: Asked) -> Observation | None:
     launched = launched_by(pid) if pid is not None else None
     seen = standing(launched, ended, lives=b"lives" in lines, claimed=b"claimed" in lines)
     left = [match for line in lines if (match := _LEFT.fullmatch(line))]
-    return left_behind(seen, [Leftover(int(each[1]), neutral(each[2].decode(errors="replace"))) for each in left])
+    return left_behind(
+        seen, [Leftover(int(each[1]), neutral(each[2].decode(errors="replace"))) for each in left]
+    )
 
 
 def _file(lines: Sequence[bytes], name: bytes) -> bytes | None:

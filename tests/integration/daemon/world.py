@@ -321,6 +321,10 @@ class World:
         """Return how many lives a step's agents had."""
         return [each for _, each in self.lives].count(step)
 
+    def lives_at(self, step: str) -> list[str]:
+        """Return the runs of a step whose agents lived, in order."""
+        return [run for run, each in self.lives if each == step]
+
     def until(self, holds: Callable[[], T], *, within: float | None = None) -> T:
         """Wait until something holds, and tell the whole story if it never does."""
         try:

@@ -82,6 +82,10 @@ class Bench:
         wait_until(lambda: self.host.observe(folder).standing is Standing.ALIVE)
         return self.host.observe(folder)
 
+    def left(self, folder: Path) -> Observation:
+        wait_until(lambda: self.host.observe(folder).standing is Standing.LEFT)
+        return self.host.observe(folder)
+
     def gone(self, folder: Path) -> Exit | None:
         wait_until(lambda: self.host.observe(folder).standing is Standing.GONE)
         return self.host.observe(folder).exit
@@ -294,7 +298,7 @@ def test_a_run_is_gone_when_nothing_of_it_is_left(bench: Bench, how: str) -> Non
     wait_until(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
     bench.alive(folder)
     end(bench, folder)
-    seen = wait_until(lambda: _if_left(bench.host.observe(folder)))
+    seen = bench.left(folder)
     assert (seen.left, seen.pid) == ((Leftover(pid, "sleep"),), pid)
     assert seen.exit is not None
     assert bench.another_host().observe(folder) == seen
@@ -312,7 +316,7 @@ def test_a_cgroup_goes_with_its_run(bench: Bench) -> None:
         pytest.skip("no control group can be made here")
     assert group.is_dir()
     (bench.root / "go").touch()
-    seen = wait_until(lambda: _if_left(bench.host.observe(folder)))
+    seen = bench.left(folder)
     assert [each.name for each in seen.left] == ["sleep"]
     bench.host.end(folder, kill=True)
     assert bench.gone(folder) == Exit(code=0)
@@ -326,10 +330,6 @@ def test_a_launcher_takes_its_empty_cgroup_with_it(bench: Bench) -> None:
     assert launched is not None
     group = group_of(launched.process, launched.cgroup)
     wait_until(lambda: group is None or not group.exists())
-
-
-def _if_left(seen: Observation) -> Observation | None:
-    return seen if seen.standing is Standing.LEFT else None
 
 
 # Claim files --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subt
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import Gate
-from orchestrator.model.run import Delivery, Exit, Life, Run, Sight
+from orchestrator.model.run import Delivery, Exit, Leftover, Life, Run, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import (
     AfterRejections,
@@ -357,6 +357,13 @@ class Mind(RuleBasedStateMachine):
         run = self.run(data, live=True)
         if run is not None:
             self.feed(f.RunGone(self.at, f"{run.id}:gone", run.id, exit_))
+
+    @rule(data=st.data(), exit_=exits, left=st.lists(st.sampled_from([101, 102, 103]), max_size=2))
+    def leaves(self, data: st.DataObject, exit_: Exit, left: list[int]) -> None:
+        run = self.run(data)
+        if run is not None:
+            named = tuple(Leftover(pid, "node") for pid in left)
+            self.feed(f.RunLeft(self.at, f"{run.id}:left:{left}", run.id, exit_, named))
 
     @rule()
     def deadline(self) -> None:
