@@ -44,7 +44,8 @@ class FakeHost:
     `before` is called ahead of each change that the caller makes, with what it is about, and may raise (a
     BaseException too) to kill the caller there. `told` is called with each file that a launcher has written, as a
     watcher would be. `launchers_wait` is how many seconds more a launcher takes,
-    `signalled` is called with each agent that is told to end. `starts` counts the agents that
+    `signalled` is called with each agent that is told to end. `alone` tells of which runs nobody else may be where they
+    work. `starts` counts the agents that
     were started, by run and by boot: a power cut takes a claim that was not yet on the disk, and its agent. `typed`
     counts what was typed into which run. While `frozen`, every call that needs tmux raises Unavailable.
     """
@@ -65,6 +66,7 @@ class FakeHost:
         self.started: list[str] = []
         self.signalled: Callable[[FakeProcess], None] = lambda _: None
         self.launchers_wait: Callable[[LaunchSpec], float] = lambda _: 0.0
+        self.alone: Callable[[LaunchSpec], bool] = lambda _: False
         self.frozen = False
         self._files = files
         self._clock = clock
@@ -144,7 +146,7 @@ class FakeHost:
         self.signalled(process)
         number = signal.SIGKILL if kill else signal.SIGTERM
         self._signal(process, number)
-        if not process.hidden and (kill or number not in process.ignores):
+        if kill or not process.stays:
             self._end_left(process)
 
     # The port: panes ------------------------------------------------------------------------------
@@ -280,6 +282,11 @@ class FakeHost:
         self.started.append(spec.run)
         if self.starts[spec.run, self._boot] > 1:
             self.doubled.append(f"run {spec.run} was started again")
+        self.doubled += [
+            f"run {spec.run} was started in {spec.cwd}, where something of {each.run} lives"
+            for each in self._living.values()
+            if self.alone(spec) and each.spec.cwd == spec.cwd and not each.hidden
+        ]
         self._living[process.process] = process
         self._programs[process.process] = self._program_of(spec)(process)
         if pane.id in self._panes:
@@ -334,12 +341,15 @@ class FakeHost:
             return
         seconds = next(process.lingers, None)
         if seconds is None:
+            process.hidden = False
             self._end_left(process)
         elif seconds != FOREVER:
             self._clock.after(seconds, partial(self._linger, process))
 
     def _end_left(self, process: FakeProcess) -> None:
-        """End what an agent left behind; where that lives itself, nothing is left when it ends."""
+        """End what an agent left behind, if it can be told; where that lives itself, nothing is left when it ends."""
+        if process.hidden:
+            return
         process.left_behind = False
         if process.pane.dead and process.process not in self._programs:
             self._living.pop(process.process, None)

@@ -42,9 +42,9 @@ class FakePane:
 class FakeProcess:
     """One agent, as its program sees it. `ignores` are the signals that do not end it.
 
-    `left_behind` is true while a process that it started in a session of its own lives on, which ignores the same
-    signals; `lingers` is what that one does once its parent is gone, and `hidden` says that no sign of its run is left
-    on it. `on_end` is called when a signal ends it. `computes` is the share of a processor that it uses while it lives,
+    `left_behind` is true while a process that it started in a session of its own lives on. `lingers` is what that one
+    does once its parent is gone, `stays` says that TERM does not end it, and `hidden` that it bears no sign of its run.
+    `on_end` is called when a signal ends it. `computes` is the share of a processor that it uses while it lives,
     `began` when it began. `orphaned`: its launcher was killed, and nobody will write down how it ends.
     """
 
@@ -55,6 +55,7 @@ class FakeProcess:
     ignores: set[int] = field(default_factory=set)
     left_behind: bool = False
     lingers: Generator[float, None, None] | None = None
+    stays: bool = False
     hidden: bool = False
     orphaned: bool = False
     computes: float = 0.0

@@ -294,6 +294,11 @@ def leaves_the_shelved_unheard(patch):
     patch.setattr(shelf.Shelf, "keeps", lambda self, home: home.name in self)
 
 
+def asks_for_the_launcher_alone(patch):
+    """A run is taken for gone as soon as its launcher is, whatever else of it lives."""
+    patch.setattr(fake_host, "left_behind", lambda seen, left, start: seen)
+
+
 def looks_after_the_haul(patch):
     """A box is asked what became of its runs when all was brought: they say their last words in between."""
     publish = keeper.Keeper._publish
@@ -458,6 +463,7 @@ BREAKAGES = [
     Breakage(shows_what_was),
     Breakage(tells_an_old_page),
     Breakage(leaves_the_shelved_unheard, 10, a_life_on_the_shelf),
+    Breakage(asks_for_the_launcher_alone),
 ]
 
 

@@ -7,6 +7,7 @@ is in `mischief`.
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,9 @@ from orchestrator.testing.simulation.desk import Desk, Dice, Life, Said
 
 MINUTE: Final = 60.0
 EVEN: Final = 0.5
+
+LATE: Final = "written late by "
+"""How a text begins that something wrote which a run left behind; its run and the moment follow."""
 
 
 class Agent:
@@ -147,6 +151,15 @@ class Agent:
         if (clone := self._clone) is not None:
             name, text = self._work
             clone.commit(self.told["WORKSPACE"], self.told["BRANCH"], self.told["BASE"], text, name)
+
+    def write_late(self) -> None:
+        """Write into the tree as something does that the run left behind; nothing, where the tree is gone."""
+        if (tree := self._tree()) is not None:
+            with suppress(KeyError):
+                at = self.desk.clock.monotonic()
+                self.desk.workspaces.work(
+                    tree, f"{LATE}{self.process.run} {at}", f"late-{self.process.run}.txt"
+                )
 
     def _see_that_the_work_is_there(self) -> None:
         if (tree := self._tree()) is not None:

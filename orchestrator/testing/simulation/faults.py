@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -31,7 +32,8 @@ MOVES: Final = (-HOUR, HOUR, 8 * HOUR, 24 * HOUR, -5.0, 5.0)
 class Rates:
     """How often what happens, in times per simulated day.
 
-    `eio` is a failed fsync, `fork` that no process can be started for a while.
+    `eio` is a failed fsync, `fork` that no process can be started for a while, `launcher` the end of one, whose agent
+    may live on.
     """
 
     kill: float = 3.0
@@ -44,6 +46,7 @@ class Rates:
     suspend: float = 0.2
     fork: float = 0.3
     eio: float = 0.2
+    launcher: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,7 @@ class Faults:
             "suspend": self._suspend,
             "fork": self._refuse_to_fork,
             "eio": self._fail_soon,
+            "launcher": self._kill_launcher,
         }
 
     # When -----------------------------------------------------------------------------------------
@@ -260,6 +264,15 @@ class Faults:
 
     def _kill_tmux(self, _: Random) -> None:
         self.world.host.kill_server()
+
+    def _kill_launcher(self, random: Random) -> None:
+        """Kill the launcher of an agent that may not care that its terminal is gone."""
+        host = random.choice(self.world.hosts)
+        if agents := host.living:
+            agent = random.choice(agents)
+            if random.getrandbits(1):
+                agent.ignores.add(signal.SIGHUP)
+            host.kill_launcher(agent.run)
 
     def _freeze_tmux(self, random: Random) -> None:
         self.world.host.frozen = True

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
+from random import Random
 from typing import Final
 
 from orchestrator.formats.handoff import handoff_name, render_report
@@ -27,8 +28,30 @@ def life_of(desk: Desk, dice: Dice) -> Callable[[FakeProcess], Life]:
 
 def _live(desk: Desk, dice: Dice, process: FakeProcess) -> Life:
     agent = Agent(desk, dice, process)
+    _may_leave_something(desk, dice, agent)
     life = _chosen(desk, dice, agent)
     return tells(agent, life) if process.spec.argv[0] == RUNTIME else life
+
+
+def _may_leave_something(desk: Desk, dice: Dice, agent: Agent) -> None:
+    """Let a run leave a process behind, whatever its life is: one that goes on writing where its agent worked."""
+    name = f"left.{dice.name}"
+    random = desk.fate.random(name)
+    if random.random() < dice.manners.leaves and desk.fate.lets(name):
+        process = agent.process
+        process.left_behind = True
+        process.stays, process.hidden = random.random() < 0.3, random.random() < 0.3  # noqa: PLR2004 (chances)
+        process.lingers = _lingers(agent, random)
+        dice.did("leaves a process behind" + (" that nothing tells to be its own" if process.hidden else ""))
+
+
+def _lingers(agent: Agent, random: Random) -> Naps:
+    """Go on writing; what nothing tells to be of its run ends by itself some day."""
+    for _ in range(random.randint(3, 30)):
+        agent.write_late()
+        yield random.choice((0.01, 1.0, MINUTE, 20 * MINUTE))
+    while not agent.process.hidden:
+        yield MINUTE
 
 
 def _chosen(desk: Desk, dice: Dice, agent: Agent) -> Life:

@@ -81,6 +81,7 @@ class World:
             self.files, self.workspaces, self.clock, self.wrote, self.manners, self.fate, mischief.life_of
         )
         self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
+        self.host.alone = lambda spec: spec.cwd.is_relative_to(STATE / "worktrees")
         self.desks = [self.desk]
         self.boxes = {
             name: self._box(name) for name in sorted(set().union(*(wish.boxes for wish in self.wishes)))

@@ -228,7 +228,7 @@ def test_a_control_group_is_looked_for_nowhere_else(script: Script, tmp_path: Pa
 
 def _standing(script: Script) -> Standing | None:
     seen = script.observe()
-    return seen and seen.standing
+    return None if seen is None else seen.standing
 
 
 def _pid(script: Script) -> int:
