@@ -169,7 +169,7 @@ class Loop:
                 if found is not None:
                     self._guarded(found, partial(self._look, found, hint))
 
-    def _look(self, task: Task, hint: h.TaskHint) -> None:
+    def _look(self, task: Task, hint: h.TaskHint) -> None:  # noqa: C901, PLR0912 (a case per hint)
         match hint:
             case h.RequestHint():
                 self._hear(task)
@@ -186,6 +186,8 @@ class Loop:
                         task.feed(fact)
                     finally:
                         task.doing.heard(fact)
+            case h.TreeHint():
+                task.see_trees()
             case h.BoxHint():
                 task.see_boxes()
             case h.SayHint(text=text):

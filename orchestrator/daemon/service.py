@@ -39,7 +39,7 @@ from orchestrator.hosts.processes import Process
 from orchestrator.hosts.sweep import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
 from orchestrator.model.errors import OrchestratorError, Unavailable
-from orchestrator.model.task import TaskState
+from orchestrator.model.task import TaskState, WorkspaceKind
 from orchestrator.tellers.children import ChildTeller
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
@@ -283,8 +283,12 @@ class Service:
             return
         if task.rests:
             self._watch.drop(task.where.task)
+            self._watch.drop(task.where.trees)
         else:
             self._watch.task(task.id, task.where.task)
+            if task.engine.state.brief.config.workspace is WorkspaceKind.WORKTREE:
+                self._files.make_folder(task.where.trees)
+                self._watch.trees(task.id, task.where.trees)
 
     def _shelved(self, task: Task) -> None:
         """Let go of what is held for a task that is shelved, and have packed what it leaves behind."""
@@ -292,6 +296,7 @@ class Service:
         attic = self._attics.pop(task.id, None) or Attic(self._files, task.home)
         if task.begun:
             self._watch.drop(task.where.task)
+            self._watch.drop(task.where.trees)
             self._hands.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
 
     def _rescanned(self) -> None:

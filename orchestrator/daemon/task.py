@@ -201,6 +201,7 @@ class Task:
         self.see_events()
         for run in self.engine.state.live_runs:
             self.see_run(run.id)
+        self.see_trees()
         self._listening.meter()
         self.see_reports()
         self.see_brief()
@@ -252,6 +253,10 @@ class Task:
                 gone = (known.instance,)
                 self.see_reports(final=gone, killed=gone if fact.exit.code is None else ())
             self.feed(fact)
+
+    def see_trees(self) -> None:
+        """Look whether the worktrees are there in which somebody works."""
+        self.doing.tend_trees(self.engine.state, self.where)
 
     def see_boxes(self) -> None:
         """Say where the task has runs on boxes, and take what is believed of these."""

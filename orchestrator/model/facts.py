@@ -118,7 +118,8 @@ class RunGone:
 class LaunchFailed:
     """A run could not be launched, and no process of it exists or can come to exist.
 
-    `again`: the world was not able to just then; without it, trying the same once more will not help.
+    `again`: the world was not able to just then; without it, trying the same once more will not help. `tree_lost`: it
+    was to go on in a worktree that is gone, with work that was not committed.
     """
 
     at: float
@@ -126,7 +127,19 @@ class LaunchFailed:
     run: str
     reason: str
     again: bool = True
+    tree_lost: bool = False
     kind: Literal["launch_failed"] = "launch_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeVanished:
+    """The worktree in which a run works is gone, or another folder is in its place, for `reason`."""
+
+    at: float
+    nonce: str
+    run: str
+    reason: str
+    kind: Literal["tree_vanished"] = "tree_vanished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +147,8 @@ class WorkCommitted:
     """The work of a step is the commit `commit` (empty: nothing was changed) on its workspace's branch.
 
     `left`: where on its box, as `address:path`, work lies that nobody committed, while nothing new was; `commit` may be
-    that of an earlier attempt then.
+    that of an earlier attempt then. `lost`: why its worktree is not there any more as it was made; what was found in
+    its place is kept as the ref `kept`, empty if there was nothing.
     """
 
     at: float
@@ -145,6 +159,8 @@ class WorkCommitted:
     files: int = 0
     reason: str = ""
     left: str = ""
+    lost: str = ""
+    kept: str = ""
     kind: Literal["work_committed"] = "work_committed"
 
 
@@ -362,6 +378,7 @@ Fact: TypeAlias = (
     | RunLeft
     | RunGone
     | LaunchFailed
+    | TreeVanished
     | WorkCommitted
     | WorkMerged
     | CheckedIn

@@ -26,6 +26,7 @@ from orchestrator.pm.news import tell_news
 from orchestrator.pm.passing import work_committed, work_merged
 from orchestrator.pm.reports import report_landed
 from orchestrator.pm.silence import looked, nudged
+from orchestrator.pm.trees import tree_vanished
 from orchestrator.pm.turns import event_landed
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.RunLeft: run_left,
     f.RunGone: run_gone,
     f.LaunchFailed: launch_failed,
+    f.TreeVanished: tree_vanished,
     f.WorkCommitted: work_committed,
     f.WorkMerged: work_merged,
     f.CheckedIn: checked_in,

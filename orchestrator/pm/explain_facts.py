@@ -14,6 +14,7 @@ _SENTENCES: Final = {
     "task_started": "{name} was started in {project}",
     "run_started": "run {run} lives as process {pid}",
     "launch_failed": "run {run} could not be launched: {reason}",
+    "tree_vanished": "run {run} lost its worktree: {reason}",
     "checked_in": "check-in",
     "looked": "run {run} was quiet and was looked at",
     "answer_given": "the answer {action} lies where its program looks",
@@ -59,6 +60,9 @@ def _committed(fact: dict[str, Any]) -> str:
     said = f"is commit {commit[:10]} ({fact.get('files', 0)} files)" if commit else "changed nothing"
     if fact.get("left"):
         said = f"lies uncommitted in {fact['left']}"
+    if fact.get("lost"):
+        kept = f"; what was found is kept as {fact['kept']}" if fact.get("kept") else ""
+        said = f"was not found: {fact['lost']}{kept}"
     if fact.get("reason"):
         said = f"could not be committed: {fact['reason']}"
     return f"the work of {fact.get('step')} {said}"

@@ -15,6 +15,7 @@ from orchestrator.pm.leftovers import ended_by_itself
 from orchestrator.pm.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
 from orchestrator.pm.step_changes import StepChecked, StepMoved
+from orchestrator.pm.trees import begin_again, launched_without_a_tree
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import LaunchFailed, RunGone, RunStarted
@@ -46,6 +47,8 @@ def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
         return
     if _wanted_gone(draft, run):
         _ended_by_us(draft, run)
+    elif fact.tree_lost:
+        launched_without_a_tree(draft, fact, run.step)
     elif fact.again:
         lost(draft, run.step, how)
     else:
@@ -146,6 +149,8 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
         silent(draft, run.step, "took longer than a run may")
     elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
         silent(draft, run.step, "was ended by the PM")
+    elif run.ending is Ending.TREE_LOST and draft.state.state in ACTIVE:
+        begin_again(draft, run.step, "its worktree vanished")
     else:
         kept = run.ending is Ending.BUDGET  # it goes on with the conversation, and so with the work
         draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended", keep_tree=kept))

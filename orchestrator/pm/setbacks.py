@@ -180,10 +180,15 @@ def _with_replan(draft: Draft, step: str) -> tuple[str, ...]:
 
 
 def _again(draft: Draft, step: str, how: str, times: int, *, keep_tree: bool = False) -> None:
-    pause = min(draft.limits.first_pause * 4 ** (times - 1), draft.limits.longest_pause)
-    later = draft.at + pause
+    later = rested_at(draft, times)
     moved = StepMoved(step, StepState.PENDING, draft.at, how, not_before=later, keep_tree=keep_tree)
     draft.change(moved)
+
+
+def rested_at(draft: Draft, times: int) -> float:
+    """Return when what died so many times may be tried again: later each time."""
+    longer: float = draft.limits.first_pause * 4 ** (times - 1)
+    return draft.at + min(longer, draft.limits.longest_pause)
 
 
 def _count(draft: Draft, step: str, tally: Tally) -> None:

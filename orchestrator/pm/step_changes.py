@@ -124,6 +124,15 @@ class StepCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class TreeBegun:
+    """A run of a step begins clean: in this life of its tree."""
+
+    step: str
+    life: int
+    kind: Literal["tree_begun"] = "tree_begun"
+
+
+@dataclass(frozen=True, slots=True)
 class StepOrdered:
     """The PM agent wants a step to start, with this in its orders."""
 
@@ -144,12 +153,13 @@ StepChange: TypeAlias = (
     | StepChecked
     | StepApproved
     | StepCommitted
+    | TreeBegun
     | StepOrdered
 )
 """What alters a step that is there already."""
 
 
-def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901 (a case per change)
+def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a case per change)
     """Return a step as it is after a change.
 
     Raises:
@@ -179,6 +189,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901 (a case per
             return replace(was, approved=True)
         case StepCommitted():
             return replace(was, commit=change.commit)
+        case TreeBegun():
+            return replace(was, tree_life=change.life)
         case StepOrdered():
             return replace(was, directive=change.directive)
 

@@ -120,7 +120,9 @@ class FakeHost:
         process = self._living.get(launched.process) if launched is not None else None
         lives = process is not None and not process.orphaned
         seen = standing(launched, ended, lives=lives, claimed=claimed)
-        return seen if process is None or process.hidden else left_behind(seen, [_left(process)], "fake")
+        if process is None or (process.hidden and process.process not in self._programs):
+            return seen
+        return left_behind(seen, [_left(process)], "fake")
 
     def cpu(self, folder: Path) -> float | None:
         """Return the processor time that the program of a run says it uses."""

@@ -253,13 +253,17 @@ class FakeWorkspaces:
         """Do as a user would who checks out `branch`; none, if it is empty."""
         self._project(project).looked_at = {branch: where} if branch else {}
 
-    def lose(self, tree: Tree) -> None:
-        """Do as somebody would who removes the tree's folder by hand."""
-        self._places.pop(tree.path, None)
+    def trees(self) -> list[Path]:
+        """Return where worktrees lie."""
+        return [path for path, place in self._places.items() if place.linked]
 
-    def prune(self, tree: Tree) -> None:
+    def lose(self, path: Path) -> None:
+        """Do as somebody would who removes a tree's folder by hand."""
+        self._places.pop(path, None)
+
+    def prune(self, path: Path) -> None:
         """Do as git does where it finds a tree out of reach: forget it."""
-        self._places[tree.path].known = False
+        self._places[path].known = False
 
     def is_known(self, tree: Tree) -> bool:
         """Tell whether git knows of a tree that lies there."""

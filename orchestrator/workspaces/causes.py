@@ -19,11 +19,14 @@ _DAMAGED: Final = re.compile(
     r"|invalid object [0-7]+ |bad object |missing (blob|tree|commit) |packfile .* (is|are) (corrupt|too small)"
     r"|packfile .* does not match index|inflate: data stream error|bad tree object|bad (signature|index file)"
 )
+_PUT_BACK: Final = (
+    "objects of the repository are damaged or missing: `git fsck --full` there tells which; put them back, for example "
+    "by `git fetch` from a copy"
+)
 _LASTING: Final = (
     (
         _DAMAGED,
-        "objects of the repository are damaged or missing: `git fsck --full` there tells which; put them back, for "
-        "example by `git fetch` from a copy",
+        _PUT_BACK,
     ),
     (
         re.compile(r"bad (numeric )?config (line|value|file)|unable to parse config"),

@@ -15,7 +15,7 @@ from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import Tree, TreeLost, checked_tree
-from orchestrator.workspaces.beside import base_file, index_file, name_in, notes_of
+from orchestrator.workspaces.beside import base_file, index_file, look_file, name_in, notes_of
 from orchestrator.workspaces.causes import told_apart
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.gathering import gather
@@ -89,7 +89,7 @@ class GitWorkspaces:
         if checkout.linked:
             return ""
         base = base_of(repository, tree, self._tip(repository, tree))
-        found = take(checkout, index_file(tree), base, all_of_it=False).tree
+        found = take(checkout, look_file(tree), base, all_of_it=False).tree
         missing = _missing(repository, base, found)
         return _replaced(tree, missing) if missing else ""
 

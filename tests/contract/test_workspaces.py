@@ -159,13 +159,13 @@ class InMemory:
         """The branch is made when it is needed."""
 
     def lose(self, tree: Tree) -> None:
-        self.workspaces.lose(tree)
+        self.workspaces.lose(tree.path)
 
     def make_in_its_place(self, tree: Tree, text: str, name: str) -> None:
         self.workspaces.work(tree, text, name, makes=True)
 
     def prune(self, tree: Tree) -> None:
-        self.workspaces.prune(tree)
+        self.workspaces.prune(tree.path)
 
     def is_known(self, tree: Tree) -> bool:
         return self.workspaces.is_known(tree)

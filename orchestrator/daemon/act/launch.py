@@ -24,7 +24,7 @@ from orchestrator.daemon.world import (
     granted,
     guest_of,
     task_folder_of,
-    tree_of,
+    worked_in,
     workspace_of,
 )
 from orchestrator.formats.handoff import render_order
@@ -34,8 +34,7 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
-from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.places import place_of
+from orchestrator.pm.places import makes_ready
 from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.choice import runtime_of
@@ -118,23 +117,15 @@ def _there(world: World, state: PMState, run: Run, where: Places) -> There:
 
 def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places) -> Path:
     """Return the folder that a run works in, made ready if the run may still change nothing in it."""
-    tree = tree_of(state, step, where)
-    if tree is None or place_of(state.brief.config, run.agent) is not None:
+    tree = worked_in(state, run, where)
+    if tree is None:
         return workspace_of(state, run, where)
     launched = world.files.entry(places.run_home(where.home, run.id) / LAUNCHED) is not None
-    if launched or step.keep_tree or not _makes_ready(step, run, state):
+    if launched or not makes_ready(state, step, run.purpose):
         if not launched:
             bring_judged(world, state, step, tree)
         return world.workspaces.where(tree)
     return world.workspaces.prepare(tree, step.attempt)
-
-
-def _makes_ready(step: Step, run: Run, state: PMState) -> bool:
-    """Tell whether this run begins in a clean tree: it looks at the tip, or is the one that does the work."""
-    first = run.purpose is Purpose.CHECK or not state.agents[run.agent].check
-    if step.kind is WorkspaceKind.READ_ONLY:
-        return first
-    return Gate.COMMIT in step.gates and first
 
 
 def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)

@@ -22,8 +22,8 @@ from orchestrator.testing.simulation.desk import Desk, Dice, Life, Said
 MINUTE: Final = 60.0
 EVEN: Final = 0.5
 
-LATE: Final = "written late by "
-"""How a text begins that something wrote which a run left behind; its run and the moment follow."""
+LATE: Final = "late-"
+"""How the names of files begin that something writes which a run left behind; its run follows."""
 
 
 class Agent:
@@ -145,24 +145,29 @@ class Agent:
         return f"{name}.txt", f"{name}, attempt {self.told['ATTEMPT']}"
 
     def _do_the_work(self) -> None:
-        if (tree := self._tree()) is not None:
+        if (tree := self._tree()) is not None and tree.path not in self.desk.vanished:
             name, text = self._work
             self.desk.workspaces.work(tree, text, name)
         if (clone := self._clone) is not None:
             name, text = self._work
             clone.commit(self.told["WORKSPACE"], self.told["BRANCH"], self.told["BASE"], text, name)
 
+    def _is_without(self, tree: Tree) -> bool:
+        """Tell whether somebody took the tree away; then the agent may make a folder in its place, and a file in it."""
+        if tree.path not in self.desk.vanished:
+            return False
+        if self.random.random() < EVEN:
+            self.desk.workspaces.work(tree, "all that I could do", "made.txt", makes=True)
+        return True
+
     def write_late(self) -> None:
         """Write into the tree as something does that the run left behind; nothing, where the tree is gone."""
         if (tree := self._tree()) is not None:
             with suppress(KeyError):
-                at = self.desk.clock.monotonic()
-                self.desk.workspaces.work(
-                    tree, f"{LATE}{self.process.run} {at}", f"late-{self.process.run}.txt"
-                )
+                self.desk.workspaces.work(tree, "late", f"{LATE}{self.process.run}")
 
     def _see_that_the_work_is_there(self) -> None:
-        if (tree := self._tree()) is not None:
+        if (tree := self._tree()) is not None and not self._is_without(tree):
             name, text = self._work
             if self.desk.workspaces.contents(tree).get(name) != text:
                 self.desk.lost_work.append(f"{self.told['RUN']} at {self.told['STEP']}: {name}")

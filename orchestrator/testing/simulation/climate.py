@@ -46,7 +46,7 @@ AWAY: Final = Climate(
     "away",
     150.0,
     0.5,
-    Rates(*[rate / 15 for rate in (3.0, 0.3, 0.3, 0.5, 0.3, 0.5, 0.2, 3.0, 0.3, 0.2, 1.0)]),
+    Rates(*[rate / 15 for rate in (3.0, 0.3, 0.3, 0.5, 0.3, 0.5, 0.2, 3.0, 0.3, 0.2, 1.0, 0.5)]),
     Chances(),
     Habits(HOUR, 40 * DAY, restless=0.1, eager=0.3, forgetful=0.2),
     BoxRates(*[rate / 15 for rate in (3.0, 0.5, 0.3, 0.3, 0.1)]),

@@ -33,7 +33,7 @@ class Rates:
     """How often what happens, in times per simulated day.
 
     `eio` is a failed fsync, `fork` that no process can be started for a while, `launcher` the end of one, whose agent
-    may live on.
+    may live on, `tree` that somebody takes a worktree away, or lets git forget it.
     """
 
     kill: float = 3.0
@@ -47,6 +47,7 @@ class Rates:
     fork: float = 0.3
     eio: float = 0.2
     launcher: float = 1.0
+    tree: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,7 @@ class Faults:
             "fork": self._refuse_to_fork,
             "eio": self._fail_soon,
             "launcher": self._kill_launcher,
+            "tree": self._take_tree,
         }
 
     # When -----------------------------------------------------------------------------------------
@@ -273,6 +275,18 @@ class Faults:
             if random.getrandbits(1):
                 agent.ignores.add(signal.SIGHUP)
             host.kill_launcher(agent.run)
+
+    def _take_tree(self, random: Random) -> None:
+        """Take the worktree away in which an agent works, or one of those beside it; or let git forget it."""
+        if not (trees := self.world.workspaces.trees()):
+            return
+        path = random.choice(trees)
+        if random.getrandbits(1):
+            self.world.workspaces.prune(path)
+        else:
+            self.world.workspaces.lose(path)
+            self.world.desk.vanished.add(path)
+            self.world.tree_is_gone(path)
 
     def _freeze_tmux(self, random: Random) -> None:
         self.world.host.frozen = True

@@ -137,6 +137,7 @@ class Invariants:
         open_ = world.tasks()
         for watched in self.tasks:
             found += watched.branch.moved()
+            found += [f"{watched.wish.id}: {each}" for each in watched.branch.foreign(watched.audit)]
             if (task := open_.get(watched.wish.id)) is not None:
                 found += self._of_task(watched, task)
         found += self._unknown()

@@ -37,7 +37,8 @@ class Turn:
     eat: take memory until it is killed for it. exit: the status to end with, instead of reporting if `report` is false.
     write: files in the workspace, path to text. screen: what is shown. flood: so many bytes on the screen.
     leave: a child that stays, in a session of its own; or the script of sh that it follows. Its pid is noted in the
-    file `left` beside SCRIPT. first_of_all: the same, ahead of everything else. ignore_hup: leave HUP unheard.
+    file `left` beside SCRIPT. first_of_all: the same, ahead of everything else; shell: a script of sh that is run
+    ahead of that, and waited for. ignore_hup: leave HUP unheard.
     listen: read a line from the terminal, and note it in the file `typed` beside SCRIPT.
     spin: show the same again and again, for ever. compute: use the processor and show nothing, for ever. early: lay
     the artifacts down before anything else.
@@ -92,6 +93,8 @@ def settle_in(turn: Turn, home: Path) -> None:
     for number, unheard in ((signal.SIGTERM, turn.ignore_term), (signal.SIGHUP, turn.ignore_hup)):
         if unheard:
             signal.signal(number, signal.SIG_IGN)
+    if turn.shell:
+        subprocess.run(["sh", "-c", turn.shell], check=True)
     if turn.first_of_all:
         leave(home, turn.first_of_all)
 

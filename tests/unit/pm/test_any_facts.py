@@ -340,8 +340,8 @@ class Mind(RuleBasedStateMachine):
             case Nudge(id=told, run=run):
                 self.feed(f.Nudged(self.at, told, run, told, Delivery.NOT_DELIVERED, "its pane is gone"))
             case Commit(id=told, step=step, attempt=attempt):
-                reason, left = data.draw(st.sampled_from([("no git", ""), ("", "me@box:/repo")]))
-                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason=reason, left=left))
+                why: dict[str, Any] = {data.draw(st.sampled_from(["reason", "left", "lost"])): "no git"}
+                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", **why))
             case Merge(id=told, step=step, attempt=attempt, commit=commit):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, commit, "the branch moved on"))
 
@@ -364,6 +364,12 @@ class Mind(RuleBasedStateMachine):
         if run is not None:
             named = tuple(Leftover(pid, "node") for pid in left)
             self.feed(f.RunLeft(self.at, f"{run.id}:left:{left}", run.id, exit_, named))
+
+    @rule(data=st.data())
+    def tree_vanishes(self, data: st.DataObject) -> None:
+        run = self.run(data)
+        if run is not None:
+            self.feed(f.TreeVanished(self.at, f"{run.id}:tree", run.id, "it is gone"))
 
     @rule()
     def deadline(self) -> None:
@@ -427,7 +433,14 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.RunGone(self.at, f"{name}:gone", name, exit_))
             case _:
                 self.feed(
-                    f.LaunchFailed(self.at, f"{name}:failed", name, "why", again=data.draw(st.booleans()))
+                    f.LaunchFailed(
+                        self.at,
+                        f"{name}:failed",
+                        name,
+                        "why",
+                        again=data.draw(st.booleans()),
+                        tree_lost=data.draw(st.booleans()),
+                    )
                 )
 
     @rule(
@@ -436,11 +449,18 @@ class Mind(RuleBasedStateMachine):
         commit=st.sampled_from(["", "c1"]),
         reason=st.sampled_from(["", "why"]),
         left=st.sampled_from(["", "me@box:/repo"]),
+        lost=st.sampled_from(["", "", "it is gone"]),
     )
-    def any_work(self, data: st.DataObject, attempt: int, commit: str, reason: str, left: str) -> None:
+    def any_work(
+        self, data: st.DataObject, attempt: int, commit: str, reason: str, left: str, lost: str
+    ) -> None:
         step = data.draw(st.sampled_from([*self.state.steps, "nothing"]))
         if data.draw(st.booleans()):
-            self.feed(f.WorkCommitted(self.at, self.nonce(), step, attempt, commit, reason=reason, left=left))
+            self.feed(
+                f.WorkCommitted(
+                    self.at, self.nonce(), step, attempt, commit, reason=reason, left=left, lost=lost
+                )
+            )
         else:
             self.feed(f.WorkMerged(self.at, f"{self.nonce()}", step, attempt, commit, reason))
 
