@@ -304,6 +304,7 @@ class Loop:
                 text = arguments.get("text", "")
                 question = arguments.get("question", "")
                 task.see_last_words(question)
+                task.make_folder_again(question, text)
                 skills = start.skills_of(self.office, Path(task.engine.state.project)).found
                 fact = Answered(at, self.office.nonce(), request.id, question, text, skills)
             case "spawn":

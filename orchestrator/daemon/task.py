@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import places
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
+from orchestrator.daemon.folder import make_again, make_run_folders, put_right, trouble
 from orchestrator.daemon.intake import Intake
 from orchestrator.daemon.listening import GROWN, Listening
 from orchestrator.daemon.lives import Grace, facts_of, far_facts_of, overdue
@@ -21,10 +22,21 @@ from orchestrator.daemon.world import Places, code_of, guest_of
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
-from orchestrator.model.facts import BoxBack, BoxLost, BriefChanged, CheckedIn, RunGone, RunLeft, TimePassed
+from orchestrator.model.facts import (
+    BoxBack,
+    BoxLost,
+    BriefChanged,
+    CheckedIn,
+    FolderBack,
+    FolderLost,
+    RunGone,
+    RunLeft,
+    TimePassed,
+)
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Life
 from orchestrator.pm.advance import ACTIVE
+from orchestrator.pm.asking import CONTINUE
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
@@ -199,6 +211,7 @@ class Task:
         """
         self.see_boxes()
         self.see_events()
+        self.see_folder()
         for run in self.engine.state.live_runs:
             self.see_run(run.id)
         self.see_trees()
@@ -212,12 +225,48 @@ class Task:
         """Take what has landed in `handoffs/`: one name, or everything that is new. The rest as `Intake.scan`."""
         at, state = self.office.clock.now(), self.engine.state
         intake = self.intake
-        facts = intake.look(name, state, at) if name else intake.scan(state, at, final=final, killed=killed)
+        try:
+            facts = (
+                intake.look(name, state, at) if name else intake.scan(state, at, final=final, killed=killed)
+            )
+        except (Unreadable, PermissionError):
+            # Nobody can have written anything into what is no folder. What cannot be read is asked about.
+            self.see_folder(closely=True)
+            facts = intake.scan(state, at, final=final, killed=killed)
         for fact in facts:
             try:
                 self.feed(fact)
             except IllegalMove:  # of one report, which must not hold up the others
                 log.exception("task %s: a rule erred on %s; nothing was changed", self.id, fact)
+
+    def see_folder(self, *, closely: bool = False) -> None:
+        """Put right what can be of the task's folder in its project, and say what cannot.
+
+        Looked at `closely`, it is tried whether it can be read.
+        """
+        state, files, folder = self.engine.state, self.office.world.files, self.where.task
+        if state.state not in ACTIVE:
+            return
+        at, nonce, reports = self.office.clock.now(), self.office.nonce(), places.task_reports(self.home)
+        asked = any(each.kind is QuestionKind.FOLDER for each in state.open_questions)
+        if why := trouble(files, folder, closely=closely or asked):
+            self.feed(FolderLost(at, nonce, str(folder), why, str(reports)))
+            return
+        mended = put_right(files, folder, reports, state.seen)
+        if mended or asked:
+            self.feed(FolderBack(at, nonce, mended))
+
+    def make_folder_again(self, question: str, text: str) -> None:
+        """Make the task's folder anew, if that is what the answer to a question says. Raises Refused."""
+        asked = self.engine.state.questions.get(question)
+        if asked is None or not asked.open or asked.kind is not QuestionKind.FOLDER:
+            return
+        if text.strip().lower() == CONTINUE:
+            state, files, folder = self.engine.state, self.office.world.files, self.where.task
+            make_again(files, folder, places.task_reports(self.home), state.seen)
+            for run in state.live_runs:
+                if (agent := state.agents.get(run.agent)) is not None:
+                    make_run_folders(files, folder, agent, run)
 
     def see_last_words(self, question: str) -> None:
         """Take what a run left, if a question is whether it is gone: an answer may say so (law 5)."""

@@ -297,6 +297,28 @@ class BoxBack:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderLost:
+    """The task's folder in its project, `path`, cannot be used: `why`. Copies of the reports taken are in `kept`."""
+
+    at: float
+    nonce: str
+    path: str
+    why: str
+    kept: str
+    kind: Literal["folder_lost"] = "folder_lost"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderBack:
+    """The task's folder can be used; `mended` says what had to be done for it, if anything had."""
+
+    at: float
+    nonce: str
+    mended: str = ""
+    kind: Literal["folder_back"] = "folder_back"
+
+
+@dataclass(frozen=True, slots=True)
 class BriefChanged:
     """task.md was edited while the task runs (its goal and criteria count; its Agent Config is frozen)."""
 
@@ -391,6 +413,8 @@ Fact: TypeAlias = (
     | ClockMoved
     | BoxLost
     | BoxBack
+    | FolderLost
+    | FolderBack
     | BriefChanged
     | StopAsked
     | Answered

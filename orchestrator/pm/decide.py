@@ -19,6 +19,7 @@ from orchestrator.pm.consulting import note_news
 from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.decisions import decision_landed
 from orchestrator.pm.draft import Decision, Draft
+from orchestrator.pm.folder import folder_back, folder_lost
 from orchestrator.pm.heard import answer_given
 from orchestrator.pm.leftovers import run_left
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
@@ -85,6 +86,8 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.ClockMoved: clock_moved,
     f.BoxLost: box_lost,
     f.BoxBack: box_back,
+    f.FolderLost: folder_lost,
+    f.FolderBack: folder_back,
     f.TaskStarted: requests.task_started,
     f.StopAsked: requests.stop_asked,
     f.Answered: answered,

@@ -21,6 +21,7 @@ _SENTENCES: Final = {
     "time_passed": "a deadline came",
     "box_lost": "{box} is lost: {why}",
     "box_back": "{box} answers again",
+    "folder_lost": "the task's folder {path} {why}",
     "brief_changed": "task.md was edited",
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
@@ -95,6 +96,10 @@ def _moved(fact: dict[str, Any]) -> str:
     return f"asleep for {fact.get('slept', 0):.0f} s, the clock set by {fact.get('put', 0):.0f} s"
 
 
+def _back(fact: dict[str, Any]) -> str:
+    return str(fact.get("mended") or "the task's folder is there again")
+
+
 def _spawned(fact: dict[str, Any]) -> str:
     return f"the user asked for the agent {(fact.get('agent') or {}).get('name')}"
 
@@ -164,6 +169,7 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "event_landed": _told,
     "usage_seen": _used,
     "clock_moved": _moved,
+    "folder_back": _back,
     "spawn_asked": _spawned,
 }
 """Facts of which more than their own fields must be weighed."""

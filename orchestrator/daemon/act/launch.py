@@ -15,6 +15,7 @@ from uuid import UUID, uuid5
 
 from orchestrator import places
 from orchestrator.daemon.act.finish import bring_judged
+from orchestrator.daemon.folder import make_run_folders
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.daemon.transcripts import remembered
 from orchestrator.daemon.world import (
@@ -75,6 +76,9 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
     step, agent = state.steps[run.step], state.agents.get(run.agent)
     if agent is None:
         raise Refused(f"there is no agent named {run.agent}: run `task setup-agents` or add its definition")
+    if run.purpose is Purpose.WORK and run.order not in state.orders:
+        # It has reported, and a power cut took what told of its life.
+        raise Refused(f"its order {run.order} is closed already")
     world.files.make_folder(folder)
     there = _there(world, state, run, where)
     workspace = _workspace(world, state, step, run, where)
@@ -141,8 +145,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
     seen = there.where
     folder = places.run_home(seen.home, run.id)
     order_file = places.run_order(folder)
-    world.files.make_folder(places.artifacts(where.task, agent.artifact_folder), 0o755)
-    world.files.make_folder(places.scratchpad(where.task, run.instance), 0o755)
+    make_run_folders(world.files, where.task, agent, run)
     assignment = _assignment(state, run, step, agent, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
