@@ -111,6 +111,16 @@ def _reports_in_two_halves(agent: Agent, report: Report) -> Naps:
     agent.put(path, data, counts=True)
 
 
+def _saves_it_under_another_name(agent: Agent, report: Report) -> Naps:
+    """Save it as editors and scripts do, and take time until it has its name."""
+    path, data = agent.rendered(report)
+    saved = path.with_name(f"{path.name}.tmp.1")
+    agent.desk.write(saved, data)
+    yield agent.random.uniform(0, 5 * MINUTE)
+    agent.desk.files.delete(saved)
+    agent.put(path, data, counts=True)
+
+
 def _names_no_run(agent: Agent, report: Report) -> Naps:
     yield from _hands_in(agent, replace(report, run=None, in_reply_to=None))
 
@@ -172,6 +182,7 @@ def _scribbles(agent: Agent, report: Report) -> Naps:
 ODD: Final = (
     _says_in_between,
     _reports_in_two_halves,
+    _saves_it_under_another_name,
     _names_no_run,
     _reports_again_and_again,
     _writes_it_again_in_place,
