@@ -160,6 +160,13 @@ class Agent:
             self.desk.workspaces.work(tree, "all that I could do", "made.txt", makes=True)
         return True
 
+    def starts_over(self) -> None:
+        """Make a folder in the place of the tree, as who takes the tree away."""
+        if (tree := self._tree()) is not None:
+            self.desk.workspaces.lose(tree.path)
+            self.desk.vanished.add(tree.path)
+            self.desk.workspaces.work(tree, "all that I could do", "made.txt", makes=True)
+
     def write_late(self) -> None:
         """Write into the tree as something does that the run left behind; nothing, where the tree is gone."""
         if (tree := self._tree()) is not None:

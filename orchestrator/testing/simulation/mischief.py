@@ -291,6 +291,14 @@ def _forgets_what_counts(agent: Agent) -> Life:
     return 0
 
 
+def _loses_its_tree(agent: Agent) -> Life:
+    """Take away the worktree, make a folder in its place with one file in it, and hand that in."""
+    yield from agent.works()
+    agent.starts_over()
+    yield from _hands_in(agent, agent.report())
+    return 0
+
+
 def _is_blocked(agent: Agent) -> Life:
     yield agent.random.uniform(1, 30) * MINUTE
     report = replace(agent.report(), status=ReportStatus.BLOCKED, blockers="There is no key.")
@@ -336,6 +344,7 @@ BAD: Final = (
     _says_nonsense,
     _says_two_things_at_once,
     _forgets_what_counts,
+    _loses_its_tree,
     _is_blocked,
     _wants_a_review,
     _dies_in_mid_word,
