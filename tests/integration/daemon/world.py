@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from orchestrator.daemon.segments import segments, unpacked
+from tests.cgroups import remove_groups
 from tests.polling import wait_until
 from tests.tmux_server import TmuxSocket
 
@@ -377,6 +378,7 @@ class World:
     def end(self) -> None:
         """End everything that was started here, and remove the folders."""
         self.end_processes()
+        remove_groups(self.state)
         shutil.rmtree(self.root, ignore_errors=True)
 
     def end_processes(self) -> None:
