@@ -173,8 +173,16 @@ def remove_group(cgroup: Path) -> None:
 
 
 def _left(census: Census, signs: Signs) -> list[Row]:
-    """Return what is left but for the leader of the session, which ends with its launcher."""
-    return [row for row in census.of(signs) if row.process.pid not in {signs.launcher.pid, signs.session}]
+    """Return what is left but for the leader of the session, which ends with its launcher after it has tidied up.
+
+    What the leader starts for that ends by itself. Nothing else is its child: orphans never become that.
+    """
+    ours = {signs.launcher.pid, signs.session} - {0}
+    return [
+        row
+        for row in census.of(signs)
+        if row.process.pid not in ours and (row.parent or None) != signs.session
+    ]
 
 
 def _mark_in(environment: bytes) -> bytes:

@@ -13,6 +13,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.consulting import PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event
+from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import Report
 from orchestrator.model.permission import Judgement
 from orchestrator.model.run import Delivery, Exit, Leftover, Sight
@@ -105,12 +106,16 @@ class RunLeft:
 
 @dataclass(frozen=True, slots=True)
 class RunGone:
-    """Nothing of a run lives any more, and its folders were scanned after that (law 5)."""
+    """Nothing of a run lives any more, and its folders were scanned after that (law 5).
+
+    `lines` are the last lines that its program printed: cleaned, masked and few.
+    """
 
     at: float
     nonce: str
     run: str
     exit: Exit
+    lines: tuple[str, ...] = ()
     kind: Literal["run_gone"] = "run_gone"
 
 
@@ -162,6 +167,37 @@ class WorkCommitted:
     lost: str = ""
     kept: str = ""
     kind: Literal["work_committed"] = "work_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkInspected:
+    """Whether a step changed anything in the tree `where`, which is not the task's own.
+
+    `changed` is None where that cannot be seen, as for a folder that is no git repository; or it could not be asked
+    now, for `reason`.
+    """
+
+    at: float
+    nonce: str
+    step: str
+    attempt: int
+    where: str = ""
+    changed: bool | None = None
+    reason: str = ""
+    kind: Literal["work_inspected"] = "work_inspected"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceResolved:
+    """What the references in a step's evidence point at was looked up; or it could not be, for `reason`."""
+
+    at: float
+    nonce: str
+    step: str
+    attempt: int
+    found: tuple[Resolution, ...] = ()
+    reason: str = ""
+    kind: Literal["evidence_resolved"] = "evidence_resolved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +438,8 @@ Fact: TypeAlias = (
     | LaunchFailed
     | TreeVanished
     | WorkCommitted
+    | WorkInspected
+    | EvidenceResolved
     | WorkMerged
     | CheckedIn
     | Looked

@@ -39,8 +39,14 @@ def leaves_a_tree(config: Config, agent: str) -> bool:
 
 
 def makes_ready(state: PMState, step: Step, purpose: Purpose) -> bool:
-    """Tell whether a run of a step begins in a clean tree: it looks at the tip, or is the one that does the work."""
-    if not step.workspace or step.keep_tree or place_of(state.brief.config, step.agent) is not None:
+    """Tell whether a run of a step begins in a clean tree, and not in what an earlier one left in it."""
+    goes_on = step.keep_tree or (step.carries and not step.starts_from)
+    return not goes_on and begins_work(state, step, purpose)
+
+
+def begins_work(state: PMState, step: Step, purpose: Purpose) -> bool:
+    """Tell whether a run of a step looks at the tip of the branch, or is the first of those that do its work."""
+    if not step.workspace or place_of(state.brief.config, step.agent) is not None:
         return False
     agent = state.agents.get(step.agent)
     first = purpose is Purpose.CHECK or agent is None or not agent.check

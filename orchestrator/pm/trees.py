@@ -40,7 +40,7 @@ def begin_again(draft: Draft, step: str, how: str) -> None:
     losses = here.tally.losses + 1
     draft.change(StepTallied(step, replace(here.tally, losses=losses)))
     if losses > draft.limits.losses:
-        draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
+        draft.change(StepMoved(step, StepState.FAILED, draft.at, how, anew=True))
         ask(
             draft,
             step,
@@ -48,7 +48,7 @@ def begin_again(draft: Draft, step: str, how: str) -> None:
         )
     else:
         later = rested_at(draft, losses)
-        draft.change(StepMoved(step, StepState.PENDING, draft.at, how, not_before=later))
+        draft.change(StepMoved(step, StepState.PENDING, draft.at, how, not_before=later, anew=True))
 
 
 def launched_without_a_tree(draft: Draft, fact: LaunchFailed, step: str) -> None:
@@ -56,7 +56,7 @@ def launched_without_a_tree(draft: Draft, fact: LaunchFailed, step: str) -> None
     here = draft.step(step)
     draft.notice(f"{here.agent} cannot go on with '{here.title}': {fact.reason}")
     if here.judges:
-        reject(draft, step, f"{fact.reason}. Do it again")
+        reject(draft, step, f"{fact.reason}. Do it again", carries=False)
     else:
         _tell_the_next(draft, step, fact.reason)
         begin_again(draft, step, fact.reason)
@@ -68,7 +68,7 @@ def commit_found_no_tree(draft: Draft, fact: WorkCommitted) -> None:
     found = f" What was found there is kept as {fact.kept}." if fact.kept else ""
     draft.notice(f"the work of {fact.step} was not committed: {fact.lost}.{found}")
     again = f"{fact.lost}, so that the work cannot be taken.{found} Do it again, in the worktree that you work in now."
-    reject(draft, here.id, again)
+    reject(draft, here.id, again, carries=False)
 
 
 def _tell_the_next(draft: Draft, step: str, reason: str) -> None:

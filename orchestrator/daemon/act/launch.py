@@ -15,6 +15,7 @@ from uuid import UUID, uuid5
 
 from orchestrator import places
 from orchestrator.daemon.act.finish import bring_judged
+from orchestrator.daemon.act.inspect import look_ahead
 from orchestrator.daemon.folder import make_run_folders
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.daemon.transcripts import remembered
@@ -31,12 +32,14 @@ from orchestrator.daemon.world import (
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
 from orchestrator.formats.preamble import preamble
+from orchestrator.formats.text import local_time
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
-from orchestrator.pm.places import makes_ready
+from orchestrator.pm.places import begins_work, makes_ready
 from orchestrator.ports.host import LaunchSpec, Standing
+from orchestrator.ports.workspaces import TreeLost
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.environment import Assignment, passed, run_environment
@@ -53,6 +56,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
+
+KEPT_NAMED: Final = 5
+"""How many refs that keep earlier work an order names, the newest first."""
 
 CLAIM_PATIENCE: Final = 0.5
 CLAIM_LOOK: Final = 0.001
@@ -122,14 +128,23 @@ def _there(world: World, state: PMState, run: Run, where: Places) -> There:
 def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places) -> Path:
     """Return the folder that a run works in, made ready if the run may still change nothing in it."""
     tree = worked_in(state, run, where)
-    if tree is None:
-        return workspace_of(state, run, where)
     launched = world.files.entry(places.run_home(where.home, run.id) / LAUNCHED) is not None
-    if launched or not makes_ready(state, step, run.purpose):
+    if tree is None:
+        if Gate.CHANGED in step.gates and not launched:
+            look_ahead(world, state, step, run, where)
+        return workspace_of(state, run, where)
+    if launched or not begins_work(state, step, run.purpose):
         if not launched:
             bring_judged(world, state, step, tree)
         return world.workspaces.where(tree)
-    return world.workspaces.prepare(tree, step.attempt)
+    if not makes_ready(state, step, run.purpose):
+        try:
+            return world.workspaces.where(tree)
+        except TreeLost:
+            if tree.name in world.workspaces.remains(where.code, where.trees, state.branch):
+                raise
+            # It was never made: its step came no further than to its first launch.
+    return world.workspaces.prepare(tree, step.attempt, step.starts_from)
 
 
 def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
@@ -273,8 +288,29 @@ def _publish_order(
         gates=state.steps[run.step].gates,
         criteria=state.brief.criteria,
         definition=agent.prompt,
+        earlier=_earlier_work(world, state, run, where),
     )
     return _kept(world, where, run, text)
+
+
+def _earlier_work(world: World, state: PMState, run: Run, where: Places) -> str:
+    """Say where work of earlier tries lies: in the tree, or on the refs that keep what was taken out of it."""
+    step = state.steps[run.step]
+    tree = worked_in(state, run, where)
+    if tree is None or tree.detached or run.far or Gate.COMMIT not in step.gates:
+        return ""
+    lines = []
+    if step.keep_tree or step.carries:
+        lines.append(
+            "Your working directory begins with the work of the last try, uncommitted: see `git diff`."
+        )
+    kept = world.workspaces.kept(tree)[:KEPT_NAMED]
+    if kept:
+        lines.append(
+            "Work of earlier tries that is not in your working directory is kept. Take what is of use:"
+        )
+        lines += [f"- {local_time(each.at)}: `git diff HEAD {each.ref}`" for each in kept]
+    return "\n".join(lines)
 
 
 def _kept(world: World, where: Places, run: Run, text: str) -> str:

@@ -10,7 +10,7 @@ from orchestrator.model.facts import LaunchFailed, TreeVanished, WorkCommitted
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
-from orchestrator.model.task import Place, WorkspaceKind
+from orchestrator.model.task import AfterRejections, Place, WorkspaceKind
 from orchestrator.pm.places import life_of
 from tests.unit.pm.story import Story
 
@@ -160,7 +160,9 @@ def test_what_was_not_found_is_done_again_and_what_was_is_named(story: Story) ->
     assert any("refs/tasks/task/demo/a/1-1" in notice for notice in story.state.notices)
 
 
-def test_it_has_the_bound_of_what_is_rejected(story: Story) -> None:
+def test_it_has_the_bound_of_what_is_rejected() -> None:
+    asks = AfterRejections.ASK
+    story = Story(workspace=WorkspaceKind.WORKTREE, after_rejections=asks).planned("a")
     for _ in range(story.limits.rejections):
         hands_in(story)
     assert "/trees/a is gone" in story.question().text
@@ -184,6 +186,33 @@ def test_who_was_to_go_on_there_begins_again(story: Story) -> None:
     assert life(story, "dev:a") == 2
     assert not story.run_of("dev:a").resumes
     assert "is gone" in story.order_of("dev:a").instructions
+
+
+def test_an_attempt_that_lost_what_it_went_on_with_begins_clean(story: Story) -> None:
+    """Work that was in no commit, and was to be gone on with in the next attempt, is looked for once."""
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key at all")
+    story.answers(story.question().id, "retry")
+    assert story.step("dev:a").carries
+    before = life(story, "dev:a")
+    fails_to_launch(story, "dev:a")
+    story.passes(story.limits.longest_pause)
+    assert (life(story, "dev:a"), story.step("dev:a").tally.losses) == (before + 1, 1)
+    assert not story.run_of("dev:a").resumes
+    assert "is gone" in story.order_of("dev:a").instructions
+
+
+def test_the_commit_that_an_attempt_starts_from_outlasts_its_tree(story: Story) -> None:
+    story.does("dev:a")
+    story.does("test:a", verdict=Verdict.REJECTED, completed="no")
+    commit = story.step("dev:a").starts_from
+    assert commit
+    story.comes_alive("dev:a")
+    vanishes(story, "dev:a")
+    story.ends("dev:a", Exit(signal=15))
+    story.passes(story.limits.longest_pause)
+    assert story.step("dev:a").starts_from == commit
+    assert story.run_of("dev:a").live
 
 
 def test_work_that_was_to_be_judged_there_is_done_again() -> None:
