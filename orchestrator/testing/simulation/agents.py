@@ -140,6 +140,13 @@ class Agent:
         return self.desk.clone if self.told["STEP"].startswith("dev") else None
 
     @property
+    def _shared(self) -> Path | None:
+        """The user's own tree, if this run writes in it; None if it only reads, has a tree of its own or is on a box."""
+        path = Path(self.told["WORKSPACE"])
+        writes = self.told["STEP"].startswith("dev") and not self.desk.box
+        return path if writes and "worktrees" not in path.parts else None
+
+    @property
     def _work(self) -> tuple[str, str]:
         name = self.told["SUBTASK"] or self.told["STEP"]
         return f"{name}.txt", f"{name}, attempt {self.told['ATTEMPT']}"
@@ -151,6 +158,9 @@ class Agent:
         if (clone := self._clone) is not None:
             name, text = self._work
             clone.commit(self.told["WORKSPACE"], self.told["BRANCH"], self.told["BASE"], text, name)
+        if (shared := self._shared) is not None:
+            name, text = self._work  # all tasks have one tree: what one wrote, another writes otherwise
+            self.desk.workspaces.shared.setdefault(shared, {})[name] = f"{text}, {self.process.run}"
 
     def _is_without(self, tree: Tree) -> bool:
         """Tell whether somebody took the tree away; then the agent may make a folder in its place, and a file in it."""
