@@ -141,7 +141,7 @@ class Agent:
 
     @property
     def _shared(self) -> Path | None:
-        """The user's own tree, if this run writes in it; None if it only reads, has a tree of its own or is on a box."""
+        """The user's own tree, if this run writes in it: it may only read, have a tree of its own, or be on a box."""
         path = Path(self.told["WORKSPACE"])
         writes = self.told["STEP"].startswith("dev") and not self.desk.box
         return path if writes and "worktrees" not in path.parts else None
