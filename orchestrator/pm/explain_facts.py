@@ -25,6 +25,7 @@ _SENTENCES: Final = {
     "brief_changed": "task.md was edited",
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
+    "rebase_asked": "the user asked for the work to stand upon {base}",
     "intruded": "{name} was found and is not obeyed: {reason}",
     "told": "{action} is in the spool of news",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
@@ -127,6 +128,11 @@ def _back(fact: dict[str, Any]) -> str:
     return str(fact.get("mended") or "the task's folder is there again")
 
 
+def _rebased(fact: dict[str, Any]) -> str:
+    reason = fact.get("reason")
+    return f"the task's branch could not be moved: {reason}" if reason else "the task's branch was moved"
+
+
 def _spawned(fact: dict[str, Any]) -> str:
     return f"the user asked for the agent {(fact.get('agent') or {}).get('name')}"
 
@@ -200,5 +206,6 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "clock_moved": _moved,
     "folder_back": _back,
     "spawn_asked": _spawned,
+    "rebased": _rebased,
 }
 """Facts of which more than their own fields must be weighed."""

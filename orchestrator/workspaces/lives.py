@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.model.errors import Unavailable
@@ -20,6 +21,13 @@ def lives_of(repository: Repository, tree: Tree) -> Iterator[Path]:
     for path in sorted(there | set(registered_beneath(repository, tree.root))):
         if tree.is_life(path.name):
             yield path
+
+
+def last_life(tree: Tree) -> Tree:
+    """Return a tree in the last of its lives that lies there; its first if none does."""
+    there = tree.root.iterdir() if tree.root.is_dir() else iter(())
+    lives = [path.name.partition(".")[2] for path in there if tree.is_life(path.name)]
+    return replace(tree, life=max((int(life or 1) for life in lives), default=1))
 
 
 def leave_earlier_lives(repository: Repository, tree: Tree, attempt: int, tip: str) -> None:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
     from orchestrator.ports.boxes import Guest
     from orchestrator.ports.clock import Clock
+    from orchestrator.ports.workspaces import Tree
     from orchestrator.runtimes import Runtime
 
 log = logging.getLogger(__name__)
@@ -136,6 +137,8 @@ def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places
     if launched or not begins_work(state, step, run.purpose):
         if not launched:
             bring_judged(world, state, step, tree)
+            if _is_over(world, state, step, tree):
+                return world.workspaces.prepare(tree, step.attempt)
         return world.workspaces.where(tree)
     if not makes_ready(state, step, run.purpose):
         try:
@@ -145,6 +148,17 @@ def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places
                 raise
             # It was never made: its step came no further than to its first launch.
     return world.workspaces.prepare(tree, step.attempt, step.starts_from)
+
+
+def _is_over(world: World, state: PMState, step: Step, tree: Tree) -> bool:
+    """Tell whether a step judges work that is on the task's branch, and whose tree was therefore taken away.
+
+    It is judged again at the tip of that branch, with all that came after it.
+    """
+    judged = state.steps.get(step.judges)
+    if judged is None or not judged.commit or world.files.entry(tree.path) is not None:
+        return False
+    return world.workspaces.holds(tree, judged.commit)
 
 
 def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
