@@ -18,6 +18,11 @@ class Limits:
     for a limit of use is tried again when that ends, or after `limit_pause` and longer, `limits` times in a row; for an
     overload after `overload_pause` and longer, `overloads` times; with a full context `contexts` times.
 
+    A program that keeps records and waits for the model is looked at after a third of `stall` without a record, an
+    event or a token on its screen, and is ended after `stall`; `stalls` others go on after it, the later ones with an
+    empty conversation. After `repeats` calls in a row that brought back what they had often brought back before an
+    agent is told so; after as many more another one begins anew, up to `repetitions` of them.
+
     A box that does not answer is waited for; after `unreachable` a person is asked whether to go on with that. So is
     one about a run that was told to end, and is not known to be gone after `unended`.
 
@@ -43,6 +48,10 @@ class Limits:
     losses: int = 20
     asks: int = 1
     receipt: float = 120.0
+    stall: float = 450.0
+    stalls: int = 5
+    repeats: int = 12
+    repetitions: int = 1
     limits: int = 40
     limit_pause: float = 300.0
     overloads: int = 12

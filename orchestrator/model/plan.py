@@ -53,6 +53,8 @@ class Tally:
     limits: int = 0
     overloads: int = 0
     contexts: int = 0
+    stalls: int = 0
+    repetitions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

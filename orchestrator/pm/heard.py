@@ -17,11 +17,20 @@ if TYPE_CHECKING:
 
 
 def told(
-    draft: Draft, run: Run, fact: EventLanded, turn: Turn, evidence: str, *, waits: bool = False
+    draft: Draft,
+    run: Run,
+    fact: EventLanded,
+    turn: Turn,
+    evidence: str,
+    *,
+    waits: bool = False,
+    alive: bool = True,
 ) -> None:
-    """Take note of an event: what is believed of its run now, and by what."""
+    """Take note of an event: what is believed of its run now, and by what. Not `alive`: its model does not answer."""
     event = fact.event
-    draft.change(RunTold(run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits))
+    draft.change(
+        RunTold(run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits, alive)
+    )
 
 
 def answer(draft: Draft, run: Run, name: str, reply: Reply) -> None:

@@ -11,8 +11,10 @@ from orchestrator.pm.advance import ACTIVE, close_order, open_work
 from orchestrator.pm.asking import withdraw
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
+from orchestrator.pm.repetition import begin_anew
 from orchestrator.pm.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
+from orchestrator.pm.stalls import stalled
 from orchestrator.pm.step_changes import StepChecked, StepMoved
 
 if TYPE_CHECKING:
@@ -145,6 +147,10 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
         silent(draft, run.step, "took longer than a run may")
     elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
         silent(draft, run.step, "was ended by the PM")
+    elif run.ending in {Ending.STALLED, Ending.UNASKED} and draft.state.state in ACTIVE:
+        stalled(draft, run, was_quiet or "told nothing for too long")
+    elif run.ending is Ending.REPEATING and draft.state.state in ACTIVE:
+        begin_anew(draft, run)
     else:
         kept = run.ending is Ending.BUDGET  # it goes on with the conversation, and so with the work
         draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended", keep_tree=kept))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, Reply
 from orchestrator.model.usage import Read
@@ -123,6 +124,25 @@ class Metered(Protocol):
 
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what a transcript tells, given its bytes from `before.offset` on. Never raises."""
+        ...
+
+
+@runtime_checkable
+class Traced(Protocol):
+    """A runtime whose program records its turns as they go: what it is at, and what came of it."""
+
+    def records(self, line: bytes) -> list[Record]:
+        """Return what one whole line of its transcript tells. Never raises."""
+        ...
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """A runtime of whose turns a plugin or hook of ours keeps the records, in the run's own folder."""
+
+    @property
+    def recorded(self) -> str:
+        """The name of that file."""
         ...
 
 

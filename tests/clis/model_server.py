@@ -24,6 +24,8 @@ from tests.clis.model_request import Conversation, Json, ModelRequest
 Script = Callable[[ModelRequest], Answer]
 
 LOOPBACK: Final = "127.0.0.1"
+PING_EVERY: Final = 5.0
+"""Seconds between two signs of life of a stream that says nothing more."""
 
 
 def aside(_request: ModelRequest) -> Answer:
@@ -203,14 +205,20 @@ class _Handler(BaseHTTPRequestHandler):
         for frame in frames if reply.then is Then.END else frames[: max(1, len(frames) // 2)]:
             if self._pause(reply.pace):
                 return
-            self.wfile.write(f"{len(frame):x}\r\n".encode() + frame + b"\r\n")
+            self._chunk(frame)
         match reply.then:
             case Then.END:
                 self.wfile.write(b"0\r\n\r\n")
             case Then.HANG:
                 self._hang()
+            case Then.PING:
+                while not self._pause(PING_EVERY):
+                    self._chunk(dialect.PING)
             case Then.DROP:
                 self._drop()
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def _pause(self, seconds: float) -> bool:
         """Wait, and return whether the server is closing."""

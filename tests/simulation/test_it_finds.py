@@ -229,7 +229,7 @@ def forgets_the_pauses(patch):
 def ends_without_a_look(patch):
     """A run that gave no sign for a while is taken for hung, whatever it does."""
     patch.setattr(task, "signs_of_work", lambda *_: {})
-    patch.setattr(silence, "found", lambda run, sight, limits: Quiet.HUNG)
+    patch.setattr(silence, "found", lambda *_: Quiet.HUNG)
 
 
 def types_twice(patch):

@@ -11,6 +11,7 @@ from tests.clis.dialects.wire import Refusal, sse, tokens_of
 from tests.clis.model_request import Conversation, Json, Message, ModelRequest, ToolResult
 
 NAME = "anthropic"
+PING = sse({"type": "ping"}, "ping")
 MODELS = ("claude-sonnet-4-5", "claude-opus-4-5", "claude-haiku-4-5")
 
 _REFUSALS = {
@@ -91,11 +92,11 @@ def frames(reply: Reply, request: ModelRequest) -> Iterator[bytes]:
         block = _block(part, request, place)
         if isinstance(part, Text):
             yield _event("content_block_start", index=place, content_block=block | {"text": ""})
-            for piece in pieces(part.text):
+            for piece in pieces(part.text, reply.cuts):
                 yield _event("content_block_delta", index=place, delta={"type": "text_delta", "text": piece})
         else:
             yield _event("content_block_start", index=place, content_block=block | {"input": {}})
-            for piece in pieces(json.dumps(block["input"])):
+            for piece in pieces(json.dumps(block["input"]), reply.cuts):
                 delta = {"type": "input_json_delta", "partial_json": piece}
                 yield _event("content_block_delta", index=place, delta=delta)
         yield _event("content_block_stop", index=place)

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 
 from tests.clis.answers import Fault, Part, Reply, Text, ToolCall, Trouble, pieces
-from tests.clis.dialects.wire import Refusal, sse, tokens_of
+from tests.clis.dialects.wire import COMMENT, Refusal, sse, tokens_of
 from tests.clis.model_request import Conversation, Json, Message, ModelRequest, ToolResult
 
 NAME = "gemini"
+PING = COMMENT
 MODELS = ("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite")
 
 _PATH = re.compile(r"/v1(?:beta|alpha)?/models/(?P<model>[^:/]+):(?P<verb>\w+)")
@@ -89,7 +90,7 @@ def whole(reply: Reply, request: ModelRequest) -> Json:
 def frames(reply: Reply, request: ModelRequest) -> Iterator[bytes]:
     for part in reply.parts:
         if isinstance(part, Text):
-            for piece in pieces(part.text):
+            for piece in pieces(part.text, reply.cuts):
                 yield sse(_response(reply, request, [Text(piece)], ends=False))
         else:
             yield sse(_response(reply, request, [part], ends=False))

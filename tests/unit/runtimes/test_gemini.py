@@ -19,6 +19,7 @@ from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.gemini import DEFAULTS, GATE, ORDER, POLICY, SETTINGS, START, TRUST, Gemini
 from orchestrator.runtimes.gemini_chat import said_once
+from orchestrator.runtimes.hooks import CAUTION
 from orchestrator.runtimes.screens import Shows, dialog_on, shown_on
 from tests.unit.runtimes.captured import WORK, captured, screens
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
@@ -138,7 +139,9 @@ def test_its_model_is_the_definitions() -> None:
 
 
 def test_the_gate_stands_ahead_of_every_tool_that_does_something() -> None:
-    (gate,) = laid(SETTINGS)["hooks"]["BeforeTool"]
+    gate, caution = laid(SETTINGS)["hooks"]["BeforeTool"]
+    assert caution["hooks"][0]["command"] == f"sh {SPAWN.folder / CAUTION}"
+    assert "matcher" not in caution
     assert gate["hooks"][0]["command"] == f"sh {SPAWN.folder / GATE}"
     for tool in (
         "write_file",
