@@ -148,10 +148,13 @@ class Run:
     `resumes` is the run whose work it goes on with. `session` is by what its program resumes the conversation, which
     is `spent` when it grew too long, `delivery` what became of its order where the program tells, `heard` are the
     newest events that were taken, by name, `told_at` is when the last one was, and `waits_for` the one that waits for
-    an answer. What is believed of its turn is so since `turn_since`. `looked_at`, `looks` and `quiet` are of the looks
-    since its last progress, `nudges` counts what was typed to it, `cpu` and `printed` are those of the last look, and
-    `said` what its screen said at `said_at`. `ending_at` is when it was told to end, 0 if an older version told it.
-    `usage` is what its program told of tokens and money; `lasted` how many seconds it lived, once it is gone.
+    an answer. What is believed of its turn is so since `turn_since`.
+
+    `looked_at` is of its last look, `watched_at` of the last one for its silence; `looks` counts those since its last
+    progress, `quiet` is what the last one found, `cpu` and `printed` what it had used and printed by then. What its
+    screen said at `said_at` is known again by `said`. `nudges` counts what was typed to it. `ending_at` is when it was
+    told to end, 0 if an older version told it. `usage` is what its program told of tokens and money; `lasted` how many
+    seconds it lived, once it is gone.
 
     By the records that its program keeps: the `stage` of its turn, how many `records` there were, when the newest one
     came (`recorded_at`) and the newest that was no repetition (`novel_at`). `cautioned_at` is when it was last told
@@ -180,6 +183,7 @@ class Run:
     ending_at: float = 0.0
     resumes: str = ""
     looked_at: float = 0.0
+    watched_at: float = 0.0
     looks: int = 0
     quiet: Quiet | None = None
     nudges: int = 0

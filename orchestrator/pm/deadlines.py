@@ -111,7 +111,7 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
     unheard = run.receipts and run.delivery is None
     patience = min(limits.receipt, limits.silence) if unheard else limits.silence
     # What a look sees is held against what the one before saw: one right behind it would see nothing.
-    again = run.looked_at + (limits.look_again if run.looks else min(limits.look_again, patience))
+    again = run.watched_at + (limits.look_again if run.looks else min(limits.look_again, patience))
     silent = max(run.progress_at + patience, again)
     if run.quiet is Quiet.UNASKED:
         silent = run.looked_at + limits.receipt

@@ -186,6 +186,7 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
             since=run.since + by,
             progress_at=run.progress_at + by,
             looked_at=run.looked_at + by if run.looked_at else 0.0,
+            watched_at=run.watched_at + by if run.watched_at else 0.0,
             ending_at=run.ending_at + by if run.ending_at else 0.0,
             turn_since=run.turn_since + by if run.turn_since else 0.0,
             told_at=run.told_at + by if run.told_at else 0.0,

@@ -37,7 +37,7 @@ def answer(draft: Draft, run: Run, name: str, reply: Reply) -> None:
     """Have an event answered, and let its run no longer wait."""
     draft.act(Answer(id=draft.new_id("a"), run=run.id, name=name, reply=reply))
     if draft.state.runs[run.id].waits_for == name:
-        draft.change(RunAnswered(run.id))
+        draft.change(RunAnswered(run.id, draft.at))
 
 
 def answer_given(draft: Draft, fact: AnswerGiven) -> None:

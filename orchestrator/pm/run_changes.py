@@ -106,9 +106,10 @@ class RunTold:
 
 @dataclass(frozen=True, slots=True)
 class RunAnswered:
-    """A run no longer waits for an answer."""
+    """A run no longer waits for an answer. What it waited is not its model's time."""
 
     run: str
+    at: float = 0.0
     kind: Literal["run_answered"] = "run_answered"
 
 
@@ -222,7 +223,8 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
         case RunProgressed():
             return replace(was, progress_at=change.at, looks=0, quiet=None)
         case RunWatched():
-            return replace(was, looked_at=change.at, looks=was.looks + change.counts)
+            watched_at = change.at if change.counts else was.watched_at
+            return replace(was, looked_at=change.at, watched_at=watched_at, looks=was.looks + change.counts)
         case RunLooked():
             return replace(
                 was,
@@ -241,7 +243,7 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
         case RunTold():
             return _told(was, change)
         case RunAnswered():
-            return replace(was, waits_for="")
+            return replace(was, waits_for="", told_at=max(was.told_at, change.at))
         case RunDelivered():
             return replace(was, delivery=change.delivery)
         case RunSpent():
@@ -292,7 +294,7 @@ def _traced(was: Run, change: RunTraced) -> Run:
     )
     if not change.evidence:
         return now
-    return replace(now, turn=Turn.BUSY, evidence=change.evidence, turn_since=change.at, quiet=None, looks=0)
+    return replace(now, turn=Turn.BUSY, evidence=change.evidence, turn_since=change.at, quiet=None)
 
 
 def _told(was: Run, change: RunTold) -> Run:

@@ -109,6 +109,7 @@ def _past(run: Run) -> Run:
         exit=_alike(run.exit),
         progress_at=0.0,
         looked_at=0.0,
+        watched_at=0.0,
         looks=0,
         quiet=None,
         cpu=None,

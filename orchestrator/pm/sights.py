@@ -57,7 +57,7 @@ def found(run: Run, sight: Sight | None, limits: Limits, at: float, longest: flo
         return Quiet.UNASKED if sight.asks and run.delivery is not None else Quiet.DIALOG
     if for_model:
         return stalls.found(run, sight, longest, at)
-    return _of_records(run, limits, at) or _of_output(run, sight, limits)
+    return _of_records(run, limits, at) or _of_output(run, sight, limits, at)
 
 
 def evidence_of(quiet: Quiet, sight: Sight, run: Run) -> str:
@@ -90,8 +90,8 @@ def _of_records(run: Run, limits: Limits, at: float) -> Quiet | None:
     return Quiet.REPEATING if run.recorded_at > run.progress_at else None
 
 
-def _of_output(run: Run, sight: Sight, limits: Limits) -> Quiet:
-    if sight.said and not run.said:
+def _of_output(run: Run, sight: Sight, limits: Limits, at: float) -> Quiet:
+    if sight.said and not (run.said and at >= run.said_at + limits.stall / stalls.LOOKS):
         return Quiet.UNSURE
     new = stalls.says_more(run.said, sight.said) if sight.said else sight.fresh
     if new and sight.printed > run.printed:

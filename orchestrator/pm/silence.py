@@ -125,7 +125,10 @@ def _take(draft: Draft, run: Run, quiet: Quiet, sight: Sight | None, reason: str
     evidence = evidence_of(quiet, seen, run)
     if quiet is Quiet.UNKNOWN:
         evidence = f"could not be looked at: {reason or 'no reason given'}"
-    told = RunLooked(run.id, quiet, _TURNS[quiet], evidence, draft.at, seen.cpu, seen.printed, seen.said)
+    # What it used and printed is held against what it had when it was last looked at for its silence.
+    counts = run.watched_at == run.looked_at
+    cpu, printed = (seen.cpu, seen.printed) if counts else (run.cpu, run.printed)
+    told = RunLooked(run.id, quiet, _TURNS[quiet], evidence, draft.at, cpu, printed, seen.said)
     draft.change(told)
     again = quiet is Quiet.UNASKED and run.quiet is not Quiet.UNASKED
     if not again:  # what a dialog stands for may just be being told: it is looked at once more

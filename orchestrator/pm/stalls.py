@@ -68,7 +68,7 @@ def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
     evidence = ""
     if stage is Stage.TOOL and run.stage is not Stage.TOOL:
         evidence = f"runs a tool since {clock(recorded_at)}, by its records: {seen.tool}"
-    elif grew and (run.quiet is not None or run.stage is Stage.TOOL):
+    elif grew and (_contradicts(run, seen) or run.stage is Stage.TOOL):
         evidence = f"went on at {clock(recorded_at)}, by its records"
     if grew or stage is not run.stage:
         traced = RunTraced(run.id, fact.at, stage, seen.records, recorded_at, novel_at, evidence)
@@ -89,7 +89,7 @@ def tells_more(state: PMState, limits: Limits, run: Run, seen: Activity, at: flo
     if run.ending is not Ending.NOT or run.reported_at is not None:
         return False
     news = seen.records != run.records or _believed(state, limits, run, seen, at) is not run.stage
-    shown = run.quiet is not None or run.stage in {Stage.TOOL, Stage.UNKNOWN}
+    shown = _contradicts(run, seen) or run.stage in {Stage.TOOL, Stage.UNKNOWN}
     due = at >= due_at(state, limits, run)
     return (news and bool(seen.records) and (shown or due)) or repeats(run, seen, limits)
 
@@ -160,6 +160,11 @@ def stalled(draft: Draft, run: Run, how: str) -> None:
     later = draft.at + pause
     moved = StepMoved(run.step, StepState.PENDING, draft.at, how, not_before=later, keep_tree=True)
     draft.change(moved)
+
+
+def _contradicts(run: Run, seen: Activity) -> bool:
+    """Tell whether more records show that what a look had found holds no more; more of the same does not."""
+    return run.quiet is not None and (run.quiet is not Quiet.REPEATING or seen.novel_at > run.novel_at)
 
 
 def _believed(state: PMState, limits: Limits, run: Run, seen: Activity, at: float) -> Stage:

@@ -185,6 +185,8 @@ class Gemini:
                 "sessionRetention": {"enabled": False},
             },
             "billing": {"overageStrategy": "never"},
+            # It would ask at its screen, where nobody answers; the PM sees to that itself.
+            "model": {"disableLoopDetection": True},
             "hooks": hooks,
             "hooksConfig": {"enabled": True, "disabled": [], "notifications": False},
             "security": {"disableAlwaysAllow": True, "environmentVariableRedaction": redaction},

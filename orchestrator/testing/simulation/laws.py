@@ -154,6 +154,8 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("limited", tally.limits, limits.limits + 1),
         ("overloaded", tally.overloads, limits.overloads + 1),
         ("full", tally.contexts, limits.contexts + 1),
+        ("stalled", tally.stalls, limits.stalls + 1),
+        ("gone round in circles", tally.repetitions, limits.repetitions + 1),
     ):
         if count > most:
             yield f"{step.id} was {what} {count} times, and {most} is the bound"

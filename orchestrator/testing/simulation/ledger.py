@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Ledger:
     """Counts by run, question or handoff.
 
-    `silenced` are the runs that were ended for their silence, `buried` those that are gone: both are taken from
-    here by whoever looks at them.
+    `silenced` are the runs that were ended for their silence, `stalled` those whose model did not answer, `buried`
+    those that are gone: they are taken from here by whoever looks at them.
     """
 
     limits: Limits
@@ -39,6 +39,7 @@ class Ledger:
     answered: Counter[str] = field(default_factory=Counter)
     merges: set[str] = field(default_factory=set)
     silenced: list[str] = field(default_factory=list)
+    stalled: list[str] = field(default_factory=list)
     buried: list[str] = field(default_factory=list)
     _rests: dict[str, float] = field(default_factory=dict)
     _evidence: Evidence = field(default_factory=Evidence)
@@ -86,6 +87,8 @@ class Ledger:
                 self._rests[step] = fact.at + self._pause(was.steps[step].tally, tally)
             case RunEnding(run=run, ending=Ending.SILENT):
                 self.silenced.append(run)
+            case RunEnding(run=run, ending=Ending.STALLED):
+                self.stalled.append(run)
             case c.QuestionAsked(question=question):
                 return _again(self.asked, question.id, "asked")
             case c.QuestionAnswered(question=answered):
