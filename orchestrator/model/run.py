@@ -152,9 +152,9 @@ class Run:
 
     `looked_at` is of its last look, `watched_at` of the last one for its silence; `looks` counts those since its last
     progress, `quiet` is what the last one found, `cpu` and `printed` what it had used and printed by then. What its
-    screen said at `said_at` is known again by `said`. `nudges` counts what was typed to it. `ending_at` is when it was
-    told to end, 0 if an older version told it. `usage` is what its program told of tokens and money; `lasted` how many
-    seconds it lived, once it is gone.
+    screen said at `said_at` is known again by `said`; it last said something else at `news_at`. `nudges` counts what
+    was typed to it. `ending_at` is when it was told to end, 0 if an older version told it. `usage` is what its program
+    told of tokens and money; `lasted` how many seconds it lived, once it is gone.
 
     By the records that its program keeps: the `stage` of its turn, how many `records` there were, when the newest one
     came (`recorded_at`) and the newest that was no repetition (`novel_at`). `cautioned_at` is when it was last told
@@ -200,6 +200,7 @@ class Run:
     told_at: float = 0.0
     said: str = ""
     said_at: float = 0.0
+    news_at: float = 0.0
     stage: Stage = Stage.UNKNOWN
     records: int = 0
     recorded_at: float = 0.0

@@ -120,6 +120,7 @@ def _past(run: Run) -> Run:
         told_at=0.0,
         said="",
         said_at=0.0,
+        news_at=0.0,
         stage=Stage.UNKNOWN,
         records=0,
         recorded_at=0.0,

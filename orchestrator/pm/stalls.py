@@ -132,7 +132,9 @@ def found(run: Run, sight: Sight | None, longest: float, at: float) -> Quiet:
         return Quiet.UNREPORTED
     if sight is not None and run.said_at >= run.heard_at and says_more(run.said, sight.said):
         return Quiet.ANSWERED
-    return Quiet.STALLED if at >= run.heard_at + longest else Quiet.WAITING
+    # What cannot be seen may have gone on since it was seen to.
+    since = run.heard_at if sight is not None and sight.said else max(run.heard_at, run.news_at)
+    return Quiet.STALLED if at >= since + longest else Quiet.WAITING
 
 
 def says_more(before: str, now: str) -> bool:

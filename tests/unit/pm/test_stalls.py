@@ -131,6 +131,18 @@ def test_a_screen_that_cannot_be_looked_at_does_not_hide_a_hang() -> None:
     assert story.is_stalled
 
 
+def test_an_answer_that_was_seen_to_grow_is_not_ended_because_it_cannot_be_seen_for_a_moment() -> None:
+    story = Told()
+    for tokens in range(8):
+        story.sees = replace(STILL, said=f"abc/{tokens}k")
+        story.passes(THIRD)
+    story.sees = None
+    story.passes(THIRD)
+    assert not story.is_stalled
+    story.passes(LIMITS.stall)
+    assert story.is_stalled
+
+
 def test_a_look_that_never_comes_back_does_not_hide_a_hang() -> None:
     story = Told()
     story.works = False
