@@ -21,7 +21,7 @@ task status NAME --json
                state: running waiting stopped complete failed
   steps[]      id agent title status attempts phase subtask since why
                status: pending working checking passed blocked failed set_aside
-  agents[]     name run agent step state turn evidence since host pane pid order
+  agents[]     name run agent step state turn evidence since turn_since host pane pid order
                tokens input output cached cost context window
                live runs, and the latest run of each agent
                state: starting alive gone unreachable unknown

@@ -1,30 +1,31 @@
-"""What grows while a CLI waits for its model, is told something, or runs a tool: `python -m tests.clis.growth CLI SCENE`.
+"""What grows while a CLI waits for its model, or runs a tool: `python -m tests.clis.growth CLI SCENE`.
 
 The CLI runs as its runtime launches it. Of each source it is printed at which seconds it grew: the requests to the
-model, what its hooks told, its transcript, and its screen, once as it is and once without what a clock or a spinner
-changes. The silences of the service are real ones, so a scene takes minutes.
+model, what its hooks told, its transcript, its terminal's log, and its screen without clocks and spinners. The silences
+of the service are real ones, so a scene takes minutes.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.launcher import PANE_LOG
 from orchestrator.runtimes.choice import RUNTIMES
+from orchestrator.runtimes.screens import said_on
+from tests.clis.album import FIXTURES, Album
 from tests.clis.answers import Answer, Hang, Reply, Text, Then, say
+from tests.clis.bench import Bench
 from tests.clis.hands import run, write
 from tests.clis.model_request import ModelRequest
 from tests.clis.model_server import Script
 from tests.clis.running import Running, a_running, allows
 from tests.clis.users import agent, variables
-
-_CLOCK: Final = re.compile(r"[\W\d_]+")
 
 
 def _words(count: int) -> str:
@@ -87,9 +88,12 @@ class Growth:
             moments.append(round(time.monotonic() - self.began))
         self.seen[source] = now, moments
 
+    def told(self) -> dict[str, str]:
+        return {source: _ranges(moments) for source, (_, moments) in self.seen.items()}
+
     def lines(self) -> Iterator[str]:
-        for source, (_, moments) in self.seen.items():
-            yield f"{source:12} {len(moments):4}  {_ranges(moments)}"
+        for source, moments in self.told().items():
+            yield f"{source:12}  {moments}"
 
 
 def _ranges(moments: list[int]) -> str:
@@ -107,21 +111,18 @@ def sizes(paths: set[str]) -> tuple[int, ...]:
     return tuple(Path(path).stat().st_size for path in sorted(paths) if Path(path).exists())
 
 
-def watch(here: Running, growth: Growth, seconds: float, screens: list[tuple[int, str]]) -> None:
+def watch(here: Running, growth: Growth, seconds: float, screens: dict[int, str]) -> None:
+    """Let a program work for some seconds, and look at each; `screens` are kept by the second."""
     pane = here.start("# Agent: dev\nWork.", agent=agent(here.runtime.name))
     log = here.folder / PANE_LOG
-    while time.monotonic() - growth.began < seconds:
+    while (at := time.monotonic() - growth.began) < seconds:
         events = here.listen()
         growth.look("requests", len(here.bench.server.turns))
         growth.look("hooks", len(here.told))
         growth.look("transcript", sizes({event.transcript for event in events if event.transcript}))
         growth.look("printed", log.stat().st_size if log.exists() else 0)
-        screen = pane.screen()
-        growth.look("screen", screen)
-        growth.look("its words", [_CLOCK.sub(" ", line) for line in screen.splitlines()])
-        at = round(time.monotonic() - growth.began)
-        if not screens or at - screens[-1][0] >= 15:
-            screens.append((at, screen))
+        screens[round(at)] = pane.screen()
+        growth.look("screen", said_on(screens[round(at)], here.runtime.screens))
         time.sleep(1.0)
 
 
@@ -130,27 +131,25 @@ def main() -> None:
     options.add_argument("cli", help="a pinned CLI, as in tests/clis/pinned.toml")
     options.add_argument("scene", choices=SCENES)
     options.add_argument("--seconds", type=float, default=120.0)
-    options.add_argument("--screens", action="store_true", help="print what was on the screen, too")
+    options.add_argument(
+        "--keep", type=int, nargs="*", default=[], help="seconds whose screens become fixtures"
+    )
     given = options.parse_args()
     name = given.cli.partition("-")[0]
-    runtime = RUNTIMES[name]
-    growth, screens = Growth(), list[tuple[int, str]]()
-    with a_running(
-        given.cli, runtime, _begun(SCENES[given.scene]), lambda bench: variables(name, bench.server.url)
-    ) as here:
+    growth, screens = Growth(), dict[int, str]()
+    user = partial(_user, name)
+    with a_running(given.cli, RUNTIMES[name], _begun(SCENES[given.scene]), user) as here:
         here.answering = allows
         watch(here, growth, given.seconds, screens)
-        print(f"== {given.cli}, {given.scene}")
-        print(*growth.lines(), sep="\n")
-        print("events", [event.kind.value for event in here.events])
-        for path in {event.transcript for event in here.events if event.transcript}:
-            print(f"-- {path}")
-            if Path(path).exists():
-                for line in Path(path).read_text().splitlines():
-                    print("   ", line[:260])
-        if given.screens:
-            for at, screen in screens:
-                print(f"-- {at} s\n" + "\n".join(line for line in screen.splitlines() if line.strip()))
+        print(f"== {given.cli}, {given.scene}", *growth.lines(), sep="\n")
+        if given.keep:
+            shown = {at: next(screens[each] for each in sorted(screens) if each >= at) for at in given.keep}
+            kept = {"grew at second": growth.told(), "screens": shown}
+            Album(FIXTURES / given.cli).event(f"measured_waiting_{given.scene}", kept, here.bench)
+
+
+def _user(name: str, bench: Bench) -> dict[str, str]:
+    return variables(name, bench.server.url)
 
 
 if __name__ == "__main__":
