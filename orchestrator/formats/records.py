@@ -32,6 +32,7 @@ _CHUNK: Final = re.compile(r"\AChunk ID: \w+\n")
 
 _CLAUDE: Final = (b'"type":"assistant"', b'"type":"user"', b'"subtype":"turn_duration"')
 _INTERRUPTED: Final = "[Request interrupted"
+_GO_ON: Final = "Stop hook feedback"
 _ENDS: Final = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal"})
 _CLAUDE_WAITS: Final = frozenset({"BashOutput", "TaskOutput", "AgentOutputTool", "Monitor"})
 
@@ -115,9 +116,10 @@ def _claude(told: _Object) -> Iterator[Record]:
             results = [part for part in parts if part.get("type") == "tool_result"]
             for part in results:
                 yield Returned(text_of(part, "tool_use_id"), _result(part.get("content")))
-            if not results:
-                yield Prompted()
             said = text_of(message, "content") or next((text_of(part, "text") for part in parts), "")
+            # What else is added in the user's name prompts nothing.
+            if not results and (told.get("isMeta") is not True or said.startswith(_GO_ON)):
+                yield Prompted()
             if said.startswith(_INTERRUPTED):
                 yield Spoke(Stage.OVER)
         case "system" if text_of(told, "subtype") == "turn_duration":

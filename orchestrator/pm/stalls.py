@@ -47,6 +47,9 @@ LOOKS: Final = 3
 SAME: Final = 2
 """How often in a row the same conversation is gone on with."""
 
+_SOON: Final = 60.0
+"""Seconds within which the hook at the end of a turn tells of it, and the program records that."""
+
 _LONGEST: Final = 2
 """How often the time is doubled."""
 
@@ -106,7 +109,7 @@ def due_at(state: PMState, limits: Limits, run: Run) -> float:
 
 def awaits_model(run: Run) -> bool:
     """Tell whether a run waits for its model, or ended its turn and told nothing of it."""
-    silent_end = run.stage is Stage.OVER and run.told_at < run.recorded_at
+    silent_end = run.stage is Stage.OVER and run.told_at < run.recorded_at - _SOON
     waits = run.stage is Stage.MODEL or silent_end
     return waits and run.purpose is Purpose.WORK and not run.waits_for
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Launch, Merge
+from orchestrator.model.actions import Answer, Launch, Merge
+from orchestrator.model.event import CAUTION
 from orchestrator.model.run import Ending, Life
 from orchestrator.pm import changes as c
 from orchestrator.pm.run_changes import RunBelieved, RunEnding, RunOpened, RunReported
@@ -34,6 +35,7 @@ class Ledger:
     reported: Counter[str] = field(default_factory=Counter)
     opened: Counter[str] = field(default_factory=Counter)
     launched: Counter[str] = field(default_factory=Counter)
+    cautioned: Counter[str] = field(default_factory=Counter)
     taken: Counter[tuple[str, str]] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
@@ -67,6 +69,8 @@ class Ledger:
         for action in decision.actions:
             if isinstance(action, Launch):
                 found += _again(self.launched, action.run, "launched")
+            if isinstance(action, Answer) and action.name == CAUTION:
+                found += _again(self.cautioned, action.run, "told that it goes round in circles")
             if isinstance(action, Merge):
                 self.merges.add(action.commit)
         return found

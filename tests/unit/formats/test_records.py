@@ -97,6 +97,17 @@ def test_a_turn_of_claude_that_was_broken_off_is_over(content: object, found: li
     assert kinds(told(claude_records, {"type": "user", "message": {"content": content}})) == found
 
 
+@pytest.mark.parametrize(
+    ("said", "found"), [("Stop hook feedback:\nWrite it.", ["Prompted"]), ("<caveat>", [])]
+)
+def test_what_claude_adds_in_its_users_name_asks_its_model_only_if_a_hook_said_so(
+    said: str, found: list[str]
+) -> None:
+    assert (
+        kinds(told(claude_records, {"type": "user", "isMeta": True, "message": {"content": said}})) == found
+    )
+
+
 def test_requests_that_claude_makes_again_are_no_sign() -> None:
     """It notes each (2.1.328), those that come to nothing too."""
     assert told(claude_records, {"type": "api-request", "timestamp": "2026-11-22T15:56:44Z"}) == []

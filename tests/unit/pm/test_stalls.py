@@ -215,6 +215,25 @@ def test_a_run_whose_program_keeps_no_records_has_the_bounds_of_silence() -> Non
     assert not any(isinstance(each, Look) for each in story.state.outbox.values())
 
 
+def test_a_turn_that_ended_and_was_told_by_no_hook_is_found_and_its_handoff_asked_for() -> None:
+    story = Told()
+    story.passes(100)
+    story.wrote(Stage.OVER)
+    story.passes(2 * THIRD)
+    assert (story.run.ending, story.run.quiet) == (Ending.UNREPORTED, Quiet.UNREPORTED)
+    assert "ended its turn" in story.run.evidence
+
+
+def test_who_waits_for_what_goes_on_in_the_background_has_ended_its_turn_and_told_so() -> None:
+    story = Told()
+    story.wrote(Stage.OVER)
+    story.tells("explore", Event(EventKind.ENDED, background=1), waits=True)
+    story.passes(1)
+    story.wrote(Stage.OVER)
+    story.passes(LIMITS.silence - 60)
+    assert (story.run.ending, story.run.quiet) == (Ending.NOT, None)
+
+
 # How it goes on ---------------------------------------------------------------------------------------
 
 
