@@ -12,16 +12,17 @@ class Limits:
     `check_in` and `silence` are HUB 4.1 and 7.1, `rejections` HUB 7.1, `crashes` W7, `loops` W5. After `silence`
     without progress a run is looked at, then again each `look_again`; one that only computes, or cannot be looked
     at, is taken for hung after `looks`. `nudges` lines are typed to one that listens before it is ended. After
-    `defaults` answers in a row that task.md gave, the next is a person's.
+    `defaults` answers in a row that task.md gave, the next is a person's. Where the conversation of a step does not get
+    on, `fresh` new ones go on with its tree before a person is asked.
 
     Of programs that tell of themselves: an order that is not taken after `receipt` is looked for. A turn that failed
     for a limit of use is tried again when that ends, or after `limit_pause` and longer, `limits` times in a row; for an
     overload after `overload_pause` and longer, `overloads` times; with a full context `contexts` times.
 
     A program that keeps records and waits for the model is looked at after a third of `stall` without a record, an
-    event or a token on its screen, and is ended after `stall`; `stalls` others go on after it, the later ones with an
-    empty conversation. After `repeats` calls in a row that brought back what they had often brought back before an
-    agent is told so; after as many more another one begins anew, up to `repetitions` of them.
+    event or a token on its screen, and is ended after `stall`; its conversation goes on, `stalls` times in a row. After
+    `repeats` calls in a row that brought back what they had often brought back before an agent is told so; after as
+    many more it is ended. Where that does not help, `fresh` conversations go on, as for all else.
 
     A box that does not answer is waited for; after `unreachable` a person is asked whether to go on with that. So is
     one about a run that was told to end, and is not known to be gone after `unended`.
@@ -47,11 +48,11 @@ class Limits:
     crashes: int = 3
     losses: int = 20
     asks: int = 1
+    fresh: int = 1
     receipt: float = 120.0
     stall: float = 450.0
-    stalls: int = 5
+    stalls: int = 3
     repeats: int = 12
-    repetitions: int = 1
     limits: int = 40
     limit_pause: float = 300.0
     overloads: int = 12

@@ -1,4 +1,4 @@
-"""Going round in circles: an agent is told so once, then another begins anew, then a person is asked (law 8).
+"""Going round in circles: an agent is told so once, then a fresh one goes on, then a person is asked (law 8).
 
 Which calls repeat themselves its program's records tell [pm/tracing.py]. What an agent is told it reads in place of its
 next tool call, by a hook: nothing is typed.
@@ -6,7 +6,6 @@ next tool call, by a hook: nothing is typed.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Answer
@@ -14,10 +13,7 @@ from orchestrator.model.event import CAUTION, Reply, Say
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending
 from orchestrator.pm.advance import ACTIVE, end_run
-from orchestrator.pm.going_back import feed
-from orchestrator.pm.run_changes import RunCautioned, RunSpent
-from orchestrator.pm.setbacks import block
-from orchestrator.pm.step_changes import StepMoved, StepTallied
+from orchestrator.pm.run_changes import RunCautioned
 
 if TYPE_CHECKING:
     from orchestrator.model.activity import Activity
@@ -31,11 +27,6 @@ _TOLD: Final = (
     "another one. Take a different approach; if you wait for something, wait longer each time; if you cannot get on, "
     "hand in BLOCKED with the reason."
 )
-_ANEW: Final = (
-    "The last agent at this went round in circles: it made the same calls again and again with the same results, most "
-    "often `{what}`, and went on with that when it was told so. You begin with an empty conversation, on what it left "
-    "in the working directory. Look first at what is there, and take a different approach."
-)
 
 
 def repeats(run: Run, seen: Activity, limits: Limits) -> bool:
@@ -44,7 +35,7 @@ def repeats(run: Run, seen: Activity, limits: Limits) -> bool:
 
 
 def goes_round(draft: Draft, run: Run, seen: Activity) -> None:
-    """Tell an agent that it goes round in circles; one that was told is ended, and another begins anew."""
+    """Tell an agent that it goes round in circles; one that was told is ended, and goes up the ladder of setbacks."""
     step = draft.step(run.step)
     if (step.attempt, step.state) != (run.attempt, StepState.WORKING) or draft.state.state not in ACTIVE:
         return
@@ -55,17 +46,3 @@ def goes_round(draft: Draft, run: Run, seen: Activity) -> None:
         return
     told = Reply(Say.CAUTION, _TOLD.format(times=seen.repeats, what=seen.repeated))
     draft.act(Answer(id=draft.new_id("a"), run=run.id, name=CAUTION, reply=told))
-
-
-def begin_anew(draft: Draft, run: Run) -> None:
-    """Go on after a run that went round in circles and is gone: with an empty conversation on its tree; then ask."""
-    here = draft.step(run.step)
-    times = here.tally.repetitions + 1
-    draft.change(StepTallied(run.step, replace(here.tally, repetitions=times)), RunSpent(run.id))
-    feed(draft, run.step, _ANEW.format(what=run.repeated))
-    if times > draft.limits.repetitions:
-        text = f"{here.agent} went round in circles {times} times on '{here.title}', the last time with: {run.repeated}"
-        block(draft, run.step, text)
-        return
-    why = f"went round in circles: {run.repeated}"
-    draft.change(StepMoved(run.step, StepState.PENDING, draft.at, why, keep_tree=True))

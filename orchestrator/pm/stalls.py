@@ -5,7 +5,7 @@
     a call came back, or an order was taken ─▶ the model's answer is awaited ─┬─ a record, an event ─▶ goes on
                                                                               ├─ more on the screen ─▶ goes on
                                                                               └─ nothing for `stall` ─▶ stalled
-    stalled ─▶ ended ─▶ the same conversation, twice ─▶ an empty one, on the same tree ─▶ a question
+    stalled ─▶ ended ─▶ the same conversation ─▶ a fresh one, on the same tree ─▶ a question   [pm/setbacks.py: stalled]
 
 Only what a program records and tells is a sign: a spinner goes on while a stream hangs, and so does whatever writes
 files in the background. An answer is recorded when it is whole, and may be long; so the screen is looked at after each
@@ -18,19 +18,14 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.activity import Stage
-from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose, Quiet
 from orchestrator.pm.asking import withdraw
-from orchestrator.pm.going_back import feed
 from orchestrator.pm.repetition import goes_round, repeats
-from orchestrator.pm.run_changes import RunProgressed, RunSpent, RunTraced
-from orchestrator.pm.setbacks import block
-from orchestrator.pm.step_changes import StepMoved, StepTallied
+from orchestrator.pm.run_changes import RunProgressed, RunTraced
 
 if TYPE_CHECKING:
     from orchestrator.model.activity import Activity
@@ -44,20 +39,11 @@ if TYPE_CHECKING:
 LOOKS: Final = 3
 """Looks in the time after which a run is stalled."""
 
-SAME: Final = 2
-"""How often in a row the same conversation is gone on with."""
-
 _SOON: Final = 60.0
 """Seconds within which the hook at the end of a turn tells of it, and the program records that."""
 
 _LONGEST: Final = 2
 """How often the time is doubled."""
-
-_EMPTY: Final = (
-    "The model's service did not answer in the conversation of the last run. You begin with an empty one: what was "
-    "done lies in your working directory, the handoffs and your scratchpad. Look there first, then go on with what is "
-    "missing."
-)
 
 
 def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
@@ -146,25 +132,6 @@ def says_more(before: str, now: str) -> bool:
         return False
     (text, _, count), (text_now, _, count_now) = before.partition("/"), now.partition("/")
     return text != text_now or (bool(count and count_now) and count != count_now)
-
-
-def stalled(draft: Draft, run: Run, how: str) -> None:
-    """Go on after a run that stalled and is gone: with its conversation, later with an empty one; then ask."""
-    here, limits = draft.step(run.step), draft.limits
-    worked = run.novel_at - run.since >= limits.silence
-    stalls = 1 if worked else here.tally.stalls + 1
-    draft.change(StepTallied(run.step, replace(here.tally, stalls=stalls)))
-    if stalls > limits.stalls:
-        block(draft, run.step, f"{here.agent} {how}, {stalls} times in a row on '{here.title}'")
-        return
-    if stalls > SAME:
-        draft.change(RunSpent(run.id))
-        if _EMPTY not in here.feedback:
-            feed(draft, run.step, _EMPTY)
-    pause = min(limits.first_pause * 4 ** (stalls - 1), limits.longest_pause)
-    later = draft.at + pause
-    moved = StepMoved(run.step, StepState.PENDING, draft.at, how, not_before=later, keep_tree=True)
-    draft.change(moved)
 
 
 def _contradicts(run: Run, seen: Activity) -> bool:

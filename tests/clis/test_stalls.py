@@ -99,7 +99,9 @@ def test_a_hung_stream_costs_no_more_than_its_bound_and_nobody_is_asked(
 @pytest.mark.parametrize("installed", ["claude", "codex"], indirect=True)
 def test_a_model_that_never_answers_a_conversation_is_given_an_empty_one(installed: str) -> None:
     night = Nights(HUNG, times=3)
-    with a_house(installed, night.script, **QUICKLY | {"limits__silence": "30 s"}) as house:
+    with a_house(
+        installed, night.script, **QUICKLY | {"limits__silence": "30 s", "limits__stalls": "2"}
+    ) as house:
         complete(house, installed)
         assert endings(house) == [("explore", "stalled")] * 3
         assert len(house.world.story("t1").changes("run_spent")) == 1

@@ -40,6 +40,30 @@ def test_it_shows_steps_agents_criteria_and_the_daemon(house, task):
     assert "daemon down; as of 20" in said.out
 
 
+def test_a_task_that_ended_shows_its_result(house, task):
+    house.task(state="partial")
+    said = task("status", "tidy", "--exit-code")
+    assert said.code == 7
+    assert "tidy  complete in part\n" in said.out
+    for line in (
+        "asked     Tidy: take away what can be",
+        "outcome   at work; 1 of 2 steps passed",
+        "work      branch task/tidy at 0123456789: 1 commit",
+        "not done  nothing",
+        "next      git merge task/tidy takes over what is done",
+    ):
+        assert f"{line}\n" in said.out
+
+
+def test_what_failed_is_shown_where_it_stands(house, task):
+    """A step that failed shows the last lines of its run, and which log has the rest."""
+    cause = {"what": "exited 127", "run": "r-1", "lines": ["sh: 1: ./dev.sh: not found"]}
+    house.task(steps=[house.step() | {"status": "failed", "why": "exited 127", "cause": cause}])
+    said = task("status", "tidy").out
+    assert "    | sh: 1: ./dev.sh: not found\n" in said
+    assert "task logs tidy r-1" in said
+
+
 def test_an_open_question_comes_with_the_command_that_answers_it(house, task):
     house.task(state="waiting", questions=[house.question(text="Keep the old name? " * 10)])
     out = task("status", "tidy").out
@@ -59,6 +83,19 @@ def test_a_daemon_whose_beat_is_old_is_not_trusted(house, task, daemon):
     assert "daemon up, but its last beat was" in task("status", "tidy").out
 
 
+@pytest.mark.parametrize(("blocks", "inodes", "room"), [(3, 9, False), (900, 0, False), (900, 9, True)])
+def test_a_full_disk_is_said(house, task, daemon, monkeypatch, blocks, inodes, room):
+    real = os.statvfs
+
+    def full(path):
+        return os.statvfs_result((4096, 4096, 1000, blocks, blocks, 10, inodes, inodes, *real(path)[8:]))
+
+    house.task()
+    monkeypatch.setattr(os, "statvfs", full)
+    assert ("is full" not in task("status", "tidy").out) is room
+    assert task("status", "tidy", "--json").json["daemon"]["room"] is room
+
+
 def test_a_lock_file_that_nobody_holds_is_no_daemon(house, task):
     house.task()
     (house.state / "daemon.lock").write_text("1\n")
@@ -75,7 +112,7 @@ def test_the_json_document_has_its_documented_shape(house, task):
     assert said["agents"][0] == {**house.agent(), **moments}
     assert said["questions"] == [{**house.question(), "asked_at": "2025-11-27T14:35:00Z"}]
     assert {said[key] for key in ("started_at", "last_checkin", "updated")} == {"2025-11-27T14:35:00Z"}
-    assert said["daemon"] == {"up": False, "as_of": "2025-11-27T14:35:00Z"}
+    assert said["daemon"] == {"up": False, "as_of": "2025-11-27T14:35:00Z", "room": True}
 
 
 USED = {

@@ -87,7 +87,7 @@ def test_who_goes_on_with_it_makes_room_for_another_that_begins_anew_on_its_tree
 
 def test_whoever_goes_round_in_circles_after_that_is_a_question() -> None:
     story = Circling()
-    for _ in range(LIMITS.repetitions + 1):
+    for _ in range(LIMITS.fresh + 1):
         for _ in range(2):
             story.at += 60
             story.circles(LIMITS.repeats)

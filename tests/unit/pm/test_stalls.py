@@ -237,39 +237,66 @@ def test_who_waits_for_what_goes_on_in_the_background_has_ended_its_turn_and_tol
 # How it goes on ---------------------------------------------------------------------------------------
 
 
-def test_the_same_conversation_twice_then_empty_ones_and_then_a_question() -> None:
+def stalls(story: Told) -> Run:
+    """Its model does not answer until its run is ended and gone; return that."""
+    while story.run.ending is Ending.NOT:
+        story.passes(30)
+    run = story.run
+    story.ends(run=run, how=Exit(signal=15))
+    story.passes(LIMITS.longest_pause)
+    return run
+
+
+def test_stalls_go_up_the_ladder_of_setbacks() -> None:
+    """The same conversation `stalls` times, then a fresh one as often, and only then a question."""
     story = Told()
     spent, lasted = [], []
-    for _ in range(LIMITS.stalls + 1):
+    rounds = (LIMITS.stalls + 1) * (LIMITS.fresh + 1)
+    for _ in range(rounds):
         assert not story.state.open_questions
         began = story.at
-        while story.run.ending is Ending.NOT:
-            story.passes(30)
-        lasted.append(round(story.at - began))
-        run = story.run
+        run = stalls(story)
         assert run.ending is Ending.STALLED
-        story.ends(run=run, how=Exit(signal=15))
+        lasted.append(round(story.at - began))
         spent.append(story.state.runs[run.id].spent)
-        story.passes(LIMITS.longest_pause)
         if story.works_on():
             story.begins()
-    assert spent == [False, False, True, True, True, False]
-    assert sorted(lasted) == lasted, "whoever may only think long is given more time"
-    assert lasted[0] <= 480
-    assert max(lasted) <= LIMITS.silence + 60
+    assert [place for place, each in enumerate(spent) if each] == [LIMITS.stalls]
+    assert sorted(lasted[: LIMITS.stalls + 1]) == lasted[: LIMITS.stalls + 1], (
+        "who may only think long gets more time"
+    )
+    assert lasted[0] <= 480 + LIMITS.longest_pause
+    assert max(lasted) <= LIMITS.silence + 60 + LIMITS.longest_pause
     question = story.question()
     assert (question.kind, story.step("explore").state) == (QuestionKind.STUCK, StepState.BLOCKED)
     assert "in vain" in question.text
 
 
-def test_an_empty_conversation_is_told_where_the_work_lies() -> None:
+def test_a_fresh_conversation_is_told_where_the_work_lies() -> None:
     story = Told()
-    for _ in range(3):
-        while story.run.ending is Ending.NOT:
-            story.passes(30)
-        story.ends_and_begins()
-    assert "begin with an empty one" in story.order_of("explore").instructions
-    assert story.step("explore").tally.stalls == 3
+    for _ in range(LIMITS.stalls + 1):
+        stalls(story)
+        story.begins()
+    tally = story.step("explore").tally
+    assert (tally.stalls, tally.fresh) == (0, 1)
+    assert story.state.runs[story.run.resumes].spent
+    assert "in your working directory" in story.order_of("explore").instructions
+    assert "in vain" in story.order_of("explore").instructions
+
+
+def test_circles_after_a_fresh_start_for_stalls_ask_a_person() -> None:
+    """There is one ladder: a fresh conversation is tried once in an attempt, whatever it is tried for."""
+    story = Told()
+    for _ in range(LIMITS.stalls + 1):
+        stalls(story)
+        story.begins()
+    for count in (10, 11):
+        story.passes(60)
+        seen = Activity(Stage.MODEL, count, story.at, "", 0.0, LIMITS.repeats, "Bash: make all")
+        story.records("explore", seen)
+    assert story.run.ending is Ending.REPEATING
+    story.ends(run=story.run, how=Exit(signal=15))
+    assert "Bash: make all" in story.question().text
 
 
 def test_a_second_hang_after_work_is_known_as_soon_as_the_first() -> None:
@@ -346,12 +373,9 @@ def test_a_look_from_before_an_event_says_nothing() -> None:
 
 def test_dialogs_that_come_again_and_again_become_a_question() -> None:
     story = Told()
-    for _ in range(LIMITS.stalls + 1):
+    for _ in range((LIMITS.stalls + 1) * (LIMITS.fresh + 1)):
         story.sees = UNASKED
-        while story.run.ending is Ending.NOT:
-            story.passes(30)
-        story.ends(run=story.run, how=Exit(signal=15))
-        story.passes(LIMITS.longest_pause)
+        stalls(story)
         if story.works_on():
             story.begins()
     assert "did not ask about" in story.question().text
