@@ -386,7 +386,7 @@ ROUGH = replace(
 """Much goes wrong, and the user is restless: half a day of it holds what a calmer world has in weeks."""
 
 
-ENDS = {"complete", "failed", "stopped"}
+ENDS = {"complete", "partial", "failed", "stopped"}
 
 
 def a_rough_life(worlds):
