@@ -55,6 +55,7 @@ class Trouble(Enum):
     """What a vendor's API refuses a request for; each dialect has its own status and words for it."""
 
     RATE_LIMITED = auto()
+    USAGE_LIMIT = auto()
     OVERLOADED = auto()
     SERVER_ERROR = auto()
     UNAUTHORIZED = auto()
@@ -64,11 +65,17 @@ class Trouble(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A refusal. `retry_after` is in seconds; `headers` are sent besides."""
+    """A refusal. `retry_after` is in seconds; `headers` are sent besides.
+
+    `resets_at` (seconds since the epoch) is when a usage limit is said to end, `window` which one it is: `five_hour` or
+    `seven_day`.
+    """
 
     trouble: Trouble
     retry_after: float | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    resets_at: float = 0.0
+    window: str = "five_hour"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tests.clis.answers import Fault, Reply, Text, ToolCall, pieces
+from tests.clis.answers import Fault, Reply, Text, ToolCall, Trouble, pieces
 from tests.clis.dialects import openai
 from tests.clis.dialects.wire import COMMENT, Refusal, as_json, sse, tokens_of
 from tests.clis.model_request import Conversation, Json, Message, ModelRequest, ToolResult
@@ -146,4 +146,7 @@ def _response(request: ModelRequest, status: str, items: list[Json]) -> Json:
 
 
 def refusal(fault: Fault) -> Refusal:
-    return openai.refusal(fault)
+    if fault.trouble is not Trouble.USAGE_LIMIT:
+        return openai.refusal(fault)
+    told = {"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus"}
+    return Refusal(429, {"error": {**told, "resets_at": int(fault.resets_at)}})
