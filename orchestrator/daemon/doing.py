@@ -34,6 +34,7 @@ from orchestrator.model.actions import (
     Look,
     Merge,
     Nudge,
+    Rebase,
     ResolveEvidence,
     Tell,
 )
@@ -96,6 +97,8 @@ class Doing:
                 self._finish(action, lambda at: resolve(world, state, action, where, at))
             case Merge():
                 self._finish(action, lambda at: finish.merge(world.workspaces, state, action, where, at))
+            case Rebase():
+                self._finish(action, lambda at: finish.rebase(world.workspaces, state, action, where, at))
             case Tell():
                 self._tell(action)
 
@@ -226,10 +229,11 @@ class Doing:
         launched = places.run_home(self.home, run.id) / LAUNCHED
         return isinstance(error, Unavailable) or self.office.world.files.entry(launched) is not None
 
-    def _finish(self, action: finish.OfAStep, work: Callable[[float], Fact]) -> None:
-        """Take a step through its gate. What git cannot do just now is tried at each rescan, for `limits.silence`."""
+    def _finish(self, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
+        """Look at or move what git has. What it cannot do just now is tried at each rescan, for `limits.silence`."""
         if action.id in self._at_hand:
             return
+        about = "branch" if isinstance(action, Rebase) else action.step
         self._at_hand.add(action.id)
 
         def tried(at: float) -> Fact | None:
@@ -248,15 +252,13 @@ class Doing:
                 now = self.office.clock.monotonic()
                 since = self._hindered.setdefault(action.id, now)
                 if now - since < self.office.world.settings.limits.silence:
-                    log.warning(
-                        "task %s: the %s of %s is put off: %s", self.task, action.kind, action.step, error
-                    )
+                    log.warning("task %s: the %s of %s is put off: %s", self.task, action.kind, about, error)
                     return None
                 outcome = finish.given_up(action, at, str(error) or "unknown")
             self._hindered.pop(action.id, None)
             return outcome
 
-        self._do(action.step, tried)
+        self._do(about, tried)
 
     def _see(self, state: PMState, where: Places, action: Look) -> None:
         """Look at a quiet run. Not in its step's queue: a look must not wait for what hangs there."""

@@ -17,6 +17,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
+from orchestrator.daemon.world import code_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
 from orchestrator.model.budget import Budget, Measure
@@ -126,6 +127,7 @@ def _shape(
         ],
         "branch": state.branch,
         "base": state.base,
+        "code": str(code_of(state.project, state.brief)),
         "started_at": state.started_at,
         "last_checkin": last_checkin or None,
         "updated": at,
@@ -288,7 +290,7 @@ def _step(step: Step) -> dict[str, Any]:
 def _limit(step: Step) -> dict[str, Any] | None:
     """Return what is known of the usage limit that a step waits for."""
     limit = step.limit
-    if limit is None or not step.not_before:
+    if limit is None or not step.limited:
         return None
     return {
         "since": limit.since,

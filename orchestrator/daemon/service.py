@@ -112,6 +112,7 @@ class Service:
             self._rescanned,
             self._schedule.wake,
             self._shelved,
+            self._let_go,
         )
         self._attics: dict[str, Attic] = {}
         self._tidied_at = -math.inf
@@ -302,6 +303,13 @@ class Service:
         if task.begun:
             self._watch.drop(task.where.task)
             self._hands.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
+
+    def _let_go(self, task: Task) -> None:
+        """Let go of what is held for a task that its user deletes or archives."""
+        self._watch.drop(places.task_requests(task.home))
+        self._attics.pop(task.id, None)
+        if task.begun:
+            self._watch.drop(task.where.task)
 
     def _rescanned(self) -> None:
         self._upgrade.look()

@@ -437,5 +437,11 @@ class Task:
         """Let go of the task's files."""
         self.engine.close()
 
+    def let_go(self) -> None:
+        """Let go of the task's files, and write nothing of it any more: its user takes them away."""
+        if self._showing is not None:
+            self._showing.end()
+        self.close()
+
     def _act(self, engine: Engine, action: Action) -> None:
         self.doing.act(engine.state, self.where, action)

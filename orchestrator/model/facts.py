@@ -349,6 +349,34 @@ class SpawnAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class RebaseAsked:
+    """The user said `task rebase`: the work of a task that rests is to stand upon the commit `base`.
+
+    It was made anew there as `new`, of what the branch has at `old`. `commits` gives by each commit of the old one what
+    became of it; empty: `base` has all of it already.
+    """
+
+    at: float
+    nonce: str
+    request: str
+    base: str
+    old: str
+    new: str
+    commits: dict[str, str] = field(default_factory=dict)
+    kind: Literal["rebase_asked"] = "rebase_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Rebased:
+    """The task's branch was moved to its work made anew; or it could not be, for `reason`."""
+
+    at: float
+    action: str
+    reason: str = ""
+    kind: Literal["rebased"] = "rebased"
+
+
+@dataclass(frozen=True, slots=True)
 class Intruded:
     """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff."""
 
@@ -404,6 +432,8 @@ Fact: TypeAlias = (
     | StopAsked
     | Answered
     | SpawnAsked
+    | RebaseAsked
+    | Rebased
     | Intruded
     | Told
     | JournalDamaged

@@ -24,6 +24,7 @@ from orchestrator.pm.heard import answer_given
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
 from orchestrator.pm.news import tell_news
 from orchestrator.pm.passing import work_committed, work_inspected, work_merged
+from orchestrator.pm.rebasing import rebase_asked, rebased
 from orchestrator.pm.reports import report_landed
 from orchestrator.pm.silence import looked, nudged
 from orchestrator.pm.turns import event_landed
@@ -88,6 +89,8 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.StopAsked: requests.stop_asked,
     f.Answered: answered,
     f.SpawnAsked: requests.spawn_asked,
+    f.RebaseAsked: rebase_asked,
+    f.Rebased: rebased,
     f.BriefChanged: requests.brief_changed,
     f.Intruded: _intruded,
     f.Told: lambda draft, fact: draft.close_actions(Tell, id=fact.action),

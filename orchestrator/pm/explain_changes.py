@@ -44,6 +44,7 @@ _SENTENCES: Final = {
     "task_moved": "the task is {to}{because}",
     "phase_moved": "phase {to}",
     "brief_taken": "task.md counts as it now stands",
+    "base_moved": "the work stands upon {base}",
     "step_reopened": "{step} is opened again, attempt {attempt}{because}",
     "step_inspected": "the work of {step} lies in {where}",
     "step_lacked": "{step} lacks: {gap}",

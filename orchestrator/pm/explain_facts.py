@@ -23,6 +23,7 @@ _SENTENCES: Final = {
     "brief_changed": "task.md was edited",
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
+    "rebase_asked": "the user asked for the work to stand upon {base}",
     "intruded": "{name} was found and is not obeyed: {reason}",
     "told": "{action} is in the spool of news",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
@@ -113,6 +114,11 @@ def _moved(fact: dict[str, Any]) -> str:
     return f"asleep for {fact.get('slept', 0):.0f} s, the clock set by {fact.get('put', 0):.0f} s"
 
 
+def _rebased(fact: dict[str, Any]) -> str:
+    reason = fact.get("reason")
+    return f"the task's branch could not be moved: {reason}" if reason else "the task's branch was moved"
+
+
 def _spawned(fact: dict[str, Any]) -> str:
     return f"the user asked for the agent {(fact.get('agent') or {}).get('name')}"
 
@@ -184,5 +190,6 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "usage_seen": _used,
     "clock_moved": _moved,
     "spawn_asked": _spawned,
+    "rebased": _rebased,
 }
 """Facts of which more than their own fields must be weighed."""

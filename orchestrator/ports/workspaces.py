@@ -97,9 +97,15 @@ def checked_tree(tree: Tree) -> Tree:
     """
     if not _NAME.fullmatch(tree.name) or not tree.root.is_absolute() or ".." in tree.root.parts:
         raise Refused(f"{tree.name[:60]!a} in {tree.root} is not a place for a worktree")
-    if not _BRANCH.fullmatch(tree.branch):
-        raise Refused(f"{tree.branch[:80]!a} is not the branch of a task: task/NAME")
+    checked_branch(tree.branch)
     return tree
+
+
+def checked_branch(branch: str) -> str:
+    """Return `branch` if it is a task's: `task/NAME`. Raises Refused."""
+    if not _BRANCH.fullmatch(branch):
+        raise Refused(f"{branch[:80]!a} is not the branch of a task: task/NAME")
+    return branch
 
 
 class Workspaces(Protocol):
@@ -173,6 +179,18 @@ class Workspaces(Protocol):
         """Move the task's branch to `commit` if that is a fast-forward; already there is fine.
 
         Returns an empty string, or the reason why it could not be.
+        """
+        ...
+
+    def holds(self, tree: Tree, commit: str) -> bool:
+        """Tell whether the task's branch has a commit."""
+        ...
+
+    def rebase(self, project: Path, branch: str, old: str, new: str) -> str:
+        """Move the task's branch from `old` to `new`, which need not build on it; already there is fine.
+
+        What was there stays on a ref, `refs/tasks/<branch>/rebased/at-<old>`. Returns an empty string, or the reason
+        why it could not be moved.
         """
         ...
 

@@ -17,6 +17,7 @@ from orchestrator.ports.workspaces import (
     FileSeen,
     KeptWork,
     Tree,
+    checked_branch,
     checked_tree,
 )
 
@@ -213,6 +214,36 @@ class FakeWorkspaces:
             return f"{tree.branch} is checked out in {user}: switch to another branch there"
         self._step("merge", tree)
         project.refs[tree.branch] = commit
+        return ""
+
+    def holds(self, tree: Tree, commit: str) -> bool:
+        """Tell whether the task's branch has a commit. Raises Refused."""
+        project = self._project(checked_tree(tree).project)
+        if not _COMMIT.fullmatch(commit):
+            raise Refused(f"{commit[:60]!a} is not a commit's full hash")
+        tip = project.refs.get(tree.branch, "")
+        return bool(tip) and commit in self.commits and self._led_to(commit, tip)
+
+    def rebase(self, project: Path, branch: str, old: str, new: str) -> str:
+        """Move the task's branch to work made anew. Steps: keep, move. Raises Refused."""
+        known, tip = self._project(project), self._project(project).refs.get(checked_branch(branch), "")
+        for commit in (old, new):
+            if not _COMMIT.fullmatch(commit):
+                raise Refused(f"{commit[:60]!a} is not a commit's full hash")
+        if tip == new:
+            return ""
+        if tip != old:
+            return f"{branch} is at {tip[:10] or 'no commit'} by now, and was at {old[:10]}"
+        if new not in self.commits:
+            return f"there is no commit {new}"
+        if user := known.looked_at.get(branch):
+            return f"{branch} is checked out in {user}: switch to another branch there"
+        tree = Tree(project, project, "rebased", branch, old)
+        if not self._led_to(old, new):
+            self._step("keep", tree)
+            known.refs[f"{tree.keep_prefix}at-{old}"] = old
+        self._step("move", tree)
+        known.refs[branch] = new
         return ""
 
     def release(self, tree: Tree, attempt: int) -> None:

@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import BranchSurvey, FileSeen, KeptWork, Tree, checked_tree
+from orchestrator.ports.workspaces import BranchSurvey, FileSeen, KeptWork, Tree, checked_branch, checked_tree
 from orchestrator.workspaces.beside import base_file, index_file
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.fingerprint import fingerprint
 from orchestrator.workspaces.gathering import gather
-from orchestrator.workspaces.joining import base_of, joined, merged_tree
+from orchestrator.workspaces.joining import base_of, joined, tree_upon
 from orchestrator.workspaces.keeping import keep, kept_refs
 from orchestrator.workspaces.lookup import commit_on, file_on, survey
 from orchestrator.workspaces.process import GitFailed
+from orchestrator.workspaces.replaying import moved_over
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
 from orchestrator.workspaces.snapshot import Snapshot, take
 
@@ -164,6 +165,18 @@ class GitWorkspaces:
                 return ""
         return f"{tree.branch} is being moved by somebody else"
 
+    def holds(self, tree: Tree, commit: str) -> bool:
+        """Tell whether the task's branch has a commit."""
+        repository = self._repository(checked_tree(tree).project)
+        tip = repository.commit_of(f"refs/heads/{tree.branch}")
+        return bool(
+            tip and repository.commit_of(checked_commit(commit)) and repository.is_ancestor(commit, tip)
+        )
+
+    def rebase(self, project: Path, branch: str, old: str, new: str) -> str:
+        """Move the task's branch to work made anew; return why that cannot be, or nothing."""
+        return moved_over(self._repository(project), checked_branch(branch), old, new)
+
     def release(self, tree: Tree, attempt: int) -> None:
         """Keep what is not on the task's branch, then remove the tree and its own branch."""
         repository = self._repository(checked_tree(tree).project)
@@ -246,7 +259,7 @@ class GitWorkspaces:
         if not repository.commit_of(work):
             return
         with contextlib.suppress(Refused):
-            wanted = merged_tree(repository, work, tip)
+            wanted = tree_upon(repository, work, tip)
             git = checkout.git()
             git.ask("read-tree", "-m", "-u", repository.tree_of(tip), wanted)
             git.ask("read-tree", tip)  # in the files, and not staged: as if it had just been written

@@ -153,7 +153,7 @@ class Repository:
             re.search(r"^user\.name \S", known, re.MULTILINE)
             and re.search(r"^user\.email \S", known, re.MULTILINE)
         ):
-            variables |= _NOBODY
+            variables = _NOBODY | variables
         text = "".join(sign for sign in message.strip() if sign != "\0") or "Work of an agent"
         return replace(self.git, variables=variables).ask(
             "commit-tree",

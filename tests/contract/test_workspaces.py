@@ -655,3 +655,55 @@ def test_what_was_kept_is_named_the_newest_first(world, tree):
     world.workspaces.prepare(tree, 3)
     refs = [kept.ref for kept in world.workspaces.kept(tree)]
     assert refs == [f"{tree.keep_prefix}3-1", f"{tree.keep_prefix}2-1"]
+
+
+# Rebased ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def work(world, tree):
+    """Return the one commit of a task's branch."""
+    return merged(world, tree, "new", "new.txt")
+
+
+def test_the_branch_is_known_to_hold_what_led_to_it(world, tree, work):
+    assert world.workspaces.holds(tree, work)
+    assert world.workspaces.holds(tree, tree.base)
+    assert not world.workspaces.holds(tree, world.commit_elsewhere(tree.base, "other", "other.txt"))
+    assert not world.workspaces.holds(tree, "f" * 40)
+    with pytest.raises(Refused, match="not a commit's full hash"):
+        world.workspaces.holds(tree, "--all")
+
+
+def test_a_rebased_branch_keeps_what_was_there_on_a_ref(world, tree, work):
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    assert world.workspaces.rebase(tree.project, tree.branch, work, anew) == ""
+    assert world.refs("task/demo") == {"task/demo": anew}
+    assert world.refs("refs/tasks/task/demo/rebased/") == {f"refs/tasks/task/demo/rebased/at-{work}": work}
+    assert world.workspaces.rebase(tree.project, tree.branch, work, anew) == ""
+    assert not world.workspaces.holds(tree, work)
+
+
+def test_a_branch_that_is_elsewhere_by_now_is_not_rebased(world, tree, work):
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    assert "is at" in world.workspaces.rebase(tree.project, tree.branch, tree.base, anew)
+    assert "there is no commit" in world.workspaces.rebase(tree.project, tree.branch, work, "f" * 40)
+    with pytest.raises(Refused, match="is not the branch of a task"):
+        world.workspaces.rebase(tree.project, "main", work, anew)
+    assert world.refs("task/demo") == {"task/demo": work}
+
+
+def test_a_branch_that_somebody_looks_at_is_not_rebased(world, tree, work):
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    world.look_at(tree.branch)
+    assert "checked out in" in world.workspaces.rebase(tree.project, tree.branch, work, anew)
+    world.look_at("")
+    assert world.workspaces.rebase(tree.project, tree.branch, work, anew) == ""
+
+
+def test_a_tree_made_ready_after_a_rebase_stands_on_the_new_work(world, tree, work):
+    world.workspaces.release(tree, 1)
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    world.workspaces.rebase(tree.project, tree.branch, work, anew)
+    world.workspaces.prepare(replace(tree, base=tree.base), 2)
+    assert world.files(tree)["new.txt"] == "anew"

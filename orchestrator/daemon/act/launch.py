@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
     from orchestrator.ports.boxes import Guest
     from orchestrator.ports.clock import Clock
+    from orchestrator.ports.workspaces import Tree
     from orchestrator.runtimes import Runtime
 
 log = logging.getLogger(__name__)
@@ -133,11 +134,24 @@ def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places
     if launched or not _makes_ready(step, run, state):
         if not launched:
             bring_judged(world, state, step, tree)
+            if _is_over(world, state, step, tree):
+                return world.workspaces.prepare(tree, step.attempt)
         return world.workspaces.where(tree)
     if step.keep_tree or (step.carries and not step.starts_from):
         with suppress(Refused):  # it is gone: what was in it and could be kept is named in the order
             return world.workspaces.where(tree)
     return world.workspaces.prepare(tree, step.attempt, step.starts_from)
+
+
+def _is_over(world: World, state: PMState, step: Step, tree: Tree) -> bool:
+    """Tell whether a step judges work that is on the task's branch, and whose tree was therefore taken away.
+
+    It is judged again at the tip of that branch, with all that came after it.
+    """
+    judged = state.steps.get(step.judges)
+    if judged is None or not judged.commit or world.files.entry(tree.path) is not None:
+        return False
+    return world.workspaces.holds(tree, judged.commit)
 
 
 def _makes_ready(step: Step, run: Run, state: PMState) -> bool:

@@ -43,8 +43,11 @@ SMALL = {
     "LIMITS__LONGEST_PAUSE": "100 ms",
     "LIMITS__END_GRACE": "500 ms",
     "LIMITS__START_TIME": "3 s",
+    "NOTIFY__CHANNELS": "[]",
 }
-"""Limits that let nothing wait. `rescan` stays as users have it: what only a rescan finds is found late."""
+"""Limits that let nothing wait, and nobody who is told. `rescan` stays as users have it: what only a rescan finds is
+found late.
+"""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from orchestrator.model.actions import (
     Look,
     Merge,
     Nudge,
+    Rebase,
     ResolveEvidence,
     Tell,
 )
@@ -288,6 +289,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, made))
             case Tell(id=told):
                 self.feed(f.Told(self.at, told))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told))
             case Answer(id=told):
                 self.feed(f.AnswerGiven(self.at, told))
 
@@ -349,7 +352,15 @@ class Mind(RuleBasedStateMachine):
             case Tell() | Answer() as action:
                 self.done(action, "")
             case (
-                Launch() | End() | Look() | Nudge() | Commit() | Inspect() | ResolveEvidence() | Merge()
+                Launch()
+                | End()
+                | Look()
+                | Nudge()
+                | Commit()
+                | Inspect()
+                | ResolveEvidence()
+                | Merge()
+                | Rebase()
             ) as action if works:
                 self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
             case Launch(run=run, id=told):
@@ -360,6 +371,13 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.Looked(self.at, told, run, None, "tmux is frozen"))
             case Nudge(id=told, run=run):
                 self.feed(f.Nudged(self.at, told, run, told, Delivery.NOT_DELIVERED, "its pane is gone"))
+            case Commit() | Inspect() | ResolveEvidence() | Merge() | Rebase() as action:
+                self.git_fails(action, data)
+
+    def git_fails(
+        self, action: Commit | Inspect | ResolveEvidence | Merge | Rebase, data: st.DataObject
+    ) -> None:
+        match action:
             case Commit(id=told, step=step, attempt=attempt):
                 reason, left = data.draw(st.sampled_from([("no git", ""), ("", "me@box:/repo")]))
                 self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason=reason, left=left))
@@ -371,6 +389,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.EvidenceResolved(self.at, told, step, attempt, reason=reason))
             case Merge(id=told, step=step, attempt=attempt, commit=commit):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, commit, "the branch moved on"))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told, "the branch moved on"))
 
     @rule(data=st.data(), planned=good_subtasks)
     def good_report(self, data: st.DataObject, planned: tuple[Subtask, ...]) -> None:
@@ -391,6 +411,15 @@ class Mind(RuleBasedStateMachine):
         if moment is not None:
             self.at = max(self.at, moment)
             self.feed(f.TimePassed(self.at, self.nonce()))
+
+    @rule(
+        base=st.sampled_from(["base", "today"]),
+        old=st.sampled_from(["tip", "c1"]),
+        new=st.sampled_from(["c2", ""]),
+    )
+    def rebase(self, base: str, old: str, new: str) -> None:
+        """The user wants the work to stand elsewhere, at rest or not."""
+        self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new or old, {"c1": new}))
 
     @rule(data=st.data(), word=words)
     def answer(self, data: st.DataObject, word: str) -> None:
