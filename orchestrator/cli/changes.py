@@ -23,6 +23,7 @@ from orchestrator.ports.workspaces import Tree
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.gathering import GATHERED
 from orchestrator.workspaces.joining import base_of
+from orchestrator.workspaces.lives import last_life
 from orchestrator.workspaces.snapshot import seen
 
 _COMMITTED: Final = "work_committed"
@@ -158,7 +159,7 @@ def _is_far(work: Work, step: dict[str, Any]) -> bool:
 def _lying(work: Work, step: dict[str, Any], state: str) -> Change | None:
     """Return what lies uncommitted in the tree of a step that is being worked on; None if there is no such tree."""
     root = Path(places.task_worktrees(state, work.task.id))
-    tree = Tree(work.code, root, _tree_of(step), work.branch, work.base)
+    tree = last_life(Tree(work.code, root, _tree_of(step), work.branch, work.base))
     if tree.path.is_symlink() or not tree.path.is_dir():
         return None
     with suppress(Refused, Unavailable), tempfile.TemporaryDirectory() as folder:

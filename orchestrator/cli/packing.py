@@ -22,6 +22,7 @@ from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import Tree
+from orchestrator.workspaces.beside import name_in
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.holdings import drop_refs, refs_of
 from orchestrator.workspaces.repository import Repository
@@ -106,8 +107,10 @@ def _keep_what_lies(has: Belongings, base: str) -> None:
     """Put on refs what lies uncommitted in the task's worktrees, and take these away."""
     settings = load_settings(Path(places.config_file(os.environ)), os.environ)
     workspaces = GitWorkspaces(settings.git.deadline, environ=os.environ)
-    for path in has.holdings.trees:
-        tree = Tree(code_of(has.task.told), has.worktrees, path.name, has.branch, base)
+    for name in dict.fromkeys(
+        name_in(path.name) for path in has.holdings.trees
+    ):  # a tree may have had several lives
+        tree = Tree(code_of(has.task.told), has.worktrees, name, has.branch, base)
         workspaces.release(tree, 0)
 
 

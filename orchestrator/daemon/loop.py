@@ -171,7 +171,7 @@ class Loop:
                 if found is not None:
                     self._guarded(found, partial(self._look, found, hint))
 
-    def _look(self, task: Task, hint: h.TaskHint) -> None:
+    def _look(self, task: Task, hint: h.TaskHint) -> None:  # noqa: C901, PLR0912 (a case per hint)
         match hint:
             case h.RequestHint():
                 self._hear(task)
@@ -188,6 +188,8 @@ class Loop:
                         task.feed(fact)
                     finally:
                         task.doing.heard(fact)
+            case h.TreeHint():
+                task.see_trees()
             case h.BoxHint():
                 task.see_boxes()
             case h.SayHint(text=text):
@@ -322,6 +324,7 @@ class Loop:
                 text = arguments.get("text", "")
                 question = arguments.get("question", "")
                 task.see_last_words(question)
+                task.make_folder_again(question, text)
                 skills = start.skills_of(self.office, Path(task.engine.state.project)).found
                 fact = Answered(at, self.office.nonce(), request.id, question, text, skills)
             case "spawn":

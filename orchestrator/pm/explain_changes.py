@@ -49,6 +49,7 @@ _SENTENCES: Final = {
     "step_inspected": "the work of {step} lies in {where}",
     "step_lacked": "{step} lacks: {gap}",
     "step_checked": "the check before {step} exited {exit}",
+    "tree_begun": "{step} begins clean, in life {life} of its worktree",
     "step_ordered": "{step} is to start as soon as it may",
     "consultation_opened": "the PM agent is asked what is done next ({step})",
     "run_looked": "run {run} {evidence}",

@@ -34,7 +34,8 @@ class StepMoved:
     """A step is in another state. `not_before` and `keep_tree` say how its next run begins.
 
     `limited`: it waits until then because of a usage limit.
-    `replaced`: it is set aside because the plan reaches its goal in another way.
+    `replaced`: it is set aside because the plan reaches its goal in another way. `anew`: what this attempt was to go on
+    with is gone; the next run begins clean.
     """
 
     step: str
@@ -45,6 +46,7 @@ class StepMoved:
     keep_tree: bool = False
     replaced: bool = False
     limited: bool = False
+    anew: bool = False
     kind: Literal["step_moved"] = "step_moved"
 
 
@@ -160,6 +162,15 @@ class StepCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class TreeBegun:
+    """A run of a step begins clean: in this life of its tree."""
+
+    step: str
+    life: int
+    kind: Literal["tree_begun"] = "tree_begun"
+
+
+@dataclass(frozen=True, slots=True)
 class StepInspected:
     """The work of a step lies in the tree `where`, which is not the task's own; empty: nothing was changed there."""
 
@@ -194,6 +205,7 @@ StepChange: TypeAlias = (
     | StepTroubled
     | StepApproved
     | StepCommitted
+    | TreeBegun
     | StepInspected
     | StepOrdered
 )
@@ -232,6 +244,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
             return replace(was, approved=True)
         case StepCommitted():
             return replace(was, commit=change.commit)
+        case TreeBegun():
+            return replace(was, tree_life=change.life)
         case StepInspected():
             return replace(was, elsewhere=change.where)
         case StepOrdered():
@@ -251,6 +265,7 @@ def _moved(was: Step, change: StepMoved) -> Step:
         keep_tree=change.keep_tree,
         limit=was.limit if change.to in _HELD_UP else None,
         limited=change.limited,
+        carries=was.carries and (bool(was.starts_from) or not change.anew),
         replaced=change.replaced and change.to is StepState.SET_ASIDE,
         cause=None if change.to is StepState.PASSED else was.cause,
     )

@@ -50,6 +50,10 @@ class Repository:
         """
         if not project.is_dir():
             raise Refused(f"{project} is not a folder")
+        if "\n" in str(project):
+            raise Refused(
+                f"{str(project)!a} has a line break in its name, which git's answers are told apart by: rename it"
+            )
         git = Git(project, deadline, environ)
         try:
             said = git.ask("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix")

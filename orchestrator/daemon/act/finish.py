@@ -13,6 +13,7 @@ from orchestrator.model.errors import Refused
 from orchestrator.model.facts import EvidenceResolved, Rebased, WorkCommitted, WorkInspected, WorkMerged
 from orchestrator.model.plan import Gate
 from orchestrator.pm.places import place_of
+from orchestrator.ports.workspaces import TreeLost
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -48,7 +49,12 @@ def commit(world: World, state: PMState, action: Commit, where: Places, at: floa
             if not is_news and world.boxes.uncommitted(place.host, place.path):
                 left = f"{place.host}:{place.path}"
         else:
-            made, files = world.workspaces.commit(tree, message(f"{state.name}: {step.title}", about))
+            said = message(f"{state.name}: {step.title}", about)
+            made, files = world.workspaces.commit(tree, said, attempt=step.attempt)
+    except TreeLost as lost:
+        return WorkCommitted(
+            at, action.id, action.step, action.attempt, "", lost=str(lost.reason) or "unknown", kept=lost.kept
+        )
     except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
     return WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)

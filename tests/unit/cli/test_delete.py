@@ -212,8 +212,12 @@ def contents(shop):
     }
 
 
-def test_an_archive_holds_all_and_brings_it_back(kept, task):
-    tree = kept.house.state / "worktrees" / ID / "one"
+@pytest.mark.parametrize("folder", ["one", "one.2"])
+def test_an_archive_holds_all_and_brings_it_back(kept, task, folder):
+    """Also what lies in another life of a tree than the first."""
+    tree = kept.house.state / "worktrees" / ID / folder
+    if not tree.exists():
+        kept.git("worktree", "move", str(tree.with_name("one")), str(tree))
     (tree / "new.py").write_text("NEW = 1\n")
     before, refs, mode = contents(kept), kept.refs(), kept.home.stat().st_mode
     assert task("archive", "tidy", "--yes").code == 0

@@ -142,9 +142,13 @@ def test_work_from_a_box_is_shown_with_all_its_commits(shop, task):
     assert "b.py" in said
 
 
-def test_a_step_at_work_is_shown_as_it_lies_in_its_tree(shop, task):
+@pytest.mark.parametrize("folder", ["two", "two.2", "two.10"])
+def test_a_step_at_work_is_shown_as_it_lies_in_its_tree(shop, task, folder):
+    """In the last of its lives, each of which has a folder of its own."""
     tip = shop.work()
-    tree = shop.house.state / "worktrees" / ID / "two"
+    tree = shop.house.state / "worktrees" / ID / folder
+    if folder == "two.10":
+        tree.with_name("two.9").mkdir(parents=True)
     shop.git("worktree", "add", "-q", "-b", "task-work/tidy/two", str(tree), tip)
     (tree / "greet.py").write_text("NAME = 'hello'\n")
     (tree / "new.py").write_text("NEW = 1\n")

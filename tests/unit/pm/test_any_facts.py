@@ -34,7 +34,7 @@ from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subt
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import Gate
-from orchestrator.model.run import Delivery, Exit, Life, Run, Sight
+from orchestrator.model.run import Delivery, Exit, Leftover, Life, Run, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import (
     AfterRejections,
@@ -379,8 +379,8 @@ class Mind(RuleBasedStateMachine):
     ) -> None:
         match action:
             case Commit(id=told, step=step, attempt=attempt):
-                reason, left = data.draw(st.sampled_from([("no git", ""), ("", "me@box:/repo")]))
-                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason=reason, left=left))
+                why: dict[str, Any] = {data.draw(st.sampled_from(["reason", "left", "lost"])): "no git"}
+                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", **why))
             case Inspect(id=told, step=step, attempt=attempt):
                 reason = data.draw(st.sampled_from(["no git", ""]))
                 self.feed(f.WorkInspected(self.at, told, step, attempt, "/p", reason=reason))
@@ -404,6 +404,19 @@ class Mind(RuleBasedStateMachine):
         run = self.run(data, live=True)
         if run is not None:
             self.feed(f.RunGone(self.at, f"{run.id}:gone", run.id, exit_))
+
+    @rule(data=st.data(), exit_=exits, left=st.lists(st.sampled_from([101, 102, 103]), max_size=2))
+    def leaves(self, data: st.DataObject, exit_: Exit, left: list[int]) -> None:
+        run = self.run(data)
+        if run is not None:
+            named = tuple(Leftover(pid, "node") for pid in left)
+            self.feed(f.RunLeft(self.at, f"{run.id}:left:{left}", run.id, exit_, named))
+
+    @rule(data=st.data())
+    def tree_vanishes(self, data: st.DataObject) -> None:
+        run = self.run(data)
+        if run is not None:
+            self.feed(f.TreeVanished(self.at, f"{run.id}:tree", run.id, "it is gone"))
 
     @rule()
     def deadline(self) -> None:
@@ -476,7 +489,14 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.RunGone(self.at, f"{name}:gone", name, exit_))
             case _:
                 self.feed(
-                    f.LaunchFailed(self.at, f"{name}:failed", name, "why", again=data.draw(st.booleans()))
+                    f.LaunchFailed(
+                        self.at,
+                        f"{name}:failed",
+                        name,
+                        "why",
+                        again=data.draw(st.booleans()),
+                        tree_lost=data.draw(st.booleans()),
+                    )
                 )
 
     @rule(
@@ -485,11 +505,18 @@ class Mind(RuleBasedStateMachine):
         commit=st.sampled_from(["", "c1"]),
         reason=st.sampled_from(["", "why"]),
         left=st.sampled_from(["", "me@box:/repo"]),
+        lost=st.sampled_from(["", "", "it is gone"]),
     )
-    def any_work(self, data: st.DataObject, attempt: int, commit: str, reason: str, left: str) -> None:
+    def any_work(
+        self, data: st.DataObject, attempt: int, commit: str, reason: str, left: str, lost: str
+    ) -> None:
         step = data.draw(st.sampled_from([*self.state.steps, "nothing"]))
         if data.draw(st.booleans()):
-            self.feed(f.WorkCommitted(self.at, self.nonce(), step, attempt, commit, reason=reason, left=left))
+            self.feed(
+                f.WorkCommitted(
+                    self.at, self.nonce(), step, attempt, commit, reason=reason, left=left, lost=lost
+                )
+            )
         else:
             self.feed(f.WorkMerged(self.at, f"{self.nonce()}", step, attempt, commit, reason))
 
