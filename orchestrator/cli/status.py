@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task status tidy"
 _MOMENTS = ("started_at", "last_checkin", "updated")
+_OF_AGENTS = ("since", "turn_since")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -54,7 +55,9 @@ def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
             {**step, "since": stamp(step.get("since")), "limit": _limit_shape(step.get("limit"))}
             for step in told["steps"]
         ],
-        "agents": [{**agent, "since": stamp(agent.get("since"))} for agent in told["agents"]],
+        "agents": [
+            {**agent, **{key: stamp(agent.get(key)) for key in _OF_AGENTS}} for agent in told["agents"]
+        ],
         "questions": [question_shape(question) for question in told["questions"]],
         "daemon": beat.shape(told.get("updated")),
     }
@@ -259,7 +262,7 @@ def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: boo
             agent.get("step"),
             agent.get("state"),
             agent.get("turn") if agent.get("state") != "gone" else "",
-            ago(agent.get("since"), now),
+            ago(agent.get("turn_since") or agent.get("since"), now),
             _used_by(agent),
             agent.get("host") if agent.get("host") != "local" else "",
             agent.get("pane"),

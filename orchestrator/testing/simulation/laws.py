@@ -169,6 +169,7 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("planned anew", tally.replans, limits.replans),
         ("overloaded", tally.overloads, limits.overloads + 1),
         ("full", tally.contexts, limits.contexts + 1),
+        ("stalled", tally.stalls, limits.stalls + 1),
         ("begun afresh", tally.fresh, limits.fresh),
     ):
         if count > most:
