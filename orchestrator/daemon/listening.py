@@ -105,7 +105,8 @@ class Listening:
 
     def _note_usage(self, run: Run, usage: Usage, share: float) -> None:
         grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
-        if grown or budget.tells_more(self.engine.state, self.office.world.settings.limits, run.id, usage):
+        limits = self.office.world.settings.limits
+        if grown or budget.tells_more(self.engine.state, limits, run.id, usage):
             self._feed_usage(run.id, usage)
 
     def _take(self, fact: EventLanded, said: str, where: Places) -> None:

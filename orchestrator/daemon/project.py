@@ -293,7 +293,7 @@ def _step(step: Step) -> dict[str, Any]:
 def _limit(step: Step) -> dict[str, Any] | None:
     """Return what is known of the usage limit that a step waits for."""
     limit = step.limit
-    if limit is None or not step.not_before:
+    if limit is None or not step.limited:
         return None
     return {
         "since": limit.since,

@@ -56,7 +56,7 @@ def _move_limits(draft: Draft, put: float) -> None:
     for step in steps.among(marks):
         if step.limit is not None:
             limit = moved_by_clock(step.limit, put)
-            again = max(next_try(limit, draft.limits), draft.at) if step.not_before else None
+            again = max(next_try(limit, draft.limits), draft.at) if step.limited else None
             draft.change(StepLimited(step.id, limit, again))
 
 

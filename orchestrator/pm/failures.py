@@ -71,7 +71,7 @@ def _limited(draft: Draft, run: Run, limit: UsageLimit) -> None:
         fail(draft, run.step, f"{run.agent} is limited: {limit.words}")
         return
     draft.change(StepLimited(run.step, limit))
-    _go_on(draft, run, f"limited: {limit.words}", later)
+    _go_on(draft, run, f"limited: {limit.words}", later, limited=True)
 
 
 def _outlasting(limit: UsageLimit) -> str:
@@ -109,6 +109,7 @@ def _ask_about_account(draft: Draft, run: Run, text: str) -> None:
     block(draft, run.step, f"{run.agent} {text} ('{title}')", kind=QuestionKind.ACCOUNT)
 
 
-def _go_on(draft: Draft, run: Run, why: str, later: float) -> None:
-    moved = StepMoved(run.step, StepState.PENDING, draft.at, why, not_before=later, keep_tree=True)
+def _go_on(draft: Draft, run: Run, why: str, later: float, *, limited: bool = False) -> None:
+    pending, at = StepState.PENDING, draft.at
+    moved = StepMoved(run.step, pending, at, why, not_before=later, keep_tree=True, limited=limited)
     draft.change(moved)

@@ -33,6 +33,7 @@ class StepRewired:
 class StepMoved:
     """A step is in another state. `not_before` and `keep_tree` say how its next run begins.
 
+    `limited`: it waits until then because of a usage limit.
     `replaced`: it is set aside because the plan reaches its goal in another way. `anew`: what this attempt was to go on
     with is gone; the next run begins clean.
     """
@@ -44,6 +45,7 @@ class StepMoved:
     not_before: float = 0.0
     keep_tree: bool = False
     replaced: bool = False
+    limited: bool = False
     anew: bool = False
     kind: Literal["step_moved"] = "step_moved"
 
@@ -262,6 +264,7 @@ def _moved(was: Step, change: StepMoved) -> Step:
         not_before=change.not_before,
         keep_tree=change.keep_tree,
         limit=was.limit if change.to in _HELD_UP else None,
+        limited=change.limited,
         carries=was.carries and (bool(was.starts_from) or not change.anew),
         replaced=change.replaced and change.to is StepState.SET_ASIDE,
         cause=None if change.to is StepState.PASSED else was.cause,
@@ -296,6 +299,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         artifacts=(),
         directive=None,
         limit=None,
+        limited=False,
         carries=change.carries,
         starts_from=was.commit if change.carries else "",
         unchanged="",

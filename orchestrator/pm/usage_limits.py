@@ -117,7 +117,7 @@ def parked(state: PMState) -> tuple[Step, ...]:
         or any(not isinstance(action, Tell) for action in state.outbox.values())
     ):
         return ()
-    return tuple(step for step in state.steps.among(state.steps.pausing) if step.limit is not None)
+    return tuple(step for step in state.steps.among(state.steps.pausing) if step.limited)
 
 
 def moved_by_clock(limit: UsageLimit, put: float) -> UsageLimit:

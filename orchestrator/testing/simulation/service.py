@@ -94,7 +94,7 @@ class Service:
     def overslept(self, step: Step) -> str:
         """Return what is wrong with how long a step waits that was refused; nothing if it is tried in time."""
         limit, window = step.limit, self._window
-        if limit is None or not limit.words.startswith(SAYS) or not step.not_before:
+        if limit is None or not step.limited or not limit.words.startswith(SAYS):
             return ""
         off = self.clock.now() - self.now()
         if abs(off) > LITTLE or not window.begins <= limit.at - off < window.lifted:

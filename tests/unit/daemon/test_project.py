@@ -72,6 +72,19 @@ def test_a_task_is_limited_once_nothing_else_goes_on():
     assert pm_view(story.state, 1.0).limited is None
 
 
+def test_what_goes_wrong_after_a_limit_is_no_limit():
+    """A step that was tried again and crashed waits a second because of that, whatever was said of the limit before."""
+    story = limited_story()
+    story.ends("explore", Exit(signal=15))
+    story.passes(86_400)
+    story.ends("explore", Exit(code=7))
+    assert story.step("explore").not_before > story.at, "it waits a little"
+    told = projection(story.state, last_checkin=1.0, at=2.0)
+    assert told["limited"] is None
+    assert "limit" not in told["steps"][0]
+    assert "usage limit" not in outcome_of(story.state, None).outcome
+
+
 def test_a_stopped_task_waits_for_no_limit():
     story = limited_story()
     story.ends("explore", Exit(signal=15))
