@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Final
 
 import orchestrator
+from orchestrator.formats.prices import shipped_prices
 
 _NOT_OURS: Final = (
     "orchestrator.cli",
@@ -28,6 +29,7 @@ def preload() -> None:
             import_module(module.name)
     for name in _LATE:
         import_module(name)
+    shipped_prices()  # kept from now on: its file may go with the package
 
 
 def _raise(name: str) -> None:

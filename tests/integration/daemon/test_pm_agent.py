@@ -100,4 +100,4 @@ def test_a_runtime_that_there_is_not_is_refused_at_the_start(world: World) -> No
     world.brief("t1", "pm: nobody")
     said = world.task("start", "t1", "--project", str(world.project))
     assert said.code != 0
-    assert "agent pm asks for the runtime 'nobody'" in said.err
+    assert "agent pm asks for the runtime 'nobody'" in said.out
