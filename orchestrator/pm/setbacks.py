@@ -52,9 +52,17 @@ def block(
 
 
 def ask_again(draft: Draft, step: str, reasons: str) -> None:
-    """Have the agent write its handoff again, with the reasons (H6).
+    """Have the agent write its handoff again, with the reasons (H6); where that did not help, ask a person."""
+    if not written_again(draft, step, reasons):
+        here = draft.step(step)
+        text = f"{here.agent} was asked again and its handoff for '{here.title}' still fails: {reasons}"
+        block(draft, step, with_cause(draft, step, text))
 
-    First the same conversation is asked, `limits.asks` times; then a fresh one; then a person.
+
+def written_again(draft: Draft, step: str, reasons: str) -> bool:
+    """Have the agent write its handoff again, with the reasons. Return whether it is to.
+
+    First the same conversation is asked, `limits.asks` times; then a fresh one.
     """
     here = draft.step(step)
     if here.tally.asks < draft.limits.asks:
@@ -66,9 +74,8 @@ def ask_again(draft: Draft, step: str, reasons: str) -> None:
         )
         why = f"asked again: {reasons}"
         draft.change(StepMoved(step, StepState.PENDING, draft.at, why, keep_tree=True))
-    elif not start_afresh(draft, step, reasons):
-        text = f"{here.agent} was asked again and its handoff for '{here.title}' still fails: {reasons}"
-        block(draft, step, with_cause(draft, step, text))
+        return True
+    return start_afresh(draft, step, reasons)
 
 
 def start_afresh(draft: Draft, step: str, why: str) -> bool:
