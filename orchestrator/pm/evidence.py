@@ -27,7 +27,7 @@ from orchestrator.pm.asking import ABANDON, ACCEPT, ANEW, RETRY
 from orchestrator.pm.changes import CriteriaMarked
 from orchestrator.pm.going_back import set_aside
 from orchestrator.pm.passing import awaited, begin_checking, go_through
-from orchestrator.pm.setbacks import ask_again, block, plan_more, written_again
+from orchestrator.pm.setbacks import block, plan_more, written_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +42,7 @@ FORM: Final = (
     "ran (`check test:ID`)"
 )
 _UNMET: Final = (RETRY, ANEW, ACCEPT, ABANDON)
+_UNMARKED: Final = CriterionMark("", met=False, reason="the review did not mark it")
 
 
 def mark_criteria(draft: Draft, step: str, report: Report) -> None:
@@ -49,14 +50,13 @@ def mark_criteria(draft: Draft, step: str, report: Report) -> None:
     marked = {_plain(mark.text): mark for mark in report.criteria or ()}
     wanted = draft.state.brief.criteria
     unmarked = [criterion for criterion in wanted if _plain(criterion) not in marked]
-    if unmarked:
-        ask_again(draft, step, f"these success criteria are not marked: {'; '.join(unmarked[:NAMED])}")
+    missing = f"these success criteria are not marked: {'; '.join(unmarked[:NAMED])}"
+    if unmarked and written_again(draft, step, missing):
         return
-    marks = tuple(replace(marked[_plain(criterion)], text=criterion) for criterion in wanted)
+    marks = tuple(replace(marked.get(_plain(each), _UNMARKED), text=each) for each in wanted)
     bare = [mark.text for mark in marks if mark.met and not mark.evidence]
-    if bare:
-        named = "; ".join(bare[:NAMED])
-        ask_again(draft, step, f"these criteria are marked met without `(evidence: …)`: {named}. {FORM}")
+    without = f"these criteria are marked met without `(evidence: …)`: {'; '.join(bare[:NAMED])}. {FORM}"
+    if bare and written_again(draft, step, without):
         return
     pointed = {each: None for mark in marks for each in _pointed_at(draft.state, mark)}
     elsewhere = tuple(each for each in pointed if each.kind is not EvidenceKind.CHECK)

@@ -42,7 +42,7 @@ _COMMIT: Final = re.compile(
 )
 _FILE: Final = re.compile(r"(?<![\w./-])(/(?:tmp|home|root)/[\w./@+-]*[\w@+-])(?=[.]?(?:[^\w./@+…-]|$))")
 _NOT_THERE: Final = re.compile(
-    r"\bwants to\b|\b(?:is|are|was) (?:gone|missing|not there)\b|\bno such\b|\bvanished\b"
+    r"\bwants to\b|\b(?:is|are|was) (?:gone|missing|not there|not on)\b|\bno such\b|\bvanished\b"
 )
 """A line that says so names what need not be there."""
 _QUOTED: Final = re.compile(r"^ *```\n.*?^ *```$|^ +\| [^\n]*$", re.MULTILINE | re.DOTALL)

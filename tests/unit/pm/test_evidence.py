@@ -62,7 +62,7 @@ def test_what_does_not_exist_is_no_evidence(claim: str) -> None:
     story.nowhere = {claim}
     story.does("accept", criteria=marks(claim))
     assert claim in story.order_of("accept").instructions
-    assert story.state.criteria == ()
+    assert not story.state.criteria
     story.does("accept", criteria=marks(claim))
     assert [mark.met for mark in story.state.criteria] == [False, False]
     assert claim in story.state.criteria[0].reason
