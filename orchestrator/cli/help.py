@@ -43,14 +43,19 @@ task status NAME --json
                null: no program told
   used_by[]    agent runs time tokens input output cached cost context window
   edited[]     key was now                                what of Agent Config a new start takes over
-  branch base started_at last_checkin updated notices[]
+  branch base code started_at last_checkin updated notices[]
+               code: the folder whose repository has the branch; base: empty where the task has none
   daemon       up as_of                          as_of: until when it watched
 
 task list --json
   tasks[]      id task project phase state steps_passed steps_set_aside steps_total agents_live
                questions_open last_checkin updated
-               state: those above; asked_for (not begun yet); damaged (does not read)
+               state: those above; asked_for (not begun yet); damaged (does not read);
+               leaving (`task delete` or `task archive` was cut off)
   daemon       up as_of
+
+task list --archived --json
+  archived[]   id task project state archived_at size file
 
 task hosts --json
   boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at
@@ -95,7 +100,8 @@ task notify test --json
 
 task notify list --json
   news[]       id at rule state title text task_id question why
-               rule: complete question blocked limited daemon; state: waits told failed
+               rule: complete question blocked limited daemon
+               state: waits told failed unknown untold (no channel was set for it, or it was answered before)
                channels[]  name standing tries last_try reason
                            standing: trying told refused unknown given up
                waits[]     channel until why

@@ -27,11 +27,16 @@ _HEADINGS = ("TASK", "STATE", "PHASE", "STEPS", "AGENTS", "ASKS", "UPDATED", "PR
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task list` understands."""
     parser.add_argument("--project", metavar="PATH", help="only the tasks of this project")
+    parser.add_argument("--archived", action="store_true", help="the archived tasks instead (`task archive`)")
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
 
 
 def run(options: Namespace) -> int:
     """Show all tasks, the one that changed last at the top."""
+    if options.archived:
+        from orchestrator.cli.archives import show
+
+        return show(options)
     state = places.state_folder(os.environ)
     beat = Beat(state)
     found = tasks(state)
@@ -59,6 +64,8 @@ def run(options: Namespace) -> int:
 def _shape(task: Task) -> dict[str, Any]:
     told, counted = task.told, task.told.get("counts") or {}
     state = "damaged" if task.fault and task.begun else told.get("state", "asked_for")
+    if os.path.lexists(places.task_leaving(task.home)):
+        state = "leaving"
     return {
         "id": task.id,
         "task": task.name,

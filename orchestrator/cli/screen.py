@@ -79,6 +79,23 @@ def wrapped(text: str, width: int, indent: str) -> list[str]:
     return [f"{indent}{part}" for line in lines for part in wrap(line, room, break_on_hyphens=False)]
 
 
+def typed(*words: object) -> str:
+    """Return a command as it is to be typed: each word quoted for the shell where it must be, harmless to show."""
+    from shlex import quote
+
+    return " ".join(quote(text) if (text := str(word)).isprintable() else _escaped(text) for word in words)
+
+
+def _escaped(text: str) -> str:
+    """Return a word with signs that cannot be shown, as bash, zsh and ksh read it."""
+    signs = (sign if sign.isprintable() and sign not in "'\\" else _octets(sign) for sign in text)
+    return f"$'{''.join(signs)}'"
+
+
+def _octets(sign: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(sign))
+
+
 def columns() -> int:
     """Return the width of the terminal; where there is none, that of `$COLUMNS`, or else `NARROW`."""
     try:

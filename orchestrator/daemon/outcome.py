@@ -197,16 +197,21 @@ def _next(state: PMState, look: BranchLook | None) -> str:
         case TaskState.STOPPED | TaskState.FAILED:
             return f"`task start {name} --project {project}` goes on"
         case TaskState.PARTIAL:
-            return f"`task start {name} --project {project}` tries again what was set aside; {_take_over(state, look)}"
+            take = _take_over(state, look, anyway=" --anyway")
+            return f"`task start {name} --project {project}` tries again what was set aside; {take}"
 
 
-def _take_over(state: PMState, look: BranchLook | None) -> str:
-    """Say how to take the work over, if anything of it is on a branch that is not merged yet."""
+def _take_over(state: PMState, look: BranchLook | None, anyway: str = "") -> str:
+    """Say how to take the work over, if anything of it is on a branch that is not merged yet.
+
+    `anyway` is the option without which `task merge` refuses what is not whole, where that is so.
+    """
     if look is None or look.seen is None or not look.seen.count:
         return "nothing is there to be merged"
     if look.seen.merged:
         return "it is merged already"
-    return f"`git -C {quote(state.project)} merge {quote(state.branch)}` takes over what is done"
+    name = quote(state.name)
+    return f"`task diff {name}` shows what is done, `task merge {name}{anyway}` takes it over"
 
 
 def _count(number: int, what: str) -> str:

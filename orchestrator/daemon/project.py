@@ -17,6 +17,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
+from orchestrator.daemon.world import code_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
 from orchestrator.model.budget import Measure
@@ -124,6 +125,7 @@ def _shape(
         ],
         "branch": state.branch,
         "base": state.base,
+        "code": str(code_of(state.project, state.brief)),
         "started_at": state.started_at,
         "last_checkin": last_checkin or None,
         "updated": at,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator import places
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.places import place_of
+from orchestrator.pm.places import life_of, place_of
 from orchestrator.ports.boxes import Boxes, Guest, NoBoxes
 from orchestrator.ports.host import Host
 from orchestrator.ports.workspaces import Tree, Workspaces
@@ -115,7 +115,15 @@ def tree_of(state: PMState, step: Step, where: Places) -> Tree | None:
         branch=state.branch,
         base=state.base,
         detached=step.kind is WorkspaceKind.READ_ONLY,
+        life=max(life_of(state, step), 1),
     )
+
+
+def worked_in(state: PMState, run: Run, where: Places) -> Tree | None:
+    """Return the worktree in which a run works here; None where it has none, or a place of its own."""
+    if place_of(state.brief.config, run.agent) is not None:
+        return None
+    return tree_of(state, state.steps[run.step], where)
 
 
 def granted(task: Path, agent: Agent, run: Run) -> tuple[Path, ...]:

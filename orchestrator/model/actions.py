@@ -6,7 +6,7 @@ begun, and unknown if that was not the end of it. All others are *repeatable* (l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from orchestrator.model.event import Reply
@@ -113,6 +113,22 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
+class Rebase:
+    """Move the task's branch from `old` to `new`, its work made anew upon another commit. Outcome: `Rebased`.
+
+    `before` is the base as it was, `commits` what the steps had handed in, by step: where the branch cannot be moved,
+    that holds again.
+    """
+
+    id: str
+    old: str
+    new: str
+    before: str
+    commits: dict[str, str] = field(default_factory=dict)
+    kind: Literal["rebase"] = "rebase"
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """Put news into the user's spool; from there it is told (law 4). Outcome: `Told`.
 
@@ -128,4 +144,6 @@ class Tell:
     kind: Literal["tell"] = "tell"
 
 
-Action: TypeAlias = Launch | End | Look | Nudge | Answer | Commit | Inspect | ResolveEvidence | Merge | Tell
+Action: TypeAlias = (
+    Launch | End | Look | Nudge | Answer | Commit | Inspect | ResolveEvidence | Merge | Rebase | Tell
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class Rule(StrEnum):
@@ -55,3 +56,11 @@ class Channel:
 
     def __repr__(self) -> str:
         return f"Channel({self})"
+
+
+TERMINAL: Final = "terminal"
+DESKTOP: Final = "desktop"
+USUAL_CHANNELS: Final = (Channel(TERMINAL, f"{TERMINAL}://"), Channel(DESKTOP, f"{DESKTOP}://"))
+"""How a user is told who has set no channel: the bell of the terminals from which they started tasks, a line in tmux
+for whoever is attached there, and the desktop where there is one.
+"""

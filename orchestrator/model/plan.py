@@ -65,7 +65,8 @@ class Step:
 
     `needs` must have passed; `after` must only be settled (passed or set aside) and gives the order.
     A rejection by this step reopens `judges`. `workspace` names a tree of `kind`; steps of one name share it.
-    The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise. `blockers`
+    The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise: then in another
+    life of it, of which `tree_life` is the last that this step began, 0 if none. `blockers`
     are all that its agents were blocked by, whatever the attempt; `gap` is what they said to lack of skills.
     `directive` is what the PM agent adds to this attempt's orders. `commit` is the work of this attempt, `last_commit`
     of the last one before it that had any: that was not good enough. With `carries` this attempt goes on with the
@@ -103,6 +104,7 @@ class Step:
     began_at: float = 0.0
     not_before: float = 0.0
     keep_tree: bool = False
+    tree_life: int = 0
     approved: bool = False
     check_exit: int | None = None
     commit: str = ""

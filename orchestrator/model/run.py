@@ -33,6 +33,8 @@ class Ending(StrEnum):
     BY_PM = "by_pm"  # the PM agent wanted it ended
     FAILED = "failed"  # its turn failed, and its step goes on with another run
     BUDGET = "budget"  # its task has used what it may
+    LEFT = "left"  # its program has ended by itself, and processes that it left behind live
+    TREE_LOST = "tree_lost"  # the worktree in which it works is not there any more
 
 
 class Life(StrEnum):
@@ -123,6 +125,18 @@ class Exit:
         if self.out_of_memory:
             return "was killed for memory"
         return f"was ended by signal {self.signal}" if self.signal else f"exited {self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A process that outlives the program of its run. `name` is what it calls itself, without control characters."""
+
+    pid: int
+    name: str = ""
+
+    def __str__(self) -> str:
+        """How a person would look for it."""
+        return f"{self.pid} {self.name}".strip()
 
 
 @dataclass(frozen=True, slots=True)

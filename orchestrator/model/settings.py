@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.model.limits import Limits
-from orchestrator.model.news import Channel, Rule
+from orchestrator.model.news import USUAL_CHANNELS, Channel, Rule
 from orchestrator.model.permission import Policy
 from orchestrator.model.pools import Pool
 from orchestrator.model.programs import Program
@@ -109,10 +109,10 @@ class NotifySettings:
     its quiet hours, is kept and told together; the rules of `urgent` wait for neither. One message may take
     `deadline`. A channel that refuses is asked again after `pause`, which doubles up to `longest_pause`: `tries`
     times for `give_up` at most, for a question as often as it takes in `give_up_question`. Of what is over,
-    `kept` news stay to be looked at.
+    `kept` news stay to be looked at. Without any `channels` set there are the usual ones; with an empty list, none.
     """
 
-    channels: tuple[Channel, ...] = ()
+    channels: tuple[Channel, ...] = USUAL_CHANNELS
     rules: tuple[Rule, ...] = tuple(Rule)
     urgent: tuple[Rule, ...] = ()
     quiet: str = ""

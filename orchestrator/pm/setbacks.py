@@ -171,14 +171,17 @@ def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
     block(draft, step, told, _with_replan(draft, step), QuestionKind.LOOP)
 
 
-def reject(draft: Draft, judge: str, feedback: str) -> None:
-    """A judge rejects: the step that it judges is done again with the feedback, up to the bound (HUB 7.1)."""
+def reject(draft: Draft, judge: str, feedback: str, *, carries: bool = True) -> None:
+    """A judge rejects: the step that it judges is done again with the feedback, up to the bound (HUB 7.1).
+
+    `carries`: with the work and the conversation of the last attempt; not where the work is lost.
+    """
     step = draft.step(judge).judges or judge
     here = draft.step(step)
     _count(draft, step, replace(here.tally, rejections=here.tally.rejections + 1))
     feed(draft, step, f"Rejected by {judge}: {feedback}")
     if here.tally.rejections + 1 < draft.limits.rejections:
-        reopen(draft, step, f"rejected by {judge}: {first_line(feedback)}", carries=True)
+        reopen(draft, step, f"rejected by {judge}: {first_line(feedback)}", carries=carries)
         return
     rejected_for_good(
         draft, step, f"rejected {draft.limits.rejections} times, last: {first_line(feedback)}", feedback
@@ -194,7 +197,7 @@ def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "") -> 
     elif policy is AfterRejections.REPLAN and may_replan(draft, step):
         replan(draft, step, why)
     else:
-        reopen(draft, step, why, carries=True)
+        reopen(draft, step, why, carries=carries)
         block(draft, step, f"'{here.title}' was {why}{_told_last(feedback)}", _with_replan(draft, step))
 
 
@@ -265,10 +268,15 @@ def _with_replan(draft: Draft, step: str) -> tuple[str, ...]:
 
 
 def _again(draft: Draft, step: str, how: str, times: int, *, keep_tree: bool = False) -> None:
-    pause = min(draft.limits.first_pause * 4 ** (times - 1), draft.limits.longest_pause)
-    later = draft.at + pause
+    later = rested_at(draft, times)
     moved = StepMoved(step, StepState.PENDING, draft.at, how, not_before=later, keep_tree=keep_tree)
     draft.change(moved)
+
+
+def rested_at(draft: Draft, times: int) -> float:
+    """Return when what died so many times may be tried again: later each time."""
+    longer: float = draft.limits.first_pause * 4 ** (times - 1)
+    return draft.at + min(longer, draft.limits.longest_pause)
 
 
 def _count(draft: Draft, step: str, tally: Tally) -> None:

@@ -32,7 +32,8 @@ class StepRewired:
 class StepMoved:
     """A step is in another state. `not_before` and `keep_tree` say how its next run begins.
 
-    `replaced`: it is set aside because the plan reaches its goal in another way.
+    `replaced`: it is set aside because the plan reaches its goal in another way. `anew`: what this attempt was to go on
+    with is gone; the next run begins clean.
     """
 
     step: str
@@ -42,6 +43,7 @@ class StepMoved:
     not_before: float = 0.0
     keep_tree: bool = False
     replaced: bool = False
+    anew: bool = False
     kind: Literal["step_moved"] = "step_moved"
 
 
@@ -144,6 +146,15 @@ class StepCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class TreeBegun:
+    """A run of a step begins clean: in this life of its tree."""
+
+    step: str
+    life: int
+    kind: Literal["tree_begun"] = "tree_begun"
+
+
+@dataclass(frozen=True, slots=True)
 class StepInspected:
     """The work of a step lies in the tree `where`, which is not the task's own; empty: nothing was changed there."""
 
@@ -174,6 +185,7 @@ StepChange: TypeAlias = (
     | StepTroubled
     | StepApproved
     | StepCommitted
+    | TreeBegun
     | StepInspected
     | StepOrdered
 )
@@ -212,6 +224,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
             return replace(was, approved=True)
         case StepCommitted():
             return replace(was, commit=change.commit)
+        case TreeBegun():
+            return replace(was, tree_life=change.life)
         case StepInspected():
             return replace(was, elsewhere=change.where)
         case StepOrdered():
@@ -229,6 +243,7 @@ def _moved(was: Step, change: StepMoved) -> Step:
         why=change.why,
         not_before=change.not_before,
         keep_tree=change.keep_tree,
+        carries=was.carries and (bool(was.starts_from) or not change.anew),
         replaced=change.replaced and change.to is StepState.SET_ASIDE,
         cause=None if change.to is StepState.PASSED else was.cause,
     )

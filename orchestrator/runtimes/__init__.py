@@ -7,17 +7,16 @@ and reads nothing itself: the host launches through the run's own launcher, even
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from orchestrator.model.agents import Agent
-from orchestrator.model.event import Event, Reply
-from orchestrator.model.usage import Read
-from orchestrator.ports.host import RELAY
+if TYPE_CHECKING:  # whoever only looks for a template or a login needs none of it
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-if TYPE_CHECKING:
+    from orchestrator.model.agents import Agent
+    from orchestrator.model.event import Event, Reply
+    from orchestrator.model.usage import Read
     from orchestrator.runtimes.screens import Rule
 
 
@@ -50,6 +49,8 @@ class Spawn:
 
         """
         from shlex import join
+
+        from orchestrator.ports.host import RELAY
 
         words = ["sh", str(self.folder / RELAY)]
         return join([*words, "waits", fallback] if waits else words)

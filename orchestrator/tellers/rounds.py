@@ -108,7 +108,7 @@ class Rounds:
 
     def _lay_aside(self, letter: Letter) -> None:
         if not letter.receipts and not letter.why:
-            letter = replace(letter, why="no channel wants it")
+            letter = replace(letter, why="no channel is set for it")
         self.spool.lay_aside(letter, FAILED if policy.failed(letter) and not letter.why else TOLD)
 
     def _note(self, channel: str, at: float) -> None:

@@ -27,6 +27,9 @@ small life that is killed ahead of each. All of them take some 10 s together.
 | shows_what_was               | state.json is what the journal says (H2)          | f0, day 0.01 |
 | tells_an_old_page            | progress.md is what lies on the disk (H11)        | f0, day 0.01 |
 | leaves_the_shelved_unheard   | each request has its reply                        | s3, day 0.60 |
+| asks_for_the_launcher_alone  | no two lives in one tree (law 5)                  | f0, day 0.01 |
+| works_in_one_folder          | no commit holds what another run wrote later      | l3, day 0.25 |
+| believes_any_folder          | no commit lacks what nobody has deleted           | l4, day 0.46 |
 
 Of agents on boxes, in worlds that have some (g0, g1 …), of which twenty hold while nothing is broken. They take
 minutes, and are run by `scripts/test -- -m thorough tests/simulation`:
@@ -68,8 +71,9 @@ from orchestrator.pm.decide import decide
 from orchestrator.pm.lives import run_gone
 from orchestrator.pm.step_changes import StepMoved
 from orchestrator.ports.boxes import Sighting
+from orchestrator.ports.workspaces import Tree
 from orchestrator.scribe import scribe
-from orchestrator.testing import fake_boxes, fake_host, memory_files
+from orchestrator.testing import fake_boxes, fake_host, fake_workspaces, memory_files
 from orchestrator.testing.simulation.box_faults import BoxRates
 from orchestrator.testing.simulation.climate import BUSY
 from orchestrator.testing.simulation.desk import Manners
@@ -294,6 +298,21 @@ def leaves_the_shelved_unheard(patch):
     patch.setattr(shelf.Shelf, "keeps", lambda self, home: home.name in self)
 
 
+def asks_for_the_launcher_alone(patch):
+    """A run is taken for gone as soon as its launcher is, whatever else of it lives."""
+    patch.setattr(fake_host, "left_behind", lambda seen, left, start: seen)
+
+
+def works_in_one_folder(patch):
+    """Each life of a tree lies where the one before it lay."""
+    patch.setattr(Tree, "path", property(lambda self: self.root / self.name))
+
+
+def believes_any_folder(patch):
+    """Whatever lies in the place of a tree is committed as its work."""
+    patch.setattr(fake_workspaces.FakeWorkspaces, "_replaced", lambda *_: "")
+
+
 def looks_after_the_haul(patch):
     """A box is asked what became of its runs when all was brought: they say their last words in between."""
     publish = keeper.Keeper._publish
@@ -369,7 +388,7 @@ ROUGH = replace(
 """Much goes wrong, and the user is restless: half a day of it holds what a calmer world has in weeks."""
 
 
-ENDS = {"complete", "failed", "stopped"}
+ENDS = {"complete", "partial", "failed", "stopped"}
 
 
 def a_rough_life(worlds):
@@ -412,6 +431,23 @@ def soon_shelved(fate):
 def a_life_on_the_shelf(worlds):
     """Let worlds whose tasks are soon shelved, and wanted again, live for half a day each, until one fails."""
     return [live(f"s{number}", 0.5, climate=ROUGH, world_of=soon_shelved) for number in range(worlds)]
+
+
+LITTERED = replace(
+    ROUGH, rates=replace(ROUGH.rates, kill=6, power=1, clock=0, suspend=0, tree=24, launcher=12)
+)
+"""Trees are taken away all the time, and launchers die."""
+
+
+def left_to_write(fate):
+    """Two tasks whose agents fail often, and leave behind what goes on writing."""
+    wishes = (Wish("alpha"), Wish("beta", checks=True, tells=True))
+    return World(fate, wishes, Manners(bad=0.4, rejects=0.3, leaves=0.7, longest=60.0, subtasks=2), deaf=0.3)
+
+
+def a_life_among_leftovers(worlds):
+    """Let worlds in which nothing is left as it was live for half a day each, until one fails."""
+    return [live(f"l{number}", 0.5, climate=LITTERED, world_of=left_to_write) for number in range(worlds)]
 
 
 def a_kill_ahead_of_every_change(changes):
@@ -458,6 +494,9 @@ BREAKAGES = [
     Breakage(shows_what_was),
     Breakage(tells_an_old_page),
     Breakage(leaves_the_shelved_unheard, 10, a_life_on_the_shelf),
+    Breakage(asks_for_the_launcher_alone),
+    Breakage(works_in_one_folder, 30, a_life_among_leftovers),
+    Breakage(believes_any_folder, 30, a_life_among_leftovers),
 ]
 
 
@@ -497,6 +536,12 @@ def test_it_finds_nothing_on_the_shelf_of_a_daemon_that_is_whole():
     for outcome in a_life_on_the_shelf(2):
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["tasks shelved"] > len(outcome.tasks)
+
+
+def test_it_finds_nothing_among_leftovers_in_a_daemon_that_is_whole():
+    for outcome in a_life_among_leftovers(4):
+        assert set(outcome.tasks.values()) <= ENDS
+        assert outcome.counts["fact: run_left"] > 0
 
 
 def test_it_finds_nothing_on_boxes_in_a_daemon_that_is_whole():

@@ -8,17 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.daemon.world import Places, World, task_folder_of, tree_of, workspace_of
+from orchestrator.daemon.world import Places, World, task_folder_of, worked_in, workspace_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.repetition import says_anything_new
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.formats.text import neutral
 from orchestrator.hosts.launcher import PANE_LOG
-from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.event import Failure
 from orchestrator.model.facts import Looked
 from orchestrator.model.run import Sight
-from orchestrator.pm.places import place_of
 from orchestrator.runtimes.choice import runtime_known
 from orchestrator.runtimes.screens import Shows, end_of, shown_on
 
@@ -62,7 +61,7 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     changed = [entry.mtime_ns for _, entry in artifacts]
     changed += [entry.mtime_ns for _, entry in _walk(files, places.scratchpad(where.task, run.instance))]
     # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
-    tree, ours = _tree(world, state, run, where), where.task.parent
+    tree, ours = _tree(state, run, where), where.task.parent
     changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)] if tree else []
     if run.far and _changes_there(world, state, run, where, at - run.progress_at):
         changed.append(int(at * 1e9))
@@ -100,17 +99,12 @@ def _changes_there(world: World, state: PMState, run: Run, where: Places, second
     return any(world.boxes.changed(run.host, folder, seconds) for folder in folders)
 
 
-def _tree(world: World, state: PMState, run: Run, where: Places) -> Path | None:
+def _tree(state: PMState, run: Run, where: Places) -> Path | None:
     """Return the tree that a run works in; None where that lies on a box, which is asked."""
     if run.far:
         return None
-    tree = tree_of(state, state.steps[run.step], where)
-    if tree is None or place_of(state.brief.config, run.agent) is not None:
-        return workspace_of(state, run, where)
-    try:
-        return world.workspaces.where(tree)
-    except Unavailable:
-        return tree.path
+    tree = worked_in(state, run, where)
+    return workspace_of(state, run, where) if tree is None else tree.path
 
 
 def _walk(files: Files, root: Path, without: Path | None = None) -> Iterator[tuple[Path, Entry]]:

@@ -137,6 +137,7 @@ class Invariants:
         open_ = world.tasks()
         for watched in self.tasks:
             found += watched.branch.moved()
+            found += [f"{watched.wish.id}: {each}" for each in watched.branch.foreign(watched.audit)]
             if (task := open_.get(watched.wish.id)) is not None:
                 found += self._of_task(watched, task)
         found += self._unknown()
@@ -215,6 +216,8 @@ class Invariants:
         self.after_turn()
         self.world.take_replies()
         found = [f"run {process.run} still lives" for process in self.world.living]
+        left = [process for host in self.world.hosts for process in host.left]
+        found += [f"what run {process.run} left behind still lives" for process in left]
         found += [f"request {request} was never answered" for request in sorted(self.world.waiting)]
         for watched in self.tasks:
             found += [f"{watched.wish.id}: {each}" for each in self._history(watched)]

@@ -41,12 +41,12 @@ class Ledger:
     silenced: list[str] = field(default_factory=list)
     buried: list[str] = field(default_factory=list)
     _rests: dict[str, float] = field(default_factory=dict)
-    _evidence: Evidence = field(default_factory=Evidence)
+    evidence: Evidence = field(default_factory=Evidence)
 
     def enter(self, was: PMState, fact: f.Fact, decision: Decision) -> list[str]:
         """Enter a line, and return the laws that it breaks."""
         self.facts[fact.kind] += 1
-        found = self._evidence.missing_for(was, fact, decision)
+        found = self.evidence.missing_for(was, fact, decision)
         if not decision.changes and not decision.actions:
             found.append("it changed nothing and was journaled")
         match fact:

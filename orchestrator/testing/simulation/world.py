@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from orchestrator import places
-from orchestrator.daemon.hints import EventHint, Hint, RequestHint, RunHint
+from orchestrator.daemon.hints import EventHint, Hint, RequestHint, RunHint, TreeHint
 from orchestrator.daemon.watch import task_hint
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
@@ -81,6 +81,7 @@ class World:
             self.files, self.workspaces, self.clock, self.wrote, self.manners, self.fate, mischief.life_of
         )
         self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
+        self.host.alone = lambda spec: spec.cwd.is_relative_to(STATE / "worktrees")
         self.desks = [self.desk]
         self.boxes = {
             name: self._box(name) for name in sorted(set().union(*(wish.boxes for wish in self.wishes)))
@@ -107,6 +108,13 @@ class World:
         """Let a worktree that is made be seen on the disk."""
         if step == "make":
             self.save(path / ".git", b"gitdir: elsewhere\n")
+
+    def tree_is_gone(self, path: Path) -> None:
+        """Let the watchers see that a worktree is gone; they may miss it."""
+        self.daemon.news = True
+        for wish in self.wishes:
+            if path.is_relative_to(places.task_worktrees(STATE, wish.id)) and not self._is_missed():
+                self.daemon.hint(TreeHint(wish.id))
 
     def _box(self, name: str) -> Box:
         """Make a machine, whose clock may go wrong by minutes."""

@@ -49,7 +49,7 @@ def test_a_task_that_ended_shows_its_result(house, task):
         "outcome   at work; 1 of 2 steps passed",
         "work      branch task/tidy at 0123456789: 1 commit",
         "not done  nothing",
-        "next      git merge task/tidy takes over what is done",
+        "next      task merge tidy takes over what is done",
     ):
         assert f"{line}\n" in said.out
 

@@ -16,6 +16,7 @@ from orchestrator.model.actions import (
     Look,
     Merge,
     Nudge,
+    Rebase,
     ResolveEvidence,
     Tell,
 )
@@ -63,6 +64,7 @@ class Story:
         self.works = True
         self.sees: Sight | None = Sight()
         self.merge_refused = ""
+        self.rebase_refused = ""
         self.commit_refused = ""
         self.left = ""
         self.commit = "c"
@@ -112,6 +114,8 @@ class Story:
                 self.feed(f.Nudged(self.at, self.nonce(), run, told, Delivery.UNKNOWN))
             case Tell(id=told):
                 self.feed(f.Told(self.at, told))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told, self.rebase_refused))
             case Answer(id=told, name=name, reply=reply):
                 self.replies[name] = reply
                 self.feed(f.AnswerGiven(self.at, told))
@@ -217,6 +221,10 @@ class Story:
     def stops(self) -> Decision:
         """The user says `task stop`."""
         return self.feed(f.StopAsked(self.at, self.nonce()))
+
+    def rebases(self, base: str = "today", old: str = "tip", new: str = "anew", **commits: str) -> Decision:
+        """The user says `task rebase`: each commit of the branch became another one."""
+        return self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new, commits))
 
     def spawns(self, agent: str, instructions: str = "Look around") -> Decision:
         """The user says `task spawn`."""
