@@ -183,13 +183,15 @@ def reject(draft: Draft, judge: str, feedback: str, *, carries: bool = True) -> 
     if here.tally.rejections + 1 < draft.limits.rejections:
         reopen(draft, step, f"rejected by {judge}: {first_line(feedback)}", carries=carries)
         return
-    rejected_for_good(
-        draft, step, f"rejected {draft.limits.rejections} times, last: {first_line(feedback)}", feedback
-    )
+    why = f"rejected {draft.limits.rejections} times, last: {first_line(feedback)}"
+    rejected_for_good(draft, step, why, feedback, carries=carries)
 
 
-def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "") -> None:
-    """Work is not done though it was asked for as often as may be: what comes now is for task.md's `rejections:`."""
+def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "", *, carries: bool = True) -> None:
+    """Work is not done though it was asked for as often as may be: what comes now is for task.md's `rejections:`.
+
+    `feedback` and `carries` are those of `reject`.
+    """
     here = draft.step(step)
     policy = draft.state.brief.config.after_rejections
     if policy is AfterRejections.SET_ASIDE:
