@@ -26,7 +26,7 @@ task status NAME --json
                status: pending working checking passed blocked failed set_aside
                replaced: planned anew, and not counted; check: the exit status of its check, or null
                cause: what run lines[]                        why its last run or check failed, or null
-  agents[]     name run agent step state turn evidence since host pane pid order
+  agents[]     name run agent step state turn evidence since turn_since host pane pid order
                tokens input output cached cost context window
                live runs, and the latest run of each agent
                state: starting alive gone unreachable unknown
@@ -45,14 +45,14 @@ task status NAME --json
   edited[]     key was now                                what of Agent Config a new start takes over
   branch base code started_at last_checkin updated notices[]
                code: the folder whose repository has the branch; base: empty where the task has none
-  daemon       up as_of                          as_of: until when it watched
+  daemon       up as_of room                     as_of: until when it watched; room: its disk is not full
 
 task list --json
   tasks[]      id task project phase state steps_passed steps_set_aside steps_total agents_live
                questions_open last_checkin updated
                state: those above; asked_for (not begun yet); damaged (does not read);
                leaving (`task delete` or `task archive` was cut off)
-  daemon       up as_of
+  daemon       up as_of room
 
 task list --archived --json
   archived[]   id task project state archived_at size file
@@ -63,7 +63,7 @@ task hosts --json
                offered, known: fingerprints of the key that it shows and of the one on file, or null
                pulled_at: when files were last brought from there
                pool, cap: the pool of the settings, and how many runs at once, or null; runs beyond it wait
-  daemon       up as_of
+  daemon       up as_of room
 
 task questions --json
   questions[]  task task_id project, and what `task status` has of each

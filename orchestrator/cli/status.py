@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task status tidy"
 _MOMENTS = ("started_at", "last_checkin", "updated")
+_OF_AGENTS = ("since", "turn_since")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -50,7 +51,9 @@ def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
         **told,
         **{key: stamp(told.get(key)) for key in _MOMENTS},
         "steps": [{**step, "since": stamp(step.get("since"))} for step in told["steps"]],
-        "agents": [{**agent, "since": stamp(agent.get("since"))} for agent in told["agents"]],
+        "agents": [
+            {**agent, **{key: stamp(agent.get(key)) for key in _OF_AGENTS}} for agent in told["agents"]
+        ],
         "questions": [question_shape(question) for question in told["questions"]],
         "daemon": beat.shape(told.get("updated")),
     }
@@ -217,7 +220,7 @@ def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: boo
             agent.get("step"),
             agent.get("state"),
             agent.get("turn") if agent.get("state") != "gone" else "",
-            ago(agent.get("since"), now),
+            ago(agent.get("turn_since") or agent.get("since"), now),
             _used_by(agent),
             agent.get("host") if agent.get("host") != "local" else "",
             agent.get("pane"),

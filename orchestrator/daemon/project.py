@@ -323,6 +323,7 @@ def _agent(run: Run) -> dict[str, Any]:
         "turn": run.turn.value,
         "evidence": run.evidence,
         "since": run.since,
+        "turn_since": run.turn_since or run.since,
         "host": run.host,
         "pane": run.pane,
         "pid": run.pid,

@@ -158,6 +158,7 @@ class Task:
         self._rests_until = self.office.clock.monotonic() + REST
         self._intake = None
         self._brief_stamp = None
+        self._listening.forget()
         self.doing.forget()
 
     # Facts in ----------------------------------------------------------------------------------------
@@ -369,7 +370,9 @@ class Task:
             CheckedIn(
                 at,
                 self.office.nonce(),
-                signs_of_work(self.office.world.files, self.where.task, self.engine.state),
+                signs_of_work(
+                    self.office.world.files, self.where.task, self.engine.state, self._listening.novel
+                ),
             )
         )
         self.engine.last_checkin = at
@@ -385,6 +388,9 @@ class Task:
             for name in self._intake.unsettled:
                 self.see_reports(name)
         moment = self._deadline()
+        if moment is not None and at >= moment:
+            self.see_events()  # which may have come in time
+            moment = self._deadline()
         if moment is not None and at >= moment:
             self.feed(TimePassed(at, self.office.nonce()))
         for left in self._grace.due(self.office.clock.monotonic()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from orchestrator.model.permission import Wish
 from orchestrator.model.usage import Usage
@@ -61,6 +62,11 @@ class Say(StrEnum):
     ALLOW = "allow"
     DENY = "deny"
     GO_ON = "go_on"  # its turn is not over yet
+    CAUTION = "caution"  # its next tool call is not carried out, and it reads why
+
+
+CAUTION: Final = "caution"
+"""The name of the answer that a run reads ahead of its next tool call, whatever that is. Events have other names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent
 from orchestrator.model.consulting import PMDecision
 from orchestrator.model.errors import Fault
@@ -280,6 +281,17 @@ class UsageSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class ActivitySeen:
+    """What a run does, by the records of its program: told where it differs from what was believed, and matters."""
+
+    at: float
+    nonce: str
+    run: str
+    activity: Activity
+    kind: Literal["activity_seen"] = "activity_seen"
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerGiven:
     """The answer that a program waits for lies where it looks."""
 
@@ -475,6 +487,7 @@ Fact: TypeAlias = (
     | Nudged
     | EventLanded
     | UsageSeen
+    | ActivitySeen
     | AnswerGiven
     | TimePassed
     | ClockMoved

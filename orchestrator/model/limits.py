@@ -19,6 +19,11 @@ class Limits:
     for a limit of use is tried again when that ends, or after `limit_pause` and longer, `limits` times in a row; for an
     overload after `overload_pause` and longer, `overloads` times; with a full context `contexts` times.
 
+    A program that keeps records and waits for the model is looked at after a third of `stall` without a record, an
+    event or a token on its screen, and is ended after `stall`; its conversation goes on, `stalls` times in a row. After
+    `repeats` calls in a row that brought back what they had often brought back before an agent is told so; after as
+    many more it is ended. Where that does not help, `fresh` conversations go on, as for all else.
+
     A box that does not answer is waited for; after `unreachable` a person is asked whether to go on with that. So is
     one about a run that was told to end, and is not known to be gone after `unended`.
 
@@ -45,6 +50,9 @@ class Limits:
     asks: int = 1
     fresh: int = 1
     receipt: float = 120.0
+    stall: float = 450.0
+    stalls: int = 3
+    repeats: int = 12
     limits: int = 40
     limit_pause: float = 300.0
     overloads: int = 12

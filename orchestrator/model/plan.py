@@ -56,6 +56,7 @@ class Tally:
     limits: int = 0
     overloads: int = 0
     contexts: int = 0
+    stalls: int = 0
     fresh: int = 0
 
 

@@ -29,6 +29,7 @@ from orchestrator.pm.passing import work_committed, work_inspected, work_merged
 from orchestrator.pm.rebasing import rebase_asked, rebased
 from orchestrator.pm.reports import report_landed
 from orchestrator.pm.silence import looked, nudged
+from orchestrator.pm.stalls import activity_seen
 from orchestrator.pm.trees import tree_vanished
 from orchestrator.pm.turns import event_landed
 
@@ -85,6 +86,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.Nudged: nudged,
     f.EventLanded: event_landed,
     f.UsageSeen: usage_seen,
+    f.ActivitySeen: activity_seen,
     f.AnswerGiven: answer_given,
     f.TimePassed: lambda draft, _: see_what_is_due(draft),
     f.ClockMoved: clock_moved,

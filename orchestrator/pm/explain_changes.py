@@ -25,6 +25,7 @@ QUIET: Final = frozenset(
         "run_reported",
         "run_told",
         "run_watched",
+        "run_wished",
         "step_approved",
         "step_fed",
         "step_reported",
@@ -52,6 +53,7 @@ _SENTENCES: Final = {
     "step_ordered": "{step} is to start as soon as it may",
     "consultation_opened": "the PM agent is asked what is done next ({step})",
     "run_looked": "run {run} {evidence}",
+    "run_cautioned": "run {run} repeats itself: {repeated}",
     "run_spent": "the conversation of run {run} is not gone on with",
     "run_ending": "run {run} is being ended ({ending})",
     "noticed": "{text}",
@@ -134,6 +136,10 @@ def _opened(change: dict[str, Any]) -> str:
     return f"run {run.get('id')} is opened: {run.get('instance')} on {run.get('step')}"
 
 
+def _traced(change: dict[str, Any]) -> str:
+    return f"run {change.get('run')} {change['evidence']}" if change.get("evidence") else ""
+
+
 def _delivered(change: dict[str, Any]) -> str:
     return f"the order of run {change.get('run')}: {str(change.get('delivery')).replace('_', ' ')}"
 
@@ -173,6 +179,7 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "order_given": _ordered,
     "run_opened": _opened,
     "run_delivered": _delivered,
+    "run_traced": _traced,
     "rule_given": _ruled,
     "budget_raised": _raised,
     "question_asked": _asked,

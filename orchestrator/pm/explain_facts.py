@@ -120,6 +120,16 @@ def _used(fact: dict[str, Any]) -> str:
     return f"run {fact.get('run')} has used {tokens_said(tokens)} tokens{cost} so far"
 
 
+def _recorded(fact: dict[str, Any]) -> str:
+    seen = fact.get("activity") or {}
+    stage = str(seen.get("stage") or "")
+    at = {"model": "waits for its model", "over": "ended its turn", "tool": f"runs {seen.get('tool')}"}.get(
+        stage, "goes on"
+    )
+    vain = f"; {seen['repeats']} calls in a row that bring nothing new" if seen.get("repeats") else ""
+    return f"run {fact.get('run')} {at}, by its records{vain}"
+
+
 def _moved(fact: dict[str, Any]) -> str:
     return f"asleep for {fact.get('slept', 0):.0f} s, the clock set by {fact.get('put', 0):.0f} s"
 
@@ -203,6 +213,7 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "nudged": _nudged,
     "event_landed": _told,
     "usage_seen": _used,
+    "activity_seen": _recorded,
     "clock_moved": _moved,
     "folder_back": _back,
     "spawn_asked": _spawned,

@@ -205,8 +205,15 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
             since=run.since + by,
             progress_at=run.progress_at + by,
             looked_at=run.looked_at + by if run.looked_at else 0.0,
+            watched_at=run.watched_at + by if run.watched_at else 0.0,
             ending_at=run.ending_at + by if run.ending_at else 0.0,
             turn_since=run.turn_since + by if run.turn_since else 0.0,
+            told_at=run.told_at + by if run.told_at else 0.0,
+            news_at=run.news_at + by if run.news_at else 0.0,
+            said_at=run.said_at + by if run.said_at else 0.0,
+            recorded_at=run.recorded_at + by if run.recorded_at else 0.0,
+            novel_at=run.novel_at + by if run.novel_at else 0.0,
+            cautioned_at=run.cautioned_at + by if run.cautioned_at else 0.0,
             reported_at=None if run.reported_at is None else run.reported_at + by,
         )
         for run in state.live_runs

@@ -17,18 +17,27 @@ if TYPE_CHECKING:
 
 
 def told(
-    draft: Draft, run: Run, fact: EventLanded, turn: Turn, evidence: str, *, waits: bool = False
+    draft: Draft,
+    run: Run,
+    fact: EventLanded,
+    turn: Turn,
+    evidence: str,
+    *,
+    waits: bool = False,
+    alive: bool = True,
 ) -> None:
-    """Take note of an event: what is believed of its run now, and by what."""
+    """Take note of an event: what is believed of its run now, and by what. Not `alive`: its model does not answer."""
     event = fact.event
-    draft.change(RunTold(run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits))
+    draft.change(
+        RunTold(run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits, alive)
+    )
 
 
 def answer(draft: Draft, run: Run, name: str, reply: Reply) -> None:
     """Have an event answered, and let its run no longer wait."""
     draft.act(Answer(id=draft.new_id("a"), run=run.id, name=name, reply=reply))
     if draft.state.runs[run.id].waits_for == name:
-        draft.change(RunAnswered(run.id))
+        draft.change(RunAnswered(run.id, draft.at))
 
 
 def answer_given(draft: Draft, fact: AnswerGiven) -> None:

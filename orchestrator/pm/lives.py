@@ -14,7 +14,16 @@ from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.leftovers import ended_by_itself
 from orchestrator.pm.run_changes import RunBelieved, RunProgressed, RunSpent
-from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent, start_afresh
+from orchestrator.pm.setbacks import (
+    ask_again,
+    block,
+    crashed,
+    lost,
+    silent,
+    stalled,
+    start_afresh,
+    went_in_circles,
+)
 from orchestrator.pm.step_changes import StepChecked, StepMoved
 from orchestrator.pm.trees import begin_again, launched_without_a_tree
 
@@ -31,6 +40,9 @@ _ENDED: Final = {
     Ending.UNREPORTED: "left work and no handoff, and was ended",
     Ending.BY_PM: "was ended by the PM agent",
     Ending.FAILED: "had a turn that failed",
+    Ending.STALLED: "waited for its model in vain, and was ended",
+    Ending.UNASKED: "stood at a dialog that its hook had not asked about, and was ended",
+    Ending.REPEATING: "went round in circles, and was ended",
     Ending.TREE_LOST: "was ended, as its worktree vanished",
     Ending.BUDGET: "was ended, as the task had used what it may",
 }
@@ -196,6 +208,10 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
         silent(draft, run.step, "took longer than a run may")
     elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
         silent(draft, run.step, "was ended by the PM")
+    elif run.ending in {Ending.STALLED, Ending.UNASKED} and draft.state.state in ACTIVE:
+        stalled(draft, run, was_quiet or "told nothing for too long")
+    elif run.ending is Ending.REPEATING and draft.state.state in ACTIVE:
+        went_in_circles(draft, run)
     elif run.ending is Ending.TREE_LOST and draft.state.state in ACTIVE:
         begin_again(draft, run.step, "its worktree vanished")
     else:  # it goes on with the work, and with the conversation, when the task does

@@ -1,4 +1,8 @@
-"""What did not go well: asked again, blocked, rejected, crashed, silent. Each with its bound (law 8, HUB 7.1)."""
+"""What did not go well: asked again, blocked, rejected, crashed, silent, stalled, in circles.
+
+Each has its bound (law 8, HUB 7.1). What the conversation may be the cause of goes up one ladder: the same conversation
+again, then a fresh one on its tree [start_afresh], then a person.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,7 @@ from orchestrator.pm.step_changes import StepLacked, StepMoved, StepRemembered, 
 if TYPE_CHECKING:
     from orchestrator.model.handoff import Report
     from orchestrator.model.plan import Step, Tally
+    from orchestrator.model.run import Run
     from orchestrator.pm.draft import Draft
 
 REMEMBERED: Final = 12
@@ -88,7 +93,7 @@ def start_afresh(draft: Draft, step: str, why: str) -> bool:
     if here.tally.fresh >= draft.limits.fresh or run is None or not run.session:
         return False
     silences = min(here.tally.silences, max(draft.limits.silences - 1, 0))
-    tally = replace(here.tally, fresh=here.tally.fresh + 1, asks=0, crashes=0, silences=silences)
+    tally = replace(here.tally, fresh=here.tally.fresh + 1, asks=0, crashes=0, stalls=0, silences=silences)
     draft.change(StepTallied(step, tally), RunSpent(run.id))
     feed(
         draft,
@@ -263,6 +268,35 @@ def silent(draft: Draft, step: str, how: str) -> None:
     elif not start_afresh(draft, step, f"it {how}, {silences} times"):
         text = f"{here.agent} {how}, {silences} times on '{here.title}'"
         block(draft, step, with_cause(draft, step, text), _with_replan(draft, step))
+
+
+def stalled(draft: Draft, run: Run, how: str) -> None:
+    """A run waited for its model in vain, or at a dialog of our own failure, and was ended: its conversation goes on.
+
+    `limits.stalls` times in a row, then afresh, then a person is asked. A stall after long work is a first one.
+    """
+    here = draft.step(run.step)
+    worked = run.novel_at - run.since >= draft.limits.silence
+    stalls = 1 if worked else here.tally.stalls + 1
+    if stalls <= draft.limits.stalls:
+        _count(draft, run.step, replace(here.tally, stalls=stalls))
+        _again(draft, run.step, how, stalls, keep_tree=True)
+    elif not start_afresh(draft, run.step, f"it {how}, {stalls} times in a row"):
+        _count(draft, run.step, replace(here.tally, stalls=stalls))
+        text = f"{here.agent} {how}, {stalls} times in a row on '{here.title}'"
+        block(draft, run.step, with_cause(draft, run.step, text), _with_replan(draft, run.step))
+
+
+def went_in_circles(draft: Draft, run: Run) -> None:
+    """A run went round in circles though it was told so, and was ended: begin afresh, another way; then ask."""
+    here = draft.step(run.step)
+    why = (
+        f"it went round in circles, also when it was told so: the same calls with the same results, most often "
+        f"`{run.repeated}`"
+    )
+    if not start_afresh(draft, run.step, f"{why}; take a different approach"):
+        text = f"{here.agent} goes round in circles on '{here.title}', most often with: {run.repeated}"
+        block(draft, run.step, with_cause(draft, run.step, text), _with_replan(draft, run.step))
 
 
 def _with_replan(draft: Draft, step: str) -> tuple[str, ...]:

@@ -77,9 +77,10 @@ def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
         case EventKind.WAITING:
             _waits(draft, run, fact)
         case EventKind.RETRYING:
-            told(draft, run, fact, Turn.UNKNOWN, f"its service fails, it tries again: {fact.event.text}")
+            said = f"says that its service fails and that it tries again: {fact.event.text}"
+            told(draft, run, fact, Turn.UNKNOWN, said, alive=False)
         case EventKind.ABORTED:
-            told(draft, run, fact, Turn.RESTING, "somebody interrupted its turn")
+            told(draft, run, fact, Turn.RESTING, "its turn was broken off")
         case EventKind.ENDED:
             _ended(draft, run, fact)
         case EventKind.FAILED:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # whoever only looks for a template or a login needs none of 
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from orchestrator.model.activity import Record
     from orchestrator.model.agents import Agent
     from orchestrator.model.event import Event, Reply
     from orchestrator.model.usage import Read
@@ -124,6 +125,25 @@ class Metered(Protocol):
 
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what a transcript tells, given its bytes from `before.offset` on. Never raises."""
+        ...
+
+
+@runtime_checkable
+class Traced(Protocol):
+    """A runtime whose program records its turns as they go: what it is at, and what came of it."""
+
+    def records(self, line: bytes) -> list[Record]:
+        """Return what one whole line of its transcript tells. Never raises."""
+        ...
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """A runtime of whose turns a plugin or hook of ours keeps the records, in the run's own folder."""
+
+    @property
+    def recorded(self) -> str:
+        """The name of that file."""
         ...
 
 

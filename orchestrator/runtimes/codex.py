@@ -15,15 +15,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from orchestrator.formats.records import codex_records
 from orchestrator.formats.told import text_of
 from orchestrator.formats.usage import codex_usage
+from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
-from orchestrator.model.event import Event, EventKind, Reply, Say
+from orchestrator.model.event import Event, EventKind, Reply
 from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.codex_rollout import events_of
-from orchestrator.runtimes.hooks import FOREVER, hook_answer, hook_event
+from orchestrator.runtimes.hooks import CANNOT_ASK, CAUTION_FILES, FOREVER, caution, hook_answer, hook_event
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 OVERRIDES: Final = "codex-overrides.toml"
@@ -39,9 +41,6 @@ _TOLD: Final = ("SessionStart", "UserPromptSubmit")
 _ASKED: Final = ("PermissionRequest", "Stop")
 _HANDS: Final = frozenset({"Bash", "Write", "Edit", "MultiEdit", "NotebookEdit"})
 _PATCHED: Final = re.compile(r"^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
-_CANNOT_ASK: Final = Reply(
-    Say.DENY, "The PM cannot be asked for leave just now. Do without, or try again later."
-)
 
 
 class Codex:
@@ -79,7 +78,7 @@ class Codex:
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         argv += [spawn.resumes] if spawn.resumes else []
         laid = "".join(f"{key} = {value}\n" for key, value in settings.items()).encode("utf-8", "replace")
-        return Launching((*argv, "--", spawn.prompt), files={OVERRIDES: laid})
+        return Launching((*argv, "--", spawn.prompt), files={OVERRIDES: laid, **CAUTION_FILES})
 
     def _settings(self, spawn: Spawn) -> dict[str, str]:
         """Return what is set for a run, by key, as TOML."""
@@ -97,7 +96,7 @@ class Codex:
             "notice.hide_rate_limit_model_nudge": "true",
             "tui.show_tooltips": "false",
         }
-        for name in (*_TOLD, *_ASKED):
+        for name in (*_TOLD, *_ASKED, "PreToolUse"):
             settings[f"hooks.{name}"] = self._hook(spawn, name)
         if spawn.environ.get(KEY):
             address = _toml(spawn.environ.get(ADDRESS) or VENDOR)
@@ -106,8 +105,9 @@ class Codex:
         return settings
 
     def _hook(self, spawn: Spawn, name: str) -> str:
-        fallback = self.answer(_CANNOT_ASK) if name == "PermissionRequest" else ""
-        command = _toml(spawn.relay(waits=name in _ASKED, fallback=fallback))
+        fallback = self.answer(CANNOT_ASK) if name == "PermissionRequest" else ""
+        relay = spawn.relay(waits=name in _ASKED, fallback=fallback)
+        command = _toml(caution(spawn.folder) if name == "PreToolUse" else relay)
         return f'[{{hooks=[{{type="command", command={command}, timeout={FOREVER}}}]}}]'
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
@@ -140,6 +140,10 @@ class Codex:
     def appended(self, lines: Sequence[bytes]) -> list[Event]:
         """Return the turns that failed or were broken off: no hook tells of these."""
         return events_of(lines)
+
+    def records(self, line: bytes) -> list[Record]:
+        """Return what a line of its rollout tells of a turn."""
+        return codex_records(line)
 
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what its transcript tells of tokens."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
+from shlex import join
 from typing import Any, Final
 
 from orchestrator.formats.told import text_of
@@ -13,13 +15,30 @@ FOREVER: Final = 86_400 * 7
 """Seconds that a hook may take: the answer may be a person's."""
 
 
+CAUTION: Final = "caution.sh"
+"""In a run's folder: the hook ahead of each tool call, which says what the PM has to say to the agent, once."""
+
+CAUTION_FILES: Final = {CAUTION: (Path(__file__).parent / "laid" / CAUTION).read_bytes()}
+"""Read at the start: a daemon whose package is replaced goes on with the one that it was tested with."""
+
+CANNOT_ASK: Final = Reply(
+    Say.DENY, "The PM cannot be asked for leave just now. Do without, or try again later."
+)
+"""What an agent is told whose wish could not be handed over: a dialog at its screen would wait for nobody."""
+
+
+def caution(folder: Path) -> str:
+    """Return the shell command for the hook ahead of each tool call of a run, by the run's folder."""
+    return join(["sh", str(folder / CAUTION)])
+
+
 def hook_event(told: Mapping[str, Any], kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)
     """Return an event of the session that a hook tells of."""
     return Event(kind, text_of(told, "session_id"), text_of(told, "transcript_path"), **more)
 
 
 def hook_answer(reply: Reply) -> str:
-    """Return what a hook prints that asked leave, or whether the turn may end. An empty text decides nothing."""
+    """Return what a hook prints: for leave, at the end of a turn, or ahead of a tool. An empty text decides nothing."""
     match reply.say:
         case Say.ALLOW | Say.DENY:
             decision = {"behavior": reply.say.value}
@@ -27,6 +46,9 @@ def hook_answer(reply: Reply) -> str:
                 decision["message"] = reply.reason
             named = {"hookEventName": "PermissionRequest", "decision": decision}
             return json.dumps({"hookSpecificOutput": named})
+        case Say.CAUTION:
+            refused = {"permissionDecision": "deny", "permissionDecisionReason": reply.reason}
+            return json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", **refused}})
         case Say.GO_ON:
             return json.dumps({"decision": "block", "reason": reply.reason})
         case Say.PASS:

@@ -14,9 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from orchestrator.formats.records import our_records
 from orchestrator.formats.refusal import refusal
 from orchestrator.formats.told import listed, number_of, text_of
 from orchestrator.formats.usage import told_usage
+from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
@@ -25,6 +27,7 @@ from orchestrator.runtimes.screens import Rule, shipped_rules
 
 PLUGIN: Final = "opencode-plugin.js"
 RUN: Final = "opencode-run.json"
+RECORDS: Final = "opencode-records.jsonl"
 AGENT: Final = "build"
 OFFLINE: Final = "npm_config_offline"
 """With a plugin opencode first installs a package into the user's folder, over a minute without a network. The plugin
@@ -146,7 +149,7 @@ class Opencode:
         session, text = text_of(told, "session"), text_of(told, "text")
         match text_of(told, "type"):
             case "started":
-                return Event(EventKind.STARTED, session)
+                return Event(EventKind.STARTED, session, text_of(told, "records"))
             case "prompt":
                 return Event(EventKind.TAKEN, session, text=text)
             case "asked":
@@ -168,8 +171,17 @@ class Opencode:
         return "" if reply.say is Say.PASS else json.dumps({"say": reply.say.value, "reason": reply.reason})
 
     def transcripts(self, environ: Mapping[str, str]) -> tuple[Path, ...]:
-        """Return nothing: it keeps its conversations in a database."""
+        """Return nothing: it keeps them in a database. What its plugin records lies in the run's folder."""
         return ()
+
+    @property
+    def recorded(self) -> str:
+        """The name of the file, in a run's folder, that its plugin records into."""
+        return RECORDS
+
+    def records(self, line: bytes) -> list[Record]:
+        """Return what a line tells that its plugin recorded."""
+        return our_records(line)
 
     def appended(self, lines: Sequence[bytes]) -> list[Event]:
         """Return nothing: its plugin tells all."""

@@ -20,6 +20,8 @@ small life that is killed ahead of each. All of them take some 10 s together.
 | forgets_a_bound              | each retry has its bound (law 8)                  | f0, day 0.04 |
 | forgets_the_pauses           | what dies again rests longer each time (W7)       | f0, day 0.04 |
 | ends_without_a_look          | no run that works is ended as silent (law 5)      | f1, day 0.04 |
+| takes_a_long_answer_for_a_stall | who is answered, however slowly, is not ended  | p0           |
+| tells_of_circles_again_and_again | an agent is told once that it repeats itself  | p0           |
 | types_twice                  | nothing is typed twice (law 4)                    | change 153   |
 | names_by_the_clock_alone     | no order has another's name (H6)                  | f0, day 0.48 |
 | asks_nobody                  | what stands still has a question (H9)             | f0, day 0.04 |
@@ -62,13 +64,14 @@ from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone, Wo
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Quiet
 from orchestrator.model.settings import DaemonSettings, LogSettings, Settings
-from orchestrator.pm import advance, draft, gates, reports, silence, unended
+from orchestrator.pm import advance, draft, gates, reports, silence, stalls, unended
 from orchestrator.pm import boxes as pm_boxes
 from orchestrator.pm import decide as decide_module
 from orchestrator.pm.asking import CONTINUE, ask
 from orchestrator.pm.changes import HandoffSeen, QuestionAsked
 from orchestrator.pm.decide import decide
 from orchestrator.pm.lives import run_gone
+from orchestrator.pm.repetition import goes_round
 from orchestrator.pm.step_changes import StepMoved
 from orchestrator.ports.boxes import Sighting
 from orchestrator.ports.workspaces import Tree
@@ -233,7 +236,21 @@ def forgets_the_pauses(patch):
 def ends_without_a_look(patch):
     """A run that gave no sign for a while is taken for hung, whatever it does."""
     patch.setattr(task, "signs_of_work", lambda *_: {})
-    patch.setattr(silence, "found", lambda run, sight, limits: Quiet.HUNG)
+    patch.setattr(silence, "found", lambda *_: Quiet.HUNG)
+
+
+def takes_a_long_answer_for_a_stall(patch):
+    """What grows on a screen is not looked at."""
+    patch.setattr(stalls, "says_more", lambda *_: False)
+
+
+def tells_of_circles_again_and_again(patch):
+    """Who was told that it goes round in circles is told so once more."""
+
+    def insistent(made, run, seen):
+        goes_round(made, replace(run, cautioned_at=0.0), seen)
+
+    patch.setattr(stalls, "goes_round", insistent)
 
 
 def types_twice(patch):
@@ -420,6 +437,18 @@ def a_life_on_boxes(worlds):
     return [live(f"g{number}", 0.4, climate=ON_BOXES, world_of=on_boxes) for number in range(worlds)]
 
 
+def of_programs(fate):
+    """Two tasks whose agents are programs that tell of themselves; much goes wrong with their models."""
+    wishes = (Wish("alpha", tells=True), Wish("beta", tells=True))
+    return World(fate, wishes, Manners(bad=0.4, odd=0.3, longest=60.0, subtasks=1), deaf=0.1)
+
+
+def a_life_of_programs(worlds):
+    """Let worlds of such programs live for a day each, with few faults beside, until one fails."""
+    climate = replace(BUSY, rates=Rates(kill=2, full=0, eio=0))
+    return [live(f"p{number}", 1.0, climate=climate, world_of=of_programs) for number in range(worlds)]
+
+
 def soon_shelved(fate):
     """Three tasks that are shelved whenever nothing came for a minute."""
     settings = Settings(daemon=DaemonSettings(shelve_after=60), logs=LogSettings(pack_after=60))
@@ -487,6 +516,8 @@ BREAKAGES = [
     Breakage(forgets_a_bound),
     Breakage(forgets_the_pauses),
     Breakage(ends_without_a_look),
+    Breakage(takes_a_long_answer_for_a_stall, 10, a_life_of_programs),
+    Breakage(tells_of_circles_again_and_again, 10, a_life_of_programs),
     Breakage(types_twice, 20, a_kill_around_the_first_nudge),
     Breakage(names_by_the_clock_alone),
     Breakage(asks_nobody),
@@ -530,6 +561,12 @@ def test_it_finds_nothing_in_a_daemon_that_is_whole():
     for outcome in a_rough_life(2):
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["deaths of the daemon"] > 0
+
+
+def test_it_finds_nothing_in_the_life_of_programs_of_a_daemon_that_is_whole():
+    for outcome in a_life_of_programs(2):
+        assert set(outcome.tasks.values()) <= ENDS
+        assert outcome.counts["fact: activity_seen"] > 0
 
 
 def test_it_finds_nothing_on_the_shelf_of_a_daemon_that_is_whole():

@@ -19,7 +19,7 @@ from orchestrator.model.event import Failure
 from orchestrator.model.facts import Looked
 from orchestrator.model.run import Sight
 from orchestrator.runtimes.choice import runtime_known
-from orchestrator.runtimes.screens import Shows, end_of, shown_on
+from orchestrator.runtimes.screens import Shows, end_of, said_on, shown_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,8 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
     runtime = runtime_known(agent, world.settings.runtimes) if agent else None
-    rule, line = shown_on(screen, runtime.screens if runtime else ()) or (None, "")
+    rules = runtime.screens if runtime else ()
+    rule, line = shown_on(screen, rules) or (None, "")
     failed = rule is not None and (rule.shows is Shows.FAILED or rule.failure is not None)
     failure = rule.failure or Failure.OTHER if rule is not None and failed else None
     return Sight(
@@ -77,7 +78,9 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
         fresh=says_anything_new(printed, run.printed),
         changed_at=max(changed, default=0) / 1e9,
         artifacts=tuple(sorted(neutral(name) for name in fresh)[:20]),
+        said=said_on(screen, rules) if screen.strip() else "",
         dialog=rule.name if rule is not None and rule.shows is Shows.DIALOG else "",
+        asks=rule is not None and rule.asks,
         screen=tuple(each[:LINE_LENGTH] for each in end_of(screen)),
         line=redacted(neutral(line))[:LINE_LENGTH],
         failure=failure,

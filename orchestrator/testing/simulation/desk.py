@@ -60,8 +60,8 @@ class Desk:
     """What agents share. `wrote` is called with every path that one writes.
 
     `criteria` are those of each task, by its folder. `did` counts what agents did that was not simply well,
-    `signs` are the monotonic moments at which each run last showed that it works. `vanished` are the trees that
-    somebody took away. On a `box` they use its `clone`.
+    `signs` are the monotonic moments at which each run last showed that it works, `answered` those at which its model
+    last did. `vanished` are the trees that somebody took away. On a `box` they use its `clone`.
     """
 
     files: MemoryFiles
@@ -75,6 +75,7 @@ class Desk:
     said: dict[str, list[Said]] = field(default_factory=dict)
     lost_work: list[str] = field(default_factory=list)
     signs: dict[str, float] = field(default_factory=dict)
+    answered: dict[str, float] = field(default_factory=dict)
     runs: Counter[str] = field(default_factory=Counter)
     did: Counter[str] = field(default_factory=Counter)
     vanished: set[Path] = field(default_factory=set)

@@ -11,6 +11,7 @@ from orchestrator.model.news import Rule
 from orchestrator.model.run import Ending, Life
 from orchestrator.model.task import TaskState
 from orchestrator.pm.news import question_news
+from orchestrator.pm.stalls import LOOKS
 from orchestrator.testing.simulation.audit import Audit
 from orchestrator.testing.simulation.branch import Branch
 from orchestrator.testing.simulation.laws import lasting_laws, overdue
@@ -91,7 +92,7 @@ class Invariants:
         else:
             self._read_on(watched)
         found = [*lasting_laws(audit.state, self.world.settings.limits), *audit.broken]
-        found += self._silenced(audit) + self._buried(watched)
+        found += self._silenced(audit) + self._stalled(audit) + self._buried(watched)
         self._found += [f"{watched.wish.id}, line {audit.lines}: {law}" for law in found]
 
     def _signalled(self, process: FakeProcess) -> None:
@@ -115,6 +116,14 @@ class Invariants:
             if since < (limits.receipt if run.receipts and run.delivery is None else limits.silence) - 1:
                 found.append(f"{run.id} was ended as silent after {since:.0f} s")
         return found
+
+    def _stalled(self, audit: Audit) -> list[str]:
+        """A run whose model answers, however slowly, is not ended as one whose model does not."""
+        ended, audit.ledger.stalled = audit.ledger.stalled, []
+        now, answered = self.world.clock.monotonic(), self.world.desk.answered
+        late = [(run, now - answered[run]) for run in ended if run in answered]
+        least = self.world.settings.limits.stall / LOOKS - 1
+        return [f"{run} was ended as stalled after {since:.0f} s" for run, since in late if since < least]
 
     def _buried(self, watched: Watched) -> list[str]:
         """A run is not gone before its last words are read (law 5)."""

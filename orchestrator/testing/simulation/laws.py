@@ -167,6 +167,7 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("limited", tally.limits, limits.limits + 1),
         ("overloaded", tally.overloads, limits.overloads + 1),
         ("full", tally.contexts, limits.contexts + 1),
+        ("stalled", tally.stalls, limits.stalls + 1),
         ("begun afresh", tally.fresh, limits.fresh),
     ):
         if count > most:

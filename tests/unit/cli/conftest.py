@@ -62,6 +62,7 @@ def _agent(name: str = "dev", **other: Any) -> dict[str, Any]:
         "turn": "busy",
         "evidence": "process 77",
         "since": AT,
+        "turn_since": AT,
         "host": "local",
         "pane": "%3",
         "pid": 77,

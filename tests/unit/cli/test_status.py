@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -82,6 +83,19 @@ def test_a_daemon_whose_beat_is_old_is_not_trusted(house, task, daemon):
     assert "daemon up, but its last beat was" in task("status", "tidy").out
 
 
+@pytest.mark.parametrize(("blocks", "inodes", "room"), [(3, 9, False), (900, 0, False), (900, 9, True)])
+def test_a_full_disk_is_said(house, task, daemon, monkeypatch, blocks, inodes, room):
+    real = os.statvfs
+
+    def full(path):
+        return os.statvfs_result((4096, 4096, 1000, blocks, blocks, 10, inodes, inodes, *real(path)[8:]))
+
+    house.task()
+    monkeypatch.setattr(os, "statvfs", full)
+    assert ("is full" not in task("status", "tidy").out) is room
+    assert task("status", "tidy", "--json").json["daemon"]["room"] is room
+
+
 def test_a_lock_file_that_nobody_holds_is_no_daemon(house, task):
     house.task()
     (house.state / "daemon.lock").write_text("1\n")
@@ -94,10 +108,11 @@ def test_the_json_document_has_its_documented_shape(house, task):
     said = task("status", "tidy", "--json").json
     assert said["task"] == "tidy"
     assert said["steps"][0] == {**house.step(), "since": "2025-11-27T14:35:00Z"}
-    assert said["agents"][0] == {**house.agent(), "since": "2025-11-27T14:35:00Z"}
+    moments = dict.fromkeys(("since", "turn_since"), "2025-11-27T14:35:00Z")
+    assert said["agents"][0] == {**house.agent(), **moments}
     assert said["questions"] == [{**house.question(), "asked_at": "2025-11-27T14:35:00Z"}]
     assert {said[key] for key in ("started_at", "last_checkin", "updated")} == {"2025-11-27T14:35:00Z"}
-    assert said["daemon"] == {"up": False, "as_of": "2025-11-27T14:35:00Z"}
+    assert said["daemon"] == {"up": False, "as_of": "2025-11-27T14:35:00Z", "room": True}
 
 
 USED = {
@@ -315,3 +330,12 @@ def test_the_document_survives_a_json_reader(house):
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stdout.count(b"\n") == 1
     assert json.loads(done.stdout)["id"] == "tidy-0a1b2c3d"
+
+
+def test_what_is_said_of_a_turn_is_said_with_its_own_moment(house, task):
+    """An agent may live for hours, and wait for its model since a minute."""
+    now = time.time()
+    house.task(agents=[house.agent(since=now - 7200, turn_since=now - 120, evidence="waits for its model")])
+    (line,) = [line for line in task("status", "tidy").out.splitlines() if "waits for its model" in line]
+    assert "2 min ago" in line
+    assert "2 h" not in line

@@ -20,6 +20,7 @@ from orchestrator.model.actions import (
     ResolveEvidence,
     Tell,
 )
+from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.consulting import PMAction, PMDecision
 from orchestrator.model.errors import Fault
@@ -33,6 +34,7 @@ from orchestrator.model.run import Delivery, Exit, Run, Sight
 from orchestrator.model.task import Brief, Config, Phase, TaskState
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.draft import Decision
+from orchestrator.pm.stalls import tells_more
 from orchestrator.pm.state import PMState
 from tests.unit.pm.deciding import decided
 
@@ -149,6 +151,14 @@ class Story:
         name = f"{run.id}.{self.nonce()}"
         self.feed(f.EventLanded(self.at, name, run.id, name, event, waits, **more))
         return name
+
+    def records(self, step: str, activity: Activity) -> bool:
+        """The program of a step's run has recorded so much by now; return whether the daemon takes note of it."""
+        run = self.run_of(step)
+        news = tells_more(self.state, self.limits, run, activity, self.at)
+        if news:
+            self.feed(f.ActivitySeen(self.at, self.nonce(), run.id, activity))
+        return news
 
     def reports(
         self,

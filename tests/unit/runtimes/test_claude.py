@@ -13,6 +13,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.claude import KEPT_KEY, KEY, SETTINGS, Claude
+from orchestrator.runtimes.hooks import CAUTION
 from tests.unit.runtimes.captured import CAPTURED, WORK, captured
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
 
@@ -115,7 +116,12 @@ def test_a_key_reaches_its_helper_only_and_each_hook_is_relayed() -> None:
     assert "k-1" not in launching.files[SETTINGS].decode()
     commands = {name: each[0]["hooks"][0]["command"] for name, each in laid["hooks"].items()}
     assert set(commands) == {
-        "SessionStart", "UserPromptSubmit", "StopFailure", "Notification", "PermissionRequest", "Stop"
+        "SessionStart", "UserPromptSubmit", "StopFailure", "Notification", "PreToolUse", "PermissionRequest", "Stop"
     }  # fmt: skip
     assert {name for name, command in commands.items() if "waits" in command} == {"PermissionRequest", "Stop"}
+    assert '"behavior": "deny"' in commands["PermissionRequest"], "a dialog would wait for nobody"
+    assert commands["PreToolUse"] == f"sh {SPAWN.folder / CAUTION}"
+    assert CAUTION in launching.files
+    timeouts = [each[0]["hooks"][0]["timeout"] for each in laid["hooks"].values()]
+    assert min(timeouts) > 3600, "a hook that the program gives up cannot wait for room on the disk"
     assert "apiKeyHelper" not in json.loads(CLAUDE.launching(SPAWN).files[SETTINGS])

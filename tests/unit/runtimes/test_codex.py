@@ -15,6 +15,7 @@ from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.codex import OVERRIDES, Codex
+from orchestrator.runtimes.hooks import CAUTION
 from orchestrator.runtimes.screens import Shows, dialog_on, shown_on
 from tests.unit.runtimes.captured import WORK, captured, screens
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
@@ -104,7 +105,10 @@ def test_trust_hooks_and_silence_are_set_for_the_run_alone() -> None:
     assert found["web_search"] == "disabled"
     assert found["features"] == {"unbounded_connection_retries": False}
     assert "model_provider" not in found
-    assert found["hooks"].keys() == {"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop"}
+    told = {"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "PreToolUse"}
+    assert found["hooks"].keys() == told
+    assert found["hooks"]["PreToolUse"][0]["hooks"][0]["command"] == f"sh {SPAWN.folder / CAUTION}"
+    assert CAUTION in launching.files
     assert tomllib.loads(launching.files[OVERRIDES].decode()) == found
 
 
