@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.amounts import span_said
 from orchestrator.model.plan import StepState, Tally
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending
@@ -71,9 +71,9 @@ def answered(draft: Draft, fact: Answered) -> None:
 
 def take_default(draft: Draft, question: Question) -> None:
     """Nobody answered in time: take what task.md, or for a permission a setting, says is then to be the answer."""
-    since = time.strftime("%H:%M", time.localtime(question.asked_at))
+    waited = span_said(draft.at - question.asked_at)
     by = SETTING if question.kind is QuestionKind.PERMISSION else POLICY
-    draft.notice(f"nobody answered {question.id} since {since}: {question.default}, as {by} says")
+    draft.notice(f"nobody answered {question.id} for {waited}: {question.default}, as {by} says")
     draft.change(QuestionAnswered(question.id, question.default, draft.at, by=by))
     if question.default != REPLAN:
         _carry_out(draft, question, question.default)
