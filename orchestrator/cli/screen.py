@@ -14,6 +14,8 @@ NARROW = 80
 """The width where nobody tells: what is piped, and what a document shows."""
 
 _LEAST = 40
+_DIGITS = 5
+"""Of `$COLUMNS`: no line is longer than 99,999."""
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0") | frozenset(
     map(chr, range(0xE0100, 0xE01F0))
@@ -95,12 +97,15 @@ def _octets(sign: str) -> str:
 
 
 def columns() -> int:
-    """Return the width of the terminal, or `NARROW` where there is none."""
+    """Return the width of the terminal; where there is none, that of `$COLUMNS`, or else `NARROW`."""
     try:
         told = os.get_terminal_size(sys.stdout.fileno()).columns
-        return max(told, _LEAST) if told else NARROW
     except (OSError, ValueError):
-        return NARROW
+        told = 0
+    wanted = os.environ.get("COLUMNS", "")
+    if not told and wanted.isascii() and wanted.isdigit():
+        told = int(wanted[:_DIGITS])
+    return max(told, _LEAST) if told else NARROW
 
 
 def coloured(stream: TextIO) -> bool:

@@ -163,7 +163,7 @@ def _tested(state: PMState, look: BranchLook | None) -> str:
         )
         said.append(f"check after: {_ended(after)}{stale}")
     else:
-        said.append("check after: none was run yet")
+        said.append("check after: none on accepted work so far")
     return ", ".join(said)
 
 

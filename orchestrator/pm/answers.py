@@ -20,6 +20,7 @@ from orchestrator.pm.asking import (
     POLICY,
     REPLAN,
     SET_ASIDE,
+    SETTING,
     USER,
     WITHDRAWN,
 )
@@ -69,10 +70,11 @@ def answered(draft: Draft, fact: Answered) -> None:
 
 
 def take_default(draft: Draft, question: Question) -> None:
-    """Nobody answered in time: take what task.md says is then to be taken for the answer."""
+    """Nobody answered in time: take what task.md, or for a permission a setting, says is then to be the answer."""
     waited = span_said(draft.at - question.asked_at)
-    draft.notice(f"nobody answered {question.id} for {waited}: {question.default}, as task.md says")
-    draft.change(QuestionAnswered(question.id, question.default, draft.at, by=POLICY))
+    by = SETTING if question.kind is QuestionKind.PERMISSION else POLICY
+    draft.notice(f"nobody answered {question.id} for {waited}: {question.default}, as {by} says")
+    draft.change(QuestionAnswered(question.id, question.default, draft.at, by=by))
     if question.default != REPLAN:
         _carry_out(draft, question, question.default)
     elif may_replan(draft, question.step):

@@ -36,6 +36,7 @@ WITHDRAWN: Final = "(withdrawn)"
 
 USER: Final = "the user"
 POLICY: Final = "task.md"
+SETTING: Final = "permissions.wait"
 PM: Final = "the PM"
 """Who answered."""
 

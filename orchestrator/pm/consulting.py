@@ -20,7 +20,7 @@ from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Ending, Life
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm import changes as c
-from orchestrator.pm.asking import POLICY, USER
+from orchestrator.pm.asking import POLICY, SETTING, USER
 from orchestrator.pm.counsel_changes import ConsultationOpened, CounselBegun, NewsNoted
 from orchestrator.pm.readiness import has_pm
 from orchestrator.pm.run_changes import RunBelieved
@@ -99,7 +99,7 @@ def _news(draft: Draft, fact: f.Fact, change: c.Change) -> Iterator[str]:
             )
             if not ours and not is_consultation(draft.step(run.step)):
                 yield f"{run.instance} on {run.step} {_cut(evidence)}"
-        case c.QuestionAnswered(question=asked, text=text, by=by) if by in {USER, POLICY}:
+        case c.QuestionAnswered(question=asked, text=text, by=by) if by in {USER, POLICY, SETTING}:
             question = draft.state.questions[asked]
             yield f"{asked} ({_cut(question.text)}) was answered by {by}: {_cut(text)}"
         case c.QuestionAsked(question=question) if question.step:

@@ -5,7 +5,8 @@
     report ─▶ every criterion marked? ─▶ what its evidence points at is looked up ─▶ each met one has some that exists?
                      │ no                    (checks here, files and commits at the edge)         │ no
                      └──────────────▶ the report is written again ◀───────────────────────────────┘
-                                                                        an unmet one ─▶ planned anew, or a question
+                                                       still none ─▶ it is not met
+                     an unmet one ─▶ planned anew, set aside, or a question, as task.md's `rejections:` wants it
 
 What a reviewer writes is a claim. Marks count once their evidence was looked up, and not before.
 """
@@ -21,10 +22,12 @@ from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.handoff import CriterionMark, Report
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Purpose
+from orchestrator.model.task import AfterRejections
 from orchestrator.pm.asking import ABANDON, ACCEPT, ANEW, RETRY
 from orchestrator.pm.changes import CriteriaMarked
+from orchestrator.pm.going_back import set_aside
 from orchestrator.pm.passing import awaited, begin_checking, go_through
-from orchestrator.pm.setbacks import ask_again, block, plan_more
+from orchestrator.pm.setbacks import block, plan_more, written_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +42,7 @@ FORM: Final = (
     "ran (`check test:ID`)"
 )
 _UNMET: Final = (RETRY, ANEW, ACCEPT, ABANDON)
+_UNMARKED: Final = CriterionMark("", met=False, reason="the review did not mark it")
 
 
 def mark_criteria(draft: Draft, step: str, report: Report) -> None:
@@ -46,14 +50,13 @@ def mark_criteria(draft: Draft, step: str, report: Report) -> None:
     marked = {_plain(mark.text): mark for mark in report.criteria or ()}
     wanted = draft.state.brief.criteria
     unmarked = [criterion for criterion in wanted if _plain(criterion) not in marked]
-    if unmarked:
-        ask_again(draft, step, f"these success criteria are not marked: {'; '.join(unmarked[:NAMED])}")
+    missing = f"these success criteria are not marked: {'; '.join(unmarked[:NAMED])}"
+    if unmarked and written_again(draft, step, missing):
         return
-    marks = tuple(replace(marked[_plain(criterion)], text=criterion) for criterion in wanted)
+    marks = tuple(replace(marked.get(_plain(each), _UNMARKED), text=each) for each in wanted)
     bare = [mark.text for mark in marks if mark.met and not mark.evidence]
-    if bare:
-        named = "; ".join(bare[:NAMED])
-        ask_again(draft, step, f"these criteria are marked met without `(evidence: …)`: {named}. {FORM}")
+    without = f"these criteria are marked met without `(evidence: …)`: {'; '.join(bare[:NAMED])}. {FORM}"
+    if bare and written_again(draft, step, without):
         return
     pointed = {each: None for mark in marks for each in _pointed_at(draft.state, mark)}
     elsewhere = tuple(each for each in pointed if each.kind is not EvidenceKind.CHECK)
@@ -93,30 +96,44 @@ def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]
 
 def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mapping[str, Resolution]) -> None:
     """Pass the review if every criterion is met with evidence that exists; else it is written again, or not met."""
-    state, judged, faults = draft.state, list[CriterionMark](), list[str]()
+    state, judged, faults = draft.state, list[CriterionMark](), dict[str, str]()
     for mark in marks:
         if not mark.met:
             judged.append(mark)
             continue
         held, missing = _weighed(state, mark, found)
         if missing or not held:
-            why = "; ".join(missing[:NAMED]) or "nothing that can be looked up is named"
-            faults.append(f"'{mark.text}': {why}")
+            faults[mark.text] = "; ".join(missing[:NAMED]) or "nothing that can be looked up is named"
         evidence = tuple(each.reference for each in held)
         details = tuple(each.detail for each in held)
         judged.append(replace(mark, evidence=evidence, details=details))
     if faults:
-        named = "; ".join(faults[:NAMED])
-        ask_again(draft, step, f"the evidence does not hold for {named}. {FORM}")
-        return
+        named = "; ".join(f"'{text}': {why}" for text, why in list(faults.items())[:NAMED])
+        if written_again(draft, step, f"the evidence does not hold for {named}. {FORM}"):
+            return
+    judged = [_without_evidence(mark, faults[mark.text]) if mark.text in faults else mark for mark in judged]
     draft.change(CriteriaMarked(tuple(judged)))
     unmet = [mark for mark in judged if not mark.met]
-    if not unmet:
+    if unmet:
+        _not_met(draft, step, unmet)
+    else:
         go_through(draft, step)
-        return
+
+
+def _without_evidence(mark: CriterionMark, why: str) -> CriterionMark:
+    """Return a mark of what is claimed to be met, again and again, with evidence that does not exist."""
+    return replace(mark, met=False, evidence=(), details=(), reason=f"its evidence does not hold: {why}")
+
+
+def _not_met(draft: Draft, step: str, unmet: Sequence[CriterionMark]) -> None:
+    """Have planned what is missing, give it up, or ask: what task.md wants of what was rejected is wanted here too."""
     named = "; ".join(f"{mark.text} ({mark.reason or 'no reason given'})" for mark in unmet[:NAMED])
-    if not plan_more(draft, f"these success criteria are not met: {named}"):
-        text = f"not every success criterion is met: {named}"
+    if plan_more(draft, f"these success criteria are not met: {named}"):
+        return
+    text = f"not every success criterion is met: {named}"
+    if draft.state.brief.config.after_rejections is AfterRejections.SET_ASIDE:
+        set_aside(draft, step, text)
+    else:
         block(draft, step, text, _UNMET, QuestionKind.CRITERIA)
 
 

@@ -180,14 +180,14 @@ def _ended_without_report(draft: Draft, run: Run, how: Exit, was_quiet: str) -> 
     elif _lost(how):
         lost(draft, run.step, str(how), keep_tree=_resumable(draft, run))
     elif how.clean:
-        _left_no_handoff(draft, run)
+        _left_no_handoff(draft, run, "the run ended and left no handoff")
     else:
         crashed(draft, run.step, str(how), keep_tree=_resumable(draft, run))
 
 
-def _left_no_handoff(draft: Draft, run: Run) -> None:
-    """A run ended well, but without its handoff: ask for it, then begin afresh, then try again as after a crash."""
-    step, why = draft.step(run.step), "the run ended and left no handoff"
+def _left_no_handoff(draft: Draft, run: Run, why: str) -> None:
+    """A run, or its last turn, is over without a handoff: ask for it, then begin afresh, then as after a crash."""
+    step = draft.step(run.step)
     if step.tally.asks < draft.limits.asks or is_consultation(step):
         ask_again(draft, run.step, why)
     elif not start_afresh(draft, run.step, why):
@@ -203,7 +203,7 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
     if run.ending is Ending.SILENT and draft.state.state in ACTIVE:
         silent(draft, run.step, "gave no sign of work" + (f" ({was_quiet})" if was_quiet else ""))
     elif run.ending is Ending.UNREPORTED and draft.state.state in ACTIVE:
-        ask_again(draft, run.step, "the work lies there and no handoff does")
+        _left_no_handoff(draft, run, "the work lies there and no handoff does")
     elif run.ending is Ending.OVERDUE and draft.state.state in ACTIVE:
         silent(draft, run.step, "took longer than a run may")
     elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:

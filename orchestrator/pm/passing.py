@@ -8,7 +8,7 @@ from orchestrator.model.actions import Commit, Inspect, Merge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.asking import APPROVE, REJECT, ask
-from orchestrator.pm.setbacks import ask_again, block, reject
+from orchestrator.pm.setbacks import block, reject, rejected_for_good, written_again
 from orchestrator.pm.step_changes import StepApproved, StepCommitted, StepInspected, StepMoved
 from orchestrator.pm.trees import commit_found_no_tree
 
@@ -124,12 +124,15 @@ def work_inspected(draft: Draft, fact: WorkInspected) -> None:
 
 
 def _unchanged(draft: Draft, step: str) -> None:
-    """Let a step pass that changed nothing, if its report says why; its judges are told, and judge that."""
+    """Let a step pass that changed nothing, if its report says why; its judges are told, and judge that.
+
+    One that says again and again that the work is done, and changes nothing, is as good as rejected.
+    """
     if draft.step(step).unchanged:
         draft.notice(f"{step} changed nothing: {draft.step(step).unchanged}")
         pass_step(draft, step)
-    else:
-        ask_again(draft, step, _NOTHING_CHANGED)
+    elif not written_again(draft, step, _NOTHING_CHANGED):
+        rejected_for_good(draft, step, "said to be done again and again, and nothing was changed")
 
 
 def _uncommitted(left: str) -> str:

@@ -57,9 +57,17 @@ def block(
 
 
 def ask_again(draft: Draft, step: str, reasons: str) -> None:
-    """Have the agent write its handoff again, with the reasons (H6).
+    """Have the agent write its handoff again, with the reasons (H6); where that did not help, ask a person."""
+    if not written_again(draft, step, reasons):
+        here = draft.step(step)
+        text = f"{here.agent} was asked again and its handoff for '{here.title}' still fails: {reasons}"
+        block(draft, step, with_cause(draft, step, text))
 
-    First the same conversation is asked, `limits.asks` times; then a fresh one; then a person.
+
+def written_again(draft: Draft, step: str, reasons: str) -> bool:
+    """Have the agent write its handoff again, with the reasons. Return whether it is to.
+
+    First the same conversation is asked, `limits.asks` times; then a fresh one.
     """
     here = draft.step(step)
     if here.tally.asks < draft.limits.asks:
@@ -71,9 +79,8 @@ def ask_again(draft: Draft, step: str, reasons: str) -> None:
         )
         why = f"asked again: {reasons}"
         draft.change(StepMoved(step, StepState.PENDING, draft.at, why, keep_tree=True))
-    elif not start_afresh(draft, step, reasons):
-        text = f"{here.agent} was asked again and its handoff for '{here.title}' still fails: {reasons}"
-        block(draft, step, with_cause(draft, step, text))
+        return True
+    return start_afresh(draft, step, reasons)
 
 
 def start_afresh(draft: Draft, step: str, why: str) -> bool:
@@ -182,6 +189,15 @@ def reject(draft: Draft, judge: str, feedback: str, *, carries: bool = True) -> 
         reopen(draft, step, f"rejected by {judge}: {first_line(feedback)}", carries=carries)
         return
     why = f"rejected {draft.limits.rejections} times, last: {first_line(feedback)}"
+    rejected_for_good(draft, step, why, feedback, carries=carries)
+
+
+def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "", *, carries: bool = True) -> None:
+    """Work is not done though it was asked for as often as may be: what comes now is for task.md's `rejections:`.
+
+    `feedback` and `carries` are those of `reject`.
+    """
+    here = draft.step(step)
     policy = draft.state.brief.config.after_rejections
     if policy is AfterRejections.SET_ASIDE:
         set_aside(draft, step, why)

@@ -424,7 +424,7 @@ def _troubled(view: PMView) -> Iterable[str]:
             yield f"  - {shown(said)}"
         if each.failed:
             where = f" (`task logs {shown(view.task)} {shown(each.run)}`)" if each.run else ""
-            yield f"  - its last run {shown(each.failed)}{where}"
+            yield f"  - how its last run failed: {shown(each.failed)}{where}"
             yield from _block(each.lines)
 
 

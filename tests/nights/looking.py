@@ -42,9 +42,11 @@ _COMMIT: Final = re.compile(
 )
 _FILE: Final = re.compile(r"(?<![\w./-])(/(?:tmp|home|root)/[\w./@+-]*[\w@+-])(?=[.]?(?:[^\w./@+…-]|$))")
 _NOT_THERE: Final = re.compile(
-    r"\bwants to\b|\b(?:is|are|was) (?:gone|missing|not there)\b|\bno such\b|\bvanished\b"
+    r"\bwants to\b|\b(?:is|are|was) (?:gone|missing|not there|not on)\b|\bno such\b|\bvanished\b"
 )
 """A line that says so names what need not be there."""
+_QUOTED: Final = re.compile(r"^ *```\n.*?^ *```$|^ +\| [^\n]*$", re.MULTILINE | re.DOTALL)
+"""What a check or a program printed: it is shown as its words."""
 _LISTED: Final = re.compile(r"^- (?:New artifact: )?((?:[\w.-]+/)*[\w.-]+\.[\w.-]+)(?=[: ]|$)", re.MULTILINE)
 
 
@@ -178,7 +180,8 @@ def _read_on(leader: int) -> bytes:
 
 def names_in(text: str, source: str) -> Iterator[tuple[str, str]]:
     """Yield what a text says is there: refs, commits and files, each once."""
-    said = "\n".join(line for line in text.splitlines() if not _NOT_THERE.search(line))
+    own = _QUOTED.sub("", text)
+    said = "\n".join(line for line in own.splitlines() if not _NOT_THERE.search(line))
     found = [("ref", name) for name in _REF.findall(said)]
     found += [("commit", name) for name in _COMMIT.findall(said)]
     found += [("file", name) for name in _FILE.findall(said)]

@@ -24,6 +24,7 @@ FLOORS: Final[Mapping[str, tuple[float, str]]] = {
     "limits.silence": (25.0, "a CLI on a busy machine takes half a minute to start"),
     "limits.stall": (24.0, "what a model says comes to a screen within a third of it"),
     "limits.look_again": (10.0, "processor time is compared over it"),
+    "limits.limit_window": (604800.0, "a limit's end is shown by the wall's clock, which is not compressed"),
     "limits.run_time": (600.0, "a run lives in real time"),
     "limits.pm_patience": (60.0, "an agent as PM starts in real time"),
     "limits.pm_wait": (60.0, "the same"),

@@ -235,14 +235,15 @@ def test_what_a_sentence_names_is_found_and_what_is_cut_is_not() -> None:
     text = (
         "branch task/shop, from 8bd1273917\nlog: /tmp/w/state/pm.log.\nproject /tmp/w/pro…\nrun r-8bd12739\n"
     )
-    text += "it wants to write /tmp/w/new\n/tmp/w/greet is gone\n"
+    text += "it names files that are not on disk: /tmp/w/ghost.md\n"
+    text += "it wants to write /tmp/w/new\n/tmp/w/greet is gone\n    | File /tmp/w/printed.py, line 8\n"
     assert set(names_in(text, STATUS)) == {
         ("ref", "task/shop"),
         ("commit", "8bd1273917"),
         ("file", "/tmp/w/state/pm.log"),
     }
     page = "- dev-20261122-160000.md: dev COMPLETE\n- New artifact: artifacts/code/a.md\n"
-    page += "- [x] Done (evidence: x/y.py)\n"
+    page += "- [x] Done (evidence: x/y.py)\n  ```\n  File /tmp/w/printed.py, line 8\n  ```\n"
     assert set(names_in(page, PROGRESS)) == {
         ("file", "dev-20261122-160000.md"),
         ("file", "artifacts/code/a.md"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.cli.screen import width_of, wrapped
+import pytest
+
+from orchestrator.cli.screen import NARROW, columns, width_of, wrapped
 
 
 def test_a_path_with_a_hyphen_is_not_broken_where_it_fits_a_line():
@@ -17,3 +19,18 @@ def test_a_word_longer_than_a_line_is_broken_and_nothing_of_it_is_lost():
     lines = wrapped(word, 40, "    ")
     assert "".join(line.strip() for line in lines) == word
     assert max(map(len, lines)) == 40
+
+
+def no_terminal(_descriptor):
+    raise OSError("not a terminal")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "width"),
+    [("400", 400), ("12", 40), ("", NARROW), ("wide", NARROW), ("0", NARROW), ("²", NARROW)],
+)
+def test_what_is_piped_is_as_wide_as_the_environment_says(monkeypatch, wanted, width):
+    """A reason that is cut at the 80th column is lost to whoever keeps it in a file."""
+    monkeypatch.setenv("COLUMNS", wanted)
+    monkeypatch.setattr("os.get_terminal_size", no_terminal)
+    assert columns() == width

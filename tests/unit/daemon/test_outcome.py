@@ -81,7 +81,7 @@ def test_checks_are_told_before_and_after() -> None:
     story.does("explore")
     story.does("plan", subtasks=())
     assert (
-        "check before: exited 1 (1 failed, 3 passed), check after: none was run yet"
+        "check before: exited 1 (1 failed, 3 passed), check after: none on accepted work so far"
         in outcome_of(story.state, EMPTY).work
     )
 

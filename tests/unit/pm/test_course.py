@@ -151,14 +151,14 @@ def test_no_criterion_goes_unmarked(met: tuple[CriterionMark, ...]) -> None:
     assert story.task() is not TaskState.COMPLETE
 
 
-def test_a_criterion_without_evidence_is_asked_for_again_and_then_a_person_is() -> None:
-    story = Story().planned()
+def test_a_criterion_without_evidence_is_asked_for_again_and_then_not_met() -> None:
+    story = Story(after_rejections=AfterRejections.ASK).planned()
     bare = (CriterionMark(CRITERIA[0], met=True), MET[1])
     story.does("accept", criteria=bare)
     assert "without `(evidence: …)`" in story.order_of("accept").instructions
     story.does("accept", criteria=bare)
     assert story.step("accept").state is StepState.BLOCKED
-    assert "without `(evidence: …)`" in story.question().text
+    assert [mark.met for mark in story.state.criteria] == [False, True]
 
 
 def test_an_unmet_criterion_is_for_a_person_to_decide() -> None:

@@ -57,15 +57,26 @@ def test_evidence_is_looked_up_before_it_counts(evidence: str, kind: EvidenceKin
 
 @pytest.mark.parametrize("claim", ["shop/greet.py", "artifacts/reviews/never.md", "deadbeef", "/etc/passwd"])
 def test_what_does_not_exist_is_no_evidence(claim: str) -> None:
-    """Whatever its name begins with: the report is written again, and then a person is asked."""
+    """Whatever its name begins with: the report is written again; claimed once more, the criterion is not met."""
     story = at_accept()
     story.nowhere = {claim}
     story.does("accept", criteria=marks(claim))
     assert claim in story.order_of("accept").instructions
+    assert not story.state.criteria
     story.does("accept", criteria=marks(claim))
-    assert story.task() is TaskState.WAITING
-    assert claim in story.question().text
-    assert story.state.criteria == ()
+    assert [mark.met for mark in story.state.criteria] == [False, False]
+    assert claim in story.state.criteria[0].reason
+    assert claim in story.order_of("plan").instructions
+
+
+def test_a_false_claim_twice_takes_no_other_mark_along() -> None:
+    story = at_accept(after_rejections=AfterRejections.ASK)
+    story.nowhere = {"shop/greet.py"}
+    claimed = (MET[0], CriterionMark(CRITERIA[1], met=True, evidence=("shop/greet.py",)))
+    story.does("accept", criteria=claimed)
+    story.does("accept", criteria=claimed)
+    assert [mark.met for mark in story.state.criteria] == [True, False]
+    assert story.question().kind is QuestionKind.CRITERIA
 
 
 def test_a_false_claim_beside_a_true_one_is_not_passed_over() -> None:
@@ -145,6 +156,15 @@ def test_unmet_criteria_are_planned_for_within_the_bound() -> None:
     story.does("accept", criteria=unmet)
     assert story.question().kind is QuestionKind.CRITERIA
     assert story.step("plan").tally.replans == story.limits.replans
+
+
+def test_unmet_criteria_end_in_part_where_task_md_sets_aside() -> None:
+    """Whoever wants what was rejected set aside is not woken for it: the task ends as what it is."""
+    story = at_accept(after_rejections=AfterRejections.SET_ASIDE)
+    story.does("accept", criteria=(MET[0], CriterionMark(CRITERIA[1], met=False, reason="no README")))
+    assert story.task() is TaskState.PARTIAL
+    assert "no README" in story.step("accept").why
+    assert not story.state.open_questions
 
 
 def test_unmet_criteria_are_asked_about_where_task_md_says_so() -> None:

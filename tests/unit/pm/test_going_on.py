@@ -9,7 +9,7 @@ from orchestrator.model.event import Event, EventKind
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
-from orchestrator.model.run import Exit
+from orchestrator.model.run import Ending, Exit
 from tests.unit.pm.story import Story
 
 LINES = ("Traceback (most recent call last):", "KeyError: 'DSN'")
@@ -52,6 +52,30 @@ def test_two_turns_without_a_handoff_begin_a_fresh_conversation() -> None:
         begins_conversation(story, "explore")
         story.ends("explore")
         story.passes(600)
+    assert "without a handoff" in story.question().text
+
+
+def ends_its_turns(story: Story, step: str) -> None:
+    """The turn of a step is over without a handoff, and so is the one in which it was told to write it."""
+    run = story.run_of(step)
+    for _ in range(2):
+        story.tells(step, Event(EventKind.ENDED), waits=True)
+    assert story.state.runs[run.id].ending is Ending.UNREPORTED
+    story.ends(run=run)
+    story.passes(600)
+
+
+def test_a_fresh_conversation_without_a_handoff_is_no_question_yet() -> None:
+    """However it is seen that no handoff comes, by an exit or by turns that end, the bound is that of crashes."""
+    story = talking()
+    ends_its_turns(story, "explore")
+    assert story.step("explore").tally.fresh == 1
+    for _ in range(story.limits.crashes):
+        begins_conversation(story, "explore")
+        ends_its_turns(story, "explore")
+        assert story.state.open_questions == []
+    begins_conversation(story, "explore")
+    ends_its_turns(story, "explore")
     assert "without a handoff" in story.question().text
 
 

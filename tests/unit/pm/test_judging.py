@@ -246,8 +246,8 @@ def test_no_change_with_a_reason_is_judged_knowing_so() -> None:
 
 
 def test_no_change_without_a_reason_does_not_pass() -> None:
-    """Nobody calls a subtask done whose developer changed nothing: it is asked for the work, then a person is asked."""
-    story = Story().planned("a")
+    """Nobody calls a subtask done whose developer changed nothing: it is asked for the work, then it is rejected."""
+    story = Story(after_rejections=AfterRejections.ASK).planned("a")
     story.commit = ""
     story.does("dev:a")
     assert story.works_on() == {"dev:a"}
@@ -255,6 +255,15 @@ def test_no_change_without_a_reason_does_not_pass() -> None:
     story.does("dev:a")
     assert story.step("dev:a").state is StepState.BLOCKED
     assert "nothing was changed" in story.question().text
+
+
+def test_no_change_again_and_again_is_set_aside_where_task_md_says_so() -> None:
+    story = Story(after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
+    story.commit = ""
+    story.does("dev:a")
+    story.does("dev:a")
+    assert story.step("dev:a").state is StepState.SET_ASIDE
+    assert not story.state.open_questions
 
 
 def test_a_reason_for_no_change_counts_only_without_one() -> None:

@@ -108,6 +108,8 @@ def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
     story.passes(2)
     assert story.replies[name].say is Say.DENY
     assert not story.state.open_questions
+    assert story.state.questions["q1"].by == "permissions.wait"
+    assert not any("task.md" in notice for notice in story.state.notices)
 
 
 def test_a_run_that_waits_for_leave_is_not_silent(story):

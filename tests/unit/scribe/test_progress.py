@@ -207,7 +207,7 @@ def test_commits_checks_and_trouble_have_their_sections():
     assert section(text, "Trouble") == [
         "- dev:a: 2 attempts",
         "  - Rejected by test:a: it leaks",
-        "  - its last run exited 7 (`task logs dds r-1`)",
+        "  - how its last run failed: exited 7 (`task logs dds r-1`)",
         "  ```",
         "  ’’’",
         "  # Oh",
