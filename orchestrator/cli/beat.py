@@ -34,7 +34,7 @@ def is_fresh(state: str) -> bool:
 class Beat:
     """What lock and beat say at one moment; all but `up` is the daemon's own word."""
 
-    __slots__ = ("at", "pid", "started_at", "up", "version")
+    __slots__ = ("at", "pid", "settings", "started_at", "up", "version")
 
     def __init__(self, state: str) -> None:
         holder = _holder(places.daemon_lock(state))
@@ -45,6 +45,8 @@ class Beat:
         own = said if said.get("pid") == holder else {}
         self.started_at: float | None = own.get("started_at")
         self.version: str | None = own.get("version")
+        settings = own.get("settings")
+        self.settings: dict[str, Any] = settings if isinstance(settings, dict) else {}
 
     def as_of(self, updated: float | None = None) -> float | None:
         """Return until when the daemon watched: its last beat, or the last thing it wrote."""

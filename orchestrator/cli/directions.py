@@ -37,17 +37,12 @@ def after_end(task: Task, *, colour: bool) -> list[str]:
     """Return how a task stands that ended or waits, and where its results are."""
     told, folder = task.believed(), _folder(task)
     beat = Beat(places.state_folder(os.environ))
-    lines = [
+    return [
         *outcome(told, beat, columns(), time.time(), colour=colour),
         "",
         f"progress   {places.task_progress(folder)}",
         f"artifacts  {places.artifacts(folder)}",
     ]
-    if told["state"] == "complete" and told.get("branch"):
-        lines.append(f"merge      git -C {harmless(task.project)} merge {harmless(told['branch'])}")
-    elif told["state"] in {"stopped", "failed"}:
-        lines.append(f"go on      task start {task.name} --project {harmless(task.project)}")
-    return lines
 
 
 def _folder(task: Task) -> str:

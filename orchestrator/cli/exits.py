@@ -15,6 +15,7 @@ class Exit(IntEnum):
     RUNNING = 4
     STOPPED = 5
     DOWN = 6
+    PARTIAL = 7
 
 
 OF_TASK = {
@@ -22,9 +23,13 @@ OF_TASK = {
     "waiting": Exit.WAITING,
     "stopped": Exit.STOPPED,
     "complete": Exit.DONE,
+    "partial": Exit.PARTIAL,
     "failed": Exit.FAILED,
 }
 """The code that says how a task stands, by the name of its state."""
+
+SAID = {"partial": "complete in part"}
+"""The names of states that people read otherwise."""
 
 
 class CommandError(Exception):

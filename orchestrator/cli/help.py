@@ -18,9 +18,14 @@ Moments are RFC 3339 in UTC (2026-11-27T15:30:00Z), or null if it never was.
 
 task status NAME --json
   version, id, task, project, phase, state, why
-               state: running waiting stopped complete failed
-  steps[]      id agent title status attempts phase subtask since why
+               state: running waiting stopped complete partial failed
+               partial: it ended, and not all that was asked for is done
+  counts       passed set_aside open total criteria met       of steps, and of success criteria
+  outcome      asked outcome work not_done cost next          the result in sentences
+  steps[]      id agent title status attempts phase subtask since why replaced commit check cause
                status: pending working checking passed blocked failed set_aside
+               replaced: planned anew, and not counted; check: the exit status of its check, or null
+               cause: what run lines[]                        why its last run or check failed, or null
   agents[]     name run agent step state turn evidence since host pane pid order
                tokens input output cached cost context window
                live runs, and the latest run of each agent
@@ -29,7 +34,8 @@ task status NAME --json
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
                kind: stuck loop criteria dialog approval permission account budget pm box unended damage
                holds: the steps that wait for the answer
-  criteria[]   text met evidence
+  criteria[]   text met evidence[] details[] reason
+               details: what was found of each piece of evidence
   usage        tokens input output cached cost context window time idle
                limits: tokens cost time                      null: no such limit
                cached: of input; cost: US dollars; context: tokens of the last request, of window
@@ -40,7 +46,7 @@ task status NAME --json
   daemon       up as_of                          as_of: until when it watched
 
 task list --json
-  tasks[]      id task project phase state steps_settled steps_total agents_live
+  tasks[]      id task project phase state steps_passed steps_set_aside steps_total agents_live
                questions_open last_checkin updated
                state: those above; asked_for (not begun yet); damaged (does not read)
   daemon       up as_of
@@ -64,6 +70,7 @@ task templates --json
 
 task config --json
   settings[]   key value source
+  in_force     whether the daemon goes by this file as it is now; null: it is down
 
 task doctor --json
   can_run                                        whether a task could run; then the exit code is 0, else 1
@@ -104,6 +111,7 @@ EXIT_CODES = f"""\
 {Exit.RUNNING}  the task goes on
 {Exit.STOPPED}  the task is stopped
 {Exit.DOWN}  the daemon is down or silent; a request that was sent waits for it
+{Exit.PARTIAL}  of a task: complete in part: something was set aside, not met, failing or never written
 
 By the state of a task end `task start --follow` and `task status --exit-code`; every other verb
 ends with {Exit.DONE}, {Exit.FAILED}, {Exit.USAGE} or {Exit.DOWN}."""

@@ -9,7 +9,7 @@ import time
 
 from orchestrator import places
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.exits import Exit
+from orchestrator.cli.exits import SAID, Exit
 from orchestrator.cli.screen import ago, coloured, columns, stamp
 from orchestrator.cli.table import table
 from orchestrator.cli.tasks import Task, tasks
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 EXAMPLE = "task list --project ~/src/shop"
-_SETTLED = {"passed", "set_aside"}
+_ACTIVE = frozenset({"running", "waiting"})
 _HEADINGS = ("TASK", "STATE", "PHASE", "STEPS", "AGENTS", "ASKS", "UPDATED", "PROJECT")
 
 
@@ -57,7 +57,7 @@ def run(options: Namespace) -> int:
 
 
 def _shape(task: Task) -> dict[str, Any]:
-    told = task.told
+    told, counted = task.told, task.told.get("counts") or {}
     state = "damaged" if task.fault and task.begun else told.get("state", "asked_for")
     return {
         "id": task.id,
@@ -65,8 +65,9 @@ def _shape(task: Task) -> dict[str, Any]:
         "project": task.project or None,
         "phase": told.get("phase"),
         "state": state,
-        "steps_settled": sum(step.get("status") in _SETTLED for step in told.get("steps", ())),
-        "steps_total": len(told.get("steps", ())),
+        "steps_passed": counted.get("passed", 0),
+        "steps_set_aside": counted.get("set_aside", 0),
+        "steps_total": counted.get("total", 0),
         "agents_live": sum(agent.get("state") != "gone" for agent in told.get("agents", ())),
         "questions_open": len(told.get("questions", ())),
         "last_checkin": stamp(told.get("last_checkin")),
@@ -74,14 +75,20 @@ def _shape(task: Task) -> dict[str, Any]:
     }
 
 
+def _steps(shape: dict[str, Any]) -> str:
+    """Return how many steps passed, and how many were set aside if any was."""
+    aside = f", {shape['steps_set_aside']} set aside" if shape["steps_set_aside"] else ""
+    return f"{shape['steps_passed']}/{shape['steps_total']}{aside}"
+
+
 def _row(shape: dict[str, Any], task: Task, now: float) -> tuple[object, ...]:
     home = os.path.expanduser("~")  # noqa: PTH111 (no pathlib here)
     project = str(shape["project"] or "")
     return (
         shape["task"],
-        shape["state"],
-        shape["phase"],
-        f"{shape['steps_settled']}/{shape['steps_total']}" if task.told else "",
+        SAID.get(shape["state"], shape["state"]),
+        shape["phase"] if shape["state"] in _ACTIVE else "",
+        _steps(shape) if task.told else "",
         shape["agents_live"] or "",
         shape["questions_open"] or "",
         ago(task.told.get("updated"), now),

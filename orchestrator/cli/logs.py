@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -9,22 +10,32 @@ from typing import Final
 
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.journal import RunSeen, runs
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tail import Tail, last_lines, last_packed_lines, readable
 from orchestrator.cli.tasks import Task, about_task, chosen
 from orchestrator.daemon.rolling import old_one
 from orchestrator.formats.redact import LineMask, redacted_lines
 
-EXAMPLE = "task logs tidy dev -f"
+EXAMPLE = (
+    "task logs tidy dev -f\n  task logs tidy dev:one --attempt 1\n  task logs tidy test:one --check\n"
+    "  task logs tidy r-1a2b3c4d"
+)
 _PAUSE: Final = 0.2
+_NAMED: Final = 12
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task logs` understands."""
     about_task(parser)
     parser.add_argument(
-        "agent", metavar="AGENT", nargs="?", help="an agent, or one of its runs by id; else the PM"
+        "agent",
+        metavar="AGENT|STEP|RUN",
+        nargs="?",
+        help="the newest run of an agent or a step, or a run; else the PM",
     )
+    parser.add_argument("--attempt", metavar="N", type=int, help="its run of that attempt at the step")
+    parser.add_argument("--check", action="store_true", help="the check that the PM ran for it")
     parser.add_argument("-n", metavar="N", type=int, default=40, dest="count", help="how many lines (40)")
     parser.add_argument("-f", action="store_true", dest="follow", help="go on as the log grows, until Ctrl-C")
 
@@ -32,7 +43,12 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Show the end of a log."""
     task = chosen(options)
-    path = _run_log(task, options.agent) if options.agent else Path(places.task_log(task.home))
+    path = Path(places.task_log(task.home))
+    if options.agent:
+        run = _run(task, options.agent, options.attempt, check=options.check)
+        kind = "check" if run.check else run.instance
+        print(f"{kind} of {run.step}, attempt {run.attempt}, run {run.id}", file=sys.stderr)
+        path = Path(places.run_home(task.home, run.id)) / "pane.log"
     found = path.exists() or _packed(path).exists() or old_one(path).exists()
     if not found and not options.follow:
         raise CommandError(Exit.FAILED, _missing(path))
@@ -68,17 +84,23 @@ def _missing(path: Path) -> str:
     return f"there is no log yet ({path})"
 
 
-def _run_log(task: Task, agent: str) -> Path:
-    """Return the terminal's log of an agent's newest run."""
-    runs = [
-        each
-        for each in task.believed()["agents"]
-        if agent in {each.get("name"), each.get("agent"), each.get("run")}
-    ]
-    if not runs:
-        known = ", ".join(sorted({harmless(each.get("name")) for each in task.told["agents"]})) or "none"
-        raise CommandError(
-            Exit.USAGE, f"{task.name} had no run of {agent[:40]!a}; runs there were of: {known}"
-        )
-    newest = max(runs, key=lambda each: each.get("since") or 0.0)
-    return Path(places.run_home(task.home, str(newest["run"]))) / "pane.log"
+def _run(task: Task, word: str, attempt: int | None, *, check: bool) -> RunSeen:
+    """Return the newest run that a word means: an agent, an instance, a step, or the run itself.
+
+    Of a step without `check` the agent's own run is meant, where there was one.
+    """
+    task.believed()
+    known = list(runs(Path(places.task_journal(task.home))))
+    found = [run for run in known if word in {run.id, run.instance, run.agent, run.step}]
+    if word not in {run.id for run in known}:
+        found = [run for run in found if attempt in {None, run.attempt}]
+        found = [run for run in found if run.check is check] or (found if not check else [])
+    if found:
+        return found[0]
+    which = f" of attempt {attempt}" if attempt else ""
+    steps = dict.fromkeys(run.step for run in known)
+    told = ", ".join(harmless(step) for step in list(steps)[:_NAMED]) or "none"
+    raise CommandError(
+        Exit.USAGE,
+        f"{task.name} had no {'check' if check else 'run'}{which} of {word[:40]!a}; the newest steps with runs: {told}",
+    )

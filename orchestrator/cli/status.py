@@ -9,7 +9,7 @@ import time
 
 from orchestrator import places
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.exits import OF_TASK, Exit
+from orchestrator.cli.exits import OF_TASK, SAID, Exit
 from orchestrator.cli.screen import ago, clock, coloured, columns, cut, harmless, paint, stamp, wrapped
 from orchestrator.cli.table import COLOURS, table
 from orchestrator.cli.tasks import about_task, chosen
@@ -66,7 +66,7 @@ def page(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bo
     """Return the lines that tell a person where a task stands."""
     return [
         *_head(told, beat, width, now, colour=colour),
-        *_steps(told["steps"], width, now, colour=colour),
+        *_steps(told["task"], told["steps"], width, now, colour=colour),
         *_agents(told["agents"], width, now, colour=colour),
         *_rest(told, width, now),
     ]
@@ -74,12 +74,10 @@ def page(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bo
 
 def outcome(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
     """Return the lines that tell a person how a task ended: of the steps, only those that did not pass."""
-    steps = told["steps"]
-    left = [step for step in steps if step.get("status") != "passed"]
+    left = [step for step in told["steps"] if step.get("status") != "passed" and not step.get("replaced")]
     return [
         *_head(told, beat, width, now, colour=colour),
-        f"steps     {len(steps) - len(left)} of {len(steps)} passed",
-        *_steps(left, width, now, colour=colour),
+        *_steps(told["task"], left, width, now, colour=colour),
         *_rest(told, width, now),
     ]
 
@@ -102,20 +100,31 @@ def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: 
 
 
 def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
-    name, state = harmless(told["task"]), harmless(told["state"])
+    name, state = harmless(told["task"]), harmless(SAID.get(told["state"], told["state"]))
     daemon = beat.words(told.get("updated"))
+    active = told["state"] in {"running", "waiting"}
+    phase = f"  {harmless(told['phase'])}" if active else ""
     if colour:
         name, state = paint(name, "bold"), paint(state, COLOURS.get(told["state"], "bold"))
         daemon = daemon if beat.up else paint(daemon, "red")
-    branch = f"branch    {harmless(told.get('branch'))}, from {harmless(told.get('base'))[:10]}"
-    why = f"  ({harmless(told['why'])})" if told.get("why") and told["state"] != "running" else ""
     return [
-        f"{name}  {state}  {harmless(told['phase'])}{why}",
+        f"{name}  {state}{phase}",
         cut(f"project   {harmless(told['project'])}", width),
-        *([cut(branch, width)] if told.get("branch") else []),
+        *_result(told.get("outcome") or {}, width, active=active),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
         *([cut(f"used      {used}", width)] if (used := _used(told.get("usage") or {})) else []),
     ]
+
+
+def _result(outcome: dict[str, Any], width: int, *, active: bool) -> list[str]:
+    """Return the result in lines: while a task is at work, what it has come to so far."""
+    shown = ("asked", "outcome", "work") if active else ("asked", "outcome", "work", "not_done", "next")
+    lines = []
+    for key in shown:
+        if said := str(outcome.get(key) or ""):
+            first, *more = wrapped(said.replace("`", ""), width, " " * 10) or [""]
+            lines += [f"{key.replace('_', ' '):10}{first.strip()}", *more]
+    return lines
 
 
 def _used(usage: dict[str, Any]) -> str:
@@ -146,7 +155,7 @@ def _used_by(agent: dict[str, Any]) -> str:
     return ", ".join([*([tokens_said(tokens)] if tokens else []), *([money_said(cost)] if cost else [])])
 
 
-def _steps(steps: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
+def _steps(task: str, steps: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
     if not steps:
         return []
     rows = [
@@ -162,10 +171,10 @@ def _steps(steps: list[dict[str, Any]], width: int, now: float, *, colour: bool)
     ]
     headings = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
     heading, *lines = table(headings, rows, width, colour=colour, spare=True)
-    return ["", heading, *_with_reasons(steps, lines, width)]
+    return ["", heading, *_with_reasons(task, steps, lines, width)]
 
 
-def _with_reasons(steps: list[dict[str, Any]], lines: list[str], width: int) -> Iterator[str]:
+def _with_reasons(task: str, steps: list[dict[str, Any]], lines: list[str], width: int) -> Iterator[str]:
     """Yield each step's line, and beneath it why it is where it is; nobody asks that of one that passed."""
     before = ""
     for step, line in zip(steps, lines, strict=True):
@@ -173,7 +182,16 @@ def _with_reasons(steps: list[dict[str, Any]], lines: list[str], width: int) -> 
         why = harmless(step.get("why") or "")
         if why and why != before and step.get("status") != "passed":
             yield cut(f"  {why}", width)
+            yield from _cause(task, step.get("cause") or {}, width)
         before = why
+
+
+def _cause(task: str, cause: dict[str, Any], width: int, shown: int = 4) -> Iterator[str]:
+    """Yield the last lines of what failed, and the command that shows the rest of its log."""
+    lines = (cause.get("lines") or ())[-shown:]
+    yield from (cut(f"    | {harmless(line)}", width) for line in lines)
+    if lines and cause.get("run"):
+        yield f"    its log: task logs {harmless(task)} {harmless(cause['run'])}"
 
 
 def _tells_agent(step: dict[str, Any]) -> bool:
@@ -212,8 +230,16 @@ def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:
     if not criteria:
         return []
     met = sum(bool(each.get("met")) for each in criteria)
-    marks = [f"  [{'x' if each.get('met') else ' '}] {harmless(each.get('text'))}" for each in criteria]
-    return ["", f"success criteria: {met} of {len(criteria)} met", *(cut(mark, width) for mark in marks)]
+    lines = ["", f"success criteria: {met} of {len(criteria)} met"]
+    for each in criteria:
+        lines.append(cut(f"  [{'x' if each.get('met') else ' '}] {harmless(each.get('text'))}", width))
+        details = each.get("details") or ()
+        for place, text in enumerate(each.get("evidence") or ()):
+            found = f": {details[place]}" if place < len(details) else ""
+            lines.append(cut(f"      {harmless(text)}{harmless(found)}", width))
+        if each.get("reason") and not each.get("met"):
+            lines.append(cut(f"      {harmless(each['reason'])}", width))
+    return lines
 
 
 def _notices(notices: list[str], width: int, shown: int = 3) -> list[str]:

@@ -14,7 +14,7 @@ from orchestrator.cli.tasks import Task, about_task, chosen
 EXAMPLE = "task stop tidy"
 PATIENCE: Final = 60.0
 _PAUSE: Final = 0.05
-_ENDED: Final = frozenset({"stopped", "complete", "failed"})
+_ENDED: Final = frozenset({"stopped", "complete", "partial", "failed"})
 
 
 def arguments(parser: ArgumentParser) -> None:

@@ -18,6 +18,7 @@ COLOURS = {
     "alive": "cyan",
     "starting": "cyan",
     "complete": "green",
+    "complete in part": "yellow",
     "passed": "green",
     "waiting": "yellow",
     "blocked": "yellow",

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from orchestrator.cli.screen import harmless
+from orchestrator.formats.terminal import without_sequences
 
 _CHUNK: Final = 65_536
 _MOST: Final = 8 * 1_048_576
 _LONGEST_LINE: Final = 65_536
-_SEQUENCES: Final = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, moves
-    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC, DCS and their like, with all that they carry
-    r"|\x1b[ -/]*[0-~]"
-    r"|\x9b[0-?]*[ -/]*[@-~]"
-)
 
 
 def readable(line: str) -> str:
     """Return a line as a terminal would leave it: without sequences, after its last carriage return."""
-    text = _SEQUENCES.sub("", line).rstrip("\r")
-    return harmless(text.rpartition("\r")[2]).rstrip()
+    return harmless(without_sequences(line)).rstrip()
 
 
 def last_lines(path: Path, count: int) -> list[str]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.journal import newest_first, runs
 from orchestrator.cli.screen import harmless, stamp
 from orchestrator.cli.tasks import Task, about_task, chosen
-from orchestrator.daemon.segments import segments, unpacked
 from orchestrator.formats.redact import redacted
 from orchestrator.pm.explain import explain
 
@@ -37,7 +35,7 @@ def run(options: Namespace) -> int:
     journal = Path(places.task_journal(task.home))
     wanted = _words(task, journal, options.about) if options.about else None
     found: list[tuple[float, list[str]]] = []
-    for line in _newest_first(journal):
+    for line in newest_first(journal):
         if len(found) >= options.count:
             break
         if (wanted is None or _mentions(line, wanted)) and (sentences := explain(line)):
@@ -63,29 +61,6 @@ def _shape(at: float, sentences: list[str]) -> dict[str, Any]:
     return {"at": stamp(at), "sentences": [first.partition(" ")[2], *(each.strip() for each in more)]}
 
 
-def _newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
-    """Yield the lines of all segments that hold `token`, backwards.
-
-    What does not read is passed over: it is for the daemon to judge.
-    """
-    names = segments(path.name for path in journal.iterdir()) if journal.is_dir() else []
-    for name in reversed(names):
-        for raw in reversed(_lines(journal, name)):
-            try:
-                line = json.loads(raw) if raw and token in raw else None
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(line, dict) and "fact" in line:
-                yield line
-
-
-def _lines(journal: Path, name: str) -> list[bytes]:
-    for each in (name, f"{name}.gz"):  # the daemon may compress it just now
-        with suppress(FileNotFoundError, ValueError):
-            return unpacked(each, places.own_bytes(str(journal / each))).split(b"\n")
-    return []
-
-
 def _words(task: Task, journal: Path, about: str) -> set[str]:
     """Return what stands for `about` in the journal: its name, steps that begin with it, runs that were its."""
     steps = {
@@ -94,14 +69,8 @@ def _words(task: Task, journal: Path, about: str) -> set[str]:
         if str(step["id"]).startswith(about) or str(step.get("subtask")).startswith(about)
     }
     words = steps | {about}
-    runs = {
-        str(change["run"]["id"])
-        for line in _newest_first(journal, b'"run_opened"')
-        for change in line["changes"]
-        if change["kind"] == "run_opened"
-        and not words.isdisjoint(change["run"].get(key) for key in ("step", "agent", "instance"))
-    }
-    return words | runs
+    named = {run.id for run in runs(journal) if not words.isdisjoint((run.step, run.agent, run.instance))}
+    return words | named
 
 
 def _mentions(value: object, wanted: set[str]) -> bool:

@@ -17,6 +17,7 @@ from orchestrator.daemon.service import Service
 from orchestrator.daemon.upgrade import CHECK, LOCK
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.settings import load_settings
+from orchestrator.formats.settings_stamp import settings_stamp
 from orchestrator.formats.text import neutral
 from orchestrator.model.errors import OrchestratorError
 
@@ -34,7 +35,7 @@ class PlainLines(logging.Formatter):
 def main(arguments: Sequence[str]) -> int:
     """Run the daemon; its log goes to standard error.
 
-    `--check` only says the version, once all that it needs was imported and the settings were read.
+    `--check` only names its version and the settings, once all that it needs was imported and they were read.
     `--lock-fd=N` is for a daemon that goes on in its predecessor's process.
     """
     said = logging.StreamHandler(sys.stderr)
@@ -48,8 +49,10 @@ def main(arguments: Sequence[str]) -> int:
     try:
         preload()
         if CHECK in arguments:
-            load_settings(Path(places.config_file(os.environ)), os.environ)
-            print(__version__)  # noqa: T201 (the one that asked reads it)
+            config = Path(places.config_file(os.environ))
+            stamp = settings_stamp(config)
+            load_settings(config, os.environ)
+            print(f"{__version__} {stamp}")  # noqa: T201 (the one that asked reads it)
             return 0
         inherited = [int(word.removeprefix(LOCK)) for word in arguments if word.startswith(LOCK)]
         Service(os.environ, Notify.taken_from(os.environ), *inherited[:1]).run()

@@ -20,6 +20,7 @@ from orchestrator.formats.place import address_of
 from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.channel import Channel
 from orchestrator.hosts.ssh.fetch import fetch_head
+from orchestrator.hosts.ssh.fingerprint import fingerprint
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.login import login_environment
@@ -128,6 +129,10 @@ class KeptBoxes(Keepers[Keeper]):
     def uncommitted(self, box: str, place: str) -> bool:
         """Tell whether work lies uncommitted in a repository on a box. Raises Unavailable."""
         return lies_uncommitted(self._keeper(box).ways.link, place)
+
+    def fingerprint(self, box: str, place: str, without: str) -> str:
+        """Return a word for how a repository on a box stands. Raises Unavailable."""
+        return fingerprint(self._keeper(box).ways.link, place, without)
 
     def close(self) -> None:
         """End all keepers and connections; what lives on the boxes goes on."""

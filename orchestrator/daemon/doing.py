@@ -12,9 +12,11 @@ from orchestrator import places
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act.answer import answer
 from orchestrator.daemon.act.end import end, forestall
+from orchestrator.daemon.act.inspect import inspect
 from orchestrator.daemon.act.launch import launch
 from orchestrator.daemon.act.look import look
 from orchestrator.daemon.act.nudge import nudge
+from orchestrator.daemon.act.resolve import resolve
 from orchestrator.daemon.act.tell import tell
 from orchestrator.daemon.hints import OutcomeHint, RunHint
 from orchestrator.daemon.housekeeping import close_spent, settled, spent_trees
@@ -22,7 +24,19 @@ from orchestrator.daemon.lives import LAUNCHED, claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
 from orchestrator.daemon.world import Places, shared_place
-from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import (
+    Action,
+    Answer,
+    Commit,
+    End,
+    Inspect,
+    Launch,
+    Look,
+    Merge,
+    Nudge,
+    ResolveEvidence,
+    Tell,
+)
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed
 from orchestrator.model.pools import pool_of
@@ -76,6 +90,10 @@ class Doing:
                 self._answer(state, action)
             case Commit():
                 self._finish(action, lambda at: finish.commit(world, state, action, where, at))
+            case Inspect():
+                self._finish(action, lambda at: inspect(world, state, action, where, at))
+            case ResolveEvidence():
+                self._finish(action, lambda at: resolve(world, state, action, where, at))
             case Merge():
                 self._finish(action, lambda at: finish.merge(world.workspaces, state, action, where, at))
             case Tell():
@@ -208,8 +226,8 @@ class Doing:
         launched = places.run_home(self.home, run.id) / LAUNCHED
         return isinstance(error, Unavailable) or self.office.world.files.entry(launched) is not None
 
-    def _finish(self, action: Commit | Merge, work: Callable[[float], Fact]) -> None:
-        """Commit or merge. Where git cannot just now, it is tried again at each rescan, for `limits.silence`."""
+    def _finish(self, action: finish.OfAStep, work: Callable[[float], Fact]) -> None:
+        """Take a step through its gate. What git cannot do just now is tried at each rescan, for `limits.silence`."""
         if action.id in self._at_hand:
             return
         self._at_hand.add(action.id)

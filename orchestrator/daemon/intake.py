@@ -41,6 +41,9 @@ DOUBT: Final = 0.5
 """Seconds until it is known that a writer did not end in the midst of it: the end of a process is told at once."""
 
 CUT_OFF: Final = "it may be cut off: its writer was ended before it was seen whole"
+_FOR_AGENTS: Final = ("artifacts", "handoffs", "scratchpad")
+"""The folders of a task in which its agents write."""
+
 LAST_WORDS: Final = 16
 """How many handoffs of an instance are looked at again for changes when its run is gone; rescans look at all."""
 
@@ -51,6 +54,8 @@ Stamp = int
 class Intake:
     """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` takes each read report, with its hash.
 
+    `trees` are the folders outside of it in which the work of a run may lie.
+
     `_doubted` tells since when a file reads well that may be half of one: never yet, while it is seen with a writer.
     """
 
@@ -59,6 +64,7 @@ class Intake:
     keep: Callable[[str, bytes], None]
     limits: Limits
     nonce: Callable[[], str]
+    trees: Callable[[Run], tuple[Path, ...]] = lambda _: ()
     _known: dict[str, Stamp] = field(default_factory=dict)
     _unsettled: dict[str, float] = field(default_factory=dict)
     _looked_at: float = 0.0
@@ -299,16 +305,14 @@ class Intake:
         return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
 
     def _missing(self, report: Report, instance: str, state: PMState) -> tuple[str, ...]:
-        """Return the artifacts and the evidence that are not on disk (law 6). Evidence may also be prose.
+        """Return the artifacts that are not on disk (law 6). Evidence is looked up when it is judged.
 
         What an agent on a box names of its task's folder there was brought into the one here; what it names of other
         folders stays there, and is believed.
         """
-        evidence = [
-            each for mark in report.criteria or () for each in mark.evidence if each.startswith("artifacts/")
-        ]
-        named = dict.fromkeys([*report.artifacts, *evidence])
+        named = dict.fromkeys(report.artifacts)
         run = state.runs.get(state.runs.latest.get(instance, ""))
+        trees = self.trees(run) if run is not None else ()
         if run is not None and run.far:
             there = f"{task_folder_of(state, run, self.folder)}/"
             named = {
@@ -316,14 +320,38 @@ class Intake:
                 for name in named
                 if name.startswith(there) or not name.startswith("/")
             }
-        return tuple(name for name in named if not self._is_there(name))
+        return tuple(name for name in named if not self._is_there(name, trees))
 
-    def _is_there(self, name: str) -> bool:
+    def _is_there(self, name: str, trees: tuple[Path, ...]) -> bool:
+        """Tell whether a path names a file, or a folder that holds something, where an agent's work may lie.
+
+        That is in the task's folders for agents, in the tree that the run works in, or in the project. A relative path
+        may be meant from the task's folder or from the tree.
+        """
         path = Path(name)
         if ".." in path.parts or "\0" in name or len(name) > PATH_MAX:
             return False
-        entry = self.files.entry(path if path.is_absolute() else self.folder / path)
-        return entry is not None and (entry.is_file or entry.is_folder)
+        roots = [*(self.folder / each for each in _FOR_AGENTS), *trees]
+        starts = (Path("/"),) if path.is_absolute() else (self.folder, *trees)
+        return any(self._holds(start / path, roots) for start in starts)
+
+    def _holds(self, path: Path, roots: list[Path]) -> bool:
+        files = self.files
+        entry = files.entry(path)
+        if entry is None or not (entry.is_file or entry.is_folder):
+            return False
+        real = files.real(path)
+        within = [root for root in roots if real.is_relative_to(files.real(root))]
+        if not within or self._is_ours(real):
+            return False
+        return entry.is_file or (bool(files.names(path)) and path not in within)
+
+    def _is_ours(self, path: Path) -> bool:
+        """Tell whether a file of the task's folder is the user's or the PM's own: it is no agent's work."""
+        real = self.files.real(self.folder)
+        return path.is_relative_to(real) and path.relative_to(real).parts[:1] not in {
+            (each,) for each in _FOR_AGENTS
+        }
 
 
 def _asked(state: PMState) -> Run | None:

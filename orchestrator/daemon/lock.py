@@ -12,6 +12,7 @@ from orchestrator import __version__, places
 from orchestrator.model.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from orchestrator.ports.clock import Clock
@@ -109,10 +110,18 @@ def _taken(file: int) -> bool:
             return True
 
 
-def beat(files: Files, state: Path, started_at: float, clock: Clock, every: float) -> None:
+def beat(
+    files: Files,
+    state: Path,
+    started_at: float,
+    clock: Clock,
+    every: float,
+    settings: Mapping[str, str | float],
+) -> None:
     """Write the beat, which shows that the loop turns, and say when the next is to be expected.
 
-    `monotonic` lets others tell a daemon that hangs from a machine that slept, or whose clock was set.
+    `monotonic` lets others tell a daemon that hangs from a machine that slept, or whose clock was set. `settings` says
+    which are in force, since when, and why those on disk are not, if they cannot be used.
     """
     said = {
         "pid": os.getpid(),
@@ -121,5 +130,6 @@ def beat(files: Files, state: Path, started_at: float, clock: Clock, every: floa
         "monotonic": clock.monotonic(),
         "every": every,
         "version": __version__,
+        "settings": dict(settings),
     }
     files.write(places.daemon_beat(state), json.dumps(said).encode())

@@ -9,10 +9,11 @@ others are there before `state.json` names them, so a reader has all of one mome
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
@@ -24,6 +25,7 @@ from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.pm.budget import budget_of
+from orchestrator.pm.results import counts
 from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.page import put_page
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from orchestrator.daemon.outcome import Outcome
     from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
     from orchestrator.model.usage import Usage
@@ -51,9 +54,17 @@ HELD_SHOWN: Final = 50
 """How many of the steps that wait for an answer are named."""
 
 
-def projection(state: PMState, *, last_checkin: float, at: float, limits: Limits = _USUAL) -> dict[str, Any]:
+def projection(
+    state: PMState,
+    *,
+    last_checkin: float,
+    at: float,
+    limits: Limits = _USUAL,
+    outcome: Outcome | None = None,
+) -> dict[str, Any]:
     """Return what `task status` shows, without secrets. Times are seconds since the epoch."""
-    return _shape(state, last_checkin, at, limits, steps=_told_steps(state.steps.values()))
+    steps = _told_steps(state.steps.values())
+    return _shape(state, last_checkin, at, limits, outcome, steps=steps)
 
 
 def _shape(
@@ -61,6 +72,7 @@ def _shape(
     last_checkin: float,
     at: float,
     limits: Limits,
+    outcome: Outcome | None,
     *,
     steps: list[dict[str, Any]] | None = None,
     pages: list[str] | None = None,
@@ -73,6 +85,8 @@ def _shape(
         "phase": state.phase.value,
         "state": state.state.value,
         "why": _told(state.why),
+        "counts": asdict(counts(state)),
+        "outcome": {} if outcome is None else {key: _told(text) for key, text in asdict(outcome).items()},
         **({"steps": steps} if pages is None else {"pages": pages}),
         "agents": [_agent(run) for run in _shown(state)],
         "questions": [
@@ -91,7 +105,13 @@ def _shape(
             for question in state.open_questions
         ],
         "criteria": [
-            {"text": _told(mark.text), "met": mark.met, "evidence": [_told(each) for each in mark.evidence]}
+            {
+                "text": _told(mark.text),
+                "met": mark.met,
+                "evidence": [_told(each) for each in mark.evidence],
+                "details": [_told(each) for each in mark.details],
+                "reason": _told(mark.reason),
+            }
             for mark in state.criteria
         ],
         "usage": _used(state, limits, at),
@@ -118,15 +138,16 @@ class Shown:
     _pages: list[tuple[object, str]] = field(default_factory=list)
     _swept: bool = False
 
-    def write(self, state: PMState, last_checkin: float, at: float) -> None:
+    def write(self, state: PMState, last_checkin: float, at: float, outcome: Outcome | None = None) -> None:
         """Write `state.json`, and the pages that are others than before. Raises OSError."""
         before = {name for _, name in self._pages}
         if len(state.steps) <= FEW:
-            told = projection(state, last_checkin=last_checkin, at=at, limits=self.limits)
+            told = projection(state, last_checkin=last_checkin, at=at, limits=self.limits, outcome=outcome)
             self._pages = []
         else:
             self._pages = self._written(state.steps)
-            told = _shape(state, last_checkin, at, self.limits, pages=[name for _, name in self._pages])
+            pages = [name for _, name in self._pages]
+            told = _shape(state, last_checkin, at, self.limits, outcome, pages=pages)
         put_page(self.files, places.task_state(self.home), _packed(told))
         self._remove(before)
 
@@ -193,7 +214,17 @@ def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
     except (Unreadable, ValueError):
         return
     why = f"its journal does not read and is kept as {kept}: start it again, its handoffs are history then"
-    told |= {"state": TaskState.FAILED.value, "why": why, "agents": [], "questions": [], "updated": at}
+    known = told.get("outcome")
+    lost = {
+        "outcome": f"failed: {why}",
+        "work": "what was done is on no page now: its branch and its handoffs are as they were left",
+        "not_done": "unknown",
+        "cost": "unknown",
+        "next": f"`task start {quote(str(told.get('task')))} --project {quote(str(told.get('project')))}`",
+    }
+    outcome = (known if isinstance(known, dict) else {}) | lost
+    told |= {"state": TaskState.FAILED.value, "why": why, "outcome": outcome}
+    told |= {"agents": [], "questions": [], "updated": at}
     files.write(places.task_state(home), json.dumps(told).encode())
 
 
@@ -231,6 +262,16 @@ def _step(step: Step) -> dict[str, Any]:
         "subtask": step.subtask,
         "since": step.since,
         "why": _told(step.why),
+        "replaced": step.replaced,
+        "commit": step.commit,
+        "check": step.check_exit,
+        "cause": None
+        if step.cause is None
+        else {
+            "what": _told(step.cause.what),
+            "run": step.cause.run,
+            "lines": [_told(line) for line in step.cause.lines],
+        },
     }
 
 

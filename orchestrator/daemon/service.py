@@ -27,10 +27,11 @@ from orchestrator.daemon.office import Office
 from orchestrator.daemon.rolling import roll_output
 from orchestrator.daemon.schedule import Schedule, heard
 from orchestrator.daemon.task import Task
-from orchestrator.daemon.upgrade import PACKAGE, Upgrade, give_way, trial
+from orchestrator.daemon.upgrade import PACKAGE, Upgrade, give_way, named, trial
 from orchestrator.daemon.watch import Watch
 from orchestrator.daemon.world import World
 from orchestrator.formats.settings import load_settings
+from orchestrator.formats.settings_stamp import settings_stamp
 from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.exit_watch import ExitWatch
@@ -77,9 +78,11 @@ class Service:
         self._state = Path(folder)
         self._lock = DaemonLock(self._state, inherited)
         self._notify = notify
-        self._settings = heard(load_settings(Path(places.config_file(environ)), environ), notify.watchdog)
+        config = Path(places.config_file(environ))
+        self._stamp = settings_stamp(config)
+        self._settings = heard(load_settings(config, environ), notify.watchdog)
         self._clock = SystemClock()
-        self._started_at = self._clock.now()
+        self._started_at = self._read_at = self._clock.now()
         self._hints: SimpleQueue[h.Hint] = SimpleQueue()
         self._files = DiskFiles(self._state)
         self._watch = Watch(self._hints.put, self._state)
@@ -90,15 +93,16 @@ class Service:
         self._news_hands = Pool(1)
         notify_settings = self._settings.notify
         self._teller = ChildTeller(notify_settings.deadline, self._settings.tmux.socket, environ)
-        config = kept_config(self._files, places.tmux_config(self._state))
-        self._tmux = Tmux(self._settings.tmux.socket, environ, config=config)
+        tmux_config = kept_config(self._files, places.tmux_config(self._state))
+        self._tmux = Tmux(self._settings.tmux.socket, environ, config=tmux_config)
         self._host = LocalHost(self._tmux, self._files)
         self._boxes = KeptBoxes(
             self._state, self._files, environ, self._hints.put, self._tmux, pools=self._settings.hosts
         )
         self._office = office = self._opened_office(self._settings, environ)
         rescan = self._settings.daemon.rescan
-        self._upgrade = Upgrade(__version__, PACKAGE, self._hands, self._clock, rescan, trial)
+        in_force, on_disk = f"{__version__} {self._stamp}", partial(named, PACKAGE, config)
+        self._upgrade = Upgrade(in_force, on_disk, self._hands, self._clock, rescan, trial)
         self._schedule = Schedule(self._settings, self._hints.put)
         self._loop = Loop(
             office,
@@ -214,8 +218,8 @@ class Service:
             self._notify.stopping()
             self._end()
             return
-        log.info("version %s gives way to the one on disk; agents in their panes work on", __version__)
-        self._notify.beat("another version takes over")
+        log.info("version %s gives way to what is on disk; agents in their panes work on", __version__)
+        self._notify.beat("what is on disk takes over")
         give_way(self._lock, self._notify)
 
     def _told_to_stop(self, number: int, _frame: object) -> None:
@@ -248,7 +252,12 @@ class Service:
 
     def _beat(self) -> None:
         self._lock.check()
-        beat(self._files, self._state, self._started_at, self._clock, self._settings.daemon.beat)
+        settings: dict[str, str | float] = {
+            "stamp": self._stamp,
+            "read_at": self._read_at,
+            "fault": self._upgrade.fault[:2000],
+        }
+        beat(self._files, self._state, self._started_at, self._clock, self._settings.daemon.beat, settings)
         self._notify.beat(self._status)
         with suppress(OSError):  # it goes on where it went, and is tried again at the next beat
             roll_output(places.daemon_log(self._state), self._settings.logs.size)

@@ -10,14 +10,15 @@ plan are written at a steady rate, so that what is written for a step does not g
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from orchestrator.daemon.hands import Hands
-from orchestrator.daemon.project import Shown, write_pm_state
+from orchestrator.daemon.outcome import BranchLook, Outcome, outcome_of
+from orchestrator.daemon.project import FEW, Shown, write_pm_state
 from orchestrator.daemon.view import pm_view
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.limits import Limits
@@ -55,7 +56,11 @@ class _News:
 
 @dataclass(slots=True)
 class Showing:
-    """Shows one task. `home` is its own folder, `folder` the one in its project, `limits` those of the settings."""
+    """Shows one task. `home` is its own folder, `folder` the one in its project, `limits` those of the settings.
+
+    `look` looks at the task's branch; None where it has none. That is done when more of the plan has passed, when the
+    task comes to stand otherwise, and at each check-in: what is said of the branch says when it was seen.
+    """
 
     files: Files
     clock: Clock
@@ -64,6 +69,7 @@ class Showing:
     home: Path
     folder: Path
     limits: Limits = field(default_factory=Limits)
+    look: Callable[[PMState], BranchLook | None] = lambda _: None
     _news: _News = field(default_factory=lambda: _News(rescan=True))
     _view: tuple[PMState, float] | None = None
     _taking: Lock = field(default_factory=Lock)
@@ -72,6 +78,9 @@ class Showing:
     _shown: Shown = field(init=False)
     _next_at: float = 0.0
     _urgent: tuple[TaskState, tuple[str, ...]] | None = None
+    _looked: BranchLook | None = None
+    _looked_for: tuple[TaskState, int] | None = None
+    _outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
         """Know of nothing that was written."""
@@ -127,24 +136,35 @@ class Showing:
 
     def _write(self, news: _News, state: PMState, last_checkin: float, *, everything: bool) -> None:
         at = self.clock.now()
-        if news.state is not None:
-            self._shown.write(news.state, last_checkin, at)
-            news.state = None
         urgent = state.state, tuple(question.id for question in state.open_questions)
-        if everything or urgent != self._urgent or self.clock.monotonic() >= self._next_at:
+        documents = everything or urgent != self._urgent or self.clock.monotonic() >= self._next_at
+        if documents:
+            self._look_at_branch(state, again=news.rescan)
+        if documents or len(state.steps) <= FEW:  # of a large plan it costs a look at all steps
+            self._outcome = outcome_of(state, self._looked)
+        if news.state is not None or (documents and news.rescan):
+            self._shown.write(news.state or state, last_checkin, at, self._outcome)
+            news.state = None
+        if documents:
             self._write_documents(news, state, last_checkin, at)
             self._urgent = urgent
         else:
             with self._taking:
                 self._news.merge(news)
 
+    def _look_at_branch(self, state: PMState, *, again: bool) -> None:
+        wanted = state.state, state.steps.passed
+        if again or wanted != self._looked_for:
+            self._looked, self._looked_for = self.look(state), wanted
+
     def _write_documents(self, news: _News, state: PMState, last_checkin: float, at: float) -> None:
         size = 0
         if news.documents is not None:
             size = write_pm_state(self.files, self.folder, news.documents, last_checkin=last_checkin, at=at)
+        view = pm_view(state, last_checkin, self._looked)
         if news.rescan:
-            self.scribe.rescan(pm_view(state, last_checkin), at)
+            self.scribe.rescan(view, at)
         else:
-            self.scribe.notice(sorted(news.names), pm_view(state, last_checkin), at)
+            self.scribe.notice(sorted(news.names), view, at)
         size += self.scribe.size
         self._next_at = self.clock.monotonic() + (size / RATE if size > SMALL else 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import is_not
 from typing import TYPE_CHECKING, Final
 
@@ -11,16 +11,18 @@ from orchestrator import places
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.intake import Intake
+from orchestrator.daemon.last_lines import last_lines
 from orchestrator.daemon.listening import GROWN, Listening
 from orchestrator.daemon.lives import facts_of, far_facts_of, overdue
 from orchestrator.daemon.office import Office
+from orchestrator.daemon.outcome import BranchLook
 from orchestrator.daemon.project import write_lost
 from orchestrator.daemon.showing import Showing
 from orchestrator.daemon.signs import signs_of_work
-from orchestrator.daemon.world import Places, code_of, guest_of
+from orchestrator.daemon.world import Places, code_of, guest_of, workspace_of
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
-from orchestrator.model.errors import BadFile
+from orchestrator.model.errors import BadFile, OrchestratorError
 from orchestrator.model.facts import BoxBack, BoxLost, BriefChanged, CheckedIn, RunGone, TimePassed
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Life
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.model.facts import Fact
+    from orchestrator.model.run import Run
     from orchestrator.pm.draft import Decision
     from orchestrator.pm.state import PMState
     from orchestrator.ports.boxes import Belief, Guest
@@ -240,6 +243,7 @@ class Task:
             facts = facts_of(world.files, world.host, self.home, known, at, limits)
         for fact in facts:
             if isinstance(fact, RunGone):
+                fact = replace(fact, lines=last_lines(world.files, places.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
                 self._listening.gone(run, self.where)
                 self.doing.gone(run)
                 gone = (known.instance,)
@@ -379,19 +383,42 @@ class Task:
             limits = office.world.settings.limits
             scribe = Scribe(files, folder, handoff_bytes=limits.handoff_bytes)
             self._showing = Showing(
-                files, office.clock, office.scribe_hands, scribe, self.home, folder, limits
+                files,
+                office.clock,
+                office.scribe_hands,
+                scribe,
+                self.home,
+                folder,
+                limits,
+                self._look_at_branch,
             )
         return self._showing
+
+    def _look_at_branch(self, state: PMState) -> BranchLook | None:
+        """Look at the task's branch, for what is shown of it. Called by the thread that shows."""
+        if not state.base:
+            return None
+        at, workspaces = self.office.clock.now(), self.office.world.workspaces
+        try:
+            return BranchLook(
+                at, workspaces.survey(code_of(state.project, state.brief), state.branch, state.base)
+            )
+        except (OrchestratorError, OSError) as error:
+            return BranchLook(at, fault=str(error))
 
     @property
     def intake(self) -> Intake:
         """The way in for this task's handoffs."""
         if self._intake is None:
             world = self.office.world
-            self._intake = Intake(
-                world.files, self.where.task, self._keep, world.settings.limits, self.office.nonce
-            )
+            limits = world.settings.limits
+            folder, nonce = self.where.task, self.office.nonce
+            self._intake = Intake(world.files, folder, self._keep, limits, nonce, self._trees)
         return self._intake
+
+    def _trees(self, run: Run) -> tuple[Path, ...]:
+        """Return where the work of a run here may lie, besides the task's folder."""
+        return () if run.far else (workspace_of(self.engine.state, run, self.where), self.where.code)
 
     def _keep(self, digest: str, report: bytes) -> None:
         """Keep a report as it was read, under its hash. Not waited for: what steers is in the journal."""

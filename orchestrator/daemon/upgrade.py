@@ -1,4 +1,4 @@
-"""Going over to another version: noticed on disk, tried in a process of its own, then taken in this one's place.
+"""Going over to what is on disk now, another version or other settings: noticed, tried in a process of its own, taken.
 
 The process stays, with its pid and its lock; the state is found again as after any restart.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.daemon.command import COMMAND
+from orchestrator.formats.settings_stamp import settings_stamp
 from orchestrator.model.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -45,56 +46,80 @@ _VERSION: Final = re.compile(r'^__version__ = "([^"\s]+)"', re.MULTILINE)
 
 @dataclass(slots=True)
 class Upgrade:
-    """What is known of the version on disk. `look` at every rescan; when it is `due`, give way.
+    """What is known of the program and the settings on disk. `look` at every rescan; when they are `due`, give way.
 
-    `own` is the version that runs, `pause` the first wait before one that could not be used is tried again,
-    `tried` says which version answers a trial.
+    `own` names what is in force: version and settings, as `on_disk` names what lies there. `pause` is the first wait
+    before what could not be used is tried again, `tried` says what answers a trial. `fault` is why what lies there
+    cannot be used, if it cannot.
     """
 
     own: str
-    package: Path
+    on_disk: Callable[[], str]
     hands: Hands
     clock: Clock
     pause: float
     tried: Callable[[], str]
+    fault: str = ""
     _seen: str = ""
+    _trying: bool = False  # a trial takes seconds on a busy machine, and more than one at once helps nobody
     _tries: int = 0
     _again_at: float = 0.0
     _proven: tuple[str, float] = field(default=("", 0.0))
 
     def look(self) -> None:
-        """Look at the version on disk; one that stands there for the second time is tried.
+        """Look at what is on disk; what stands there for the second time is tried.
 
         What was not there the last time may still be in the writing.
         """
-        found, at = version_of(self.package), self.clock.monotonic()
+        found, at = self.on_disk(), self.clock.monotonic()
         if found != self._seen:
             self._seen, self._tries, self._again_at, self._proven = found, 0, 0.0, ("", 0.0)
-        elif found not in {"", self.own, self._proven[0]} and at >= self._again_at:
+            self.fault = ""
+        elif found not in {"", self.own, self._proven[0]} and at >= self._again_at and not self._trying:
             self._tries += 1
             self._again_at = at + min(self.pause * 2.0**self._tries, LONGEST_PAUSE)
+            self._trying = True
             self.hands.do("daemon/upgrade", partial(self._try, found))
 
     def due(self, *, quiet: bool) -> bool:
-        """Tell whether the other version is to take over now: `quiet` says that nothing is in hand."""
+        """Tell whether what is on disk is to take over now: `quiet` says that nothing is in hand."""
         version, since = self._proven
         if not version or version != self._seen:
             return False
         if not quiet and self.clock.monotonic() - since < PATIENCE:
             return False
-        return version_of(self.package) == version
+        return self.on_disk() == version
 
     def _try(self, version: str) -> None:
         try:
+            self._judge(version)
+        finally:
+            self._trying = False
+
+    def _judge(self, version: str) -> None:
+        try:
             said = self.tried()
         except Unavailable as error:
-            log.warning("version %s is installed and cannot be used: %s", version, error)
+            log.warning("%s is on disk and cannot be used: %s", _named(version), error)
+            self.fault = str(error)
             return
         if said != version:
-            log.warning("version %s is installed, but what would be started is %s", version, said)
+            log.warning("%s is on disk, but what would be started is %s", _named(version), _named(said))
             return
-        log.info("version %s is installed and takes over at a quiet moment", version)
+        log.info("%s is on disk and takes over at a quiet moment", _named(version))
+        self.fault = ""
         self._proven = (version, self.clock.monotonic())
+
+
+def named(package: Path, config: Path) -> str:
+    """Return what names the program and the settings on disk; empty if the version cannot be told just now."""
+    version = version_of(package)
+    return f"{version} {settings_stamp(config)}" if version else ""
+
+
+def _named(name: str) -> str:
+    version, _, settings = name.partition(" ")
+    return f"version {version} with {f'settings {settings}' if settings != 'none' else 'no settings file'}"
 
 
 def version_of(package: Path) -> str:
@@ -107,7 +132,7 @@ def version_of(package: Path) -> str:
 
 
 def trial() -> str:
-    """Have the program on disk import all it needs and read the settings; return the version that it names.
+    """Have the program on disk import all it needs and read the settings; return what it names itself and them.
 
     Raises:
         Unavailable: it does not; the message has its last words.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.daemon.outcome import BranchLook, outcome_of, steps_said
+from orchestrator.formats.text import local_time, one_line, short_time
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose
-from orchestrator.model.task import Phase, WorkspaceKind
-from orchestrator.scribe.progress import AgentUsage, Milestone, OpenQuestion, PMView
+from orchestrator.model.task import Phase, TaskState
+from orchestrator.pm.results import baseline_of, counts, last_check, not_done
+from orchestrator.scribe.progress import AgentUsage, Check, Commit, Milestone, OpenQuestion, PMView, Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,21 +30,29 @@ _STANDS: Final = {
     StepState.FAILED: "failed",
     StepState.SET_ASIDE: "set aside",
 }
+_REPLACED: Final = "planned anew"
 
 
-def pm_view(state: PMState, last_checkin: float) -> PMView:
-    """Return what the PM knows of a task and cannot be seen on disk."""
-    merged = state.brief.config.workspace is WorkspaceKind.WORKTREE
+TROUBLES: Final = 30
+"""How many steps that had trouble are told, the last of the plan."""
+
+
+def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None) -> PMView:
+    """Return what the PM knows of a task and cannot be seen in its folder. `look` is the last look at its branch."""
+    seen = look.seen if look is not None else None
     return PMView(
         task=state.name,
         phase=state.phase,
         state=state.state,
         last_checkin=last_checkin or None,
         milestones=tuple(_milestone(chain) for chain in _chains(state)),
-        blockers=tuple(
-            f"{step.title}: {step.why}"
-            for step in state.steps.values()
-            if step.state in {StepState.BLOCKED, StepState.FAILED}
+        blockers=(
+            *(
+                f"{step.title}: {step.why}"
+                for step in state.steps.values()
+                if step.state in {StepState.BLOCKED, StepState.FAILED}
+            ),
+            *(f"{title}: set aside ({why})" for title, why in not_done(state)),
         ),
         questions=tuple(
             OpenQuestion(
@@ -54,10 +65,16 @@ def pm_view(state: PMState, last_checkin: float) -> PMView:
             for question in state.open_questions
         ),
         criteria=state.criteria,
-        branch=state.branch if merged else "",
-        merge=f"git merge {state.branch}" if merged else "",
-        passed=sum(step.state is StepState.PASSED for step in _planned(state)),
-        steps=sum(1 for _ in _planned(state)),
+        outcome=outcome_of(state, look).lines(),
+        looked_at=look.at if look is not None else None,
+        commits=tuple(Commit(each.commit[:10], each.subject, each.at) for each in seen.commits)
+        if seen
+        else (),
+        more_commits=seen.count - len(seen.commits) if seen else 0,
+        checks=_checks(state),
+        troubles=_troubles(state),
+        ended=state.state not in {TaskState.RUNNING, TaskState.WAITING},
+        steps=steps_said(counts(state)),
         runs=len(state.live_runs),
         usage=tuple(
             AgentUsage(agent, spent.runs, spent.time, spent.usage)
@@ -66,6 +83,33 @@ def pm_view(state: PMState, last_checkin: float) -> PMView:
         by_phase=_by_phase(state) if state.runs.usage.told else {},
         idle=state.worked.idle,
     )
+
+
+def _checks(state: PMState) -> tuple[Check, ...]:
+    """Return how the check ended before anything was changed, and on the work that passed last."""
+    found = (("before any change", baseline_of(state)), ("after", last_check(state)))
+    return tuple(
+        Check(f"{when} ({step.id})", step.check_exit, step.check_lines)
+        for when, step in found
+        if step is not None and step.check_exit is not None
+    )
+
+
+def _troubles(state: PMState) -> tuple[Trouble, ...]:
+    """Return the steps that needed more than one try, with what was said of each, and how the last run failed."""
+    found = [
+        Trouble(
+            step.id,
+            step.attempt,
+            tuple(one_line(each) for each in step.feedback),
+            "" if step.cause is None else step.cause.what,
+            () if step.cause is None else step.cause.lines,
+            "" if step.cause is None else step.cause.run,
+        )
+        for step in _planned(state)
+        if step.attempt > 1 or step.feedback or step.cause is not None
+    ]
+    return tuple(found[-TROUBLES:])
 
 
 def _planned(state: PMState) -> Iterator[Step]:
@@ -95,6 +139,8 @@ def _milestone(chain: list[Step]) -> Milestone:
     first = chain[0]
     told = [step for step in chain if step.report]
     tries = f"attempt {first.attempt}" if first.attempt > 1 else ""
+    commit = f"commit {first.commit[:10]}" if first.commit else ""
+    unchanged = f"nothing changed: {first.unchanged}" if first.unchanged and not first.commit else ""
     why = next((step.why for step in chain if step.why and not step.settled), "")
     if first.state is StepState.SET_ASIDE:
         why = first.why
@@ -102,12 +148,24 @@ def _milestone(chain: list[Step]) -> Milestone:
         label=first.title,
         status=_status(chain),
         last_handoff=told[-1].report if told else "",
-        notes="; ".join(note for note in (tries, why) if note),
+        notes="; ".join(note for note in (_times(chain), tries, commit, unchanged, why) if note),
     )
+
+
+def _times(chain: list[Step]) -> str:
+    """Return from when to when a milestone was worked on; a time of another day than its first has its date."""
+    began = min((step.began_at for step in chain if step.began_at), default=0.0)
+    if not began:
+        return ""
+    if not all(step.settled for step in chain):
+        return f"since {local_time(began)}"
+    return f"{local_time(began)} to {short_time(max(step.since for step in chain), began)}"
 
 
 def _status(chain: list[Step]) -> str:
     for step in chain:
+        if step.replaced:
+            return _REPLACED
         if step.state in _STANDS:
             return _STANDS[step.state]
     if all(step.state is StepState.PASSED for step in chain):

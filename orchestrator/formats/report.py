@@ -77,6 +77,7 @@ def read_report(data: bytes, name: str, limit: int = FILE_BYTES) -> Report:
         skill_gaps=_unless_nothing(handoff.prose("skill_gaps")),
         subtasks=read_subtasks(subtasks, faults) if subtasks else None,
         criteria=read_marks(criteria, faults) if criteria else None,
+        unchanged=_unless_nothing(handoff.prose("unchanged")),
     )
     if faults:
         raise refused(name, faults)
@@ -107,6 +108,8 @@ def render_report(agent: str, at: float, report: Report) -> str:
         bodies.append(("Blockers", written(report.blockers)))
     if report.skill_gaps:
         bodies.append(("Skill Gaps", written(report.skill_gaps)))
+    if report.unchanged:
+        bodies.append(("No Changes", written(report.unchanged)))
     if report.subtasks is not None:
         bodies.append(("Subtasks", render_subtasks(report.subtasks)))
     if report.criteria is not None:

@@ -125,6 +125,12 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def short_time(at: float, beside: float) -> str:
+    """Return a time as `local_time` does, without the date where that is the one of another time."""
+    whole, other = local_time(at), local_time(beside)
+    return whole[11:] if whole[:10] == other[:10] else whole
+
+
 def local_time(at: float) -> str:
     """Return a time (seconds since the epoch) as HUB 4.3 writes it, in local time with its zone."""
     try:

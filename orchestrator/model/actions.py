@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from orchestrator.model.event import Reply
+from orchestrator.model.evidence import Reference
+from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.news import Rule
 
 
@@ -75,6 +77,31 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class Inspect:
+    """See whether a step changed anything in a tree that is not the task's own. Outcome: `WorkInspected`."""
+
+    id: str
+    step: str
+    attempt: int
+    kind: Literal["inspect"] = "inspect"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveEvidence:
+    """Look up what the `marks` of a step's report give as evidence. Outcome: `EvidenceResolved`.
+
+    `references` are those that only a look at the disk or the repository can settle.
+    """
+
+    id: str
+    step: str
+    attempt: int
+    marks: tuple[CriterionMark, ...]
+    references: tuple[Reference, ...]
+    kind: Literal["resolve_evidence"] = "resolve_evidence"
+
+
+@dataclass(frozen=True, slots=True)
 class Merge:
     """Move the task's branch forward to a step's commit, never otherwise. Outcome: `WorkMerged`."""
 
@@ -101,4 +128,4 @@ class Tell:
     kind: Literal["tell"] = "tell"
 
 
-Action: TypeAlias = Launch | End | Look | Nudge | Answer | Commit | Merge | Tell
+Action: TypeAlias = Launch | End | Look | Nudge | Answer | Commit | Inspect | ResolveEvidence | Merge | Tell

@@ -13,6 +13,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.consulting import PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event
+from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import Report
 from orchestrator.model.permission import Judgement
 from orchestrator.model.run import Delivery, Exit, Sight
@@ -93,12 +94,16 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunGone:
-    """A run's process is gone, and its folders were scanned after that (law 5)."""
+    """A run's process is gone, and its folders were scanned after that (law 5).
+
+    `lines` are the last lines that it printed: cleaned, masked and few.
+    """
 
     at: float
     nonce: str
     run: str
     exit: Exit
+    lines: tuple[str, ...] = ()
     kind: Literal["run_gone"] = "run_gone"
 
 
@@ -134,6 +139,37 @@ class WorkCommitted:
     reason: str = ""
     left: str = ""
     kind: Literal["work_committed"] = "work_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkInspected:
+    """Whether a step changed anything in the tree `where`, which is not the task's own.
+
+    `changed` is None where that cannot be seen, as for a folder that is no git repository; or it could not be asked
+    now, for `reason`.
+    """
+
+    at: float
+    nonce: str
+    step: str
+    attempt: int
+    where: str = ""
+    changed: bool | None = None
+    reason: str = ""
+    kind: Literal["work_inspected"] = "work_inspected"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceResolved:
+    """What the references in a step's evidence point at was looked up; or it could not be, for `reason`."""
+
+    at: float
+    nonce: str
+    step: str
+    attempt: int
+    found: tuple[Resolution, ...] = ()
+    reason: str = ""
+    kind: Literal["evidence_resolved"] = "evidence_resolved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +386,8 @@ Fact: TypeAlias = (
     | RunGone
     | LaunchFailed
     | WorkCommitted
+    | WorkInspected
+    | EvidenceResolved
     | WorkMerged
     | CheckedIn
     | Looked

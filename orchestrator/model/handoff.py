@@ -35,19 +35,25 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class CriterionMark:
-    """One line of a report's `## Success Criteria`: whether a criterion is met, and by what evidence (H10)."""
+    """One line of a report's `## Success Criteria`: whether a criterion is met, and by what evidence (H10).
+
+    In a report `evidence` is what its author wrote. In the state of a task it is what of that was looked up and
+    exists, and `details` say of each piece what was found.
+    """
 
     text: str
     met: bool
     evidence: tuple[str, ...] = ()
     reason: str = ""
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What an agent handed in. Only the enum fields and the validated lists steer; prose is data (law 7).
 
-    `subtasks` and `criteria` are None where the section is missing, and empty where it says `None`.
+    `subtasks` and `criteria` are None where the section is missing, and empty where it says `None`. `unchanged` is the
+    reason that a report gives for handing in no change.
     """
 
     status: ReportStatus
@@ -60,6 +66,7 @@ class Report:
     skill_gaps: str = ""
     subtasks: tuple[Subtask, ...] | None = None
     criteria: tuple[CriterionMark, ...] | None = None
+    unchanged: str = ""
 
 
 @dataclass(frozen=True, slots=True)

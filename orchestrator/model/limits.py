@@ -12,7 +12,8 @@ class Limits:
     `check_in` and `silence` are HUB 4.1 and 7.1, `rejections` HUB 7.1, `crashes` W7, `loops` W5. After `silence`
     without progress a run is looked at, then again each `look_again`; one that only computes, or cannot be looked
     at, is taken for hung after `looks`. `nudges` lines are typed to one that listens before it is ended. After
-    `defaults` answers in a row that task.md gave, the next is a person's.
+    `defaults` answers in a row that task.md gave, the next is a person's. Where the conversation of a step does not get
+    on, `fresh` new ones go on with its tree before a person is asked.
 
     Of programs that tell of themselves: an order that is not taken after `receipt` is looked for. A turn that failed
     for a limit of use is tried again when that ends, or after `limit_pause` and longer, `limits` times in a row; for an
@@ -42,6 +43,7 @@ class Limits:
     crashes: int = 3
     losses: int = 20
     asks: int = 1
+    fresh: int = 1
     receipt: float = 120.0
     limits: int = 40
     limit_pause: float = 300.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from orchestrator.model.cause import Cause
 from orchestrator.model.consulting import Directive
 from orchestrator.model.task import Phase, WorkspaceKind
 
@@ -27,8 +28,9 @@ class Gate(StrEnum):
     VERDICT = "verdict"  # the report says APPROVED
     CHECK = "check"  # the command that the daemon ran before the agent exited 0
     SUBTASKS = "subtasks"  # the report's subtasks make a valid edit of the plan
-    CRITERIA = "criteria"  # each success criterion is marked met, with evidence on disk
+    CRITERIA = "criteria"  # each success criterion is marked met, with evidence that exists
     COMMIT = "commit"  # the work is a commit on the workspace's branch
+    CHANGED = "changed"  # the work lies in a tree that is not the task's own, which was seen to change
     MERGED = "merged"  # the task's branch was moved forward to that commit
     APPROVED = "approved"  # the user approves of it, where task.md says so
     REVIEWED = "reviewed"  # a review step that the report asked for has approved
@@ -40,7 +42,8 @@ class Tally:
     """What has gone wrong with a step, counted against the bounds of `Limits`.
 
     `rejections`, `blocks` and `replans` span attempts; the others start again with each attempt. `limits` and
-    `overloads` are of the model's service, and are counted in a row.
+    `overloads` are of the model's service, and are counted in a row. `fresh` counts the conversations that were given
+    up within an attempt for a new one that went on with the same tree.
     """
 
     rejections: int = 0
@@ -53,6 +56,7 @@ class Tally:
     limits: int = 0
     overloads: int = 0
     contexts: int = 0
+    fresh: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,16 @@ class Step:
     The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise. `blockers`
     are all that its agents were blocked by, whatever the attempt; `gap` is what they said to lack of skills.
     `directive` is what the PM agent adds to this attempt's orders. `commit` is the work of this attempt, `last_commit`
-    of the last one before it that had any: that was not good enough.
+    of the last one before it that had any: that was not good enough. With `carries` this attempt goes on with the
+    conversation of the last one, and with its tree: as it lies there, or clean with the work of the commit
+    `starts_from`.
+
+    `since` is when it came into its state, `began_at` when work on it first began; seconds since the epoch.
+
+    `unchanged` is why the report of this attempt hands in no change, `elsewhere` the tree that is not the task's own in
+    which its work was seen to lie. `cause` is why its last run or check failed.
+    `check_lines` are the last lines that its check printed, however that ended. `only_check`: the step is its check,
+    and no agent follows it. `replaced`: it was set aside because the plan reaches its goal in another way.
     """
 
     id: str
@@ -87,6 +100,7 @@ class Step:
     blockers: tuple[str, ...] = ()
     why: str = ""
     since: float = 0.0
+    began_at: float = 0.0
     not_before: float = 0.0
     keep_tree: bool = False
     approved: bool = False
@@ -97,6 +111,14 @@ class Step:
     artifacts: tuple[str, ...] = ()
     gap: str = ""
     directive: Directive | None = None
+    carries: bool = False
+    starts_from: str = ""
+    unchanged: str = ""
+    elsewhere: str = ""
+    cause: Cause | None = None
+    check_lines: tuple[str, ...] = ()
+    only_check: bool = False
+    replaced: bool = False
 
     @property
     def settled(self) -> bool:

@@ -29,6 +29,7 @@ class TaskState(StrEnum):
     WAITING = "waiting"  # nothing can go on before a question is answered
     STOPPED = "stopped"
     COMPLETE = "complete"
+    PARTIAL = "partial"  # it ended, and not all that was asked for is done: see `pm.results`
     FAILED = "failed"
 
 
@@ -107,7 +108,7 @@ class Config:
     runtime: str = ""
     workspace: WorkspaceKind = WorkspaceKind.WORKTREE
     architect: bool = False
-    after_rejections: AfterRejections = AfterRejections.ASK
+    after_rejections: AfterRejections = AfterRejections.REPLAN
     unanswered: Unanswered | None = None
     approve: tuple[Approval, ...] = ()
     permissions: Permissions = field(default_factory=Permissions)

@@ -14,6 +14,7 @@ from orchestrator.pm.consulting import consult, is_consultation, run_before
 from orchestrator.pm.orders import context_for, criteria_for, instructions_for, order_name
 from orchestrator.pm.places import host_of
 from orchestrator.pm.readiness import EVERY, floor_of, held, left_by_pm, next_start
+from orchestrator.pm.results import delivered, shortfalls
 from orchestrator.pm.run_changes import RunEnding, RunOpened
 from orchestrator.pm.skills import skills_for
 from orchestrator.pm.step_changes import StepMoved
@@ -63,17 +64,19 @@ def _start(draft: Draft, among: Marks) -> None:
 def _drop_hopeless(draft: Draft) -> None:
     """Set every step aside that needs one which was set aside; that may make others hopeless."""
     while (step := _hopeless(draft.state)) is not None:
-        why = f"needs {_lost_need(draft.state, step)}, which was set aside"
-        draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, why))
+        lost = _lost_need(draft.state, step)
+        why, replaced = f"needs {lost.id}, which was set aside", lost.replaced
+        draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, why, replaced=replaced))
 
 
 def _hopeless(state: PMState) -> Step | None:
     return state.steps.first(state.steps.pending & state.steps.hopeless)
 
 
-def _lost_need(state: PMState, step: Step) -> str:
-    """Return something that a step needs and that was set aside, or an empty string."""
-    return next((need for need in step.needs if state.steps[need].state is StepState.SET_ASIDE), "")
+def _lost_need(state: PMState, step: Step) -> Step:
+    """Return what a hopeless step needs and was set aside; first what was given up for good, not what was replaced."""
+    lost = [need for each in step.needs if (need := state.steps[each]).state is StepState.SET_ASIDE]
+    return min(lost, key=lambda need: need.replaced)
 
 
 def start(draft: Draft, step: str) -> None:
@@ -134,13 +137,14 @@ def _receipts(state: PMState, agent: str, purpose: Purpose) -> bool:
 
 
 def _resumed(state: PMState, step: Step) -> str:
-    """Return the run that a step's next run goes on with: the last of this attempt, or the PM agent's last one."""
+    """Return the run that a step's next run goes on with: the last of what it carries on, or the PM agent's last."""
     if is_consultation(step):
         return run_before(state, step)
-    if not step.keep_tree:
+    if not (step.keep_tree or step.carries):
         return ""
     run = state.runs.last_at_work_on(step.id)
-    return run.id if run is not None and run.attempt == step.attempt else ""
+    earliest = step.attempt - 1 if step.carries else step.attempt
+    return run.id if run is not None and run.attempt >= earliest else ""
 
 
 def _free_instance(state: PMState, name: str) -> str:
@@ -186,18 +190,15 @@ def settle(draft: Draft) -> None:
 
 
 def _finish(draft: Draft) -> None:
-    """End a task all of whose steps are settled: complete, if every success criterion is met with evidence."""
-    met = {mark.text for mark in draft.state.criteria if mark.met and mark.evidence}
-    unmet = [criterion for criterion in draft.state.brief.criteria if criterion not in met]
-    if unmet:
+    """End a task all of whose steps are settled, as what it is: complete, complete in part, or failed (U11)."""
+    missing = shortfalls(draft.state)
+    if missing:
         _move_phase(draft, Phase.BLOCKED)
-        named = "; ".join(unmet[:5])
-        draft.change(
-            TaskMoved(TaskState.FAILED, f"what was not set aside is done, and not met are: {named}", draft.at)
-        )
+        ended = TaskState.PARTIAL if delivered(draft.state) else TaskState.FAILED
+        draft.change(TaskMoved(ended, "; ".join(missing), draft.at))
     else:
         _move_phase(draft, Phase.COMPLETE)
-        draft.change(TaskMoved(TaskState.COMPLETE, "every step is settled", draft.at))
+        draft.change(TaskMoved(TaskState.COMPLETE, "every step passed, every criterion is met", draft.at))
 
 
 def _anything_moves(draft: Draft) -> bool:

@@ -13,6 +13,7 @@ from orchestrator.pm.advance import end_run
 from orchestrator.pm.asking import (
     ABANDON,
     ACCEPT,
+    ANEW,
     APPROVE,
     CONTINUE,
     PM,
@@ -26,7 +27,7 @@ from orchestrator.pm.budget import budget_answered
 from orchestrator.pm.changes import CriteriaMarked, QuestionAnswered, RequestHeard, SkillsFound, TaskMoved
 from orchestrator.pm.concluding import fail
 from orchestrator.pm.consulting import is_consultation
-from orchestrator.pm.gates import accepted_by_user
+from orchestrator.pm.evidence import accepted_by_user
 from orchestrator.pm.going_back import feed, may_replan, reopen, replan, set_aside
 from orchestrator.pm.leave import permitted
 from orchestrator.pm.passing import approve, go_through, pass_step, review_of
@@ -106,10 +107,16 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
     elif (word == CONTINUE and offered) or question.kind is QuestionKind.BOX:
         draft.change(RunProgressed(question.run, draft.at))
     else:
-        said = "does not approve" if question.kind is QuestionKind.APPROVAL else f"answered {question.id}"
-        feed(draft, step, f"The user {said}: {text}")
-        reopen(draft, step, f"answered: {question.id}")
-        draft.change(StepTallied(step, Tally(replans=draft.step(step).tally.replans)))
+        _go_on(draft, question, text, anew=word == ANEW and offered)
+
+
+def _go_on(draft: Draft, question: Question, text: str, *, anew: bool) -> None:
+    """Let a step go on with what was said: in the same tree and conversation, unless it is to begin anew."""
+    step = question.step
+    said = "does not approve" if question.kind is QuestionKind.APPROVAL else f"answered {question.id}"
+    feed(draft, step, f"The user {said}: {text}")
+    reopen(draft, step, f"answered: {question.id}", carries=not anew)
+    draft.change(StepTallied(step, Tally(replans=draft.step(step).tally.replans)))
 
 
 def _set_aside(draft: Draft, step: str, why: str) -> None:
@@ -127,7 +134,7 @@ def _set_aside(draft: Draft, step: str, why: str) -> None:
 def _abandon(draft: Draft) -> None:
     for question in draft.state.open_questions:
         draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))
-    if draft.state.state in {TaskState.COMPLETE, TaskState.FAILED}:
+    if draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED}:
         return
     draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it", draft.at))
     for run in draft.state.live_runs:

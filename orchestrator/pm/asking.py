@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
 
 RETRY: Final = "retry"
+ANEW: Final = "begin-anew"
 REPLAN: Final = "replan"
 SET_ASIDE: Final = "set-aside"
 ABANDON: Final = "abandon"
@@ -26,7 +27,9 @@ DOUBLE: Final = "double"
 ALLOW: Final = "allow"
 ALWAYS: Final = "always"
 DENY: Final = "deny"
-WORDS: Final = frozenset({RETRY, REPLAN, SET_ASIDE, ABANDON, ACCEPT, APPROVE, REJECT, ALLOW, ALWAYS, DENY})
+WORDS: Final = frozenset(
+    {RETRY, ANEW, REPLAN, SET_ASIDE, ABANDON, ACCEPT, APPROVE, REJECT, ALLOW, ALWAYS, DENY}
+)
 """What an answer may order: an option of the PM agent never says one of these."""
 
 WITHDRAWN: Final = "(withdrawn)"
@@ -36,8 +39,11 @@ POLICY: Final = "task.md"
 PM: Final = "the PM"
 """Who answered."""
 
-STUCK: Final = (RETRY, SET_ASIDE, ABANDON)
-"""What may be said of a step that reached a bound; any other text is passed on to its agent."""
+STUCK: Final = (RETRY, ANEW, SET_ASIDE, ABANDON)
+"""What may be said of a step that reached a bound; any other text is passed on to its agent.
+
+`retry` goes on in the same tree and conversation, `begin-anew` in a clean tree with a new conversation.
+"""
 
 
 def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)

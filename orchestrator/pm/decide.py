@@ -19,10 +19,11 @@ from orchestrator.pm.consulting import note_news
 from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.decisions import decision_landed
 from orchestrator.pm.draft import Decision, Draft
+from orchestrator.pm.evidence import evidence_resolved
 from orchestrator.pm.heard import answer_given
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
 from orchestrator.pm.news import tell_news
-from orchestrator.pm.passing import work_committed, work_merged
+from orchestrator.pm.passing import work_committed, work_inspected, work_merged
 from orchestrator.pm.reports import report_landed
 from orchestrator.pm.silence import looked, nudged
 from orchestrator.pm.turns import event_landed
@@ -70,6 +71,8 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.RunGone: run_gone,
     f.LaunchFailed: launch_failed,
     f.WorkCommitted: work_committed,
+    f.WorkInspected: work_inspected,
+    f.EvidenceResolved: evidence_resolved,
     f.WorkMerged: work_merged,
     f.CheckedIn: checked_in,
     f.Looked: looked,

@@ -20,12 +20,19 @@ def explain(line: dict[str, Any]) -> list[str]:
     if "fact" not in line:
         return []
     clock = time.strftime("%H:%M:%S", time.localtime(line.get("at", 0)))
-    told = [text for change in line.get("changes", ()) if (text := told_of(change))]
+    told = [f"| {printed}" for change in line.get("changes", ()) for printed in _printed(change)]
+    told += [text for change in line.get("changes", ()) if (text := told_of(change))]
     told += [_answer(each) for each in line.get("actions", ()) if each.get("kind") == "answer"]
     told += [
         f"to be told: {each.get('title')}" for each in line.get("actions", ()) if each.get("kind") == "tell"
     ]
     return [f"{clock} {happened(line['fact'])}", *(f"         {text}" for text in told)]
+
+
+def _printed(change: dict[str, Any]) -> list[str]:
+    """Return the last lines of a run that failed: the cause stands where its effect is."""
+    cause = change.get("cause") if change.get("kind") == "step_troubled" else None
+    return list(cause.get("lines") or ()) if isinstance(cause, dict) else []
 
 
 def _answer(action: dict[str, Any]) -> str:

@@ -30,6 +30,7 @@ QUIET: Final = frozenset(
         "step_reported",
         "step_remembered",
         "step_rewired",
+        "step_troubled",
         "task_begun",
         "times_shifted",
     }
@@ -43,6 +44,7 @@ _SENTENCES: Final = {
     "brief_taken": "task.md counts as it now stands",
     "step_moved": "{step} is {to}{because}",
     "step_reopened": "{step} is opened again, attempt {attempt}{because}",
+    "step_inspected": "the work of {step} lies in {where}",
     "step_lacked": "{step} lacks: {gap}",
     "step_checked": "the check before {step} exited {exit}",
     "step_ordered": "{step} is to start as soon as it may",

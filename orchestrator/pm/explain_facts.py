@@ -45,7 +45,8 @@ def _landed(fact: dict[str, Any]) -> str:
 
 
 def _gone(fact: dict[str, Any]) -> str:
-    return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}"
+    lines = fact.get("lines") or ()
+    return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}" + (f": {lines[-1]}" if lines else "")
 
 
 def _committed(fact: dict[str, Any]) -> str:
@@ -56,6 +57,32 @@ def _committed(fact: dict[str, Any]) -> str:
     if fact.get("reason"):
         said = f"could not be committed: {fact['reason']}"
     return f"the work of {fact.get('step')} {said}"
+
+
+def _inspected(fact: dict[str, Any]) -> str:
+    step, where = fact.get("step"), fact.get("where")
+    if fact.get("reason"):
+        return f"whether {step} changed anything in {where} could not be seen: {fact['reason']}"
+    match fact.get("changed"):
+        case True:
+            return f"the work of {step} lies in {where}"
+        case False:
+            return f"the work of {step} changed nothing in {where}"
+        case _:
+            return f"nobody can see whether {step} changed anything in {where}"
+
+
+def _resolved(fact: dict[str, Any]) -> str:
+    if fact.get("reason"):
+        return f"the evidence of {fact.get('step')} could not be looked up: {fact['reason']}"
+    found = fact.get("found") or ()
+    missing = [
+        f"{each.get('reference')} {each.get('detail', '')}" for each in found if not each.get("exists")
+    ]
+    told = (
+        f"the evidence of {fact.get('step')} was looked up: {len(found) - len(missing)} of {len(found)} exist"
+    )
+    return told + (f"; {'; '.join(missing[:5])}" if missing else "")
 
 
 def _merged(fact: dict[str, Any]) -> str:
@@ -148,6 +175,8 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "decision_landed": _landed,
     "run_gone": _gone,
     "work_committed": _committed,
+    "work_inspected": _inspected,
+    "evidence_resolved": _resolved,
     "work_merged": _merged,
     "nudged": _nudged,
     "event_landed": _told,

@@ -27,24 +27,31 @@ def feed(draft: Draft, step: str, text: str) -> None:
     draft.change(StepFed(step, kept))
 
 
-def reopen(draft: Draft, step: str, why: str) -> None:
-    """Begin the next attempt of a step. What needed it is to be done again as well."""
+def reopen(draft: Draft, step: str, why: str, *, carries: bool = False) -> None:
+    """Begin the next attempt of a step. What needed it is to be done again as well, from the beginning.
+
+    `carries`: this attempt goes on with the work and the conversation of the last one.
+    """
     steps = draft.state.steps
     for each in (step, *(other.id for other in steps.among(steps.dependents(step)))):
         here = draft.step(each)
         if here.state not in {StepState.PENDING, StepState.SET_ASIDE} or each == step:
             _overtake(draft, each)
-            draft.change(StepReopened(each, here.attempt + 1, draft.at, why))
+            goes_on = carries and each == step
+            draft.change(StepReopened(each, here.attempt + 1, draft.at, why, carries=goes_on))
 
 
-def set_aside(draft: Draft, step: str, why: str) -> None:
-    """Give a step up, and with it its whole subtask and who judges it; the rest goes on."""
+def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> None:
+    """Give a step up, and with it its whole subtask and who judges it; the rest goes on.
+
+    `replaced`: what it was to reach is planned anew.
+    """
     steps = draft.state.steps
     mine = steps.mark(step) | steps.judges_of(step) | steps.of_subtask(draft.step(step).subtask)
     for each in steps.among(mine):
         if each.state is not StepState.SET_ASIDE:
             _overtake(draft, each.id)
-            draft.change(StepMoved(each.id, StepState.SET_ASIDE, draft.at, why))
+            draft.change(StepMoved(each.id, StepState.SET_ASIDE, draft.at, why, replaced=replaced))
 
 
 def may_replan(draft: Draft, step: str) -> bool:
@@ -59,7 +66,7 @@ def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
     `counts`: against the bound. What a person asks for does not.
     """
     here, plan = draft.step(step), draft.step(PLAN)
-    set_aside(draft, step, why)
+    set_aside(draft, step, why, replaced=True)
     if counts:
         draft.change(StepTallied(PLAN, replace(plan.tally, replans=plan.tally.replans + 1)))
     learned = "".join(f"\n- {each}" for each in here.feedback[-3:])

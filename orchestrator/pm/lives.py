@@ -9,15 +9,28 @@ from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.advance import ACTIVE, close_order, open_work
 from orchestrator.pm.asking import withdraw
+from orchestrator.pm.causes import note_cause
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.run_changes import RunBelieved, RunProgressed, RunSpent
-from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent
+from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent, start_afresh
 from orchestrator.pm.step_changes import StepChecked, StepMoved
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.model.facts import LaunchFailed, RunGone, RunStarted
     from orchestrator.pm.draft import Draft
+
+_ENDED: Final = {
+    Ending.STOPPED: "was ended with its task",
+    Ending.SILENT: "gave no sign of work, and was ended",
+    Ending.OVERDUE: "took longer than a run may, and was ended",
+    Ending.UNREPORTED: "left work and no handoff, and was ended",
+    Ending.BY_PM: "was ended by the PM agent",
+    Ending.FAILED: "had a turn that failed",
+    Ending.BUDGET: "was ended, as the task had used what it may",
+}
 
 TERMINAL_GONE: Final = 1  # SIGHUP
 """What a process gets whose terminal is closed: the tmux server went down, not the agent."""
@@ -53,11 +66,11 @@ def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
 
 def run_gone(draft: Draft, fact: RunGone) -> None:
     """A run's process is gone. Its last words were read before this fact (law 5)."""
-    take_for_gone(draft, fact.run, fact.exit)
+    take_for_gone(draft, fact.run, fact.exit, fact.lines)
 
 
-def take_for_gone(draft: Draft, name: str, how: Exit) -> None:
-    """Go on without a run."""
+def take_for_gone(draft: Draft, name: str, how: Exit, lines: Sequence[str] = ()) -> None:
+    """Go on without a run, which printed these lines last."""
     run = draft.state.runs.get(name)
     draft.close_actions(Launch, End, run=name)
     if run is None or not run.live:
@@ -68,11 +81,21 @@ def take_for_gone(draft: Draft, name: str, how: Exit) -> None:
     if not _counts(draft, run):
         return
     if run.purpose is Purpose.CHECK:
-        _check_ended(draft, run, how)
+        if not how.clean:
+            note_cause(draft, run, f"the check {how}", lines)
+        _check_ended(draft, run, how, lines)
     elif has_decided(draft, run):
         conclude(draft, draft.state.runs[run.id])
     elif open_order:
+        note_cause(draft, run, _worded(run, how), lines)
         _ended_without_report(draft, run, how, was_quiet)
+
+
+def _worded(run: Run, how: Exit) -> str:
+    """Say how a run ended of which a report was wanted."""
+    if run.ending is not Ending.NOT:
+        return _ENDED.get(run.ending, "was ended by the PM")
+    return f"ended without a handoff ({how})" if how.clean else str(how)
 
 
 def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:
@@ -97,19 +120,37 @@ def _wanted_gone(draft: Draft, run: Run) -> bool:
     return run.ending is not Ending.NOT or draft.state.state not in ACTIVE
 
 
-def _check_ended(draft: Draft, run: Run, how: Exit) -> None:
+def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
     """The command that the daemon ran is over: its exit status is the verdict, and the agent comes next."""
-    if _wanted_gone(draft, run):
+    if draft.step(run.step).only_check and not _stopped(draft, run):
+        _only_check_ended(draft, run, how, lines)
+    elif _wanted_gone(draft, run):
         _ended_by_us(draft, run)
     elif _lost(how):
         lost(draft, run.step, f"'s check {how}")
     elif how.code is None:
         crashed(draft, run.step, f"had a check that {how}")
     else:
-        draft.change(StepChecked(run.step, how.code))
+        draft.change(StepChecked(run.step, how.code, tuple(lines)))
         if Gate.CHECK not in draft.step(run.step).gates and how.code:
             draft.notice(f"the check before {run.step} exited {how.code}; it is recorded, not judged")
         open_work(draft, run.step)
+
+
+def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
+    """A check that nothing follows is over. It only tells how things stand: whatever came of it, its step passed."""
+    if how.code is None:
+        draft.notice(f"{run.step} came to no result: its check {how}")
+    else:
+        draft.change(StepChecked(run.step, how.code, tuple(lines)))
+        if how.code:
+            draft.notice(f"the check exited {how.code} before anything was changed")
+    draft.change(StepMoved(run.step, StepState.PASSED, draft.at))
+
+
+def _stopped(draft: Draft, run: Run) -> bool:
+    """Tell whether a run ended with its task, so that it is to be run again when that goes on."""
+    return run.ending in {Ending.STOPPED, Ending.BUDGET} or draft.state.state not in ACTIVE
 
 
 def _lost(how: Exit) -> bool:
@@ -121,14 +162,19 @@ def _ended_without_report(draft: Draft, run: Run, how: Exit, was_quiet: str) -> 
         _ended_by_us(draft, run, was_quiet)
     elif _lost(how):
         lost(draft, run.step, str(how), keep_tree=_resumable(draft, run))
-    elif how.clean and (_may_be_asked(draft, run) or is_consultation(draft.step(run.step))):
-        ask_again(draft, run.step, "the run ended and left no handoff")
+    elif how.clean:
+        _left_no_handoff(draft, run)
     else:
         crashed(draft, run.step, str(how), keep_tree=_resumable(draft, run))
 
 
-def _may_be_asked(draft: Draft, run: Run) -> bool:
-    return draft.step(run.step).tally.asks < draft.limits.asks
+def _left_no_handoff(draft: Draft, run: Run) -> None:
+    """A run ended well, but without its handoff: ask for it, then begin afresh, then try again as after a crash."""
+    step, why = draft.step(run.step), "the run ended and left no handoff"
+    if step.tally.asks < draft.limits.asks or is_consultation(step):
+        ask_again(draft, run.step, why)
+    elif not start_afresh(draft, run.step, why):
+        crashed(draft, run.step, "ended without a handoff", keep_tree=_resumable(draft, run))
 
 
 def _resumable(draft: Draft, run: Run) -> bool:
@@ -145,6 +191,6 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
         silent(draft, run.step, "took longer than a run may")
     elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
         silent(draft, run.step, "was ended by the PM")
-    else:
-        kept = run.ending is Ending.BUDGET  # it goes on with the conversation, and so with the work
+    else:  # it goes on with the work, and with the conversation, when the task does
+        kept = run.ending in {Ending.BUDGET, Ending.STOPPED}
         draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended", keep_tree=kept))

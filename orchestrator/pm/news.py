@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
 
-_ENDS: Final = {TaskState.COMPLETE: "is complete", TaskState.FAILED: "has failed"}
+_ENDS: Final = {
+    TaskState.COMPLETE: "is complete",
+    TaskState.PARTIAL: "is complete in part",
+    TaskState.FAILED: "has failed",
+}
 _HELD_UP: Final = frozenset({StepState.BLOCKED, StepState.FAILED, StepState.SET_ASIDE})
 _LISTED: Final = 5
 _LONGEST: Final = 1500

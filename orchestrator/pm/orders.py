@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate
 from orchestrator.pm.digest import digest
+from orchestrator.pm.results import not_done, unchanged_work
 from orchestrator.pm.skills import where_they_lie
 
 if TYPE_CHECKING:
@@ -30,10 +31,14 @@ def instructions_for(step: Step) -> str:
     said = step.instructions
     if step.directive and step.directive.instructions:
         said = f"{said}\n\nThe PM adds:\n\n{step.directive.instructions}"
-    if not step.feedback:
-        return said
-    told = "\n\n".join(step.feedback)
-    return f"{said}\n\nThis is attempt {step.attempt}. What was said of earlier ones:\n\n{told}"
+    if step.feedback:
+        told = "\n\n".join(step.feedback)
+        said = f"{said}\n\nThis is attempt {step.attempt}. What was said of the work so far:\n\n{told}"
+    if step.cause is not None:
+        lines = "".join(f"\n    {line}" for line in step.cause.lines)
+        said = f"{said}\n\nHow the last try ended: it {step.cause.what}."
+        said += f" Its last lines:{lines}" if lines else ""
+    return said
 
 
 def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str] = ()) -> str:
@@ -46,11 +51,35 @@ def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str
         if earlier.report:
             lines.append(f"- {need}: handoffs/{earlier.report}")
             lines += [f"  - {artifact}" for artifact in earlier.artifacts]
-    if Gate.CHECK in step.gates and step.check_exit is not None:
-        lines.append(f"The check that the PM ran on this work exited {step.check_exit}.")
+    lines += _checked(step)
+    lines += _seen_by_judges(state, step)
     if step.directive and step.directive.context:
         lines.append(step.directive.context)
     return "\n".join([*lines, *where_they_lie(state, skills)])
+
+
+def _checked(step: Step) -> list[str]:
+    """Say how the check of this very work ended, with the lines that it printed last."""
+    if step.check_exit is None:
+        return []
+    told = f"The check that the PM ran on this work exited {step.check_exit}."
+    return [told, *(f"    {line}" for line in step.check_lines)]
+
+
+def _seen_by_judges(state: PMState, step: Step) -> list[str]:
+    """Return what only the PM has seen of the work that a step judges: that nothing changed, or was given up."""
+    lines = []
+    judged = state.steps.get(step.judges) if step.judges else None
+    if judged is not None and judged.unchanged and not (judged.commit or judged.elsewhere):
+        lines.append(
+            f"Nothing was changed by {judged.id} in this attempt. Its reason: {judged.unchanged}. Judge whether that "
+            f"is right: what was asked for must hold without a change."
+        )
+    if Gate.CRITERIA in step.gates:
+        lines += [f"Given up: {title} ({why})" for title, why in not_done(state)[:REPORTS_NAMED]]
+        unchanged = unchanged_work(state)[:REPORTS_NAMED]
+        lines += [f"Done without a change by {each.id}: {each.unchanged}" for each in unchanged]
+    return lines
 
 
 def criteria_for(state: PMState, step: Step) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import Commit, Merge
+from orchestrator.model.actions import Commit, Inspect, Merge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.asking import APPROVE, REJECT, ask
-from orchestrator.pm.setbacks import block, reject
-from orchestrator.pm.step_changes import StepApproved, StepCommitted, StepMoved
+from orchestrator.pm.setbacks import ask_again, block, reject
+from orchestrator.pm.step_changes import StepApproved, StepCommitted, StepInspected, StepMoved
 
 if TYPE_CHECKING:
-    from orchestrator.model.facts import WorkCommitted, WorkMerged
+    from orchestrator.model.facts import WorkCommitted, WorkInspected, WorkMerged
     from orchestrator.model.plan import Step
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 20
 """How many subtasks a question about a plan lists."""
+
+_NOTHING_CHANGED: Final = (
+    "it says that the work is done, and nothing was changed in its working directory. Do the work; or, if nothing has "
+    "to be changed, say why under `## No Changes`"
+)
 
 
 def review_of(step: str) -> str:
@@ -36,6 +41,9 @@ def go_through(draft: Draft, step: str) -> None:
     elif Gate.COMMIT in here.gates and not here.commit:
         begin_checking(draft, step, "its work is being committed")
         draft.act(Commit(id=draft.new_id("a"), step=step, attempt=here.attempt))
+    elif Gate.CHANGED in here.gates and not here.elsewhere:
+        begin_checking(draft, step, "it is seen whether anything was changed")
+        draft.act(Inspect(id=draft.new_id("a"), step=step, attempt=here.attempt))
     elif Gate.MERGED in here.gates and (commit := _commit_of(draft.state, step)):
         begin_checking(draft, step, "its work is being merged")
         draft.act(Merge(id=draft.new_id("a"), step=step, attempt=here.attempt, commit=commit))
@@ -78,7 +86,7 @@ def _commit_of(state: PMState, step: str) -> str:
 def work_committed(draft: Draft, fact: WorkCommitted) -> None:
     """The work of a step is a commit, or there was nothing to commit, or it could not be done."""
     asked = draft.close_actions(Commit, step=fact.step, attempt=fact.attempt)
-    if not (asked and _awaited(draft, fact.step, fact.attempt)):
+    if not (asked and awaited(draft, fact.step, fact.attempt)):
         return
     if fact.reason:
         block(draft, fact.step, f"the work of {fact.step} could not be committed: {fact.reason}")
@@ -90,8 +98,34 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
         draft.change(StepCommitted(fact.step, fact.commit))
         go_through(draft, fact.step)
     else:
-        # Nothing was changed: whether that is well is for the judges of the step to say.
-        pass_step(draft, fact.step)
+        _unchanged(draft, fact.step)
+
+
+def work_inspected(draft: Draft, fact: WorkInspected) -> None:
+    """It is known whether a step changed anything in a tree that is not the task's own; or it cannot be known."""
+    asked = draft.close_actions(Inspect, step=fact.step, attempt=fact.attempt)
+    if not (asked and awaited(draft, fact.step, fact.attempt)):
+        return
+    if fact.reason:
+        text = f"whether {fact.step} changed anything in {fact.where} could not be seen: {fact.reason}"
+        block(draft, fact.step, text)
+        return
+    if fact.changed is None:
+        draft.notice(f"whether {fact.step} changed anything is not known: {fact.where} is no git repository")
+    if fact.changed is False:
+        _unchanged(draft, fact.step)
+    else:
+        draft.change(StepInspected(fact.step, fact.where))
+        go_through(draft, fact.step)
+
+
+def _unchanged(draft: Draft, step: str) -> None:
+    """Let a step pass that changed nothing, if its report says why; its judges are told, and judge that."""
+    if draft.step(step).unchanged:
+        draft.notice(f"{step} changed nothing: {draft.step(step).unchanged}")
+        pass_step(draft, step)
+    else:
+        ask_again(draft, step, _NOTHING_CHANGED)
 
 
 def _uncommitted(left: str) -> str:
@@ -105,7 +139,7 @@ def _uncommitted(left: str) -> str:
 def work_merged(draft: Draft, fact: WorkMerged) -> None:
     """The branch was moved forward; or it was not, and the work is done again from where the branch is now."""
     asked = draft.close_actions(Merge, step=fact.step, attempt=fact.attempt)
-    if not (asked and _awaited(draft, fact.step, fact.attempt)):
+    if not (asked and awaited(draft, fact.step, fact.attempt)):
         return
     if fact.reason:
         reject(draft, fact.step, f"it could not be merged: {fact.reason}")
@@ -113,7 +147,7 @@ def work_merged(draft: Draft, fact: WorkMerged) -> None:
         pass_step(draft, fact.step)
 
 
-def _awaited(draft: Draft, step: str, attempt: int) -> bool:
+def awaited(draft: Draft, step: str, attempt: int) -> bool:
     """Tell whether the outcome of an action still says something: its step may have been opened again."""
     here = draft.step(step)
     return here.state is StepState.CHECKING and here.attempt == attempt

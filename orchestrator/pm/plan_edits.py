@@ -40,7 +40,8 @@ def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
     for step in list(draft.state.steps.values()):
         dropped = step.subtask and step.subtask not in begun | named
         if dropped and step.state is not StepState.SET_ASIDE:
-            draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, "it is not planned any more"))
+            why = "it is not planned any more"
+            draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, why, replaced=True))
     fresh = [subtask for subtask in subtasks if subtask.id not in begun]
     _add(draft, family_of(draft.state.brief).subtask_steps(draft.state.brief, fresh, draft.state.steps))
     return ""

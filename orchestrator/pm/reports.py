@@ -11,7 +11,8 @@ from orchestrator.model.task import Phase
 from orchestrator.pm.advance import close_order
 from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.consulting import is_consultation
-from orchestrator.pm.gates import judged, mark_criteria, take_subtasks
+from orchestrator.pm.evidence import mark_criteria
+from orchestrator.pm.gates import judged, take_subtasks
 from orchestrator.pm.passing import begin_checking, go_through, review_of
 from orchestrator.pm.run_changes import RunReported
 from orchestrator.pm.setbacks import ask_again, blocked, reject
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
 
 ARTIFACTS_NAMED: Final = 20
+REASON_KEPT: Final = 400
+"""How many characters are kept of the reason why nothing was changed."""
 
 
 def report_landed(draft: Draft, fact: ReportLanded) -> None:
@@ -86,7 +89,8 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
 
 
 def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
-    draft.change(StepReported(run.step, name, report.artifacts[:ARTIFACTS_NAMED]))
+    unchanged = " ".join(report.unchanged.split())[:REASON_KEPT]
+    draft.change(StepReported(run.step, name, report.artifacts[:ARTIFACTS_NAMED], unchanged))
     if report.status is ReportStatus.BLOCKED:
         blocked(draft, run.step, report)
         return

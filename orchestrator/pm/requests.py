@@ -83,7 +83,9 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
         hanging = [step for step in steps if step.state is StepState.SET_ASIDE]
     for step in hanging:
         withdraw(draft, step.id)
-        draft.change(StepReopened(step.id, step.attempt + 1, fact.at, "the task was started again"))
+        goes_on = step.state is not StepState.SET_ASIDE
+        why = "the task was started again"
+        draft.change(StepReopened(step.id, step.attempt + 1, fact.at, why, carries=goes_on))
         draft.change(StepTallied(step.id, Tally()))
     if not same and "plan" in draft.state.steps and draft.step("plan").state is not StepState.PENDING:
         feed(
@@ -132,11 +134,12 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
 def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     """Add a step of the user's own beside the plan."""
     draft.change(RequestHeard(fact.request))
-    if draft.state.state is not TaskState.COMPLETE and draft.state.state not in ACTIVE:
+    over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL}
+    if not over and draft.state.state not in ACTIVE:
         draft.reply = f"{draft.state.name} is {draft.state.state}: start it again first"
         draft.refused = True
         return
-    if draft.state.state is TaskState.COMPLETE:
+    if over:
         draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for", draft.at))
     draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, fact.agent.name: fact.agent}))
     step = add_loose_step(draft, fact.agent, fact.instructions)

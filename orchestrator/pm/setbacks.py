@@ -8,22 +8,27 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections
-from orchestrator.pm.asking import REPLAN, RETRY, STUCK, ask
+from orchestrator.pm.asking import ANEW, REPLAN, RETRY, STUCK, ask
+from orchestrator.pm.causes import with_cause
 from orchestrator.pm.concluding import fail
 from orchestrator.pm.consulting import is_consultation
-from orchestrator.pm.going_back import feed, first_line, may_replan, reopen, replan, set_aside
+from orchestrator.pm.going_back import PLAN, feed, first_line, may_replan, reopen, replan, set_aside
 from orchestrator.pm.loops import times_asked
+from orchestrator.pm.run_changes import RunSpent
 from orchestrator.pm.skills import GAP_LENGTH, filling
 from orchestrator.pm.step_changes import StepLacked, StepMoved, StepRemembered, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.handoff import Report
-    from orchestrator.model.plan import Tally
+    from orchestrator.model.plan import Step, Tally
     from orchestrator.pm.draft import Draft
 
 REMEMBERED: Final = 12
 REMEMBERED_LENGTH: Final = 400
 """How many blockers of a step are remembered, and how much of each."""
+
+LINES_SHOWN: Final = 8
+"""How many further lines of what a judge said stand in a question."""
 
 _TO_ADD: Final = " (put one into .claude/skills/NAME/SKILL.md and answer retry: its order will name it)"
 
@@ -47,18 +52,71 @@ def block(
 
 
 def ask_again(draft: Draft, step: str, reasons: str) -> None:
-    """Have the agent write its handoff again, once, with the reasons; after that a person is asked (H6)."""
+    """Have the agent write its handoff again, with the reasons (H6).
+
+    First the same conversation is asked, `limits.asks` times; then a fresh one; then a person.
+    """
     here = draft.step(step)
-    if here.tally.asks >= draft.limits.asks:
-        block(
+    if here.tally.asks < draft.limits.asks:
+        _count(draft, step, replace(here.tally, asks=here.tally.asks + 1))
+        feed(
             draft,
             step,
-            f"{here.agent} was asked again and its handoff for '{here.title}' still fails: {reasons}",
+            f"Your handoff was not accepted: {reasons}. Write it again; what you have done stays done.",
         )
-        return
-    _count(draft, step, replace(here.tally, asks=here.tally.asks + 1))
-    feed(draft, step, f"Write your handoff again: {reasons}. The work itself need not be done twice.")
-    draft.change(StepMoved(step, StepState.PENDING, draft.at, f"asked again: {reasons}", keep_tree=True))
+        why = f"asked again: {reasons}"
+        draft.change(StepMoved(step, StepState.PENDING, draft.at, why, keep_tree=True))
+    elif not start_afresh(draft, step, reasons):
+        text = f"{here.agent} was asked again and its handoff for '{here.title}' still fails: {reasons}"
+        block(draft, step, with_cause(draft, step, text))
+
+
+def start_afresh(draft: Draft, step: str, why: str) -> bool:
+    """Have a new conversation go on with a step's tree, as the old one does not get on. Return whether it is to.
+
+    Up to `limits.fresh` times in an attempt, and only where there was a conversation: a program that keeps none was
+    begun afresh with each run. The new one is shown what lies in the tree, and how the last run ended.
+    """
+    here, run = draft.step(step), draft.state.runs.last_at_work_on(step)
+    if here.tally.fresh >= draft.limits.fresh or run is None or not run.session:
+        return False
+    silences = min(here.tally.silences, max(draft.limits.silences - 1, 0))
+    tally = replace(here.tally, fresh=here.tally.fresh + 1, asks=0, crashes=0, silences=silences)
+    draft.change(StepTallied(step, tally), RunSpent(run.id))
+    feed(
+        draft,
+        step,
+        f"The conversation that worked on this did not get it done: {why}. You begin a new one. What it did lies in "
+        f"your working directory (see `git status` and `git diff`) and in your scratchpad: look there first, then do "
+        f"what is missing and hand in.",
+    )
+    reason = f"goes on in a new conversation: {first_line(why)}"
+    draft.change(StepMoved(step, StepState.PENDING, draft.at, reason, keep_tree=True))
+    return True
+
+
+def plan_more(draft: Draft, why: str) -> bool:
+    """Have planned what is still missing when all that was planned is done. Return whether that may be.
+
+    Up to `limits.replans` times, and not where task.md wants to be asked (`rejections: ask`).
+    """
+    plan = draft.state.steps.get(PLAN)
+    if (
+        plan is None
+        or plan.state is not StepState.PASSED
+        or plan.tally.replans >= draft.limits.replans
+        or draft.state.brief.config.after_rejections is not AfterRejections.REPLAN
+    ):
+        return False
+    _count(draft, PLAN, replace(plan.tally, replans=plan.tally.replans + 1))
+    feed(
+        draft,
+        PLAN,
+        f"All that was planned is settled, and the task is not done: {why}. List the subtasks that are still needed, "
+        f"with new ids. What is done stays done.",
+    )
+    reopen(draft, PLAN, f"more is to be planned: {first_line(why)}")
+    return True
 
 
 def blocked(draft: Draft, step: str, report: Report) -> None:
@@ -113,7 +171,7 @@ def reject(draft: Draft, judge: str, feedback: str) -> None:
     _count(draft, step, replace(here.tally, rejections=here.tally.rejections + 1))
     feed(draft, step, f"Rejected by {judge}: {feedback}")
     if here.tally.rejections + 1 < draft.limits.rejections:
-        reopen(draft, step, f"rejected by {judge}: {first_line(feedback)}")
+        reopen(draft, step, f"rejected by {judge}: {first_line(feedback)}", carries=True)
         return
     why = f"rejected {draft.limits.rejections} times, last: {first_line(feedback)}"
     policy = draft.state.brief.config.after_rejections
@@ -122,26 +180,39 @@ def reject(draft: Draft, judge: str, feedback: str) -> None:
     elif policy is AfterRejections.REPLAN and may_replan(draft, step):
         replan(draft, step, why)
     else:
-        reopen(draft, step, why)
-        block(draft, step, f"'{here.title}' was {why}", _with_replan(draft, step))
+        reopen(draft, step, why, carries=True)
+        block(draft, step, f"'{here.title}' was {why}{_told_last(feedback)}", _with_replan(draft, step))
+
+
+def _told_last(feedback: str) -> str:
+    """Return the rest of what a judge said, beneath its first line."""
+    lines = [line for line in feedback.strip().splitlines() if line.strip()][1:]
+    return "".join(f"\n    {line.strip()}" for line in lines[:LINES_SHOWN])
 
 
 def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
-    """A run ended without a report: run it again after a growing pause, then ask (W7).
+    """A run ended without a report: run it again after a growing pause, then afresh, then ask (W7).
 
     `keep_tree`: the next one goes on with the conversation, and so with the work.
     """
     here = draft.step(step)
     crashes = here.tally.crashes + 1
-    _count(draft, step, replace(here.tally, crashes=crashes))
-    if crashes > draft.limits.crashes and is_consultation(here):
+    if crashes <= draft.limits.crashes:
+        _count(draft, step, replace(here.tally, crashes=crashes))
+        _again(draft, step, _with_last_line(here, how), crashes, keep_tree=keep_tree)
+    elif is_consultation(here):
         fail(draft, step, f"{here.agent} failed {crashes} times; the last time it {how}")
-        return
-    if crashes > draft.limits.crashes:
-        draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
-        ask(draft, step, f"{here.agent} failed {crashes} times on '{here.title}'; the last time it {how}")
-        return
-    _again(draft, step, how, crashes, keep_tree=keep_tree)
+    elif not start_afresh(draft, step, f"it failed {crashes} times, and the last time it {how}"):
+        _count(draft, step, replace(here.tally, crashes=crashes))
+        draft.change(StepMoved(step, StepState.FAILED, draft.at, _with_last_line(here, how)))
+        text = f"{here.agent} failed {crashes} times on '{here.title}'; the last time it {how}"
+        ask(draft, step, with_cause(draft, step, text))
+
+
+def _with_last_line(step: Step, how: str) -> str:
+    """Return how a run ended, with the last line that it printed, where the whole of it has no room."""
+    last = step.cause.last if step.cause is not None else ""
+    return f"{how} ({first_line(last)})" if last and last not in how else how
 
 
 def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
@@ -168,15 +239,15 @@ def silent(draft: Draft, step: str, how: str) -> None:
     silences = here.tally.silences + 1
     _count(draft, step, replace(here.tally, silences=silences))
     feed(draft, step, f"The last try {how}. Give a sign of progress at least every 20 minutes.")
-    if silences >= draft.limits.silences:
+    if silences < draft.limits.silences:
+        _again(draft, step, how, 1, keep_tree=True)
+    elif not start_afresh(draft, step, f"it {how}, {silences} times"):
         text = f"{here.agent} {how}, {silences} times on '{here.title}'"
-        block(draft, step, text, _with_replan(draft, step))
-        return
-    _again(draft, step, how, 1, keep_tree=True)
+        block(draft, step, with_cause(draft, step, text), _with_replan(draft, step))
 
 
 def _with_replan(draft: Draft, step: str) -> tuple[str, ...]:
-    return (RETRY, REPLAN, *STUCK[1:]) if may_replan(draft, step) else STUCK
+    return (RETRY, ANEW, REPLAN, *STUCK[2:]) if may_replan(draft, step) else STUCK
 
 
 def _again(draft: Draft, step: str, how: str, times: int, *, keep_tree: bool = False) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from orchestrator.model.cause import Cause
 from orchestrator.model.consulting import Directive
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.pm.transitions import STEPS, IllegalMove
@@ -29,7 +30,10 @@ class StepRewired:
 
 @dataclass(frozen=True, slots=True)
 class StepMoved:
-    """A step is in another state. `not_before` and `keep_tree` say how its next run begins."""
+    """A step is in another state. `not_before` and `keep_tree` say how its next run begins.
+
+    `replaced`: it is set aside because the plan reaches its goal in another way.
+    """
 
     step: str
     to: StepState
@@ -37,6 +41,7 @@ class StepMoved:
     why: str = ""
     not_before: float = 0.0
     keep_tree: bool = False
+    replaced: bool = False
     kind: Literal["step_moved"] = "step_moved"
 
 
@@ -78,32 +83,47 @@ class StepLacked:
 
 @dataclass(frozen=True, slots=True)
 class StepReopened:
-    """A step begins its next attempt. What earlier attempts produced no longer counts."""
+    """A step begins its next attempt. What earlier attempts produced no longer counts.
+
+    `carries`: the next attempt begins with the work and the conversation of the last one.
+    """
 
     step: str
     attempt: int
     at: float
     why: str
+    carries: bool = False
     kind: Literal["step_reopened"] = "step_reopened"
 
 
 @dataclass(frozen=True, slots=True)
 class StepReported:
-    """A report of a step was taken."""
+    """A report of a step was taken. `unchanged` is the reason that it gives for handing in no change."""
 
     step: str
     report: str
     artifacts: tuple[str, ...]
+    unchanged: str = ""
     kind: Literal["step_reported"] = "step_reported"
 
 
 @dataclass(frozen=True, slots=True)
 class StepChecked:
-    """The command that the daemon ran for a step ended with `exit`."""
+    """The command that the daemon ran for a step ended with `exit`, and printed these lines last."""
 
     step: str
     exit: int
+    lines: tuple[str, ...] = ()
     kind: Literal["step_checked"] = "step_checked"
+
+
+@dataclass(frozen=True, slots=True)
+class StepTroubled:
+    """A run or check of a step failed, for this cause."""
+
+    step: str
+    cause: Cause
+    kind: Literal["step_troubled"] = "step_troubled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +141,15 @@ class StepCommitted:
     step: str
     commit: str
     kind: Literal["step_committed"] = "step_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class StepInspected:
+    """The work of a step lies in the tree `where`, which is not the task's own; empty: nothing was changed there."""
+
+    step: str
+    where: str
+    kind: Literal["step_inspected"] = "step_inspected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +171,16 @@ StepChange: TypeAlias = (
     | StepReopened
     | StepReported
     | StepChecked
+    | StepTroubled
     | StepApproved
     | StepCommitted
+    | StepInspected
     | StepOrdered
 )
 """What alters a step that is there already."""
 
 
-def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901 (a case per change)
+def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a case per change)
     """Return a step as it is after a change.
 
     Raises:
@@ -172,13 +203,17 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901 (a case per
         case StepReopened():
             return _reopened(was, change)
         case StepReported():
-            return replace(was, report=change.report, artifacts=change.artifacts)
+            return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
         case StepChecked():
-            return replace(was, check_exit=change.exit)
+            return replace(was, check_exit=change.exit, check_lines=change.lines)
+        case StepTroubled():
+            return replace(was, cause=change.cause)
         case StepApproved():
             return replace(was, approved=True)
         case StepCommitted():
             return replace(was, commit=change.commit)
+        case StepInspected():
+            return replace(was, elsewhere=change.where)
         case StepOrdered():
             return replace(was, directive=change.directive)
 
@@ -190,9 +225,12 @@ def _moved(was: Step, change: StepMoved) -> Step:
         was,
         state=change.to,
         since=change.at,
+        began_at=change.at if change.to is StepState.WORKING and not was.began_at else was.began_at,
         why=change.why,
         not_before=change.not_before,
         keep_tree=change.keep_tree,
+        replaced=change.replaced and change.to is StepState.SET_ASIDE,
+        cause=None if change.to is StepState.PASSED else was.cause,
     )
 
 
@@ -210,9 +248,15 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         keep_tree=False,
         approved=False,
         check_exit=None,
+        check_lines=(),
         commit="",
         last_commit=was.commit or was.last_commit,
         report="",
         artifacts=(),
         directive=None,
+        carries=change.carries,
+        starts_from=was.commit if change.carries else "",
+        unchanged="",
+        elsewhere="",
+        replaced=False,
     )

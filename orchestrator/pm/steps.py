@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, Self, TypeAlias
 
-from orchestrator.model.plan import Step, StepState
+from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.tables import Table
 
@@ -24,7 +24,19 @@ REPORTED: Final = frozenset({StepState.PASSED, StepState.CHECKING})
 
 _RELATIONS: Final = ("needs", "judges", "after")
 _RESTS: Final = frozenset({StepState.BLOCKED, StepState.FAILED})
-_OWN: Final = ("pending", "unsettled", "begun", "resting", "pausing", "again", "free")
+_OWN: Final = (
+    "pending",
+    "unsettled",
+    "begun",
+    "resting",
+    "pausing",
+    "again",
+    "free",
+    "passed",
+    "given_up",
+    "replaced",
+    "consultations",
+)
 _DERIVED: Final = ("ready", "hopeless", "under_way", "_groups", "_lacks")
 
 
@@ -37,6 +49,7 @@ class Steps(Table[str, Step]):
         (law 10). One whose agent writes its handoff again does: its work lies in its tree.
     free: it belongs to no subtask, or judges: it waits for no subtask's turn.
     again: it begins a subtask (as far as it judges nothing) and was opened before.
+    given_up: it was set aside, and what it was to reach is not reached in another way; `replaced`: it is.
     """
 
     __slots__ = (*_OWN, *_DERIVED)
@@ -48,6 +61,10 @@ class Steps(Table[str, Step]):
     pausing: Marks
     again: Marks
     free: Marks
+    passed: Marks
+    given_up: Marks
+    replaced: Marks
+    consultations: Marks
     ready: Marks
     hopeless: Marks
     under_way: frozenset[str]
@@ -149,6 +166,8 @@ class Steps(Table[str, Step]):
         copy.pending, copy.unsettled, copy.begun = self.pending, self.unsettled, self.begun
         copy.resting, copy.pausing, copy.again = self.resting, self.pausing, self.again
         copy.free, copy.ready, copy.hopeless = self.free, self.ready, self.hopeless
+        copy.passed, copy.given_up, copy.replaced = self.passed, self.given_up, self.replaced
+        copy.consultations = self.consultations
         copy.under_way, copy._groups, copy._lacks = self.under_way, self._groups, self._lacks
         return copy
 
@@ -237,6 +256,10 @@ def _own(step: Step) -> tuple[bool, ...]:
         pending and bool(step.not_before),
         not free and step.attempt > 1,
         free,
+        step.state is StepState.PASSED,
+        step.state is StepState.SET_ASIDE and not step.replaced,
+        step.replaced,
+        Gate.DECISION in step.gates,
     )
 
 

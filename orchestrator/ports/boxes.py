@@ -136,6 +136,13 @@ class Boxes(Protocol):
         """Tell whether anything lies uncommitted in a repository there, new files too, but for what it ignores."""
         ...
 
+    def fingerprint(self, box: str, place: str, without: str) -> str:
+        """Return a word for how a repository there stands, another one once anything is changed in it.
+
+        As `Workspaces.fingerprint`; `without` is a path in it. Empty: it is in no repository.
+        """
+        ...
+
 
 def reached(boxes: Boxes, box: str) -> bool:
     """Tell whether a box can be spoken to, as far as is known."""
@@ -191,6 +198,10 @@ class NoBoxes:
         raise _nowhere(box)
 
     def uncommitted(self, box: str, place: str) -> bool:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def fingerprint(self, box: str, place: str, without: str) -> str:
         """Raise Unavailable."""
         raise _nowhere(box)
 

@@ -47,6 +47,47 @@ class Tree:
         return f"refs/tasks/{self.branch}/{self.name}/"
 
 
+@dataclass(frozen=True, slots=True)
+class FileSeen:
+    """What a branch has at a path: a folder, or a file of so many lines."""
+
+    is_folder: bool
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSeen:
+    """One commit of a branch: its hash, the first line of its message, and when it was made (seconds)."""
+
+    commit: str
+    subject: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSurvey:
+    """What a task's branch has that its base has not. `count` is of all its commits, `commits` the last of them.
+
+    `merged`: the commit that the user's tree stands on has all of it.
+    """
+
+    tip: str
+    count: int
+    commits: tuple[CommitSeen, ...]
+    files: int
+    added: int
+    removed: int
+    merged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeptWork:
+    """Work of an earlier try that was kept: the ref that holds it, and when it was put there (seconds)."""
+
+    ref: str
+    at: float
+
+
 def checked_tree(tree: Tree) -> Tree:
     """Return `tree` if its names cannot lead anywhere else: its path is then beneath its root.
 
@@ -75,11 +116,12 @@ class Workspaces(Protocol):
         """
         ...
 
-    def prepare(self, tree: Tree, attempt: int) -> Path:
+    def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
         """Make the tree if it is missing and bring it, clean, to the tip of the task's branch.
 
         The branch is made from `base` if it is missing. Work found in the tree is first kept: a commit under
-        `refs/tasks/<branch>/<name>/<attempt>-<n>`. Returns the tree's path.
+        `refs/tasks/<branch>/<name>/<attempt>-<n>`. With `work`, a commit of an earlier attempt, what that changed
+        comes to lie in the tree, uncommitted; where it does not fit any more, it is left out. Returns the tree's path.
         """
         ...
 
@@ -100,6 +142,30 @@ class Workspaces(Protocol):
         What lay in the tree is kept as by `prepare`. Returns the commit and the number of files in which it differs
         from the task's branch; `("", 0)` if that has it already: then the tree stands on that branch's tip, for whoever
         judges it. Raises Refused where it does not build on that branch.
+        """
+        ...
+
+    def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
+        """Return what a branch has at a path of the project; None if there is nothing. Raises Refused: no branch."""
+        ...
+
+    def commit_on(self, project: Path, branch: str, name: str) -> str:
+        """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such."""
+        ...
+
+    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
+        """Return what a branch has that its base has not; None if there is no such branch."""
+        ...
+
+    def kept(self, tree: Tree) -> list[KeptWork]:
+        """Return where work of earlier tries in this tree was kept, the newest first."""
+        ...
+
+    def fingerprint(self, project: Path, without: Path) -> str:
+        """Return a word for how a user's own tree stands, another one once anything is changed in it.
+
+        What git ignores does not count, nor does what lies in the folder `without`. Empty: it is in no git repository,
+        so that nobody can tell.
         """
         ...
 

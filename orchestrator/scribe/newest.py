@@ -44,9 +44,13 @@ class Newest:
         """Return the last `count` in time with their times, the newest first."""
         return self._order[: -count - 1 : -1]
 
-    def forget_before(self, at: float) -> None:
-        """Forget the names that have an earlier time."""
-        older = bisect_left(self._order, (at, ""))
+    def count_since(self, at: float) -> int:
+        """Return how many names have this time or a later one."""
+        return len(self._order) - bisect_left(self._order, (at, ""))
+
+    def forget_before(self, at: float, keep: int = 0) -> None:
+        """Forget the names that have an earlier time, but for the newest `keep` of all."""
+        older = min(bisect_left(self._order, (at, "")), max(len(self._order) - keep, 0))
         for _, name in self._order[:older]:
             del self._times[name]
         del self._order[:older]

@@ -33,6 +33,7 @@ _MEANINGS: Final = {
     TaskState.WAITING: "waiting for an answer (see Current Blockers)",
     TaskState.STOPPED: "stopped",
     TaskState.COMPLETE: "complete",
+    TaskState.PARTIAL: "complete in part (see Result)",
     TaskState.FAILED: "failed",
 }
 
@@ -72,12 +73,42 @@ class AgentUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class PMView:
-    """What the PM knows of a task and the scribe cannot see on disk.
+class Commit:
+    """One commit on the task's branch, and when it was made (seconds since the epoch)."""
 
-    `last_checkin` is in seconds since the epoch; `passed` of `steps` are done, `runs` agents live. `criteria`,
-    `branch` and, once the task has ended, `merge` (the command that takes the work over) make the closing
-    section, where there is one. `by_phase` and `idle` are seconds in which agents worked, and in which none did.
+    commit: str
+    subject: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How a check that the daemon ran ended, and the lines that it printed last."""
+
+    what: str
+    exit: int | None
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A step that needed more than one try: what was said of each, and how its last run failed, if it did."""
+
+    step: str
+    attempts: int
+    feedback: tuple[str, ...] = ()
+    failed: str = ""
+    lines: tuple[str, ...] = ()
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PMView:
+    """What the PM knows of a task and the scribe cannot see in its folder.
+
+    `last_checkin` is in seconds since the epoch; `steps` says how many of them passed, `runs` agents live. `outcome`
+    are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
+    `idle` are seconds in which agents worked, and in which none did.
     """
 
     task: str
@@ -88,10 +119,14 @@ class PMView:
     blockers: tuple[str, ...] = ()
     questions: tuple[OpenQuestion, ...] = ()
     criteria: tuple[CriterionMark, ...] = ()
-    branch: str = ""
-    merge: str = ""
-    passed: int = 0
-    steps: int = 0
+    outcome: tuple[tuple[str, str], ...] = ()
+    looked_at: float | None = None
+    commits: tuple[Commit, ...] = ()
+    more_commits: int = 0
+    checks: tuple[Check, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+    ended: bool = False
+    steps: str = ""
     runs: int = 0
     usage: tuple[AgentUsage, ...] = ()
     by_phase: Mapping[Phase, float] = field(default_factory=dict)
@@ -116,10 +151,14 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    """What lies in a task's folder: the newest of it, and how many more there are. `notes` tell of trouble."""
+    """What lies in a task's folder: the newest of it, and how many more there are. `notes` tell of trouble.
+
+    `activities` came since the last check-in, `earlier` before it.
+    """
 
     activities: tuple[Activity, ...] = ()
     more_activities: int = 0
+    earlier: tuple[Activity, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     more_artifacts: int = 0
     notes: tuple[str, ...] = ()
@@ -136,17 +175,21 @@ def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
     """
     parts = [
         _head(view, at),
+        *([_section("Result" if view.ended else "Result so far", _result(view))] if view.outcome else []),
         _section("Recent Activity (since last check-in)", _activity(disk)),
         _section("Milestone Summary", _milestones(view.milestones)),
         _section("Current Blockers", _blockers(view)),
         _section("Artifacts Generated", _artifacts(disk)),
     ]
-    usage = list(_usage(view))
-    if usage:
-        parts.append(_section("Usage", usage))
-    result = list(_result(view))
-    if result:
-        parts.append(_section("Result", result))
+    for title, lines in (
+        ("Success Criteria", _criteria(view)),
+        ("Commits", _commits(view)),
+        ("Tests", _tests(view)),
+        ("Trouble", _troubled(view)),
+        ("Usage", _usage(view)),
+    ):
+        if said := list(lines):
+            parts.append(_section(title, said))
     return "\n".join(parts)
 
 
@@ -173,7 +216,7 @@ def _told(found: re.Match[str]) -> str:
 def _head(view: PMView, at: float) -> str:
     checked = "never" if view.last_checkin is None else local_time(view.last_checkin)
     agents = "no agent" if not view.runs else "1 agent" if view.runs == 1 else f"{view.runs} agents"
-    done = f"; {view.passed} of {view.steps} steps passed" if view.steps else ""
+    done = f"; {view.steps}" if view.steps else ""
     return (
         f"# Task Progress: {shown(view.task)}\n"
         f"{_LAST_UPDATED}{local_time(at)}\n"
@@ -190,12 +233,20 @@ def _activity(disk: OnDisk) -> Iterable[str]:
     for note in disk.notes:
         yield f"- {shown(note, TEXT_LENGTH)}"
     for each in disk.activities:
-        path = shown(each.path)
-        yield f"- {path}: {each.summary}" if each.summary else f"- New artifact: {path}"
+        yield _active(each)
     if disk.more_activities:
         yield f"- … and {disk.more_activities} more"
     if not disk.activities and not disk.notes:
         yield "Nothing new."
+    if disk.earlier:
+        yield ""
+        yield "Before that, the newest first:"
+        yield from map(_active, disk.earlier)
+
+
+def _active(each: Activity) -> str:
+    path = shown(each.path)
+    return f"- {path}: {each.summary}" if each.summary else f"- New artifact: {path}"
 
 
 def _milestones(milestones: tuple[Milestone, ...]) -> Iterable[str]:
@@ -275,21 +326,75 @@ def _used(each: AgentUsage) -> str:
 
 
 def _result(view: PMView) -> Iterable[str]:
+    """Yield what was asked, what came of it, where it lies, what was not done, what it cost and what to type next."""
+    for name, said in view.outcome:
+        yield f"- **{name}:** {_with_commands(said)}"
+    if view.looked_at is not None:
+        yield f"  (the branch as of {local_time(view.looked_at)})"
+
+
+def _with_commands(text: str) -> str:
+    """Return a sentence of ours in which commands and names stand between backquotes, which stay."""
+    parts = text.split("`")
+    return "".join(_command(part) if place % 2 else _prose(part) for place, part in enumerate(parts))
+
+
+def _prose(part: str) -> str:
+    """Return a part of a sentence, with the blanks at its ends."""
+    before, after = " " * part[:1].isspace(), " " * part[-1:].isspace()
+    return f"{before}{shown(part, TEXT_LENGTH)}{after}" if part.strip() else before
+
+
+def _criteria(view: PMView) -> Iterable[str]:
     for mark in view.criteria:
         told = (
-            f"evidence: {', '.join(mark.evidence)}"
+            f"evidence: {', '.join(_evidence(mark))}"
             if mark.met
             else f"not met: {mark.reason or 'no reason given'}"
         )
         told = "" if mark.met and not mark.evidence else f" ({told})"
         yield f"- [{'x' if mark.met else ' '}] {shown(mark.text + told, TEXT_LENGTH)}"
-    ended = view.state not in {TaskState.RUNNING, TaskState.WAITING}
-    if view.branch:
-        yield f"- The work {'is' if ended else 'so far is'} on the branch {_command(view.branch)}"
-    if view.merge and ended:
-        yield f"- To take it over: {_command(view.merge)}"
+
+
+def _evidence(mark: CriterionMark) -> Iterable[str]:
+    """Yield each piece of evidence with what was found when it was looked up."""
+    for place, text in enumerate(mark.evidence):
+        detail = mark.details[place] if place < len(mark.details) else ""
+        yield f"{text}: {detail}" if detail else text
+
+
+def _commits(view: PMView) -> Iterable[str]:
+    if view.more_commits > 0:
+        yield f"- {view.more_commits} earlier ones, then:"
+    for each in view.commits:
+        yield f"- {shown(each.commit)} {shown(each.subject)} ({local_time(each.at)})"
+
+
+def _tests(view: PMView) -> Iterable[str]:
+    for check in view.checks:
+        yield f"- {shown(check.what)}: exited {check.exit}"
+        yield from _block(check.lines)
+
+
+def _troubled(view: PMView) -> Iterable[str]:
+    for each in view.troubles:
+        yield f"- {shown(each.step)}: {each.attempts} attempt{'s' * (each.attempts != 1)}"
+        for said in each.feedback:
+            yield f"  - {shown(said)}"
+        if each.failed:
+            where = f" (`task logs {shown(view.task)} {shown(each.run)}`)" if each.run else ""
+            yield f"  - its last run {shown(each.failed)}{where}"
+            yield from _block(each.lines)
+
+
+def _block(lines: Iterable[str]) -> Iterable[str]:
+    """Yield lines of output as a block of code, which nothing in them can end."""
+    told = [line.replace("`", chr(0x2019)) for line in lines]
+    if told:
+        yield from ("  ```", *(f"  {redacted(one_line(line))}" for line in told), "  ```")
 
 
 def _command(text: str) -> str:
-    """Return a command as code, so that it can be copied as it stands."""
-    return f"`{one_line(text).replace('`', chr(0x2019))}`"
+    """Return a command as code, so that it can be copied as it stands; nothing for none."""
+    line = one_line(text).replace("`", chr(0x2019))
+    return f"`{line}`" if line else ""

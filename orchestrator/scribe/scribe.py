@@ -19,6 +19,9 @@ from orchestrator.scribe.progress import Activity, Artifact, OnDisk, PMView, ren
 from orchestrator.scribe.summary import summary, unreadable
 
 ACTIVITIES_SHOWN: Final = 50
+EARLIER_SHOWN: Final = 10
+"""What came before the last check-in is shown as well: so much while a task runs, and all once it has ended."""
+
 ARTIFACTS_SHOWN: Final = 200
 MOST_ARTIFACTS: Final = 100_000
 DEEPEST: Final = 16
@@ -164,16 +167,27 @@ class Scribe:
         self._changed.put({path: time for path, time in times.items() if path.startswith(f"{ARTIFACTS}/")})
 
     def _on_disk(self, view: PMView) -> OnDisk:
-        if view.last_checkin is not None:
-            self._seen.forget_before(view.last_checkin)  # it was told at that check-in
-        since = len(self._seen)
-        recent = [path for _, path in self._seen.newest(min(since, ACTIVITIES_SHOWN))]
+        since = view.last_checkin or 0.0
+        self._seen.forget_before(since, ACTIVITIES_SHOWN)  # it was told at that check-in
+        newest = self._seen.newest(ACTIVITIES_SHOWN)
+        recent = [path for at, path in newest if at >= since]
+        earlier = [path for at, path in newest if at < since]
+        earlier = earlier if view.ended else earlier[:EARLIER_SHOWN]
+        more = self._seen.count_since(since) - len(recent)
         artifacts = self._changed.newest(ARTIFACTS_SHOWN)
-        handoffs = {path: self._summary(path) for path in recent if path.startswith(f"{HANDOFFS}/")}
+        paths = (*recent, *earlier)
+        handoffs = {path: self._summary(path) for path in paths if path.startswith(f"{HANDOFFS}/")}
         self._summaries = handoffs
+
+        def activities(paths: Iterable[str]) -> tuple[Activity, ...]:
+            return tuple(
+                Activity(path.removeprefix(f"{HANDOFFS}/"), handoffs.get(path, "")) for path in paths
+            )
+
         return OnDisk(
-            tuple(Activity(path.removeprefix(f"{HANDOFFS}/"), handoffs.get(path, "")) for path in recent),
-            since - len(recent),
+            activities(recent),
+            more,
+            activities(earlier),
             tuple(Artifact(path, changed) for changed, path in artifacts),
             len(self._changed) - len(artifacts),
             self._notes,

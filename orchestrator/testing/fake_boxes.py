@@ -202,6 +202,12 @@ class FakeBoxes(Keepers[FakeKeeper]):
         del place
         return self._link(box).run("uncommitted", lambda: False)
 
+    def fingerprint(self, box: str, place: str, without: str) -> str:
+        """Return what the repository there holds."""
+        del without
+        clone = self._machines[box].clone
+        return self._link(box).run("fingerprint", lambda: str(sorted(clone.contents(place).items())))
+
     def close(self) -> None:
         """Let go of all; what lives there goes on."""
         self._closed = True

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree, checked_tree
+from orchestrator.ports.workspaces import (
+    BranchSurvey,
+    CommitSeen,
+    FileSeen,
+    KeptWork,
+    Tree,
+    checked_tree,
+)
 
 Contents: TypeAlias = dict[str, str]
 Step: TypeAlias = Literal["branch", "keep", "make", "record", "move", "clean", "merge", "remove", "drop"]
@@ -56,6 +65,7 @@ class FakeWorkspaces:
     def __init__(self, *, before: Callable[[Step, Path], None] | None = None) -> None:
         self.before = before
         self.commits: dict[str, Commit] = {}
+        self.shared: dict[Path, Contents] = {}
         self._projects: dict[Path, _Project] = {}
         self._places: dict[Path, _Place] = {}
         self._none: set[Path] = set()
@@ -67,7 +77,7 @@ class FakeWorkspaces:
         """Return the commit that the user's tree stands on. Raises Refused."""
         return self._project(project).head
 
-    def prepare(self, tree: Tree, attempt: int) -> Path:
+    def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
         """Bring the tree to the tip of the task's branch. Steps: branch, keep, move, make or clean."""
         project = self._project(checked_tree(tree).project)
         tip = self._tip(project, tree)
@@ -82,7 +92,12 @@ class FakeWorkspaces:
             self._step("move", tree)
             project.refs[own] = tip
         self._step("clean" if tree.path in self._places else "make", tree)
-        self._places[tree.path] = _Place(tip, tip, dict(self.commits[tip].contents))
+        place = self._places[tree.path] = _Place(tip, tip, dict(self.commits[tip].contents))
+        if work in self.commits:
+            base = next(each for each in self._history(work) if self._led_to(each, tip))
+            laid = _Place(tip, base, dict(self.commits[work].contents))
+            with suppress(Refused):
+                place.contents = self._joined(laid, tip)
         return tree.path
 
     def where(self, tree: Tree) -> Path:
@@ -143,6 +158,42 @@ class FakeWorkspaces:
         before, after = self.commits[tip].contents, self.commits[commit].contents
         self._places[tree.path] = _Place(commit, tip, dict(after))
         return commit, len([name for name in before | after if before.get(name) != after.get(name)])
+
+    def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
+        """Return what a branch has at a path. Raises Refused."""
+        contents = self.commits[self._at(project, branch)].contents
+        name = str(PurePosixPath(path))
+        if name in contents:
+            return FileSeen(is_folder=False, lines=len(contents[name].splitlines()))
+        inside = any(each.startswith(f"{name}/") for each in contents)
+        return FileSeen(is_folder=True, lines=0) if inside else None
+
+    def commit_on(self, project: Path, branch: str, name: str) -> str:
+        """Return the commit of a branch that a hash names. Raises Refused."""
+        history = self._history(self._at(project, branch))
+        return next((commit for commit in history if commit.startswith(name)), "")
+
+    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
+        """Return what a branch has that its base has not. Raises Refused."""
+        known = self._project(project)
+        tip = known.refs.get(branch, "")
+        if not tip:
+            return None
+        gained = list(takewhile(lambda commit: commit != base, self._history(tip)))
+        commits = tuple(CommitSeen(each, self.commits[each].message, 0.0) for each in reversed(gained))
+        before, after = self.commits[base].contents, self.commits[tip].contents
+        files = sum(before.get(name) != after.get(name) for name in before | after)
+        merged = self._led_to(tip, known.head)
+        return BranchSurvey(tip, len(commits), commits, files, files, 0, merged=merged)
+
+    def kept(self, tree: Tree) -> list[KeptWork]:
+        """Return where work found in a tree was kept. Raises Refused."""
+        refs = self._project(checked_tree(tree).project).refs
+        return [KeptWork(ref, 0.0) for ref in reversed(refs) if ref.startswith(tree.keep_prefix)]
+
+    def fingerprint(self, project: Path, without: Path) -> str:
+        """Return a word for what lies in the user's own tree; empty if it is in no repository."""
+        return "" if project in self._none else str(sorted(self.shared.get(project, {}).items()))
 
     def merge(self, tree: Tree, commit: str) -> str:
         """Move the task's branch forward. Steps: merge."""
@@ -258,6 +309,16 @@ class FakeWorkspaces:
     def _refuse_if_used(self, project: _Project, branch: str) -> None:
         if user := project.looked_at.get(branch):
             raise Unavailable(f"{branch} is checked out in {user}: switch to another branch there")
+
+    def _at(self, project: Path, branch: str) -> str:
+        if tip := self._project(project).refs.get(branch):
+            return tip
+        raise Refused(f"there is no branch {branch}")
+
+    def _history(self, commit: str) -> Iterator[str]:
+        while commit:
+            yield commit
+            commit = self.commits[commit].parent
 
     def _led_to(self, old: str, new: str) -> bool:
         while new and new != old:

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree, checked_tree
+from orchestrator.ports.workspaces import BranchSurvey, FileSeen, KeptWork, Tree, checked_tree
 from orchestrator.workspaces.beside import base_file, index_file
 from orchestrator.workspaces.checkout import Checkout
+from orchestrator.workspaces.fingerprint import fingerprint
 from orchestrator.workspaces.gathering import gather
-from orchestrator.workspaces.joining import base_of, joined
-from orchestrator.workspaces.keeping import keep
+from orchestrator.workspaces.joining import base_of, joined, merged_tree
+from orchestrator.workspaces.keeping import keep, kept_refs
+from orchestrator.workspaces.lookup import commit_on, file_on, survey
 from orchestrator.workspaces.process import GitFailed
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
 from orchestrator.workspaces.snapshot import Snapshot, take
@@ -51,8 +53,8 @@ class GitWorkspaces:
             raise Refused(f"{path} is gone: the work that lay there is not to be had")
         return _place(self._repository(tree.project), path)
 
-    def prepare(self, tree: Tree, attempt: int) -> Path:
-        """Make the tree, or keep what lies in it and bring it to the tip of the task's branch."""
+    def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
+        """Make the tree, or keep what lies in it and bring it to the tip of the task's branch, with `work` in it."""
         repository = self._repository(checked_tree(tree).project)
         checkout = Checkout.at(repository, tree.path)
         tip = self._tip(repository, tree)
@@ -63,6 +65,8 @@ class GitWorkspaces:
             self._move_branch(repository, branch, tip, "next attempt")
         self._bring(checkout, tip, branch)
         base_file(tree).write_text(tip)
+        if work:
+            self._lay(Checkout.at(repository, tree.path), tree, tip, checked_commit(work))
         return _place(repository, tree.path)
 
     def commit(self, tree: Tree, message: str) -> tuple[str, int]:
@@ -113,6 +117,32 @@ class GitWorkspaces:
         base_file(tree).write_text(tip)
         return commit, _differing(repository, tip, commit)
 
+    def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
+        """Return what a branch has at a path of the project; None if there is nothing. Raises Refused, Unavailable."""
+        repository = self._repository(project)
+        return file_on(repository, self._at(repository, branch), path)
+
+    def commit_on(self, project: Path, branch: str, name: str) -> str:
+        """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
+        repository = self._repository(project)
+        return commit_on(repository, self._at(repository, branch), name)
+
+    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
+        """Return what a branch has that its base has not. Raises Refused, Unavailable."""
+        return survey(self._repository(project), project, branch, checked_commit(base))
+
+    def kept(self, tree: Tree) -> list[KeptWork]:
+        """Return where work of earlier tries in this tree was kept, the newest first. Raises Refused, Unavailable."""
+        return kept_refs(self._repository(checked_tree(tree).project), tree)
+
+    def fingerprint(self, project: Path, without: Path) -> str:
+        """Return a word for how a user's own tree stands; empty if it is in no git repository. Raises Unavailable."""
+        try:
+            repository = self._repository(project)
+        except Refused:
+            return ""
+        return fingerprint(repository, project, without)
+
     def merge(self, tree: Tree, commit: str) -> str:
         """Move the task's branch forward to `commit`; return why that cannot be, or nothing."""
         repository = self._repository(checked_tree(tree).project)
@@ -157,6 +187,12 @@ class GitWorkspaces:
     def _repository(self, project: Path) -> Repository:
         return Repository.of(project, self._deadline, self._environ)
 
+    def _at(self, repository: Repository, branch: str) -> str:
+        """Return the commit that a branch is at. Raises Refused if there is no such branch."""
+        if tip := repository.commit_of(f"refs/heads/{branch}"):
+            return tip
+        raise Refused(f"there is no branch {branch}")
+
     def _tip(self, repository: Repository, tree: Tree) -> str:
         """Return the commit that the task's branch is at; it is made from `base` if missing."""
         ref = f"refs/heads/{tree.branch}"
@@ -199,6 +235,21 @@ class GitWorkspaces:
                 checkout.clean(tip)
                 return
         checkout.make(tip).stand(tip, branch)
+
+    def _lay(self, checkout: Checkout, tree: Tree, tip: str, work: str) -> None:
+        """Let what a commit of an earlier attempt changed lie in a clean tree, uncommitted.
+
+        The task's branch may have moved on since: where both changed the same, the work is left out. It stays on its
+        ref, which the next order names.
+        """
+        repository = checkout.repository
+        if not repository.commit_of(work):
+            return
+        with contextlib.suppress(Refused):
+            wanted = merged_tree(repository, work, tip)
+            git = checkout.git()
+            git.ask("read-tree", "-m", "-u", repository.tree_of(tip), wanted)
+            git.ask("read-tree", tip)  # in the files, and not staged: as if it had just been written
 
     def _settle(self, checkout: Checkout, snapshot: Snapshot, commit: str, branch: str) -> None:
         """Let the tree stand on its commit. Files change only where the task's branch had gained something.

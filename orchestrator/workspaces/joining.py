@@ -33,6 +33,22 @@ def joined(repository: Repository, tree: Tree, found: str, tip: str, message: st
     return last if made == f"{tip} {wanted}" else repository.record(wanted, tip, message)
 
 
+def merged_tree(repository: Repository, work: str, tip: str) -> str:
+    """Return the tree that has both what the commit `work` changed since it left `tip`, and what `tip` has.
+
+    Raises:
+        Refused: the two are at odds.
+        Unavailable: git cannot do it now.
+
+    """
+    base = repository.git.find("merge-base", tip, work)
+    if not base:
+        raise Refused(f"{work[:12]} has nothing in common with {tip[:12]}")
+    if base == tip:
+        return repository.tree_of(work)
+    return _merged(repository, repository.tree_of(work), base, tip)
+
+
 def base_of(repository: Repository, tree: Tree, tip: str) -> str:
     """Return the commit that the tree was last brought to; where that is not known, where its branch left `tip`."""
     with contextlib.suppress(OSError, Refused):

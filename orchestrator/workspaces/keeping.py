@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.workspaces import KeptWork, Tree
 from orchestrator.workspaces.beside import index_file
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.joining import base_of
@@ -69,6 +69,13 @@ def _put_on_ref(repository: Repository, tree: Tree, attempt: int, commit: str) -
     while f"{tree.keep_prefix}{attempt}-{number}" in taken:
         number += 1
     repository.move(f"{tree.keep_prefix}{attempt}-{number}", commit, "", "kept")
+
+
+def kept_refs(repository: Repository, tree: Tree) -> list[KeptWork]:
+    """Return the refs that keep work of earlier tries in a tree, the newest first."""
+    listed = _refs(repository, tree, "%(committerdate:unix) %(refname)")
+    found = [KeptWork(ref, float(at)) for at, ref in (line.split(" ", 1) for line in listed)]
+    return sorted(found, key=lambda each: (each.at, each.ref), reverse=True)
 
 
 def _refs(repository: Repository, tree: Tree, shape: str) -> list[str]:

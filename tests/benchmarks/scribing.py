@@ -93,4 +93,4 @@ def furnished(bench: Bench, task: Path, old: int) -> Desk:
 def view(last_checkin: float) -> PMView:
     """Return what the PM says: the last check-in is so long ago that all the handoffs are news."""
     milestones = tuple(Milestone(f"Do part {n}", "pending") for n in range(20))
-    return PMView("measure", Phase.DEVELOPING, TaskState.RUNNING, last_checkin, milestones, steps=62, runs=1)
+    return PMView("measure", Phase.DEVELOPING, TaskState.RUNNING, last_checkin, milestones, runs=1)

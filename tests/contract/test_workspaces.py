@@ -539,3 +539,119 @@ def test_work_that_does_not_build_on_the_tasks_branch_is_refused_and_nothing_is_
 def test_a_commit_that_was_never_brought_is_refused(world, tree):
     with pytest.raises(Refused, match="no such commit"):
         world.workspaces.adopt(tree, 1, "f" * 40)
+
+
+# Looking things up ------------------------------------------------------------------------------------
+
+
+def merged(world: World, tree: Tree, text: str, name: str) -> str:
+    """Do a subtask: its work is a commit on the task's branch."""
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, text, name)
+    commit, _ = world.workspaces.commit(tree, f"Add {name}")
+    assert world.workspaces.merge(tree, commit) == ""
+    return commit
+
+
+@pytest.mark.parametrize(
+    ("path", "lines"),
+    [
+        ("shop.py", 3),
+        ("readme.txt", 1),
+        ("never.py", None),
+        ("./shop.py", 3),
+        ("../shop.py", None),
+        ("/etc/passwd", None),
+        ("", None),
+    ],
+)
+def test_a_file_is_looked_up_on_the_branch(world, tree, path, lines):
+    """Not in the tree, where anybody may have put it: what lies there uncommitted is not on the branch."""
+    merged(world, tree, "a\nb\nc\n", "shop.py")
+    world.put(tree, "never committed\n", "never.py")
+    seen = world.workspaces.file_on(world.project, tree.branch, path)
+    assert (seen and seen.lines) == lines
+
+
+def test_a_commit_is_looked_up_on_the_branch(world, tree):
+    commit = merged(world, tree, "a\n", "shop.py")
+    stranger = world.commit_elsewhere(tree.base, "b\n", "other.py")
+    look = world.workspaces.commit_on
+    assert look(world.project, tree.branch, commit) == commit
+    assert look(world.project, tree.branch, tree.base[:12] if set(tree.base[:12]) != {"0"} else tree.base)
+    assert look(world.project, tree.branch, stranger) == ""
+    assert look(world.project, tree.branch, "f" * 40) == ""
+    assert look(world.project, tree.branch, "-rf") == ""
+
+
+def test_a_branch_that_is_not_there_has_nothing(world, tree):
+    for look in (world.workspaces.file_on, world.workspaces.commit_on):
+        with pytest.raises(Refused, match="no branch"):
+            look(world.project, tree.branch, "readme.txt")
+    assert world.workspaces.survey(world.project, tree.branch, tree.base) is None
+
+
+def test_a_survey_says_what_the_branch_has_gained(world, tree):
+    first = merged(world, tree, "a\nb\n", "shop.py")
+    second = merged(world, replace(tree, name="two"), "c\n", "cart.py")
+    seen = world.workspaces.survey(world.project, tree.branch, tree.base)
+    assert (seen.tip, seen.count, seen.files, seen.merged) == (second, 2, 2, False)
+    assert [(each.commit, each.subject) for each in seen.commits] == [
+        (first, "Add shop.py"),
+        (second, "Add cart.py"),
+    ]
+
+
+def test_a_branch_that_gained_nothing_is_said_to(world, tree):
+    world.workspaces.prepare(tree, 1)
+    seen = world.workspaces.survey(world.project, tree.branch, tree.base)
+    assert (seen.tip, seen.count, seen.commits, seen.files) == (tree.base, 0, (), 0)
+    assert seen.merged
+
+
+# Going on with work -----------------------------------------------------------------------------------
+
+
+def test_an_attempt_can_begin_with_the_work_of_the_last_one(world, tree):
+    """It lies in a clean tree, uncommitted: what judges left there is gone, and the work is not."""
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "rejected\n", "shop.py")
+    commit, _ = world.workspaces.commit(tree, "Add shop.py")
+    world.put(tree, "left by a judge\n", "junk.txt")
+    world.workspaces.prepare(tree, 2, commit)
+    assert world.files(tree) == {"readme.txt": "hello\n", "shop.py": "rejected\n"}
+    world.put(tree, "mended\n", "shop.py")
+    again, files = world.workspaces.commit(tree, "Add shop.py")
+    assert world.at(again)["shop.py"] == "mended"
+    assert (world.parent(again), files) == (tree.base, 1)
+
+
+def test_work_that_was_deleted_stays_deleted(world, tree):
+    first = merged(world, tree, "a\n", "shop.py")
+    world.workspaces.prepare(tree, 2)
+    world.put(tree, "b\n", "cart.py")
+    commit, _ = world.workspaces.commit(tree, "Add cart.py")
+    world.workspaces.prepare(tree, 3, commit)
+    assert world.files(tree) == {"readme.txt": "hello\n", "shop.py": "a\n", "cart.py": "b\n"}
+    assert world.parent(commit) == first
+
+
+def test_work_at_odds_with_the_branch_is_left_out(world, tree):
+    """Another subtask changed the same meanwhile: the next attempt begins clean, and the work stays on its ref."""
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "mine\n", "shop.py")
+    commit, _ = world.workspaces.commit(tree, "Mine")
+    merged(world, replace(tree, name="two"), "theirs\n", "shop.py")
+    world.workspaces.prepare(tree, 2, commit)
+    assert world.files(tree)["shop.py"] == "theirs\n"
+    assert [kept.ref for kept in world.workspaces.kept(tree)]
+
+
+def test_what_was_kept_is_named_the_newest_first(world, tree):
+    assert world.workspaces.kept(tree) == []
+    for attempt in (1, 2):
+        world.workspaces.prepare(tree, attempt)
+        world.put(tree, f"try {attempt}\n", "shop.py")
+    world.workspaces.prepare(tree, 3)
+    refs = [kept.ref for kept in world.workspaces.kept(tree)]
+    assert refs == [f"{tree.keep_prefix}3-1", f"{tree.keep_prefix}2-1"]

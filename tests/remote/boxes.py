@@ -317,7 +317,8 @@ def _below(first: Process) -> list[Process]:
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             after = stat.read_text().rpartition(")")[2].split()
-            parents.setdefault(int(after[1]), []).append(int(stat.parent.name))
+            if len(after) > 1:  # what ends while it is read leaves an empty file
+                parents.setdefault(int(after[1]), []).append(int(stat.parent.name))
     found, pids = list[Process](), [first.pid]
     for pid in pids:
         found.append(first if pid == first.pid else Process(pid, start_of(pid)))

@@ -5,12 +5,12 @@ Where git cannot do it just now, they raise, and are tried again later: neither 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator.daemon.world import Places, World, tree_of
-from orchestrator.model.actions import Commit, Merge
+from orchestrator.model.actions import Commit, Inspect, Merge, ResolveEvidence
 from orchestrator.model.errors import Refused
-from orchestrator.model.facts import WorkCommitted, WorkMerged
+from orchestrator.model.facts import EvidenceResolved, WorkCommitted, WorkInspected, WorkMerged
 from orchestrator.model.plan import Gate
 from orchestrator.pm.places import place_of
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from orchestrator.model.task import Place
     from orchestrator.pm.state import PMState
     from orchestrator.ports.workspaces import Tree, Workspaces
+
+OfAStep: TypeAlias = Commit | Inspect | ResolveEvidence | Merge
+"""The actions that take a step through its gate. Each may be repeated, and is given up when it never succeeds."""
 
 SUBJECT: Final = 72
 """Characters of a commit's first line: what `git log --oneline` shows in a terminal."""
@@ -89,9 +92,15 @@ def merge(workspaces: Workspaces, state: PMState, action: Merge, where: Places, 
     return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
 
 
-def given_up(action: Commit | Merge, at: float, reason: str) -> WorkCommitted | WorkMerged:
+def given_up(
+    action: OfAStep, at: float, reason: str
+) -> WorkCommitted | WorkInspected | EvidenceResolved | WorkMerged:
     """Return the outcome of an action that could not be done for too long."""
     match action:
+        case Inspect():
+            return WorkInspected(at, action.id, action.step, action.attempt, reason=reason)
+        case ResolveEvidence():
+            return EvidenceResolved(at, action.id, action.step, action.attempt, reason=reason)
         case Commit():
             return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=reason)
         case Merge():

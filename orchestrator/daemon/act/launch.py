@@ -9,12 +9,14 @@ agent may be at work there, so that nothing but the launcher is tried again.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
 
 from orchestrator import places
 from orchestrator.daemon.act.finish import bring_judged
+from orchestrator.daemon.act.inspect import look_ahead
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.daemon.transcripts import remembered
 from orchestrator.daemon.world import (
@@ -30,6 +32,7 @@ from orchestrator.daemon.world import (
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
 from orchestrator.formats.preamble import preamble
+from orchestrator.formats.text import local_time
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
@@ -53,6 +56,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
+
+KEPT_NAMED: Final = 5
+"""How many refs that keep earlier work an order names, the newest first."""
 
 CLAIM_PATIENCE: Final = 0.5
 CLAIM_LOOK: Final = 0.001
@@ -119,14 +125,19 @@ def _there(world: World, state: PMState, run: Run, where: Places) -> There:
 def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places) -> Path:
     """Return the folder that a run works in, made ready if the run may still change nothing in it."""
     tree = tree_of(state, step, where)
-    if tree is None or place_of(state.brief.config, run.agent) is not None:
-        return workspace_of(state, run, where)
     launched = world.files.entry(places.run_home(where.home, run.id) / LAUNCHED) is not None
-    if launched or step.keep_tree or not _makes_ready(step, run, state):
+    if tree is None or place_of(state.brief.config, run.agent) is not None:
+        if Gate.CHANGED in step.gates and not launched:
+            look_ahead(world, state, step, run, where)
+        return workspace_of(state, run, where)
+    if launched or not _makes_ready(step, run, state):
         if not launched:
             bring_judged(world, state, step, tree)
         return world.workspaces.where(tree)
-    return world.workspaces.prepare(tree, step.attempt)
+    if step.keep_tree or (step.carries and not step.starts_from):
+        with suppress(Refused):  # it is gone: what was in it and could be kept is named in the order
+            return world.workspaces.where(tree)
+    return world.workspaces.prepare(tree, step.attempt, step.starts_from)
 
 
 def _makes_ready(step: Step, run: Run, state: PMState) -> bool:
@@ -279,8 +290,29 @@ def _publish_order(
         gates=state.steps[run.step].gates,
         criteria=state.brief.criteria,
         definition=agent.prompt,
+        earlier=_earlier_work(world, state, run, where),
     )
     return _kept(world, where, run, text)
+
+
+def _earlier_work(world: World, state: PMState, run: Run, where: Places) -> str:
+    """Say where work of earlier tries lies: in the tree, or on the refs that keep what was taken out of it."""
+    step = state.steps[run.step]
+    tree = tree_of(state, step, where)
+    if tree is None or tree.detached or run.far or Gate.COMMIT not in step.gates:
+        return ""
+    lines = []
+    if step.keep_tree or step.carries:
+        lines.append(
+            "Your working directory begins with the work of the last try, uncommitted: see `git diff`."
+        )
+    kept = world.workspaces.kept(tree)[:KEPT_NAMED]
+    if kept:
+        lines.append(
+            "Work of earlier tries that is not in your working directory is kept. Take what is of use:"
+        )
+        lines += [f"- {local_time(each.at)}: `git diff HEAD {each.ref}`" for each in kept]
+    return "\n".join(lines)
 
 
 def _kept(world: World, where: Places, run: Run, text: str) -> str:

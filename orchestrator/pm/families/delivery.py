@@ -2,8 +2,11 @@
 
 ::
 
-    explore ─▶ plan ─▶ [architect] ─▶ for each subtask, in order:  dev ─▶ test ─▶ review  ─▶ accept
-                                                                    ▲──── rejected ────┘
+    explore ─┬─▶ plan ─▶ [architect] ─▶ for each subtask, in order:  dev ─▶ test ─▶ review  ─▶ accept
+    baseline ┘                                                        ▲──── rejected ────┘
+
+`baseline` runs the check that task.md gives for `test` before anything is changed, so that everybody knows what failed
+before; there is none without such a check.
 
 The subtasks come from the plan's report. They are worked on one after another (`pm.advance` sees to it),
 each in a worktree of its own that starts from all that was accepted before; `accept` judges the success
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from orchestrator.model.handoff import Subtask
 
 ACCEPT: Final = "accept"
+BASELINE: Final = "baseline"
 LOOK: Final = "look"
 """The tree of the steps that only read: the tip of the task's branch."""
 
@@ -64,6 +68,9 @@ def first_steps(brief: Brief) -> tuple[Step, ...]:
             else (Gate.SUBTASKS,),
         ),
     ]
+    if (wish := brief.config.agents.get(Role.TEST.value)) is not None and wish.check:
+        steps[1] = replace(steps[1], after=(BASELINE,))
+        steps.insert(1, _baseline(brief))
     if brief.config.architect:
         steps.append(
             _step(
@@ -75,9 +82,18 @@ def first_steps(brief: Brief) -> tuple[Step, ...]:
                 needs=("explore",),
             )
         )
-        steps[1] = replace(steps[1], needs=("architect",))
-        steps[1], steps[2] = steps[2], steps[1]
+        steps[-2] = replace(steps[-2], needs=("architect",))
+        steps[-2], steps[-1] = steps[-1], steps[-2]
     return tuple(steps)
+
+
+def _baseline(brief: Brief) -> Step:
+    """Return the step that only runs the check of `test`, in a tree of its own: explore looks around meanwhile."""
+    step = _step(
+        brief, BASELINE, Role.TEST, "Check before any change", "Run the check before anything is changed."
+    )
+    tree = BASELINE if step.kind is WorkspaceKind.READ_ONLY else step.workspace
+    return replace(step, phase=Phase.EXPLORING, workspace=tree, only_check=True)
 
 
 def subtask_steps(brief: Brief, subtasks: Sequence[Subtask], steps: Mapping[str, Step]) -> tuple[Step, ...]:
@@ -194,7 +210,7 @@ def _step(  # noqa: PLR0913 (a form with blanks)
 
 def _writing(brief: Brief, step: Step, tree: str, *gates: Gate) -> Step:
     if not _own_tree(brief) or not leaves_a_tree(brief.config, step.agent):
-        return step
+        return replace(step, gates=(Gate.CHANGED,))
     return replace(step, kind=brief.config.workspace, workspace=_tree(brief, tree), gates=gates)
 
 

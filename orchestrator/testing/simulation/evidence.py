@@ -28,6 +28,8 @@ class Evidence:
     committed: set[Attempt] = field(default_factory=set)
     commits: dict[Attempt, str] = field(default_factory=dict)
     merged: set[Attempt] = field(default_factory=set)
+    inspected: dict[Attempt, bool | None] = field(default_factory=dict)
+    resolved: dict[Attempt, set[str]] = field(default_factory=dict)
     asked_for: set[Attempt] = field(default_factory=set)
     decided: set[str] = field(default_factory=set)
 
@@ -63,6 +65,11 @@ class Evidence:
                 self.committed.add((step, attempt))
                 if fact.commit:
                     self.commits[step, attempt] = fact.commit
+            case f.WorkInspected(step=step, attempt=attempt, reason=""):
+                self.inspected[step, attempt] = fact.changed
+            case f.EvidenceResolved(step=step, attempt=attempt, reason=""):
+                exist = {each.reference for each in fact.found if each.exists}
+                self.resolved.setdefault((step, attempt), set()).update(exist)
             case f.WorkMerged(step=step, attempt=attempt, reason=""):
                 self.merged.add((step, attempt))
             case _:
@@ -72,6 +79,8 @@ class Evidence:
         key = (step.id, step.attempt)
         if Gate.DECISION in step.gates:
             return [] if step.id in self.decided else [f"{step.id} passed without a decision"]
+        if step.only_check:
+            return []
         report = self.reports.get(key)
         if report is None:
             return [f"{step.id} passed without a report"]
@@ -90,9 +99,14 @@ class Evidence:
                         each.subtask == "all" for each in state.steps.values()
                     )
                 case Gate.CRITERIA:
-                    holds = all(mark.met and mark.evidence for mark in state.criteria)
+                    known = self.resolved.get(key, set()) | {step.id for step in state.steps.values()}
+                    holds = all(mark.met and known.issuperset(mark.evidence) for mark in state.criteria)
+                    holds = holds and all(mark.evidence for mark in state.criteria)
                 case Gate.COMMIT:
-                    holds = key in self.committed
+                    holds = key in self.committed and bool(self.commits.get(key) or report.unchanged)
+                case Gate.CHANGED:
+                    holds = key in self.inspected
+                    holds = holds and (self.inspected[key] is not False or bool(report.unchanged))
                 case Gate.MERGED:
                     holds = key in self.merged or not self._commit(state, step)
                 case Gate.APPROVED:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LONG: Final = 4 * 86_400.0
 """Seconds after which a question must have been told, whatever clocks, disks and signals did."""
 
-ENDED = frozenset({TaskState.COMPLETE, TaskState.FAILED, TaskState.STOPPED})
+ENDED = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED, TaskState.STOPPED})
 
 
 class Broken(AssertionError):

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from orchestrator.model.actions import Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import (
+    Answer,
+    Commit,
+    End,
+    Inspect,
+    Launch,
+    Look,
+    Merge,
+    Nudge,
+    ResolveEvidence,
+    Tell,
+)
 from orchestrator.model.budget import Measure
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
@@ -14,6 +25,7 @@ from orchestrator.model.task import TaskState
 from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.budget import budget_of, used
 from orchestrator.pm.deadlines import wake_at
+from orchestrator.pm.results import shortfalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,6 +166,7 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("limited", tally.limits, limits.limits + 1),
         ("overloaded", tally.overloads, limits.overloads + 1),
         ("full", tally.contexts, limits.contexts + 1),
+        ("begun afresh", tally.fresh, limits.fresh),
     ):
         if count > most:
             yield f"{step.id} was {what} {count} times, and {most} is the bound"
@@ -169,7 +182,8 @@ def _is_worked_on(state: PMState, step: Step) -> bool:
 def _is_checked(state: PMState, step: Step) -> bool:
     return (
         any(
-            isinstance(action, Commit | Merge) and (action.step, action.attempt) == (step.id, step.attempt)
+            isinstance(action, Commit | Inspect | ResolveEvidence | Merge)
+            and (action.step, action.attempt) == (step.id, step.attempt)
             for action in state.outbox.values()
         )
         or any(each.judges == step.id and not each.settled for each in state.steps.values())
@@ -183,7 +197,7 @@ def _outbox(state: PMState) -> Iterator[str]:
             case Launch(run=name) | End(run=name) | Look(run=name) | Nudge(run=name) | Answer(run=name):
                 if not state.runs[name].live:
                     yield f"run {name} is gone, and its {action.kind} is still to be done"
-            case Commit() | Merge() | Tell():
+            case Commit() | Inspect() | ResolveEvidence() | Merge() | Tell():
                 continue
     for run in state.live_runs:
         ends = any(isinstance(action, End) and action.run == run.id for action in state.outbox.values())
@@ -209,6 +223,7 @@ def _task(state: PMState, limits: Limits) -> Iterator[str]:
             f"complete, but {step.id} is {step.state}" for step in state.steps.values() if not step.settled
         )
         yield from (f"complete, but {run.id} lives" for run in state.live_runs)
+        yield from (f"complete, but {missing}" for missing in shortfalls(state))
     if state.state not in ACTIVE:
         return
     moves = bool(state.live_runs or state.outbox) or wake_at(state, limits) is not None

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
+from orchestrator.daemon.outcome import BranchLook, outcome_of
 from orchestrator.daemon.project import projection
 from orchestrator.daemon.view import pm_view
+from orchestrator.model.task import TaskState
 from orchestrator.scribe.progress import Artifact, OnDisk, render_progress
 from orchestrator.scribe.scribe import ARTIFACTS_SHOWN
 from orchestrator.testing.simulation.leads import ASKED
+from orchestrator.testing.simulation.wish import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +31,16 @@ _TIMES: Final = re.compile(
 )
 _OWN: Final = ("task", "phase", "state", "branch")
 _MILESTONE: Final = ("id", "title", "status", "phase", "attempts")
-_PARTS: Final = ("Milestone Summary", "Current Blockers", "Artifacts Generated", "Result")
+_PARTS: Final = (
+    "Milestone Summary",
+    "Current Blockers",
+    "Artifacts Generated",
+    "Success Criteria",
+    "Trouble",
+)
+_OUTCOME: Final = ("asked", "outcome", "not_done", "cost")
+"""What of the outcome follows from the state alone; the rest speaks of the branch as it was last looked at."""
+_OVER: Final = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED})
 
 
 @dataclass(slots=True)
@@ -82,8 +94,17 @@ class Pages:
         shown = self.world.shown(self.wish)
         at = float(shown.get("updated") or 0.0)
         true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=at)))
-        differ = [key for key, value in true.items() if key not in _MOMENTS and shown.get(key) != value]
+        known = (*_MOMENTS, "outcome")
+        differ = [key for key, value in true.items() if key not in known and shown.get(key) != value]
+        differ += self._outcome_differs(state, shown.get("outcome") or {})
         return [f"state.json tells another {', '.join(differ)} than the state"] if differ else []
+
+    def _outcome_differs(self, state: PMState, shown: dict[str, str]) -> list[str]:
+        """Hold the lines of the result to the state and, once the task is over, to the branch as it lies there."""
+        seen = self.world.workspaces.survey(PROJECT, state.branch, state.base) if state.base else None
+        true = asdict(outcome_of(state, BranchLook(0.0, seen) if state.base else None))
+        keys = tuple(true) if state.state in _OVER and not state.live_runs else _OUTCOME
+        return [f"outcome: {key}" for key in keys if shown.get(key) != true[key]]
 
     def _own_differs(self, state: PMState) -> list[str]:
         shown = self.world.read_json(self._paths[1])

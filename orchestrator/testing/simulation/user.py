@@ -13,7 +13,7 @@ from orchestrator.testing.simulation.world import World
 
 HOUR: Final = 3600.0
 CRITERIA: Final = ("It works", "It is tested", "It is documented")
-OVER: Final = frozenset({"complete", "failed"})
+OVER: Final = frozenset({"complete", "partial", "failed"})
 ENDED: Final = OVER | {"stopped"}
 
 

@@ -41,7 +41,7 @@ class Turn:
     the artifacts down before anything else.
     run: a command whose output becomes an artifact. first: reports to lay down before the own one, each like an
     object of these. say, status, verdict, blockers, artifacts (path to text), claims (more paths, which are not
-    made), claimed (paths in place of all), subtasks, marks: what the report says.
+    made), claimed (paths in place of all), subtasks, marks, unchanged: what the report says.
     name, bytes, place (fifo, folder, or a link's goal), slow (seconds), temporary: how the report is laid down.
     """
 
@@ -129,10 +129,14 @@ def wait_for(path: Path) -> None:
 
 
 def work(turn: Turn) -> None:
-    """Change the workspace: as told, or a dev's one new module."""
+    """Change the workspace: as told, or a dev's one new module; one that is there already gets another line."""
     files = turn.write
     if files is None:
-        files = {f"pkg/{ENV['SUBTASK']}.py": f"NAME = '{ENV['SUBTASK']}'\n"} if ENV["AGENT"] == "dev" else {}
+        module = Path(ENV["WORKSPACE"], "pkg", f"{ENV['SUBTASK']}.py")
+        text = (
+            f"{module.read_text()}# by {ENV['RUN']}\n" if module.exists() else f"NAME = '{ENV['SUBTASK']}'\n"
+        )
+        files = {f"pkg/{ENV['SUBTASK']}.py": text} if ENV["AGENT"] == "dev" else {}
     for name, text in files.items():
         path = Path(ENV["WORKSPACE"], name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,6 +166,8 @@ def report(turn: Turn, artifacts: list[str]) -> bytes:
         lines.append(f"**Verdict:** {verdict}")
     lines += ["", "## Completed Work", turn.say or f"{ENV['STEP']} is done.", "", "## Artifacts Generated"]
     lines += [f"- {each}" for each in artifacts] or ["None"]
+    if turn.unchanged:
+        lines += ["", "## No Changes", turn.unchanged]
     if turn.status == "BLOCKED":
         lines += ["", "## Blockers", turn.blockers or "There is no database."]
     if ENV["STEP"] == "plan":

@@ -27,7 +27,9 @@ def test_whatever_is_no_handoff_is_asked_for_again_and_the_task_goes_on(world: W
     world.begin({step: [turn] for step, turn in odd.items()})
     world.until_is("complete")
     assert {step: world.lives_of(step) for step in odd} == dict.fromkeys(odd, 2)
-    reasons = {step: world.story().orders(step)[1].partition("Write your handoff again: ")[2] for step in odd}
+    reasons = {
+        step: world.story().orders(step)[1].partition("Your handoff was not accepted: ")[2] for step in odd
+    }
     assert "plain file" in reasons["explore"]
     assert "plain file" in reasons["plan"]
     assert "plain file" in reasons["dev:greet"]

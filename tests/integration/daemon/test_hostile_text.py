@@ -146,11 +146,12 @@ def test_no_report_forges_a_heading_a_row_or_a_lack_of_blockers(asked: World) ->
     page = (folder / "progress.md").read_text(encoding="utf-8").split("\n")
     assert [line for line in page if line.lstrip("-> ").startswith("#")] == [
         "# Task Progress: t1",
+        "## Result so far",
         "## Recent Activity (since last check-in)",
         "## Milestone Summary",
         "## Current Blockers",
         "## Artifacts Generated",
-        *(["## Result"] if "## Result" in page else []),
+        "## Trouble",
     ]
     table = [line for line in page if line.startswith("|")]
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 5 for line in table)

@@ -51,8 +51,8 @@ def test_each_segment_leads_to_the_snapshot_of_the_next(folder: Path, tmp_path: 
 def without_new_counts(state: PMState) -> PMState:
     """Return a state without what older versions did not note.
 
-    That is how long runs lasted, and the task was at work; and what earlier attempts had committed.
+    That is how long runs lasted, and the task was at work; when steps began, and what earlier attempts had committed.
     """
     runs = [replace(run, lasted=0.0) for run in state.runs.values()]
-    steps = Steps(replace(step, last_commit="") for step in state.steps.values())
+    steps = Steps(replace(step, last_commit="", began_at=0.0) for step in state.steps.values())
     return replace(state, runs=Runs(runs), steps=steps, worked=PMState().worked)

@@ -130,6 +130,26 @@ def test_it_takes_nothing_along_but_its_lock(world: World, package: Path) -> Non
     assert kept_open(pid) == before
 
 
+def test_settings_are_taken_over_while_it_runs(world: World) -> None:
+    """An edit of the settings file is in force within a moment, the same process going on; `task config` says so."""
+    config = world.root / "settings.toml"
+    config.write_text("[limits]\nrejections = 3\n")
+    world.daemon(ORCHESTRATOR_CONFIG=str(config))
+    pid = world.beat["pid"]
+    before = world.beat["settings"]["stamp"]
+    config.write_text("[limits\n")
+    world.until(lambda: bool(world.beat["settings"]["fault"]))
+    assert world.beat["settings"]["stamp"] == before
+    config.write_text("[limits]\nrejections = 1\n")
+    world.until(lambda: world.beat["settings"]["stamp"] not in {"", before})
+    assert world.beat["pid"] == pid
+    world.let({"test:greet": [{"verdict": "REJECTED"}]})
+    world.brief("t1", "rejections: ask")
+    assert world.task("start", "t1", "--project", str(world.project)).code == 0
+    world.until_is("waiting")
+    assert "rejected 1 times" in world.told()["questions"][0]["text"]
+
+
 def test_one_that_cannot_be_imported_does_not_take_over_and_the_next_one_does(
     world: World, package: Path
 ) -> None:
@@ -137,7 +157,7 @@ def test_one_that_cannot_be_imported_does_not_take_over_and_the_next_one_does(
     world.begin({"explore": [HOLD]})
     world.until_works("explore")
     release(package, "0.9.8", "import no_such_library\n")
-    world.until(lambda: "version 0.9.8 is installed and cannot be used" in world.log)
+    world.until(lambda: "version 0.9.8 with no settings file is on disk and cannot be used" in world.log)
     assert "No module named 'no_such_library'" in world.log
     assert runs(world, "0.1.0")
     release(package, "0.9.9")
@@ -179,5 +199,5 @@ def test_a_service_manager_hears_of_the_new_one_from_the_same_process(world: Wor
             if said.count("READY=1") == 1 and "gives way" not in world.log:
                 release(package, "0.9.9")
             said += ours.recv(4096).decode().split("\n")
-    assert "STATUS=another version takes over" in said
+    assert "STATUS=what is on disk takes over" in said
     assert "STOPPING=1" not in said

@@ -28,9 +28,9 @@ def test_a_task_becomes_a_branch_and_leaves_the_users_tree_alone(world: World) -
     assert [step for _, step in world.lives] == ONE_EACH
     world.check_once()
     world.check_nobody_is_left()
-    assert world.told()["criteria"] == [
-        {"text": "There is a greeting.", "met": True, "evidence": ["artifacts/reviews/accept.md"]}
-    ]
+    (criterion,) = world.told()["criteria"]
+    assert (criterion["text"], criterion["met"]) == ("There is a greeting.", True)
+    assert criterion["evidence"] == ["artifacts/reviews/accept.md"]
     # What the user has.
     after = [world.git("status", "--porcelain"), world.git("rev-parse", "HEAD"), world.git("stash", "list")]
     assert after == before
@@ -89,7 +89,9 @@ def test_rejected_work_is_done_again_with_the_feedback(world: World) -> None:
 
 
 def test_three_rejections_are_for_a_person_to_decide(world: World) -> None:
-    world.begin({"test:greet": [REJECTED] * 3})
+    world.let({"test:greet": [REJECTED] * 3})
+    world.brief("t1", "rejections: ask")
+    assert world.task("start", "t1", "--project", str(world.project)).code == 0
     world.until_is("waiting")
     (question,) = world.told()["questions"]
     assert "rejected 3 times" in question["text"]
@@ -106,7 +108,7 @@ def test_three_rejections_set_a_subtask_aside_if_task_md_says_so(world: World) -
     world.let({"plan": [plan], "test:greet": [REJECTED] * 3})
     world.brief("t1", "rejections: set-aside")
     assert world.task("start", "t1", "--project", str(world.project)).code == 0
-    world.until_is("complete")
+    world.until_is("partial")
     assert world.steps()["dev:greet"] == "set_aside"
     assert world.steps()["review:part"] == "passed"
     assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/part.py"
@@ -153,7 +155,7 @@ def test_a_blocked_subtask_does_not_hold_up_the_others(world: World) -> None:
     world.until_is("waiting")
     assert world.steps()["review:part"] == "passed"
     assert world.task("answer", "t1", "q1", "set-aside").code == 0
-    world.until_is("complete")
+    world.until_is("partial")
     assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/part.py"
 
 

@@ -104,6 +104,15 @@ class House:
             "phase": "DEVELOPING",
             "state": "running",
             "why": "",
+            "counts": {"passed": 1, "set_aside": 0, "open": 1, "total": 2, "criteria": 1, "met": 1},
+            "outcome": {
+                "asked": "Tidy: take away what can be",
+                "outcome": "at work; 1 of 2 steps passed",
+                "work": "branch `task/tidy` at 0123456789: 1 commit",
+                "not_done": "nothing",
+                "cost": "2 h at work",
+                "next": "`git merge task/tidy` takes over what is done",
+            },
             "steps": [_step(), _step("dev-1", agent="dev", title="Rename it", status="working")],
             "agents": [_agent()],
             "questions": [],
@@ -121,6 +130,16 @@ class House:
         home = self.home(task)
         (home / "state.json").write_text(json.dumps(self.told(task, **other)), encoding="utf-8")
         return home
+
+    def ran(self, home: Path, *runs: dict[str, Any]) -> None:
+        """Write a journal that opens these runs, in this order."""
+        usual = {"step": "dev:one", "attempt": 1, "agent": "dev", "instance": "dev"}
+        lines = [
+            json.dumps({"fact": {}, "changes": [{"kind": "run_opened", "run": usual | run}]}) for run in runs
+        ]
+        folder = home / "journal"
+        folder.mkdir()
+        (folder / "0000000001.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     def asked_for(self, task: str, **arguments: str) -> Path:
         """Leave the request to start a task as a daemon that is down would find it."""

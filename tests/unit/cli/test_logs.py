@@ -21,23 +21,46 @@ def test_the_pms_log(house, task):
     assert task("logs", "tidy", "-n", "2").out == "two\nthree\n"
 
 
-def test_the_newest_run_of_an_agent(house, task):
-    home = house.task(
-        agents=[house.agent(run="old-run", since=1.0), house.agent("dev-2", run="new-run", since=2.0)]
+def ran(house, **logs):
+    """Make a task whose runs, in this order, showed their own names; return what opens them."""
+    home = house.task()
+    for run in logs:
+        _write(home / "runs" / run / "pane.log", f"{run}\n".encode())
+    house.ran(home, *({"id": run, **more} for run, more in logs.items()))
+
+
+def test_any_run_is_shown_by_its_agent_step_attempt_or_id(house, task):
+    ran(
+        house,
+        first={"attempt": 1},
+        again={"attempt": 2},
+        check={"step": "test:one", "instance": "test-check", "agent": "test", "purpose": "check"},
+        tested={"step": "test:one", "instance": "test", "agent": "test"},
+        other={"step": "dev:two", "instance": "dev-2"},
     )
-    _write(home / "runs" / "old-run" / "pane.log", b"old\n")
-    _write(home / "runs" / "new-run" / "pane.log", b"new\n")
-    assert task("logs", "tidy", "dev").out == "new\n"
-    assert task("logs", "tidy", "dev-2").out == "new\n"
-    assert task("logs", "tidy", "old-run").out == "old\n"
+    for words, shown in (
+        (["dev"], "other"),
+        (["dev-2"], "other"),
+        (["dev:one"], "again"),
+        (["dev:one", "--attempt", "1"], "first"),
+        (["test:one"], "tested"),
+        (["test:one", "--check"], "check"),
+        (["test", "--check"], "check"),
+        (["test-check"], "check"),
+        (["first"], "first"),
+    ):
+        said = task("logs", "tidy", *words)
+        assert said.out == f"{shown}\n", words
+        assert f"run {shown}" in said.err
 
 
 def test_what_is_not_there_is_said(house, task):
-    house.task()
+    ran(house, only={})
     assert "there is no log yet" in task("logs", "tidy").err
-    said = task("logs", "tidy", "nobody")
-    assert said.code == 2
-    assert "runs there were of: dev" in said.err
+    for words in (["nobody"], ["dev", "--check"], ["dev:one", "--attempt", "3"]):
+        said = task("logs", "tidy", *words)
+        assert said.code == 2
+        assert "dev:one" in said.err
 
 
 @pytest.mark.parametrize(
@@ -107,7 +130,8 @@ def test_a_log_that_began_while_followed_is_shown_whole(house):
 def test_no_secret_is_shown(house, task):
     key = b"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n-----END PRIVATE KEY-----\n"
     log = b"begin\n\x1b[31mtoken=hunter2hunter2\x1b[0m\n" + key + b"end\n"
-    home = house.task(agents=[house.agent(run="r-1")])
+    home = house.task()
+    house.ran(home, {"id": "r-1"})
     _write(home / "runs" / "r-1" / "pane.log", log)
     _write(home / "pm.log", log)
     for words in (["logs", "tidy"], ["logs", "tidy", "dev"]):
@@ -116,14 +140,16 @@ def test_no_secret_is_shown(house, task):
 
 
 def test_a_packed_log_is_shown_like_any_other(house, task):
-    home = house.task(agents=[house.agent(run="old-run", since=1.0)])
+    home = house.task()
+    house.ran(home, {"id": "old-run"})
     folder = home / "runs" / "old-run"
     _write(folder / "pane.log.gz", gzip.compress(b"one\ntwo\r\n\x1b[31mthree\n"))
     assert task("logs", "tidy", "dev", "-n", "2").out == "two\nthree\n"
 
 
 def test_of_a_log_that_is_not_kept_any_more_it_is_said(house, task):
-    home = house.task(agents=[house.agent(run="old-run", since=1.0)])
+    home = house.task()
+    house.ran(home, {"id": "old-run"})
     _write(home / "runs" / "old-run" / "exit", b"code 0\n")
     said = task("logs", "tidy", "dev")
     assert said.code == 1

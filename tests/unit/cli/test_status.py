@@ -39,6 +39,30 @@ def test_it_shows_steps_agents_criteria_and_the_daemon(house, task):
     assert "daemon down; as of 20" in said.out
 
 
+def test_a_task_that_ended_shows_its_result(house, task):
+    house.task(state="partial")
+    said = task("status", "tidy", "--exit-code")
+    assert said.code == 7
+    assert "tidy  complete in part\n" in said.out
+    for line in (
+        "asked     Tidy: take away what can be",
+        "outcome   at work; 1 of 2 steps passed",
+        "work      branch task/tidy at 0123456789: 1 commit",
+        "not done  nothing",
+        "next      git merge task/tidy takes over what is done",
+    ):
+        assert f"{line}\n" in said.out
+
+
+def test_what_failed_is_shown_where_it_stands(house, task):
+    """A step that failed shows the last lines of its run, and which log has the rest."""
+    cause = {"what": "exited 127", "run": "r-1", "lines": ["sh: 1: ./dev.sh: not found"]}
+    house.task(steps=[house.step() | {"status": "failed", "why": "exited 127", "cause": cause}])
+    said = task("status", "tidy").out
+    assert "    | sh: 1: ./dev.sh: not found\n" in said
+    assert "task logs tidy r-1" in said
+
+
 def test_an_open_question_comes_with_the_command_that_answers_it(house, task):
     house.task(state="waiting", questions=[house.question(text="Keep the old name? " * 10)])
     out = task("status", "tidy").out

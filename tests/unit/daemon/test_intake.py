@@ -18,6 +18,7 @@ TASK = Path("/p/tasks/t")
 HANDOFFS = TASK / "handoffs"
 GOOD = "# Handoff: explore\n**Status:** COMPLETE\n\n## Completed Work\nDone.\n"
 NAME = "explore-20251127-153001.md"
+TREE = Path("/state/worktrees/t-1/look")
 
 
 class Desk:
@@ -31,7 +32,9 @@ class Desk:
         story.starts()
         self.state = story.state
         self.kept = dict[str, bytes]()
-        self.intake = Intake(self.files, TASK, self.kept.__setitem__, Limits(), lambda: "nonce")
+        trees = (TREE, TASK.parent.parent)
+        keep = self.kept.__setitem__
+        self.intake = Intake(self.files, TASK, keep, Limits(), lambda: "nonce", lambda _: trees)
 
     def put(self, name, text, kind=Kind.FILE):
         data = text if isinstance(text, bytes) else text.encode()
@@ -176,6 +179,45 @@ def test_changed_content_under_an_old_name_is_news(desk):
     desk.now += 1
     desk.put(NAME, GOOD.replace("Done", "Done well"))
     assert desk.scan()[0].sha256 != first
+
+
+@pytest.mark.parametrize(
+    ("claim", "counts"),
+    [
+        ("artifacts/code/notes.md", True),
+        (f"{TASK}/artifacts/code/notes.md", True),
+        ("artifacts/code", True),
+        ("artifacts/void", False),
+        ("artifacts", False),
+        ("shop/greet.py", True),  # in the tree in which it worked
+        (f"{TREE}/shop/greet.py", True),
+        (f"{TASK.parent.parent}/README.md", True),
+        ("scratchpad/explore/notes.md", True),
+        ("task.md", False),
+        ("progress.md", False),
+        (str(TASK), False),
+        (str(TREE), False),
+        ("/etc/passwd", False),
+        ("/proc/self/environ", False),
+        ("artifacts/out", False),  # a link
+    ],
+)
+def test_only_what_an_agent_can_have_made_is_an_artifact(desk, claim, counts):
+    for path in (
+        TASK / "artifacts/code/notes.md",
+        TASK / "scratchpad/explore/notes.md",
+        TASK / "task.md",
+        TASK / "progress.md",
+        TREE / "shop/greet.py",
+        TASK.parent.parent / "README.md",
+        Path("/etc/passwd"),
+        Path("/proc/self/environ"),
+    ):
+        desk.files.put(path, b"x")
+    desk.files.make_folder(TASK / "artifacts" / "void")
+    desk.files.put(TASK / "artifacts" / "out", b"/etc/passwd", Kind.LINK)
+    desk.put(NAME, f"{GOOD}\n## Artifacts Generated\n- {claim}\n")
+    assert desk.scan()[0].missing == (() if counts else (claim,))
 
 
 def test_artifacts_and_evidence_that_are_not_on_disk_are_named(desk):

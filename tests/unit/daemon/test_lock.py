@@ -127,7 +127,7 @@ class _Clock:
 
 
 def test_a_beat_tells_by_both_clocks_and_when_the_next_is_due(tmp_path):
-    beat(DiskFiles(), tmp_path, 900.0, _Clock(), 5.0)
+    beat(DiskFiles(), tmp_path, 900.0, _Clock(), 5.0, {"stamp": "none"})
     assert json.loads((tmp_path / "daemon.beat").read_text()) == {
         "pid": os.getpid(),
         "started_at": 900.0,
@@ -135,6 +135,7 @@ def test_a_beat_tells_by_both_clocks_and_when_the_next_is_due(tmp_path):
         "monotonic": 20.25,
         "every": 5.0,
         "version": "0.1.0",
+        "settings": {"stamp": "none"},
     }
 
 

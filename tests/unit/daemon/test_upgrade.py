@@ -1,11 +1,13 @@
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from orchestrator.daemon import upgrade
 from orchestrator.daemon.hands import Inline
-from orchestrator.daemon.upgrade import PATIENCE, Upgrade, version_of
+from orchestrator.daemon.upgrade import PATIENCE, Upgrade, named, version_of
+from orchestrator.formats.settings_stamp import settings_stamp
 from orchestrator.model.errors import Unavailable
 
 
@@ -25,7 +27,7 @@ class Installed:
         self.trials.append(self.at)
         if not self.says:
             raise Unavailable("it does not import")
-        return self.says
+        return self.says if " " in self.says else f"{self.says} none"
 
     def now(self):
         raise AssertionError("the wall clock may be set")
@@ -46,7 +48,9 @@ def disk(tmp_path):
 
 @pytest.fixture
 def watched(disk):
-    return Upgrade("1", disk.folder, Inline(), disk, 30.0, disk.tried)
+    return Upgrade(
+        "1 none", partial(named, disk.folder, disk.folder / "config.toml"), Inline(), disk, 30.0, disk.tried
+    )
 
 
 def looked(watched, disk, times=2):
@@ -94,12 +98,38 @@ def test_one_that_cannot_be_used_is_tried_again_with_growing_pauses_and_said(wat
     assert pauses[:4] == [60, 120, 240, 480]
     assert max(pauses) == upgrade.LONGEST_PAUSE
     assert len(caplog.records) == len(disk.trials)
-    assert "version 2 is installed" in caplog.text
+    assert "version 2 with no settings file" in caplog.text
 
     disk.put("4")
     disk.says = "4"
     looked(watched, disk)
     assert watched.due(quiet=True)
+
+
+class Busy:
+    """Hands that have not come to what they were given yet."""
+
+    def __init__(self):
+        self.waiting = []
+
+    def do(self, _, work):
+        self.waiting.append(work)
+
+    def close(self):
+        raise AssertionError
+
+
+def test_one_trial_runs_at_a_time_however_long_it_takes(disk):
+    """On a busy machine a trial takes longer than the first pauses: more than one would only queue."""
+    hands = Busy()
+    watched = Upgrade("1", partial(version_of, disk.folder), hands, disk, 30.0, disk.tried)
+    disk.put("2")
+    looked(watched, disk, 100)
+    assert len(hands.waiting) == 1
+    disk.says = ""
+    hands.waiting.pop()()
+    looked(watched, disk, 1)
+    assert len(hands.waiting) == 1
 
 
 def test_one_that_was_replaced_or_taken_away_after_its_trial_does_not_take_over(watched, disk):
@@ -132,6 +162,31 @@ def test_the_version_is_read_and_not_run(tmp_path, text, version):
     assert version_of(tmp_path) == version
 
 
+def test_settings_that_changed_are_taken_over_like_a_version(disk, tmp_path):
+    """What names the program on disk names its settings too: an edit of the file is another one."""
+    config = tmp_path / "config.toml"
+    watched = Upgrade("1 none", partial(named, disk.folder, config), Inline(), disk, 30.0, disk.tried)
+    looked(watched, disk)
+    assert disk.trials == []
+    config.write_text("[limits]\ncheck_in = '5 m'\n")
+    disk.says = f"1 {settings_stamp(config)}"
+    looked(watched, disk)
+    assert watched.due(quiet=True)
+
+
+def test_settings_that_do_not_read_are_said_and_not_taken_over(disk, tmp_path):
+    config = tmp_path / "config.toml"
+    watched = Upgrade("1 none", partial(named, disk.folder, config), Inline(), disk, 30.0, disk.tried)
+    config.write_text("[limits\n")
+    disk.says = ""
+    looked(watched, disk)
+    assert not watched.due(quiet=True)
+    assert "does not import" in watched.fault
+    config.unlink()
+    looked(watched, disk, 1)
+    assert watched.fault == ""
+
+
 def test_a_package_that_is_not_there_has_no_version(tmp_path):
     assert version_of(tmp_path / "gone") == ""
 
@@ -139,7 +194,7 @@ def test_a_package_that_is_not_there_has_no_version(tmp_path):
 def test_a_trial_starts_the_program_as_it_would_be_started_and_it_takes_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert upgrade.trial() == "0.1.0"
+    assert upgrade.trial() == "0.1.0 none"
     assert not (tmp_path / "state").exists()
     monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "never")
     with pytest.raises(Unavailable, match=r"exit 1: .*limits.check_in is 'never'"):

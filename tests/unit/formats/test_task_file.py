@@ -230,7 +230,12 @@ def test_lines_are_read_as_people_write_them():
         "",
         "* architect : no",
         "rejections: ask",
-    ) == Config(cwd=Place("/a b#c"), template="tidy", workspace=WorkspaceKind.SHARED)
+    ) == Config(
+        cwd=Place("/a b#c"),
+        template="tidy",
+        workspace=WorkspaceKind.SHARED,
+        after_rejections=AfterRejections.ASK,
+    )
 
 
 def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():

@@ -6,11 +6,24 @@ from dataclasses import replace
 from typing import Any
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import (
+    Action,
+    Answer,
+    Commit,
+    End,
+    Inspect,
+    Launch,
+    Look,
+    Merge,
+    Nudge,
+    ResolveEvidence,
+    Tell,
+)
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.consulting import PMAction, PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event, Reply
+from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import CriterionMark, Order, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Step, StepState
@@ -31,7 +44,8 @@ ROLES = {role.value: Agent(role.value, role, command=("agent",)) for role in Rol
 class Story:
     """A task and its world. Time moves only when told; commits and merges succeed unless `works` says no.
 
-    A quiet run that is looked at looks as `sees` says: by default, hung.
+    A quiet run that is looked at looks as `sees` says: by default, hung. Evidence exists, but for what `nowhere` names.
+    What works in a tree that is not the task's own has `changed` something there; None: nobody can tell.
     """
 
     def __init__(
@@ -52,6 +66,8 @@ class Story:
         self.commit_refused = ""
         self.left = ""
         self.commit = "c"
+        self.changed: bool | None = True
+        self.nowhere: set[str] = set()
         self.told = 0
         self.replies: dict[str, Reply] = {}
 
@@ -80,6 +96,12 @@ class Story:
                         self.at, self.nonce(), step, attempt, made, 1, self.commit_refused, self.left
                     )
                 )
+            case Inspect(step=step, attempt=attempt):
+                changed = None if self.changed is None else bool(self.changed)
+                self.feed(f.WorkInspected(self.at, self.nonce(), step, attempt, "/project", changed))
+            case ResolveEvidence(step=step, attempt=attempt, references=named):
+                found = tuple(Resolution(each.text, each.target not in self.nowhere) for each in named)
+                self.feed(f.EvidenceResolved(self.at, self.nonce(), step, attempt, found))
             case Merge(step=step, attempt=attempt, commit=commit):
                 refused = self.merge_refused
                 self.feed(f.WorkMerged(self.at, self.nonce(), step, attempt, commit, refused))

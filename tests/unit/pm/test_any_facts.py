@@ -10,12 +10,25 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Answer, Commit, End, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import (
+    Action,
+    Answer,
+    Commit,
+    End,
+    Inspect,
+    Launch,
+    Look,
+    Merge,
+    Nudge,
+    ResolveEvidence,
+    Tell,
+)
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.budget import Budget
 from orchestrator.model.consulting import Counsel, PMAction, PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event, EventKind, Failure
+from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, Judgement, Ruling, Wish
@@ -265,6 +278,11 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.Nudged(self.at, told, run, told, Delivery.UNKNOWN))
             case Commit(id=told, step=step, attempt=attempt):
                 self.feed(f.WorkCommitted(self.at, told, step, attempt, commit))
+            case Inspect(id=told, step=step, attempt=attempt):
+                self.feed(f.WorkInspected(self.at, told, step, attempt, "/p", changed=bool(commit)))
+            case ResolveEvidence(id=told, step=step, attempt=attempt, references=named):
+                found = tuple(Resolution(each.text, bool(commit)) for each in named)
+                self.feed(f.EvidenceResolved(self.at, told, step, attempt, found))
             case Merge(id=told, step=step, attempt=attempt, commit=made):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, made))
             case Tell(id=told):
@@ -329,7 +347,9 @@ class Mind(RuleBasedStateMachine):
                 return
             case Tell() | Answer() as action:
                 self.done(action, "")
-            case Launch() | End() | Look() | Nudge() | Commit() | Merge() as action if works:
+            case (
+                Launch() | End() | Look() | Nudge() | Commit() | Inspect() | ResolveEvidence() | Merge()
+            ) as action if works:
                 self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
             case Launch(run=run, id=told):
                 self.feed(f.LaunchFailed(self.at, told, run, "no tmux", again=data.draw(st.booleans())))
@@ -342,6 +362,12 @@ class Mind(RuleBasedStateMachine):
             case Commit(id=told, step=step, attempt=attempt):
                 reason, left = data.draw(st.sampled_from([("no git", ""), ("", "me@box:/repo")]))
                 self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason=reason, left=left))
+            case Inspect(id=told, step=step, attempt=attempt):
+                reason = data.draw(st.sampled_from(["no git", ""]))
+                self.feed(f.WorkInspected(self.at, told, step, attempt, "/p", reason=reason))
+            case ResolveEvidence(id=told, step=step, attempt=attempt):
+                reason = data.draw(st.sampled_from(["no git", ""]))
+                self.feed(f.EvidenceResolved(self.at, told, step, attempt, reason=reason))
             case Merge(id=told, step=step, attempt=attempt, commit=commit):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, commit, "the branch moved on"))
 

@@ -9,7 +9,7 @@ from orchestrator.model.handoff import CriterionMark, ReportStatus, Subtask
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
-from orchestrator.model.task import Phase, TaskState, WorkspaceKind
+from orchestrator.model.task import AfterRejections, Phase, TaskState, WorkspaceKind
 from orchestrator.pm.orders import order_name
 from tests.unit.pm.story import CRITERIA, MET, Story
 
@@ -135,7 +135,8 @@ def test_a_run_that_has_reported_may_linger_and_is_then_ended() -> None:
 
 
 def test_a_task_is_complete_only_when_nobody_is_left() -> None:
-    story = Story().planned()
+    story = Story().planned("a")
+    story.finishes("a")
     run = story.comes_alive("accept")
     story.reports("accept", criteria=MET)
     assert story.task() is TaskState.RUNNING
@@ -161,7 +162,8 @@ def test_a_criterion_without_evidence_is_asked_for_again_and_then_a_person_is() 
 
 
 def test_an_unmet_criterion_is_for_a_person_to_decide() -> None:
-    story = Story().planned()
+    story = Story(after_rejections=AfterRejections.ASK).planned("a")
+    story.finishes("a")
     story.does("accept", criteria=(MET[0], CriterionMark(CRITERIA[1], met=False, reason="no README")))
     assert story.task() is TaskState.WAITING
     assert story.phase() is Phase.BLOCKED
@@ -172,8 +174,9 @@ def test_an_unmet_criterion_is_for_a_person_to_decide() -> None:
 
 
 def test_criteria_are_compared_as_a_person_would() -> None:
-    story = Story().planned()
-    said = tuple(CriterionMark(f"  {text.upper()}.", met=True, evidence=("x",)) for text in CRITERIA)
+    story = Story().planned("a")
+    story.finishes("a")
+    said = tuple(CriterionMark(f"  {text.upper()}.", met=True, evidence=("x.py",)) for text in CRITERIA)
     story.does("accept", criteria=said)
     assert story.task() is TaskState.COMPLETE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Merge
+from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.handoff import ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
@@ -101,8 +101,8 @@ def test_a_rejection_reopens_the_work_with_the_feedback_and_all_that_stands_on_i
     assert story.phase() is Phase.DEVELOPING
 
 
-def test_the_third_rejection_is_a_question_and_its_answer_begins_anew() -> None:
-    story = Story().planned("a", "b")
+def test_the_third_rejection_is_a_question_where_task_md_says_so() -> None:
+    story = Story(after_rejections=AfterRejections.ASK).planned("a", "b")
     for _ in range(3):
         story.stands(dev="working")
         story.does("dev:a")
@@ -130,7 +130,7 @@ def test_after_too_many_rejections_a_task_may_set_the_subtask_aside_and_go_on() 
     assert story.state.open_questions == []
     story.finishes("c")
     story.does("accept", criteria=MET)
-    assert story.task() is TaskState.COMPLETE
+    assert story.task() is TaskState.PARTIAL
 
 
 # Checks -------------------------------------------------------------------------------------------
@@ -229,11 +229,42 @@ def test_work_that_cannot_be_committed_is_a_question() -> None:
     assert "at odds with the branch" in story.question().text
 
 
-def test_no_change_is_for_the_judges_to_judge() -> None:
+def test_no_change_with_a_reason_is_judged_knowing_so() -> None:
+    """A developer that changed nothing and says why passes; its judges read in their orders that nothing changed."""
     story = Story().planned("a")
     story.commit = ""
-    story.finishes("a")
-    assert story.works_on() == {"accept"}
+    story.does("dev:a", unchanged="The function exists since last week.")
+    told = story.order_of("test:a").context
+    assert "Nothing was changed by dev:a" in told
+    assert "exists since last week" in told
+    story.approves("test:a")
+    assert "Nothing was changed by dev:a" in story.order_of("review:a").context
+    story.approves("review:a")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert "exists since last week" in story.state.why
+
+
+def test_no_change_without_a_reason_does_not_pass() -> None:
+    """Nobody calls a subtask done whose developer changed nothing: it is asked for the work, then a person is asked."""
+    story = Story().planned("a")
+    story.commit = ""
+    story.does("dev:a")
+    assert story.works_on() == {"dev:a"}
+    assert "nothing was changed" in story.order_of("dev:a").instructions
+    story.does("dev:a")
+    assert story.step("dev:a").state is StepState.BLOCKED
+    assert "nothing was changed" in story.question().text
+
+
+def test_a_reason_for_no_change_counts_only_without_one() -> None:
+    story = Story().planned("a")
+    story.does("dev:a", unchanged="Nothing to do.")
+    assert "Nothing was changed" not in story.order_of("test:a").context
+    story.approves("test:a")
+    story.approves("review:a")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
 
 
 def test_work_that_lies_uncommitted_on_its_box_is_not_nothing_and_goes_back_to_its_agent() -> None:
@@ -250,7 +281,8 @@ def test_work_that_lies_uncommitted_on_its_box_is_not_nothing_and_goes_back_to_i
 
 
 def test_an_agent_that_never_commits_on_its_box_is_asked_about() -> None:
-    story = Story(limits=Limits(rejections=3), cwd=Place("/repo", "me@box"), bring=Bring.BRANCH).planned("a")
+    asks = AfterRejections.ASK
+    story = Story(cwd=Place("/repo", "me@box"), bring=Bring.BRANCH, after_rejections=asks).planned("a")
     story.left = "me@box:/repo"
     for _ in range(3):
         assert story.state.open_questions == []
@@ -261,9 +293,27 @@ def test_an_agent_that_never_commits_on_its_box_is_asked_about() -> None:
 
 def test_in_the_users_own_tree_nothing_is_committed_or_merged() -> None:
     story = Story(workspace=WorkspaceKind.SHARED).planned("a")
-    story.works = False
     story.finishes("a")
     assert story.works_on() == {"accept"}
+    assert story.step("dev:a").elsewhere == "/project"
+    assert not any(isinstance(action, Commit | Merge) for action in story.last.actions)
+
+
+@pytest.mark.parametrize("changed", [True, None])
+def test_work_in_a_shared_tree_passes_if_it_may_exist(*, changed: bool | None) -> None:
+    story = Story(workspace=WorkspaceKind.SHARED).planned("a")
+    story.changed = changed
+    story.finishes("a")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    assert any("is not known" in notice for notice in story.state.notices) is (changed is None)
+
+
+def test_no_change_in_a_shared_tree_does_not_pass() -> None:
+    story = Story(workspace=WorkspaceKind.SHARED).planned("a")
+    story.changed = False
+    story.does("dev:a")
+    assert "nothing was changed" in story.order_of("dev:a").instructions
 
 
 def test_the_outcome_of_an_earlier_attempt_changes_nothing() -> None:

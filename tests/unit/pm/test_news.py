@@ -67,7 +67,7 @@ def test_a_question_is_told_with_its_options_and_by_no_other_rule():
     assert (news.rule, news.question, news.at) == (Rule.QUESTION, question.id, question.asked_at)
     assert news.title == "demo asks: q1"
     assert "There is no key." in news.text
-    assert "options: 1 retry, 2 replan, 3 set-aside, 4 abandon" in news.text
+    assert "options: 1 retry, 2 begin-anew, 3 replan, 4 set-aside, 5 abandon" in news.text
     assert "It is about 'Do a'" in news.text
 
 
@@ -130,6 +130,9 @@ def test_a_task_that_is_given_up_is_told_as_failed():
     story.answers("q1", "set-aside")
     story.finishes("b")
     unmet = tuple(replace(mark, met=False, reason="it is not") for mark in MET)
+    for _ in range(story.limits.replans):
+        story.does("accept", verdict=Verdict.APPROVED, criteria=unmet)
+        story.does("plan", subtasks=())
     story.does("accept", verdict=Verdict.APPROVED, criteria=unmet)
     assert story.news[-1].title == "demo asks: q2"
     assert "All tests pass (it is not)" in story.news[-1].text

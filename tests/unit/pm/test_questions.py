@@ -176,7 +176,7 @@ def test_planning_anew_is_bounded() -> None:
     story.does("plan", subtasks=plan_of("a2"))
     story.does("dev:a2")
     story.rejects("test:a2")
-    assert story.question().options == ("retry", "set-aside", "abandon")
+    assert story.question().options == ("retry", "begin-anew", "set-aside", "abandon")
     assert story.step("plan").tally.replans == 1
 
 
@@ -190,7 +190,8 @@ def test_a_person_may_have_it_planned_anew() -> None:
 
 def test_what_a_person_wants_planned_anew_is_not_counted_and_a_default_is() -> None:
     limits = Limits(rejections=1, replans=1, runs_at_once=4)
-    story = Story(limits=limits, unanswered=Unanswered("replan", 3600.0)).planned("a", "b")
+    policy = Unanswered("replan", 3600.0)
+    story = Story(limits=limits, after_rejections=AfterRejections.ASK, unanswered=policy).planned("a", "b")
     for subtask in ("a", "b"):
         story.does(f"dev:{subtask}")
         story.rejects(f"test:{subtask}")
@@ -201,7 +202,7 @@ def test_what_a_person_wants_planned_anew_is_not_counted_and_a_default_is() -> N
     assert {story.step(f"dev:{each}").state for each in ("a", "b")} == {StepState.SET_ASIDE}
     story.does("dev:a2")
     story.rejects("test:a2")
-    assert story.question().options == ("retry", "set-aside", "abandon")
+    assert story.question().options == ("retry", "begin-anew", "set-aside", "abandon")
 
     other = rejected_for_good()
     other.answers(other.question().id, "replan")

@@ -118,6 +118,7 @@ def test_a_run_that_ends_well_but_silent_is_asked_for_its_handoff_once() -> None
     assert story.step("explore").keep_tree
     story.ends("explore", Exit(code=0))
     assert story.step("explore").state is StepState.FAILED
+    assert "ended without a handoff" in story.question().text
 
 
 def test_a_launch_that_fails_for_now_is_tried_again() -> None:

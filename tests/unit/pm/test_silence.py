@@ -150,7 +150,7 @@ def test_work_without_a_handoff_is_asked_for_and_not_done_twice() -> None:
     story.ends(run=run, how=Exit(signal=15))
     assert story.step("explore").tally.asks == 1
     assert story.step("explore").keep_tree
-    assert "need not be done twice" in story.order_of("explore").instructions
+    assert "stays done" in story.order_of("explore").instructions
 
 
 def test_a_dialog_becomes_one_question_and_nothing_is_typed() -> None:

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,10 +14,13 @@ from orchestrator.scribe.progress import (
     Activity,
     AgentUsage,
     Artifact,
+    Check,
+    Commit,
     Milestone,
     OnDisk,
     OpenQuestion,
     PMView,
+    Trouble,
     render_progress,
     shown,
     without_times,
@@ -36,8 +40,7 @@ FULL = PMView(
     ),
     blockers=("Write the parser: no access to the device",),
     questions=(OpenQuestion("Which device shall be used?", "task answer dds q1 …", ("A", "B")),),
-    passed=3,
-    steps=8,
+    steps="3 of 8 steps passed",
     runs=2,
 )
 DISK = OnDisk(
@@ -105,37 +108,91 @@ def test_a_task_of_which_nothing_is_known_is_told_too():
     assert text.endswith("## Artifacts Generated\nNone\n")
 
 
-def test_a_result_closes_it():
-    view = PMView(
-        "dds",
-        Phase.COMPLETE,
-        TaskState.COMPLETE,
-        criteria=(
-            CriterionMark("All tests pass", met=True, evidence=("artifacts/tests/log.txt", "a.md")),
-            CriterionMark("It is fast", met=True),
-            CriterionMark("It is small", met=False, reason="it grew"),
-            CriterionMark("It is neat", met=False),
+RESULT = (
+    ("Asked", "Fix the pool: no exhaustion under load"),
+    ("Outcome", "complete in part: 1 subtask set aside: Docs; 5 of 8 steps passed"),
+    ("Work", "branch `task/dds` at 3f2a91c0aa: 1 commit, 2 files changed, +3 -1"),
+    ("Not done", "Docs (rejected 3 times)"),
+    ("Cost", "2 h at work. Next: `git -C '/a b' merge task/dds`"),
+)
+
+
+def ended(**more: Any) -> str:
+    told: dict[str, Any] = {"outcome": RESULT, "looked_at": AT, "ended": True} | more
+    return render_progress(PMView("dds", Phase.BLOCKED, TaskState.PARTIAL, **told), OnDisk(), AT)
+
+
+def test_the_result_opens_it_in_five_lines():
+    opening = ended().split("\n\n")[1].split("\n")
+    assert opening == [
+        "## Result",
+        "- **Asked:** Fix the pool: no exhaustion under load",
+        "- **Outcome:** complete in part: 1 subtask set aside: Docs; 5 of 8 steps passed",
+        "- **Work:** branch `task/dds` at 3f2a91c0aa: 1 commit, 2 files changed, +3 -1",
+        "- **Not done:** Docs (rejected 3 times)",
+        "- **Cost:** 2 h at work. Next: `git -C '/a b' merge task/dds`",
+        "  (the branch as of 2025-11-27 23:30:00 UTC)",
+    ]
+
+
+def test_criteria_are_told_with_what_was_found():
+    marks = (
+        CriterionMark("All tests pass", met=True, evidence=("log.txt", "a.md"), details=("12 lines",)),
+        CriterionMark("It is fast", met=True),
+        CriterionMark("It is small", met=False, reason="it grew"),
+        CriterionMark("It is neat", met=False),
+    )
+    assert section(ended(criteria=marks), "Success Criteria") == [
+        "- [x] All tests pass (evidence: log.txt: 12 lines, a.md)",
+        "- [x] It is fast",
+        "- [ ] It is small (not met: it grew)",
+        "- [ ] It is neat (not met: no reason given)",
+    ]
+
+
+def test_commits_checks_and_trouble_have_their_sections():
+    text = ended(
+        commits=(Commit("3f2a91c0aa", "dds: grow the pool", AT),),
+        more_commits=2,
+        checks=(Check("before any change (baseline)", 1, ("1 failed",)),),
+        troubles=(
+            Trouble("dev:a", 2, ("Rejected by test:a: it leaks",), "exited 7", ("```", "# Oh"), "r-1"),
         ),
-        branch="task/dds",
-        merge="git merge task/dds",
     )
-    assert render_progress(view, OnDisk(), AT).endswith(
-        "\n"
-        "## Result\n"
-        "- [x] All tests pass (evidence: artifacts/tests/log.txt, a.md)\n"
-        "- [x] It is fast\n"
-        "- [ ] It is small (not met: it grew)\n"
-        "- [ ] It is neat (not met: no reason given)\n"
-        "- The work is on the branch `task/dds`\n"
-        "- To take it over: `git merge task/dds`\n"
-    )
+    assert section(text, "Commits") == [
+        "- 2 earlier ones, then:",
+        "- 3f2a91c0aa dds: grow the pool (2025-11-27 23:30:00 UTC)",
+    ]
+    assert section(text, "Tests") == [
+        "- before any change (baseline): exited 1",
+        "  ```",
+        "  1 failed",
+        "  ```",
+    ]
+    assert section(text, "Trouble") == [
+        "- dev:a: 2 attempts",
+        "  - Rejected by test:a: it leaks",
+        "  - its last run exited 7 (`task logs dds r-1`)",
+        "  ```",
+        "  ’’’",
+        "  # Oh",
+        "  ```",
+    ]
 
 
-def test_work_that_goes_on_is_not_offered_to_be_taken_over():
-    text = render_progress(
-        PMView("x", Phase.DEVELOPING, TaskState.RUNNING, branch="b", merge="git merge b"), OnDisk(), AT
-    )
-    assert text.endswith("## Result\n- The work so far is on the branch `b`\n")
+def section(text, title):
+    """Return the lines of one section."""
+    return text.split(f"\n## {title}\n")[1].split("\n\n## ")[0].rstrip("\n").split("\n")
+
+
+def test_what_came_earlier_is_still_told():
+    disk = OnDisk(earlier=(Activity("dev-20251127-093000.md", "dev COMPLETE: It parses."),))
+    assert section(render_progress(VIEW, disk, AT), "Recent Activity (since last check-in)") == [
+        "Nothing new.",
+        "",
+        "Before that, the newest first:",
+        "- dev-20251127-093000.md: dev COMPLETE: It parses.",
+    ]
 
 
 @pytest.mark.parametrize("state", TaskState)
@@ -202,17 +259,22 @@ def test_no_text_adds_a_heading_a_row_or_a_comment(label, blocker, path):
         blockers=(blocker,),
         questions=(OpenQuestion(label, blocker, (path,)),),
         criteria=(CriterionMark(label, met=True, evidence=(path,)),),
-        branch=path,
-        merge=blocker,
+        outcome=(("Asked", label), ("Outcome", f"{blocker}; `{path}`")),
+        commits=(Commit(path, label, AT),),
+        checks=(Check(label, 1, (blocker, path)),),
+        troubles=(Trouble(path, 2, (label,), blocker, (label, blocker), path),),
+        ended=True,
     )
-    disk = OnDisk((Activity(path),), 0, (Artifact(path, AT),), 0, (label,))
+    disk = OnDisk((Activity(path),), 0, (Activity(label),), (Artifact(path, AT),), 0, (label,))
     text = render_progress(view, disk, AT)
     lines = text.split("\n")
-    assert sum(line.startswith("#") for line in lines) == 6
+    assert sum(line.startswith("#") for line in lines) == 10
+    assert sum(line.lstrip().startswith("```") for line in lines) % 2 == 0
     rows = [line for line in lines if line.startswith("|")]
     assert len(rows) == 3
     assert rows[2].replace("\\\\", "").replace("\\|", "").count("|") == 5
-    assert not any(line.lstrip().startswith("<") for line in lines)
+    outside = text.split("```")[::2]  # in a block of code nothing acts
+    assert not any(line.lstrip().startswith("<") for part in outside for line in part.split("\n"))
     assert "\x1b" not in text
     assert text.encode()
 

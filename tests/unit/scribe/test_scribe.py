@@ -1,4 +1,5 @@
 import errno
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,15 @@ def section(text: str, title: str) -> list[str]:
 
 
 def recent(world: World) -> list[str]:
-    return section(world.progress, "Recent Activity")
+    """Return what came since the last check-in."""
+    lines = section(world.progress, "Recent Activity")
+    return lines[: lines.index("")] if "" in lines else lines
+
+
+def earlier(world: World) -> list[str]:
+    """Return what came before the last check-in, as far as it is still shown."""
+    lines = section(world.progress, "Recent Activity")
+    return lines[lines.index("") + 2 :] if "" in lines else []
 
 
 # What is found -----------------------------------------------------------------------------------
@@ -108,6 +117,17 @@ def test_only_what_came_since_the_last_check_in_is_recent(world, scribe):
     assert recent(world) == [f"- {NEW}: dev COMPLETE: It parses."]
     scribe.rescan(view(world.time + 1), world.time)
     assert recent(world) == ["Nothing new."]
+
+
+def test_a_check_in_takes_nothing_out_of_the_story(world, scribe):
+    """What came earlier is still shown: some of it while the task runs, all that is remembered once it has ended."""
+    for number in range(30):
+        world.land(f"handoffs/dev-20251127-09{number:02}00.md", report(f"Part {number} is done."))
+    scribe.rescan(view(world.time + 1), world.time)
+    assert recent(world) == ["Nothing new."]
+    assert len(earlier(world)) == 10
+    scribe.update(replace(view(world.time + 1), ended=True), world.time)
+    assert len(earlier(world)) == 30
 
 
 def test_a_file_with_an_old_time_that_comes_late_is_recent_all_the_same(world, scribe):

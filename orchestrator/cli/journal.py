@@ -1,0 +1,64 @@
+"""The journal of a task as a reader sees it: its lines, the newest first, and the runs that they tell of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator import places
+from orchestrator.daemon.segments import segments, unpacked
+
+
+@dataclass(frozen=True, slots=True)
+class RunSeen:
+    """A run as it was opened. `check` says that it was a command of the daemon, and no agent."""
+
+    id: str
+    step: str
+    attempt: int
+    agent: str
+    instance: str
+    check: bool
+
+
+def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
+    """Yield the lines of all segments that hold `token`, backwards.
+
+    What does not read is passed over: it is for the daemon to judge.
+    """
+    names = segments(path.name for path in journal.iterdir()) if journal.is_dir() else []
+    for name in reversed(names):
+        for raw in reversed(_lines(journal, name)):
+            try:
+                line = json.loads(raw) if raw and token in raw else None
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(line, dict) and "fact" in line:
+                yield line
+
+
+def runs(journal: Path) -> Iterator[RunSeen]:
+    """Yield the runs of a task, the newest first."""
+    for line in newest_first(journal, b'"run_opened"'):
+        for change in reversed(line["changes"]):
+            run = change.get("run")
+            if change.get("kind") == "run_opened" and isinstance(run, dict):
+                yield RunSeen(
+                    id=str(run.get("id")),
+                    step=str(run.get("step")),
+                    attempt=int(run.get("attempt") or 1),
+                    agent=str(run.get("agent")),
+                    instance=str(run.get("instance")),
+                    check=run.get("purpose") == "check",
+                )
+
+
+def _lines(journal: Path, name: str) -> list[bytes]:
+    for each in (name, f"{name}.gz"):  # the daemon may compress it just now
+        with suppress(FileNotFoundError, ValueError):
+            return unpacked(each, places.own_bytes(str(journal / each))).split(b"\n")
+    return []

@@ -1,0 +1,38 @@
+"""Evidence: what a report points at to show that a success criterion is met (H10, law 6: a claim is not evidence)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class EvidenceKind(StrEnum):
+    """What a reference points at, and so where it is looked for."""
+
+    TASK_FILE = "task_file"  # a file in `artifacts/` or `handoffs/` of the task's folder
+    FILE = "file"  # a file on the task's branch, or in the user's own tree where the task works there
+    COMMIT = "commit"  # a commit on the task's branch
+    CHECK = "check"  # a command that the daemon ran, by its step or its run
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One thing that a report points at.
+
+    `text` is the reference as the report writes it, `target` the path, commit hash or check that it names. `line` is
+    the last line that it names of a file, 0 where it names none.
+    """
+
+    text: str
+    kind: EvidenceKind
+    target: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What became of looking a reference up: `exists`, and in words what was found or why nothing was."""
+
+    reference: str
+    exists: bool
+    detail: str = ""

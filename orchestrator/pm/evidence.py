@@ -1,0 +1,163 @@
+"""The gate CRITERIA: each success criterion is marked met, with evidence that exists (H10, U11).
+
+::
+
+    report ─▶ every criterion marked? ─▶ what its evidence points at is looked up ─▶ each met one has some that exists?
+                     │ no                    (checks here, files and commits at the edge)         │ no
+                     └──────────────▶ the report is written again ◀───────────────────────────────┘
+                                                                        an unmet one ─▶ planned anew, or a question
+
+What a reviewer writes is a claim. Marks count once their evidence was looked up, and not before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.evidence import references
+from orchestrator.model.actions import ResolveEvidence
+from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
+from orchestrator.model.handoff import CriterionMark, Report
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Purpose
+from orchestrator.pm.asking import ABANDON, ACCEPT, ANEW, RETRY
+from orchestrator.pm.changes import CriteriaMarked
+from orchestrator.pm.passing import awaited, begin_checking, go_through
+from orchestrator.pm.setbacks import ask_again, block, plan_more
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from orchestrator.model.facts import EvidenceResolved
+    from orchestrator.pm.draft import Draft
+    from orchestrator.pm.state import PMState
+
+NAMED: Final = 10
+FORM: Final = (
+    "Name files on the task's branch (`path` or `path:line`), files in `artifacts/`, commits, or checks that the PM "
+    "ran (`check test:ID`)"
+)
+_UNMET: Final = (RETRY, ANEW, ACCEPT, ABANDON)
+
+
+def mark_criteria(draft: Draft, step: str, report: Report) -> None:
+    """Take a report's marks, and have what they give as evidence looked up."""
+    marked = {_plain(mark.text): mark for mark in report.criteria or ()}
+    wanted = draft.state.brief.criteria
+    unmarked = [criterion for criterion in wanted if _plain(criterion) not in marked]
+    if unmarked:
+        ask_again(draft, step, f"these success criteria are not marked: {'; '.join(unmarked[:NAMED])}")
+        return
+    marks = tuple(replace(marked[_plain(criterion)], text=criterion) for criterion in wanted)
+    bare = [mark.text for mark in marks if mark.met and not mark.evidence]
+    if bare:
+        named = "; ".join(bare[:NAMED])
+        ask_again(draft, step, f"these criteria are marked met without `(evidence: …)`: {named}. {FORM}")
+        return
+    pointed = {each: None for mark in marks for each in _pointed_at(draft.state, mark)}
+    elsewhere = tuple(each for each in pointed if each.kind is not EvidenceKind.CHECK)
+    if not elsewhere:
+        _judge(draft, step, marks, {})
+        return
+    begin_checking(draft, step, "its evidence is being looked up")
+    attempt = draft.step(step).attempt
+    draft.act(ResolveEvidence(draft.new_id("a"), step, attempt, marks, elsewhere))
+
+
+def evidence_resolved(draft: Draft, fact: EvidenceResolved) -> None:
+    """What the evidence of a step's marks points at was looked up."""
+    found = [
+        action
+        for action in draft.state.outbox.values()
+        if isinstance(action, ResolveEvidence) and (action.step, action.attempt) == (fact.step, fact.attempt)
+    ]
+    draft.close_actions(ResolveEvidence, step=fact.step, attempt=fact.attempt)
+    if not (found and awaited(draft, fact.step, fact.attempt)):
+        return
+    if fact.reason:
+        block(draft, fact.step, f"the evidence of {fact.step} could not be looked up: {fact.reason}")
+        return
+    _judge(draft, fact.step, found[-1].marks, {each.reference: each for each in fact.found})
+
+
+def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]:
+    """Return a mark for each criterion; the unmet ones are met by the user's own word, which is the evidence."""
+    known = {mark.text: mark for mark in state.criteria if mark.met}
+    word = (f"accepted by the user in answer to {question}",)
+    return tuple(
+        known.get(criterion) or CriterionMark(criterion, met=True, evidence=word)
+        for criterion in state.brief.criteria
+    )
+
+
+def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mapping[str, Resolution]) -> None:
+    """Pass the review if every criterion is met with evidence that exists; else it is written again, or not met."""
+    state, judged, faults = draft.state, list[CriterionMark](), list[str]()
+    for mark in marks:
+        if not mark.met:
+            judged.append(mark)
+            continue
+        held, missing = _weighed(state, mark, found)
+        if missing or not held:
+            why = "; ".join(missing[:NAMED]) or "nothing that can be looked up is named"
+            faults.append(f"'{mark.text}': {why}")
+        evidence = tuple(each.reference for each in held)
+        details = tuple(each.detail for each in held)
+        judged.append(replace(mark, evidence=evidence, details=details))
+    if faults:
+        named = "; ".join(faults[:NAMED])
+        ask_again(draft, step, f"the evidence does not hold for {named}. {FORM}")
+        return
+    draft.change(CriteriaMarked(tuple(judged)))
+    unmet = [mark for mark in judged if not mark.met]
+    if not unmet:
+        go_through(draft, step)
+        return
+    named = "; ".join(f"{mark.text} ({mark.reason or 'no reason given'})" for mark in unmet[:NAMED])
+    if not plan_more(draft, f"these success criteria are not met: {named}"):
+        text = f"not every success criterion is met: {named}"
+        block(draft, step, text, _UNMET, QuestionKind.CRITERIA)
+
+
+def _weighed(
+    state: PMState, mark: CriterionMark, found: Mapping[str, Resolution]
+) -> tuple[list[Resolution], list[str]]:
+    """Return what of a mark's evidence exists, and each claim in it that is false."""
+    held, missing = dict[str, Resolution](), list[str]()
+    for item in mark.evidence:
+        named, whole = references(item, _checks(state))
+        for each in named:
+            looked = _of_check(state, each) if each.kind is EvidenceKind.CHECK else found.get(each.text)
+            if looked is not None and looked.exists:
+                held.setdefault(each.text, looked)
+            elif whole:
+                missing.append(f"`{each.text}` {looked.detail if looked else 'was not looked up'}")
+    return list(held.values()), missing
+
+
+def _pointed_at(state: PMState, mark: CriterionMark) -> Iterator[Reference]:
+    for item in mark.evidence if mark.met else ():
+        yield from references(item, _checks(state))[0]
+
+
+def _checks(state: PMState) -> frozenset[str]:
+    """Return the steps whose check was run."""
+    return frozenset(step.id for step in state.steps.values() if step.check_exit is not None)
+
+
+def _of_check(state: PMState, reference: Reference) -> Resolution:
+    """Return what a check came to, by the step or the run that it is named by."""
+    name = reference.target
+    if (step := state.steps.get(name)) is not None and step.check_exit is not None:
+        return Resolution(reference.text, not step.check_exit, f"exited {step.check_exit}")
+    run = state.runs.get(name)
+    if run is None:
+        return Resolution(reference.text, exists=False, detail="is no check of this task")
+    if run.purpose is not Purpose.CHECK or run.exit is None:
+        return Resolution(reference.text, exists=False, detail="is a run of an agent and no check")
+    return Resolution(reference.text, run.exit.clean, str(run.exit))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split()).rstrip(".")

@@ -1,0 +1,72 @@
+"""Looking things up in the user's repository: files and commits of a branch, and what a branch has gained."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from orchestrator.ports.workspaces import BranchSurvey, CommitSeen, FileSeen
+from orchestrator.workspaces.repository import Repository
+
+COMMITS_LISTED: Final = 200
+"""How many commits of a branch are listed; all of them are counted."""
+
+_SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
+_CHANGED: Final = re.compile(r"(\d+) file|(\d+) insertion|(\d+) deletion")
+
+
+def file_on(repository: Repository, tip: str, path: str) -> FileSeen | None:
+    """Return what a commit has at a path of the project; None if there is nothing, or the path leads elsewhere."""
+    plain = PurePosixPath(path)
+    if plain.is_absolute() or ".." in plain.parts or not plain.parts:
+        return None
+    name = f"{tip}:{repository.prefix}{plain}"
+    kind = repository.git.run("cat-file", "-t", name, allowed=(0, 1, 128))[1].decode().strip()
+    if kind == "tree":
+        return FileSeen(is_folder=True, lines=0)
+    if kind != "blob":
+        return None
+    data = repository.git.run("cat-file", "blob", name)[1]
+    return FileSeen(is_folder=False, lines=data.count(b"\n") + (not data.endswith(b"\n") and bool(data)))
+
+
+def commit_on(repository: Repository, tip: str, name: str) -> str:
+    """Return the full hash of a commit of a branch, by a full or shortened one; empty if the branch has no such."""
+    if not _SHORT.fullmatch(name):
+        return ""
+    commit = repository.git.run(
+        "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", allowed=(0, 1, 128)
+    )[1].decode()
+    commit = commit.strip()
+    return commit if commit and repository.is_ancestor(commit, tip) else ""
+
+
+def survey(repository: Repository, project: Path, branch: str, base: str) -> BranchSurvey | None:
+    """Return what a branch has that its base has not; None if there is no such branch."""
+    tip = repository.commit_of(f"refs/heads/{branch}")
+    if not tip:
+        return None
+    git = repository.git
+    count = int(git.ask("rev-list", "--count", f"{base}..{tip}"))
+    listed = git.ask(
+        "log", f"--max-count={COMMITS_LISTED}", "--reverse", "--format=%H%x00%ct%x00%s", f"{base}..{tip}"
+    )
+    commits = tuple(
+        CommitSeen(commit, subject, float(at))
+        for commit, at, subject in (line.split("\0", 2) for line in listed.splitlines())
+    )
+    files, added, removed = _changed(
+        git.ask("diff", "--shortstat", "--no-ext-diff", "--no-textconv", base, tip)
+    )
+    head = repository.head(project)
+    return BranchSurvey(tip, count, commits, files, added, removed, merged=repository.is_ancestor(tip, head))
+
+
+def _changed(said: str) -> tuple[int, int, int]:
+    """Return files, insertions and deletions of `git diff --shortstat`."""
+    found = [0, 0, 0]
+    for groups in _CHANGED.findall(said):
+        for place, number in enumerate(groups):
+            found[place] = int(number) if number else found[place]
+    return found[0], found[1], found[2]

@@ -1,0 +1,107 @@
+"""What is said of a task in five lines holds, whatever became of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.daemon.outcome import BranchLook, outcome_of
+from orchestrator.model import facts as f
+from orchestrator.model.agents import Role
+from orchestrator.model.limits import Limits
+from orchestrator.model.run import Exit
+from orchestrator.model.task import AfterRejections, AgentWish, Place, WorkspaceKind
+from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
+from tests.unit.pm.story import MET, Story
+
+SEEN = BranchSurvey("c" * 40, 1, (CommitSeen("c" * 40, "demo: Do a", 1.0),), 2, 3, 1, merged=False)
+LOOK = BranchLook(1.0, SEEN)
+EMPTY = BranchLook(1.0, replace(SEEN, count=0, commits=(), files=0, added=0, removed=0, merged=True))
+
+
+def finished(**config: object) -> Story:
+    story = Story(**config).planned("a")  # type: ignore[arg-type]
+    story.finishes("a")
+    story.does("accept", criteria=MET)
+    return story
+
+
+def test_a_complete_task() -> None:
+    told = outcome_of(finished().state, LOOK)
+    assert told.asked == "Title: Make it so"
+    assert told.outcome == "complete; 6 of 6 steps passed, 2 of 2 success criteria met"
+    assert "branch `task/demo` at cccccccccc: 1 commit, 2 files changed, +3 -1" in told.work
+    assert "the PM has run no check" in told.work
+    assert told.not_done == "nothing"
+    assert "git -C /project merge task/demo" in told.next
+
+
+def test_a_partial_task_says_what_is_missing() -> None:
+    limits = Limits(rejections=1)
+    story = Story(limits=limits, after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
+    story.does("dev:a")
+    story.rejects("test:a", "it leaks")
+    story.finishes("b")
+    story.does("accept", criteria=MET)
+    told = outcome_of(story.state, LOOK)
+    assert told.outcome.startswith(
+        "complete in part: 1 subtask set aside: Do a; 6 of 9 steps passed, 3 set aside"
+    )
+    assert "Do a (rejected 1 times, last: it leaks)" in told.not_done
+    assert "task start demo" in told.next
+
+
+def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
+    """A task whose developer works on a box without `bring:` has no commit here, and no line says that it has."""
+    story = finished(cwd=Place("/srv/shop", "me@box"))
+    told = outcome_of(story.state, EMPTY)
+    assert "it lies in /project, and no commit of it is here" in told.work
+    assert "nothing is on the branch `task/demo`" in told.work
+    assert "merge" not in told.next.replace("merged", "")
+
+
+def test_a_branch_that_is_gone_or_cannot_be_looked_at_is_said_to_be() -> None:
+    state = finished().state
+    assert "there is no branch `task/demo`" in outcome_of(state, BranchLook(1.0)).work
+    assert "could not be looked at: git hangs" in outcome_of(state, BranchLook(1.0, fault="git hangs")).work
+    assert "was not looked at yet" in outcome_of(state, None).work
+
+
+def test_what_is_merged_already_is_said_to_be() -> None:
+    told = outcome_of(finished().state, BranchLook(1.0, replace(SEEN, merged=True)))
+    assert "all of it in your tree's HEAD" in told.work
+    assert told.next == "it is merged already"
+
+
+def test_checks_are_told_before_and_after() -> None:
+    story = Story(checks=("test",), agents={"test": AgentWish(check=("make", "test"))})
+    story.starts()
+    before = story.comes_alive("baseline")
+    story.feed(f.RunGone(story.at, "n", before.id, Exit(code=1), ("1 failed, 3 passed",)))
+    story.does("explore")
+    story.does("plan", subtasks=())
+    assert (
+        "check before: exited 1 (1 failed, 3 passed), check after: none was run yet"
+        in outcome_of(story.state, EMPTY).work
+    )
+
+
+def test_a_check_of_older_work_is_no_check_of_what_lies_there() -> None:
+    story = Story(checks=("test",)).planned("a")
+    story.does("dev:a")
+    story.ends(run=story.comes_alive("test:a"))
+    story.approves("test:a")
+    story.approves("review:a")
+    assert "on c1 and not on what came after it" in outcome_of(story.state, LOOK).work
+
+
+def test_a_shared_tree_is_named() -> None:
+    told = outcome_of(finished(workspace=WorkspaceKind.SHARED).state, None)
+    assert "it lies in /project, and no commit of it is here" in told.work
+
+
+def test_a_question_says_what_to_type() -> None:
+    story = Story(limits=Limits(crashes=0), agents={Role.DEV.value: AgentWish()})
+    story.starts()
+    story.comes_alive("explore")
+    story.ends("explore", Exit(code=1))
+    assert outcome_of(story.state, None).next == "`task answer demo q1 retry`"

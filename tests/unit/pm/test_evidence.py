@@ -1,0 +1,153 @@
+"""Success criteria are met by evidence that exists, and by nothing that is only said (H10, U11)."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.model import facts as f
+from orchestrator.model.actions import ResolveEvidence
+from orchestrator.model.evidence import EvidenceKind, Resolution
+from orchestrator.model.handoff import CriterionMark
+from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Exit, Purpose
+from orchestrator.model.task import AfterRejections, TaskState
+from tests.unit.pm.story import CRITERIA, MET, Story
+
+
+def at_accept(**config: object) -> Story:
+    """A story of one subtask whose check passed, and of which only the last review is left."""
+    story = Story(checks=("test",), **config).planned("a")  # type: ignore[arg-type]
+    story.does("dev:a")
+    check = story.comes_alive("test:a")
+    story.ends(run=check)
+    story.approves("test:a")
+    story.approves("review:a")
+    return story
+
+
+def marks(*evidence: str) -> tuple[CriterionMark, ...]:
+    return tuple(CriterionMark(text, met=True, evidence=evidence) for text in CRITERIA)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "kind"),
+    [
+        ("shop/greet.py", EvidenceKind.FILE),
+        ("shop/greet.py:12", EvidenceKind.FILE),
+        ("artifacts/reviews/seen.md", EvidenceKind.TASK_FILE),
+        ("3f2a91c", EvidenceKind.COMMIT),
+    ],
+)
+def test_evidence_is_looked_up_before_it_counts(evidence: str, kind: EvidenceKind) -> None:
+    story = at_accept()
+    story.works = False
+    story.comes_alive("accept")
+    decision = story.reports("accept", criteria=marks(evidence))
+    (action,) = (each for each in decision.actions if isinstance(each, ResolveEvidence))
+    assert [(each.kind, each.text) for each in action.references] == [(kind, evidence)]
+    assert not story.state.criteria
+    assert story.step("accept").state is StepState.CHECKING
+    found = (Resolution(evidence, exists=True, detail="12 lines"),)
+    story.feed(f.EvidenceResolved(story.at, "n", "accept", 1, found))
+    assert [mark.evidence for mark in story.state.criteria] == [(evidence,), (evidence,)]
+    assert story.state.criteria[0].details == ("12 lines",)
+    assert story.step("accept").state is StepState.PASSED
+
+
+@pytest.mark.parametrize("claim", ["shop/greet.py", "artifacts/reviews/never.md", "deadbeef", "/etc/passwd"])
+def test_what_does_not_exist_is_no_evidence(claim: str) -> None:
+    """Whatever its name begins with: the report is written again, and then a person is asked."""
+    story = at_accept()
+    story.nowhere = {claim}
+    story.does("accept", criteria=marks(claim))
+    assert claim in story.order_of("accept").instructions
+    story.does("accept", criteria=marks(claim))
+    assert story.task() is TaskState.WAITING
+    assert claim in story.question().text
+    assert story.state.criteria == ()
+
+
+def test_a_false_claim_beside_a_true_one_is_not_passed_over() -> None:
+    story = at_accept()
+    story.nowhere = {"shop/greet.py"}
+    story.does("accept", criteria=marks("artifacts/reviews/seen.md", "shop/greet.py"))
+    assert "shop/greet.py" in story.order_of("accept").instructions
+
+
+def test_a_remark_beside_evidence_costs_nothing() -> None:
+    story = at_accept()
+    story.does("accept", criteria=marks("artifacts/reviews/seen.md", "12 passed in 3 s"))
+    assert story.task() is TaskState.COMPLETE
+    assert story.state.criteria[0].evidence == ("artifacts/reviews/seen.md",)
+
+
+def test_words_alone_are_no_evidence() -> None:
+    story = at_accept()
+    story.does("accept", criteria=marks("trust me"))
+    assert "nothing that can be looked up" in story.order_of("accept").instructions
+
+
+def test_a_check_that_passed_is_evidence() -> None:
+    story = at_accept()
+    story.does("accept", criteria=marks("check test:a"))
+    assert story.task() is TaskState.COMPLETE
+    assert story.state.criteria[0].details == ("exited 0",)
+
+
+def test_a_run_that_was_no_check_is_no_evidence() -> None:
+    story = at_accept()
+    work = story.state.runs.last_at_work_on("dev:a")
+    assert work is not None
+    story.does("accept", criteria=marks(work.id))
+    assert "no check" in story.order_of("accept").instructions
+
+
+def test_a_failing_check_is_no_evidence() -> None:
+    """A check that is recorded and not judged may fail: a criterion cannot rest on it."""
+    story = Story(checks=("explore",))
+    story.starts()
+    check = story.comes_alive("explore")
+    assert check.purpose is Purpose.CHECK
+    story.ends(run=check, how=Exit(code=1))
+    story.does("explore")
+    story.does("plan", subtasks=())
+    story.does("accept", criteria=marks("check explore"))
+    assert "exited 1" in story.order_of("accept").instructions
+
+
+def test_evidence_that_cannot_be_looked_up_is_asked_about() -> None:
+    story = at_accept()
+    story.works = False
+    story.comes_alive("accept")
+    story.reports("accept", criteria=MET)
+    story.feed(f.EvidenceResolved(story.at, "n", "accept", 1, reason="git hangs"))
+    assert "git hangs" in story.question().text
+    assert story.state.criteria == ()
+
+
+def test_late_resolutions_change_nothing() -> None:
+    story = at_accept()
+    state = story.state
+    story.feed(f.EvidenceResolved(story.at, "n", "accept", 1, (Resolution("x.py", exists=True),)))
+    assert story.state == state
+
+
+def test_unmet_criteria_are_planned_for_within_the_bound() -> None:
+    """What is missing when all is done is planned, as an engineer would; a person is asked when that does not help."""
+    story = at_accept()
+    unmet = (MET[0], CriterionMark(CRITERIA[1], met=False, reason="no README"))
+    story.does("accept", criteria=unmet)
+    assert "no README" in story.order_of("plan").instructions
+    story.does("plan", subtasks=())
+    story.does("accept", criteria=unmet)
+    story.does("plan", subtasks=())
+    story.does("accept", criteria=unmet)
+    assert story.question().kind is QuestionKind.CRITERIA
+    assert story.step("plan").tally.replans == story.limits.replans
+
+
+def test_unmet_criteria_are_asked_about_where_task_md_says_so() -> None:
+    story = at_accept(after_rejections=AfterRejections.ASK)
+    story.does("accept", criteria=(MET[0], CriterionMark(CRITERIA[1], met=False, reason="no README")))
+    assert "no README" in story.question().text

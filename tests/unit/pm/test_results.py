@@ -1,0 +1,92 @@
+"""What a task ends as, and the counts that every page shows (U11)."""
+
+from __future__ import annotations
+
+from orchestrator.model.handoff import ReportStatus, Subtask
+from orchestrator.model.limits import Limits
+from orchestrator.model.run import Exit
+from orchestrator.model.task import AfterRejections, Phase, TaskState
+from orchestrator.pm.results import counts, not_done
+from tests.unit.pm.story import MET, Story, plan_of
+
+
+def test_complete_means_every_step_passed() -> None:
+    story = Story().planned("a")
+    story.finishes("a")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    assert story.phase() is Phase.COMPLETE
+    told = counts(story.state)
+    assert (told.passed, told.set_aside, told.open, told.total) == (6, 0, 0, 6)
+    assert (told.met, told.criteria) == (2, 2)
+
+
+def test_a_subtask_set_aside_makes_it_partial() -> None:
+    """The reviewer ticked every box; what was set aside is not done all the same, and is named."""
+    story = Story(limits=Limits(rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.finishes("b")
+    assert "Given up: Do a" in story.order_of("accept").context
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert story.phase() is Phase.BLOCKED
+    assert "1 subtask set aside: Do a" in story.state.why
+    told = counts(story.state)
+    assert (told.passed, told.set_aside, told.open, told.total) == (6, 3, 0, 9)
+    assert [title for title, _ in not_done(story.state)] == ["Do a"]
+
+
+def test_what_depends_on_a_set_aside_subtask_is_not_done() -> None:
+    story = Story(limits=Limits(rejections=1), after_rejections=AfterRejections.SET_ASIDE)
+    story.planned("a", Subtask("b", "Do b", needs=("a",)))
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.does("accept", criteria=MET)
+    assert "2 subtasks set aside: Do a; Do b" in story.state.why
+
+
+def test_a_subtask_that_was_planned_anew_is_not_missing() -> None:
+    """Its goal is reached another way: it counts neither as done nor as set aside."""
+    story = Story(limits=Limits(rejections=1)).planned("a", Subtask("b", "Do b", needs=("a",)))
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.does("plan", subtasks=plan_of("a2"))
+    story.finishes("a2")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    told = counts(story.state)
+    assert (told.passed, told.set_aside, told.total) == (6, 0, 6)
+
+
+def test_nothing_delivered_is_failed() -> None:
+    story = Story(limits=Limits(blocks=0)).planned("a")
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
+    story.answers("q1", "set-aside")
+    story.comes_alive("accept")
+    story.ends("accept", Exit(code=1))
+    for _ in range(story.limits.crashes):
+        story.passes(600)
+        story.ends("accept", Exit(code=1))
+    story.answers("q2", "set-aside")
+    assert story.task() is TaskState.FAILED
+    assert "2 of 2 success criteria not met" in story.state.why
+
+
+def test_a_partial_task_goes_on_when_it_is_started() -> None:
+    story = Story(limits=Limits(rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.finishes("b")
+    story.does("accept", criteria=MET)
+    story.starts()
+    assert story.task() is TaskState.RUNNING
+    assert story.works_on() == {"dev:a"}
+
+
+def test_a_plan_without_work_is_no_complete_task() -> None:
+    """Nothing was changed, though every box is ticked: that is said, and the task is not called complete."""
+    story = Story().planned()
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert story.state.why == "nothing was changed"
