@@ -31,7 +31,8 @@ class Wish:
 
     `paths` are absolute, links followed; `inside` says that each lies in a folder that the run was granted. `command`
     is the shell text of a RUN, or the address of a FETCH; `cwd` is where a RUN would begin. `held`: the program itself
-    holds what the rules leave open, by a sandbox of its own or as it asks again about what it does not let pass.
+    holds what the rules leave open: by a sandbox of its own, or with `again` as it asks once more about what it does
+    not let pass.
     """
 
     tool: str
@@ -41,6 +42,7 @@ class Wish:
     inside: bool = False
     cwd: str = ""
     held: bool = False
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

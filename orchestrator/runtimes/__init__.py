@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, Reply
+from orchestrator.model.permission import Act
 from orchestrator.model.usage import Read
 from orchestrator.ports.host import RELAY
 
@@ -75,6 +76,11 @@ class Runtime(Protocol):
     @property
     def receipts(self) -> bool:
         """Whether it tells when it has taken its order, and when its turn is over."""
+        ...
+
+    @property
+    def unruled(self) -> frozenset[Act]:
+        """What it does without asking leave, so that a rule that denies it would not hold."""
         ...
 
     @property

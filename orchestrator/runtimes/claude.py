@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import join
 from typing import Any, Final
 
 from orchestrator.formats.told import listed, text_of
@@ -21,7 +23,7 @@ from orchestrator.model.event import Event, EventKind, Failure, Reply
 from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
-from orchestrator.runtimes.hooks import FOREVER, hook_answer, hook_event
+from orchestrator.runtimes.hooks import DENIAL_GATE, DENIALS, FOREVER, hook_answer, hook_event
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 SETTINGS: Final = "claude-settings.json"
@@ -55,6 +57,8 @@ _ACTS: Final = {
     "AskUserQuestion": Act.ASK,
     "ExitPlanMode": Act.ASK,
 }
+_UNASKED: Final = "Bash|Glob|Grep|LS|Read"
+"""Tools of which it lets some calls pass unasked: what reads, in its workspace."""
 _SAID: Final = (b'"type":"user"', b'"type":"assistant"')
 """Of what begins so in a text the quotation marks are escaped."""
 _PATHS: Final = ("file_path", "notebook_path", "path")
@@ -65,6 +69,7 @@ class Claude:
 
     name: Final = "claude"
     receipts: Final = True
+    unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = (
         KEY,
         "ANTHROPIC_*",
@@ -99,7 +104,7 @@ class Claude:
         if key := spawn.environ.get(KEY):
             environment |= {KEY: "", KEPT_KEY: key}
             wanted["apiKeyHelper"] = f"printenv {KEPT_KEY}"
-        laid = {SETTINGS: json.dumps(wanted, indent=1).encode()}
+        laid = {SETTINGS: json.dumps(wanted, indent=1).encode(), DENIALS: DENIAL_GATE}
         return Launching((*argv, spawn.prompt), environment, laid)
 
     def _hooks(self, spawn: Spawn) -> dict[str, Any]:
@@ -107,7 +112,10 @@ class Claude:
             command = {"type": "command", "command": spawn.relay(waits=waits)}
             return [{"hooks": [command | {"timeout": FOREVER} if waits else command]}]
 
-        return {name: hook(waits=False) for name in _TOLD} | {name: hook(waits=True) for name in _ASKED}
+        gate = {"type": "command", "command": join(["sh", str(spawn.folder / DENIALS)]), "timeout": FOREVER}
+        ahead = {"PreToolUse": [{"matcher": _UNASKED, "hooks": [gate]}]}
+        told = {name: hook(waits=False) for name in _TOLD}
+        return told | {name: hook(waits=True) for name in _ASKED} | ahead
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means."""
@@ -119,6 +127,8 @@ class Claude:
                 return event(EventKind.TAKEN, text=text_of(told, "prompt"))
             case "PermissionRequest":
                 return event(EventKind.ASKED, wish=_wish(told))
+            case "PreToolUse":
+                return event(EventKind.ASKED, wish=replace(_wish(told), held=True, again=True))
             case "Notification" if text_of(told, "notification_type") == "permission_prompt":
                 return event(EventKind.WAITING, text=text_of(told, "message"))
             case "Stop":

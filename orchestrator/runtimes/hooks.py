@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.formats.told import text_of
@@ -11,6 +12,12 @@ from orchestrator.model.event import Event, EventKind, Reply, Say
 
 FOREVER: Final = 86_400 * 7
 """Seconds that a hook may take: the answer may be a person's."""
+
+
+DENIALS: Final = "denial-gate.sh"
+"""The script ahead of tool calls that a program may let pass by itself, in a run's folder."""
+
+DENIAL_GATE: Final = (Path(__file__).parent / "laid" / "denial_gate.sh").read_bytes()
 
 
 def hook_event(told: Mapping[str, Any], kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)

@@ -43,9 +43,23 @@ def judge(policy: Policy, wish: Wish, workplace: Workplace) -> Judgement:
     """
     grants = tuple(path for grant in workplace.grants if (path := resolved(grant, "")))
     found = _found(policy, wish, replace(workplace, grants=grants))
-    if wish.held and found.ruling is Ruling.ASK and found.by in {By.OTHERWISE, By.DOUBT}:
+    if wish.held and _left_open(policy, wish, found):
         return Judgement(Ruling.ALLOW, f"{found.why}; its program holds it by its own means", passes=True)
     return Judgement(found.ruling, found.why, passes=wish.held)
+
+
+def _left_open(policy: Policy, wish: Wish, found: Finding) -> bool:
+    """Tell whether the rules leave a wish to the program that holds it: neither they nor the defaults deny it."""
+    match found.by:
+        case By.OTHERWISE:
+            return found.ruling is not Ruling.ALLOW
+        case By.DOUBT:
+            # What cannot be read may be what a rule denies. Where there is none, the sandbox is enough.
+            return wish.again or not any(
+                rule.ruling is not Ruling.ALLOW and rule.act in {wish.act, None} for rule in policy.rules
+            )
+        case By.RULE | By.DEFAULT:
+            return found.ruling is Ruling.ASK and wish.again
 
 
 def _found(policy: Policy, wish: Wish, workplace: Workplace) -> Finding:

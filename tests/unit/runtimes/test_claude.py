@@ -24,7 +24,7 @@ MEANT: dict[str, tuple[EventKind, Failure | None] | None] = {
     "Notification_permission_prompt": (EventKind.WAITING, None),
     "PermissionRequest": (EventKind.ASKED, None),
     "PostToolUse": None,
-    "PreToolUse": None,
+    "PreToolUse": (EventKind.ASKED, None),
     "SessionEnd": None,
     "SessionStart": (EventKind.STARTED, None),
     "SessionStart_resume": (EventKind.STARTED, None),
@@ -115,7 +115,7 @@ def test_a_key_reaches_its_helper_only_and_each_hook_is_relayed() -> None:
     assert "k-1" not in launching.files[SETTINGS].decode()
     commands = {name: each[0]["hooks"][0]["command"] for name, each in laid["hooks"].items()}
     assert set(commands) == {
-        "SessionStart", "UserPromptSubmit", "StopFailure", "Notification", "PermissionRequest", "Stop"
+        "SessionStart", "UserPromptSubmit", "StopFailure", "Notification", "PreToolUse", "PermissionRequest", "Stop"
     }  # fmt: skip
     assert {name for name, command in commands.items() if "waits" in command} == {"PermissionRequest", "Stop"}
     assert "apiKeyHelper" not in json.loads(CLAUDE.launching(SPAWN).files[SETTINGS])

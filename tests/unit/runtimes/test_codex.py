@@ -104,7 +104,9 @@ def test_trust_hooks_and_silence_are_set_for_the_run_alone() -> None:
     assert found["web_search"] == "disabled"
     assert found["features"] == {"unbounded_connection_retries": False}
     assert "model_provider" not in found
-    assert found["hooks"].keys() == {"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop"}
+    assert found["hooks"].keys() == {
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "Stop"
+    }  # fmt: skip
     assert tomllib.loads(launching.files[OVERRIDES].decode()) == found
 
 
@@ -160,9 +162,15 @@ def test_what_a_hook_told(name: str, kind: EventKind, text: str) -> None:
     assert (event.kind, event.text, event.session, event.transcript) == (kind, text, SESSION, ROLLOUT)
 
 
-@pytest.mark.parametrize("name", ["PreToolUse", "PostToolUse"])
-def test_what_says_nothing_of_a_turn(name: str) -> None:
-    assert CODEX.event(captured("codex", name)) is None
+def test_what_says_nothing_of_a_turn() -> None:
+    assert CODEX.event(captured("codex", "PostToolUse")) is None
+
+
+def test_each_tool_is_held_against_denials_first() -> None:
+    event = CODEX.event(captured("codex", "PreToolUse"))
+    assert event is not None
+    assert event.wish is not None
+    assert (event.kind, event.wish.held, event.wish.again) == (EventKind.ASKED, True, False)
 
 
 def test_leave_is_asked_for_a_command() -> None:
