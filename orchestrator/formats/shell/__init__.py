@@ -2,8 +2,8 @@
 
 Nothing is expanded and nothing is run. What the shells could read in two ways raises Doubt, and is never guessed.
 
-Written by hand after a comparison: `python -m tests.integration.permissions.parsers` prints its figures, and
-ARCHITECTURE says what came of it (Dependencies).
+It is written by hand: what is judged must be what bash, dash and zsh all read, and parsers of one shell neither tell
+where the others differ nor refuse a line that is only nearly read.
 """
 
 from __future__ import annotations

@@ -60,6 +60,8 @@ def archiving(call: Call) -> Finding | None:
     match call.name:
         case "tar" | "gtar" | "bsdtar":
             return _tar(call)
+        case "zip" if any(text.startswith(("-TT", "--unzip-command")) for text in call.texts):
+            return call.doubt("names the program by which it tests")
         case "zip":
             operands = split_options(
                 call.rest, "rqvju9810myTXD", "xi", ("--exclude=", "--recurse-paths", "--quiet")

@@ -329,6 +329,7 @@ NEVER_WITH: Final[dict[str, tuple[str, ...]]] = {
     "go": ("-exec", "-toolexec", "-vettool", "-modfile", "-overlay"),
     "make": ("--eval",),
     "gmake": ("--eval",),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++"), ("-wrapper",)),
 }
 """Options with which there is no default: what they name would run, or it would happen elsewhere."""
 

@@ -101,6 +101,10 @@ def developed(call: Call) -> Finding | None:
         call.name == "cmake" and "-E" in call.texts
     ):
         return None
+    if call.name in {"make", "gmake"} and any(
+        text.startswith(("SHELL=", "MAKEFILES=")) for text in call.texts
+    ):
+        return call.doubt("runs its recipes by another program, or others than the project's")
     works = call.name in {*SUBCOMMANDS, *RUNNERS, *PACKAGES, *_MANAGERS, *_SHELLS} or not call.name
     if works and not call.at_home():
         return call.doubt("works in a folder that is not the run's") if call.name else None

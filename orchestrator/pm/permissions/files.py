@@ -13,7 +13,7 @@ from orchestrator.pm.permissions.defaults import PATTERN_FIRST, READERS, WRITER_
 from orchestrator.pm.permissions.fields import ANY_FILE, ANYTHING, MARKS, Field
 from orchestrator.pm.permissions.finding import Finding, built_in, by_rule, shown, strictest
 from orchestrator.pm.permissions.options import has_option
-from orchestrator.pm.permissions.paths import granted, inside, judged_path, may_reach, resolved
+from orchestrator.pm.permissions.paths import granted, inside, judged_path, may_reach, protected, resolved
 
 _MODE: Final = re.compile(r"0?[0-7]{3}|(?:[ugoa]*[-+=][rwxX]*)(?:,[ugoa]*[-+=][rwxX]*)*")
 _MODE_OPTION: Final = re.compile(r"-[rwxX]+")
@@ -125,6 +125,8 @@ def linking(call: Call) -> Finding:
         paths = [path for text in texts for path in call.paths(text)]
         if target.tilde or not all(path and inside(path, call.case.workplace.grants) for path in paths):
             findings.append(call.doubt("makes a link to what the run may not write"))
+        if any(protected(f"{path}/config") for path in paths):
+            findings.append(call.doubt("makes a link to what steers git or the agent's own program"))
     return strictest(findings)
 
 

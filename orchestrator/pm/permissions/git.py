@@ -79,6 +79,7 @@ _NEVER: Final = (
     ),
 )
 _OF_OTHERS: Final = {
+    "apply": ("--directory", "--unsafe-paths"),
     "branch": (
         *("-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u"),
         *("--delete", "--move", "--copy", "--force", "--set-upstream-to"),

@@ -23,6 +23,11 @@ _STARTS: Final = re.compile(
 )
 """What may start another program, or hide that."""
 
+_UNSEEN: Final = re.compile(
+    r"\b(?:exec|eval)\s*\(\s*(?:compile\()?\s*(?:input|sys\.stdin|open|require)|\b(?:os|process)\.kill(?:pg)?\b"
+)
+"""Code that comes from elsewhere, and signals."""
+
 _CHANGES: Final = re.compile(
     r"rmtree|unlink|\bremove\b|rmdir|write_text|write_bytes|writeFile|appendFile|createWriteStream|rename|chmod|chown|symlink"
     r"|mkdir|copy|move|\bopen\s*\([^)]*['\"][wax+]|>>?\s*[\"'/]|truncate|touch|fs\.rm|rmSync|replace\s*\(\s*['\"]/|kill"
@@ -54,7 +59,23 @@ def running(call: Call, code: str) -> Finding | None:
         return call.doubt("reaches an address that no rule allows")
     if _SOCKET.search(code) and not re.search(r"localhost|127\.0\.0\.1|::1|getfreeport|bind\(", code):
         return call.doubt("opens a connection")
+    if starts and (far := _far(call, code)):
+        return call.doubt(f"may start a program that reaches {shown(far)}")
+    if _UNSEEN.search(code):
+        return call.doubt("runs what it reads, or ends other processes")
     return _files(call, code)
+
+
+def _far(call: Call, code: str) -> str:
+    """Return a word within a literal that names what the run may not write; empty if there is none."""
+    for word in (word for text in _literals(code) for word in text.split()):
+        if word.startswith(("~", "$")):
+            return word
+        if word.startswith(("/", "..")) and not all(
+            granted(call.case, resolved(word, place or "/")) for place in call.places
+        ):
+            return word
+    return ""
 
 
 def _asks(code: str) -> bool:
@@ -102,7 +123,7 @@ def _files(call: Call, code: str) -> Finding | None:
             if not changes or not text.startswith(("/", "~/", "../")) or len(text) < 3:  # noqa: PLR2004 (`/x` names little)
                 continue
             found = judged_path(call.case, Act.WRITE, whole, granted=granted(call.case, whole))
-            if found.ruling is not Ruling.ALLOW and re.fullmatch(r"[\w~/.@+ -]+", text):
+            if found.ruling is not Ruling.ALLOW and re.fullmatch(r"[\w~/.@+*?{}\[\] -]+", text):
                 return call.doubt(f"names {shown(text)} and may change it")
     return None
 

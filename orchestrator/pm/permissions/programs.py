@@ -117,6 +117,8 @@ def _secret_names(call: Call) -> bool:
 
 
 def _read(call: Call) -> Finding:
+    if call.name in {"less", "more"} and any(text.startswith("+") for text in call.texts):
+        return call.doubt("may run what follows a `+`")
     if call.name == "date" and any(
         not text.startswith(("-", "+")) for text in call.texts if not _after_d(call, text)
     ):

@@ -28,8 +28,8 @@ class Search:
     """The words behind `find`, read from left to right as it does.
 
     `roots` are the folders to begin at. `chosen` says of each action, by the place of its word, whether only files come
-    to it that were chosen by their names; `all_chosen`, the same of those that pass through all. `unsure`: it follows links,
-    or looks for what nobody should come by so.
+    to it that were chosen by their names; `all_chosen`, the same of those that pass through all. `unsure`: it follows
+    links, or looks for what nobody should come by so.
     """
 
     words: tuple[Field, ...]

@@ -14,7 +14,7 @@ from orchestrator.pm.permissions.fields import ANYTHING, MARKS, SAME_PATH
 from orchestrator.pm.permissions.files import read_word
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, shown, strictest
 from orchestrator.pm.permissions.matching import wild
-from orchestrator.pm.permissions.paths import granted
+from orchestrator.pm.permissions.paths import granted, inside
 
 DECLARES: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
 READS: Final = frozenset({"read", "mapfile", "readarray"})
@@ -72,7 +72,7 @@ def targets_of(call: Call) -> list[str]:
     """Return where a `cd` may lead, or nothing if that is not known."""
     rest = [field for field in call.rest if field.text not in {"--", "-P", "-L", "-n"}]
     if len(rest) == 1 and rest[0].text == "-":
-        return sorted(call.scope.been | call.places)
+        return sorted(call.scope.been | call.places | (frozenset() if call.scope.been else {""}))
     if (
         len(rest) != 1
         or not rest[0].known
@@ -151,7 +151,8 @@ def _is_path(case: Case, value: str) -> bool:
     """Tell whether a search path only puts folders of programs ahead of what it was."""
     parts = value.split(":")
     return SAME_PATH in parts and all(
-        part == SAME_PATH or (ANYTHING not in part and (_BIN.fullmatch(part) or _is_own(case, part)))
+        part == SAME_PATH
+        or (ANYTHING not in part and (_BIN.fullmatch(part) or inside(part, case.workplace.grants)))
         for part in parts
     )
 

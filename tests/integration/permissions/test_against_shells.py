@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -53,19 +55,25 @@ def ran(place: Path, shell: str, text: str, name: str) -> str:
     """Return what a shell ran of that which is denied; `name` is of this try alone, as something may be late."""
     hit, work = place / name, place / name.replace("hit", "work")
     shutil.copytree(place / "work", work)
+    limits = 'ulimit -t 2; exec "$@"'
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", limits, "limited", shutil.which(shell) or shell, "-c", text],
+        env={"PATH": str(place / "programs"), "HIT": str(hit)},
+        cwd=work,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
-        subprocess.run(
-            [shell, "-c", text],
-            env={"PATH": str(place / "programs"), "HIT": str(hit)},
-            cwd=work,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=5,
-        )
+        process.wait(timeout=5)
     except subprocess.TimeoutExpired:
         pass  # a loop without an end: what it ran until then counts
     finally:
+        # What it left in the background goes with it: a line may begin loops that nobody waits for.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         shutil.rmtree(work, ignore_errors=True)
     return hit.read_text(encoding="utf-8", errors="replace") if hit.exists() else ""
 
