@@ -42,6 +42,7 @@ task status NAME --json
                time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
                null: no program told
   used_by[]    agent runs time tokens input output cached cost context window
+  edited[]     key was now                                what of Agent Config a new start takes over
   branch base started_at last_checkin updated notices[]
   daemon       up as_of                          as_of: until when it watched
 

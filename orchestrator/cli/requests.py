@@ -21,6 +21,14 @@ _FIRST_PAUSE: Final = 0.005
 _LONGEST_PAUSE: Final = 0.1
 
 
+class NeedsYes(CommandError):
+    """The daemon grants a request only once a person has agreed to `text`; it then brings `confirm` along."""
+
+    def __init__(self, text: str, confirm: str) -> None:
+        self.confirm = confirm
+        super().__init__(Exit.FAILED, text)
+
+
 def ask(home: str, verb: str, arguments: dict[str, str]) -> str:
     """Send a request to a task and return what the daemon replies.
 
@@ -91,6 +99,8 @@ def answer_to(home: str, request: str) -> str:
         pause = min(pause * 2, _LONGEST_PAUSE)
     reply = json.loads(places.own_bytes(str(path)))
     path.unlink(missing_ok=True)
+    if reply.get("confirm"):
+        raise NeedsYes(str(reply["message"]), str(reply["confirm"]))
     if not reply["ok"]:
         raise CommandError(Exit.FAILED, str(reply["message"]))
     return str(reply["message"])

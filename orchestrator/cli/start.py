@@ -18,7 +18,7 @@ from orchestrator.cli.directions import after_end, after_start, called
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.follow import follow
-from orchestrator.cli.requests import answer_to, send, waiting
+from orchestrator.cli.requests import NeedsYes, answer_to, send, waiting
 from orchestrator.cli.screen import coloured, harmless
 from orchestrator.cli.startup import ensure_running
 from orchestrator.cli.tail import Tail
@@ -35,6 +35,9 @@ def arguments(parser: ArgumentParser) -> None:
         "--project", metavar="PATH", default=".", help="the project's folder, if you are not in it"
     )
     parser.add_argument("--template", metavar="T", help="what task.md is made from (`task templates`)")
+    parser.add_argument(
+        "--yes", action="store_true", help="take over a changed Agent Config without being asked about it"
+    )
     parser.add_argument("--follow", action="store_true", help="show what happens until it ends or asks")
 
 
@@ -52,10 +55,11 @@ def run(options: Namespace) -> int:
     exclude(project, name)
 
     asked_at = time.time()
-    task, request, log = _handed_over(name, project, unfit)
+    told = {"project": str(project), "name": name} | ({"unfit": "\n".join(unfit)} if unfit else {})
+    task, request, log = _handed_over(told)
     if ensure_running(places.state_folder(os.environ)):
         print("the daemon was started")
-    print(harmless(answer_to(task.home, request)), flush=True)
+    print(harmless(_reply(task, request, told, yes=options.yes)), flush=True)
     task.read()
     if options.follow:
         return _followed(task, log, asked_at)
@@ -86,18 +90,51 @@ def _at_work(name: str, project: Path) -> bool:
     return task is not None and task.told.get("state") in {"running", "waiting"}
 
 
-def _handed_over(name: str, project: Path, unfit: list[str]) -> tuple[Task, str, Tail]:
-    """Ask for the start of a task, under the id that it has or now gets, on none of the boxes that are unfit.
+def _handed_over(told: dict[str, str]) -> tuple[Task, str, Tail]:
+    """Ask for the start of a task, under the id that it has or now gets.
+
+    Args:
+        told: what the request says: the project, the task's name, and boxes that are unfit.
 
     Returns the task, the request, and the PM's log from here on.
     """
-    state = places.state_folder(os.environ)
+    state, name = places.state_folder(os.environ), told["name"]
     with _alone(state):
-        task = _known(state, name, str(project)) or Task(state, f"{name}-{secrets.token_hex(4)}")
+        task = _known(state, name, told["project"]) or Task(state, f"{name}-{secrets.token_hex(4)}")
         log = Tail(Path(places.task_log(task.home)), from_end=True)
         request = waiting(task.home, "start")
-        told = {"project": str(project), "name": name} | ({"unfit": "\n".join(unfit)} if unfit else {})
         return task, request or send(task.home, "start", told), log
+
+
+def _reply(task: Task, request: str, told: dict[str, str], *, yes: bool) -> str:
+    """Return what the daemon replies. If it wants a person's yes, the request is sent once more with it.
+
+    Raises:
+        CommandError: it refuses; or nobody is there to say yes, or says no.
+
+    """
+    try:
+        return answer_to(task.home, request)
+    except NeedsYes as needed:
+        if not yes:
+            _agree(needed, task.name)
+        return answer_to(task.home, send(task.home, "start", told | {"confirmed": needed.confirm}))
+
+
+def _agree(needed: NeedsYes, name: str) -> None:
+    """Ask the person at the terminal; without one, say what to type. Raises CommandError unless it is a yes."""
+    text = "\n".join(harmless(line) for line in str(needed).splitlines())
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise CommandError(Exit.FAILED, f"{text}\nif that is as you want it: task start {name} --yes")
+    print(text)
+    try:
+        said = input("Start it with that? [y/N] ")
+    except EOFError:
+        said = ""
+    if said.strip().lower() not in {"y", "yes"}:
+        raise CommandError(
+            Exit.FAILED, f"nothing was started; put back what {name}'s task.md said, or say yes"
+        )
 
 
 @contextmanager

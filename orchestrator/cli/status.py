@@ -111,9 +111,20 @@ def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: b
         f"{name}  {state}{phase}",
         cut(f"project   {harmless(told['project'])}", width),
         *_result(told.get("outcome") or {}, width, active=active),
+        *_edited(told, width),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
         *([cut(f"used      {used}", width)] if (used := _used(told.get("usage") or {})) else []),
     ]
+
+
+def _edited(told: dict[str, Any], width: int) -> list[str]:
+    """Return what of task.md does not count yet, and the command by which it will."""
+    keys = ", ".join(str(each.get("key")) for each in told.get("edited") or ())
+    if not keys:
+        return []
+    said = f"{keys} changed since the start; to have it taken over: task start {told['task']}"
+    first, *more = wrapped(said, width, " " * 10) or [""]
+    return [f"task.md   {first.strip()}", *more]
 
 
 def _result(outcome: dict[str, Any], width: int, *, active: bool) -> list[str]:

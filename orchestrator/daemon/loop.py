@@ -23,7 +23,7 @@ from orchestrator.daemon.journal import PASSING_TROUBLE
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.shelf import Shelf
 from orchestrator.daemon.task import Task
-from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused
+from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused, Unconfirmed
 from orchestrator.model.facts import Answered, ClockMoved, SpawnAsked, StopAsked
 from orchestrator.pm.transitions import IllegalMove
 
@@ -281,7 +281,8 @@ class Loop:
         ):  # no refusal: whether it is written cannot be known, and the next daemon hears it again
             raise
         except OrchestratorError as error:
-            requests.answer(files, task.home, name, ok=False, message=str(error))
+            confirm = error.confirm if isinstance(error, Unconfirmed) else ""
+            requests.answer(files, task.home, name, ok=False, message=str(error), confirm=confirm)
 
     def _granted(self, task: Task, request: requests.Request) -> str:
         """Do what a request asks for and return what to say. Raises Refused."""
@@ -292,7 +293,7 @@ class Loop:
         match request.verb:
             case "start":
                 self.office.world.boxes.call_again()  # what kept it from going on may be mended
-                given = (arguments.get(word, "") for word in ("project", "name", "unfit"))
+                given = (arguments.get(word, "") for word in ("project", "name", "unfit", "confirmed"))
                 states = [each.engine.state for each in self.tasks.values() if each.begun]
                 fact = start.started(self.office, task, start.Asked(request.id, *given), states)
             case "stop":
@@ -383,6 +384,8 @@ def _patiently(work: Callable[[], object]) -> None:
 def _reply(decision: Decision | None) -> str:
     if decision is None:
         return ""
+    if decision.confirm:
+        raise Unconfirmed(decision.reply, decision.confirm)
     if decision.refused:
         raise Refused(decision.reply)
     return decision.reply

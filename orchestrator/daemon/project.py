@@ -119,6 +119,9 @@ def _shape(
             {"agent": agent, "runs": spent.runs, "time": spent.time, **_usage(spent.usage)}
             for agent, spent in state.runs.spent.items()
         ],
+        "edited": [
+            {"key": each.key, "was": _told(each.was), "now": _told(each.now)} for each in state.edited
+        ],
         "branch": state.branch,
         "base": state.base,
         "started_at": state.started_at,

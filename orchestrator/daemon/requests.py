@@ -51,10 +51,13 @@ def read_request(files: Files, home: Path, name: str) -> Request:
         raise BadFile(name, [Fault(0, f"is no request: {error}")]) from error
 
 
-def answer(files: Files, home: Path, name: str, *, ok: bool, message: str) -> None:
-    """Write the reply, then take the request away. Killed in between, the request is heard again, once."""
+def answer(files: Files, home: Path, name: str, *, ok: bool, message: str, confirm: str = "") -> None:
+    """Write the reply, then take the request away. Killed in between, the request is heard again, once.
+
+    With `confirm` the reply asks for a yes: the same request is granted if it brings that along as `confirmed`.
+    """
     folder = places.task_requests(home)
-    reply = json.dumps({"ok": ok, "message": message}).encode()
+    reply = json.dumps({"ok": ok, "message": message} | ({"confirm": confirm} if confirm else {})).encode()
     files.write(folder / f"{name.removesuffix('.json')}{REPLY}", reply)
     files.remove(folder / name)
 

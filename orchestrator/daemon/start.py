@@ -36,12 +36,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a start request says; `unfit` are places on boxes of pools, one a line, where something was missing."""
+    """What a start request says; `unfit` are places on boxes of pools, one a line, where something was missing.
+
+    `confirmed` is the digest of the Agent Config that the user agreed to.
+    """
 
     request: str
     project: str
     name: str
     unfit: str = ""
+    confirmed: str = ""
 
 
 def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState]) -> TaskStarted:
@@ -91,6 +95,7 @@ def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState])
         base=base,
         skills=skills.found,
         chosen=chosen,
+        confirmed=asked.confirmed,
         history={} if task.begun else history(files, folder, office.world.settings.limits),
     )
 

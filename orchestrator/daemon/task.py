@@ -22,6 +22,7 @@ from orchestrator.daemon.signs import signs_of_work
 from orchestrator.daemon.world import Places, code_of, guest_of, workspace_of
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
+from orchestrator.model.config_changes import config_changes
 from orchestrator.model.errors import BadFile, OrchestratorError
 from orchestrator.model.facts import BoxBack, BoxLost, BriefChanged, CheckedIn, RunGone, TimePassed
 from orchestrator.model.question import QuestionKind
@@ -293,7 +294,9 @@ class Task:
         except (BadFile, Unreadable) as error:
             self.engine.say(f"the edited task.md is not taken: {error}")
             return
-        if not brief.unfilled and (brief.goal, brief.criteria) != (state.brief.goal, state.brief.criteria):
+        asks = (brief.goal, brief.criteria) != (state.brief.goal, state.brief.criteria)
+        edited = config_changes(state.brief.config, brief.config) != state.edited
+        if not brief.unfilled and (asks or edited):
             self.feed(BriefChanged(self.office.clock.now(), brief))
 
     def check_in(self) -> None:

@@ -73,7 +73,7 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
             continue
         (wishes.setdefault(agent, {}) if dot else top)[field] = value
     agents = {agent: AgentWish(**wish) for agent, wish in wishes.items()}
-    return Config(**top, agents=agents), faults
+    return Config(**top, agents=agents, written={entry.key: entry.value for entry in entries}), faults
 
 
 def model_name(text: str) -> str:

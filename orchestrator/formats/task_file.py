@@ -48,7 +48,7 @@ _BLANK: Final = """\
 # runtime: claude                 # which agent program all agents are run with
 # workspace: worktree             # or shared (your own tree), or read_only (nothing is changed)
 # architect: yes                  # have the design settled before the work begins
-# rejections: set-aside           # after too many rejections: ask (the default), set-aside, or replan
+# rejections: set-aside           # after too many rejections: replan (the default), set-aside, or ask
 # approve: plan                   # ask me about the plan before anybody works on it
 # permissions: allow run docker compose *; deny fetch; otherwise ask   # what agents may do without being asked
 # limits: 2M tokens; $20; 8 h     # what it may use, as far as the agents' programs tell; then you are asked

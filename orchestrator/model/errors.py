@@ -5,6 +5,7 @@
     OrchestratorError
     ├── Refused          somebody asked for what cannot be; the message says what to do
     │   ├── BadName      not a name that we accept
+    │   ├── Unconfirmed  a person must say yes first to what the message shows
     │   └── BadFile      a file that does not read as what it should be: every fault with its line
     ├── Unavailable      the world is not able to now: tmux, git, a full disk, a frozen server
     ├── Damaged          a file of our own does not read; it was set aside, never reset
@@ -58,6 +59,14 @@ class BadFile(Refused):
         super().__init__(
             "; ".join(f"{name}, {fault}" if fault.line else f"{name}: {fault}" for fault in self.faults)
         )
+
+
+class Unconfirmed(Refused):
+    """A person must agree to what the message shows. `confirm` is what the same request then brings along."""
+
+    def __init__(self, message: str, confirm: str) -> None:
+        self.confirm = confirm
+        super().__init__(message)
 
 
 class Unavailable(OrchestratorError):

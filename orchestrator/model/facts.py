@@ -28,7 +28,7 @@ class TaskStarted:
 
     `history` are the reports already in the folder at a first start: name and hash. They are never acted on.
     `skills` are those that an agent could load. `chosen` says of each pool in task.md which box was taken, and why: the
-    `brief` has that box in its place.
+    `brief` has that box in its place. `confirmed` is the digest of the Agent Config that the user agreed to.
     """
 
     at: float
@@ -43,6 +43,7 @@ class TaskStarted:
     history: dict[str, str] = field(default_factory=dict)
     skills: tuple[Skill, ...] = ()
     chosen: tuple[str, ...] = ()
+    confirmed: str = ""
     kind: Literal["task_started"] = "task_started"
 
 
@@ -306,7 +307,7 @@ class BoxBack:
 
 @dataclass(frozen=True, slots=True)
 class BriefChanged:
-    """task.md was edited while the task runs (its goal and criteria count; its Agent Config is frozen)."""
+    """task.md was edited while the task runs: goal and criteria count at once, Agent Config from the next start on."""
 
     at: float
     brief: Brief

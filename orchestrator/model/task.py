@@ -100,7 +100,8 @@ class AgentWish:
 class Config:
     """The section `## Agent Config` of task.md. `skills` are named in each order, `limits` are of the whole task.
 
-    `pm` is the runtime of the PM agent, where an agent is to be the PM.
+    `pm` is the runtime of the PM agent, where an agent is to be the PM. `written` holds each key with its value as it
+    stands in the file; two that mean the same are equal however they are written.
     """
 
     cwd: Place | None = None
@@ -117,6 +118,7 @@ class Config:
     skills: tuple[str, ...] = ()
     limits: Budget = Budget()  # noqa: RUF009 (it is frozen)
     bring: Bring = Bring.NOTHING
+    written: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

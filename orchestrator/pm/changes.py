@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.budget import Measure
+from orchestrator.model.config_changes import ConfigChange
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import Rule
 from orchestrator.model.question import Question
@@ -62,6 +63,14 @@ class BriefTaken:
     agents: dict[str, Agent] | None = None
     base: str = ""
     kind: Literal["brief_taken"] = "brief_taken"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEdited:
+    """How task.md's Agent Config differs from the one that the task works by; empty when it does not."""
+
+    changes: tuple[ConfigChange, ...]
+    kind: Literal["config_edited"] = "config_edited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +197,7 @@ TaskChange: TypeAlias = (
     | TaskMoved
     | PhaseMoved
     | BriefTaken
+    | ConfigEdited
     | SkillsFound
     | CriteriaMarked
     | RuleGiven

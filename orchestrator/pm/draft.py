@@ -21,13 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one fact leads to. `reply` is for the person who asked, `refused` whether it was a no."""
+    """What one fact leads to. `reply` is for the person who asked, `refused` whether it was a no.
+
+    `confirm` is what the same request must bring along, once that person has agreed to what the reply says.
+    """
 
     state: PMState
     changes: tuple[Change, ...] = ()
     actions: tuple[Action, ...] = ()
     reply: str = ""
     refused: bool = False
+    confirm: str = ""
 
     @property
     def empty(self) -> bool:
@@ -47,6 +51,7 @@ class Draft:
     actions: list[Action] = field(default_factory=list)
     reply: str = ""
     refused: bool = False
+    confirm: str = ""
     _ids: int = 0
 
     def change(self, *changes: Change) -> None:
@@ -107,4 +112,6 @@ class Draft:
 
     def decided(self) -> Decision:
         """Return the draft as a decision."""
-        return Decision(self.state, tuple(self.changes), tuple(self.actions), self.reply, self.refused)
+        return Decision(
+            self.state, tuple(self.changes), tuple(self.actions), self.reply, self.refused, self.confirm
+        )

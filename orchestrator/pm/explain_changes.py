@@ -82,6 +82,11 @@ def _skills(change: dict[str, Any]) -> str:
     return f"skills that an order may name: {names or 'none'}"
 
 
+def _edited(change: dict[str, Any]) -> str:
+    keys = ", ".join(str(each.get("key")) for each in change.get("changes") or ())
+    return f"task.md says something else than what counts: {keys}" if keys else "task.md says what counts"
+
+
 def _added(change: dict[str, Any]) -> str:
     step = change.get("step") or {}
     if step.get("judges") or "decision" in (step.get("gates") or ()):
@@ -156,6 +161,7 @@ def _marked(change: dict[str, Any]) -> str:
 
 
 _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "config_edited": _edited,
     "skills_found": _skills,
     "step_added": _added,
     "step_committed": _committed,

@@ -124,6 +124,8 @@ def _fold_task(state: PMState, change: c.TaskChange) -> PMState:
             return replace(state, phase=change.to)
         case c.BriefTaken():
             return _briefed(state, change)
+        case c.ConfigEdited():
+            return replace(state, edited=change.changes)
         case c.SkillsFound():
             return replace(state, skills=change.skills)
         case c.CriteriaMarked():

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from orchestrator.formats.redact import redacted
+from orchestrator.model.config_changes import config_changes, digest, keys_of
 from orchestrator.model.plan import Gate, Step, StepState, Tally
 from orchestrator.model.run import Ending
 from orchestrator.model.task import TaskState
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import withdraw
-from orchestrator.pm.changes import BriefTaken, RequestHeard, SkillsFound, TaskBegun, TaskMoved
+from orchestrator.pm.changes import BriefTaken, ConfigEdited, RequestHeard, SkillsFound, TaskBegun, TaskMoved
 from orchestrator.pm.concluding import begin_anew
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.families import family_of
@@ -21,7 +23,9 @@ from orchestrator.pm.step_changes import StepAdded, StepOrdered, StepReopened, S
 
 if TYPE_CHECKING:
     from orchestrator.model.agents import Agent
+    from orchestrator.model.config_changes import ConfigChange
     from orchestrator.model.facts import BriefChanged, SpawnAsked, StopAsked, TaskStarted
+    from orchestrator.model.task import Config
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
 
@@ -30,17 +34,50 @@ def task_started(draft: Draft, fact: TaskStarted) -> None:
     """Begin a task, or go on with one that had ended."""
     if not draft.state.id:
         _begin(draft, fact)
-    elif draft.state.state in ACTIVE:
-        draft.reply = f"{fact.name} runs already"
     elif draft.state.state is TaskState.COMPLETE and _asks_the_same(draft, fact):
         draft.reply = (
             f"{fact.name} is complete already; change the goal or the criteria in its task.md for more"
         )
+    elif (changes := _config_changes(draft, fact)) and fact.confirmed != digest(fact.brief.config):
+        _ask_to_confirm(draft, fact, changes)
+        return
+    elif draft.state.state in ACTIVE:
+        _take_over(draft, fact, changes)
     else:
         _go_on(draft, fact)
     if draft.state.skills != fact.skills and draft.state.state in ACTIVE:
         draft.change(SkillsFound(fact.skills))
     draft.change(RequestHeard(fact.request))
+
+
+def _config_changes(draft: Draft, fact: TaskStarted) -> tuple[ConfigChange, ...]:
+    return config_changes(draft.state.brief.config, fact.brief.config)
+
+
+def _ask_to_confirm(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...]) -> None:
+    """Have a person agree to another Agent Config: agents can write task.md too, and it names what is run."""
+    told = "\n".join(f"  {redacted(each.words())}" for each in changes)
+    draft.reply = f"Agent Config in task.md is not what {fact.name} was started with:\n{told}"
+    draft.refused, draft.confirm = True, digest(fact.brief.config)
+
+
+def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...]) -> None:
+    """Let a task at work go on by another Agent Config, as far as its steps can follow."""
+    if late := [each for each in changes if each.needs_stop]:
+        draft.reply = (
+            f"{fact.name} runs, and {keys_of(late)} in its task.md cannot count before it is stopped: "
+            f"`task stop {fact.name}`, then start it again"
+        )
+        draft.refused = True
+        return
+    draft.reply = f"{fact.name} runs already"
+    if changes:
+        draft.change(BriefTaken(fact.brief, fact.agents), ConfigEdited(()))
+        draft.notice(f"Agent Config of task.md was taken over: {keys_of(changes)}")
+        draft.reply = (
+            f"{fact.name} goes on with {keys_of(changes)} as task.md says now; who is at work ends first"
+        )
+        _tell_boxes(draft, fact)
 
 
 def _begin(draft: Draft, fact: TaskStarted) -> None:
@@ -74,7 +111,9 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
     # A task begun in the user's own tree has no base yet; one that has keeps it.
     base = draft.state.base or fact.base
     draft.change(
-        BriefTaken(fact.brief, fact.agents, base), TaskMoved(TaskState.RUNNING, "started again", draft.at)
+        BriefTaken(fact.brief, fact.agents, base),
+        ConfigEdited(()),
+        TaskMoved(TaskState.RUNNING, "started again", draft.at),
     )
     begin_anew(draft)
     steps = [step for step in draft.state.steps.values() if not is_consultation(step)]
@@ -120,15 +159,35 @@ def stop_asked(draft: Draft, fact: StopAsked) -> None:
 
 
 def brief_changed(draft: Draft, fact: BriefChanged) -> None:
-    """Take the goal and the criteria of an edited task.md; its Agent Config counts from the next start on."""
+    """Take the goal and the criteria of an edited task.md; say what of its Agent Config waits for a start."""
+    if draft.state.state not in ACTIVE:
+        return
+    _note_config(draft, fact.brief.config)
     old, new = draft.state.brief, replace(fact.brief, config=draft.state.brief.config)
-    if draft.state.state not in ACTIVE or new == old:
+    if new == old:
         return
     draft.change(BriefTaken(new))
-    draft.notice("task.md was edited. Its Agent Config counts from the next start on.")
+    draft.notice("task.md was edited: its goal and its success criteria count from now on")
     accept = draft.state.steps.get(ACCEPT_STEP)
     if new.criteria != old.criteria and accept is not None and accept.state is StepState.PASSED:
         reopen(draft, ACCEPT_STEP, "the success criteria in task.md have changed")
+
+
+def _note_config(draft: Draft, config: Config) -> None:
+    """Remember how an edited Agent Config differs from the one that counts, and say when it will count."""
+    changes = config_changes(draft.state.brief.config, config)
+    if changes == draft.state.edited:
+        return
+    draft.change(ConfigEdited(changes))
+    if changes:
+        how = (
+            "stop the task and start it again"
+            if any(each.needs_stop for each in changes)
+            else "start it again"
+        )
+        draft.notice(f"{keys_of(changes)} in task.md differs from what counts: {how} to have it taken over")
+    else:
+        draft.notice("Agent Config of task.md says again what counts")
 
 
 def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:

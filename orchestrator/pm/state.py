@@ -8,6 +8,7 @@ from typing import Final
 from orchestrator.model.actions import Action
 from orchestrator.model.agents import Agent
 from orchestrator.model.budget import Measure, Worked
+from orchestrator.model.config_changes import ConfigChange
 from orchestrator.model.consulting import Counsel
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import Rule
@@ -30,7 +31,7 @@ class PMState:
     What grows with the plan is a `Table`; dictionaries hold what is open just now, and are copied whole.
     `seen` gives the hash of each handoff dealt with. `outbox` holds the actions whose outcome is not yet known.
     `raised` are the limits that the user has set anew for this task (None: no such limit), `warned` those that it
-    came near to.
+    came near to. `edited` is how task.md's Agent Config differs from the one that counts.
     """
 
     id: str = ""
@@ -59,6 +60,7 @@ class PMState:
     worked: Worked = Worked()  # noqa: RUF009 (it is frozen)
     raised: dict[str, float | None] = field(default_factory=dict)
     warned: tuple[Measure, ...] = ()
+    edited: tuple[ConfigChange, ...] = ()
 
     @property
     def branch(self) -> str:

@@ -96,6 +96,7 @@ class Scribe:
 
     def update(self, view: PMView, at: float) -> bool:
         """Write progress.md if anything in it changed; the parameters are those of `notice`."""
+        self._forget_gone(at)
         text = render_progress(view, self._on_disk(view), at)
         content = without_times(text)
         if content == self._content:
@@ -192,6 +193,11 @@ class Scribe:
             len(self._changed) - len(artifacts),
             self._notes,
         )
+
+    def _forget_gone(self, at: float) -> None:
+        """Forget what would be shown as new and lies there no more: some programs write under another name first."""
+        shown = [path for _, path in self._seen.newest(ACTIVITIES_SHOWN)]
+        self._take_in({}, [path for path in shown if self._entry(path) is None], at)
 
     def _summary(self, path: str) -> str:
         if path in self._summaries:

@@ -31,6 +31,7 @@ class Then(Enum):
 
     END = auto()
     HANG = auto()
+    PING = auto()  # it hangs, but for the signs of life of which no word is part
     DROP = auto()
 
 
@@ -38,7 +39,8 @@ class Then(Enum):
 class Reply:
     """What the model says and wants done. `after` is waited before the headers, `pace` before each event: seconds.
 
-    `tokens` is (in, out) as the usage says it; None counts a token per four bytes.
+    `tokens` is (in, out) as the usage says it; None counts a token per four bytes. Each part is streamed in `cuts`
+    pieces.
     """
 
     parts: tuple[Part, ...]
@@ -46,12 +48,14 @@ class Reply:
     pace: float = 0.0
     then: Then = Then.END
     tokens: tuple[int, int] | None = None
+    cuts: int = 4
 
 
 class Trouble(Enum):
     """What a vendor's API refuses a request for; each dialect has its own status and words for it."""
 
     RATE_LIMITED = auto()
+    USAGE_LIMIT = auto()
     OVERLOADED = auto()
     SERVER_ERROR = auto()
     UNAUTHORIZED = auto()
@@ -61,11 +65,17 @@ class Trouble(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A refusal. `retry_after` is in seconds; `headers` are sent besides."""
+    """A refusal. `retry_after` is in seconds; `headers` are sent besides.
+
+    `resets_at` (seconds since the epoch) is when a usage limit is said to end, `window` which one it is: `five_hour` or
+    `seven_day`.
+    """
 
     trouble: Trouble
     retry_after: float | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    resets_at: float = 0.0
+    window: str = "five_hour"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +96,7 @@ def call(name: str, **arguments: object) -> Reply:
     return Reply((ToolCall(name, arguments),))
 
 
-def pieces(text: str, count: int = 4) -> list[str]:
+def pieces(text: str, count: int) -> list[str]:
     """Cut a text into at most `count` pieces, as a stream would; nothing is lost, an empty text is one piece."""
     size = max(1, -(-len(text) // count))
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]

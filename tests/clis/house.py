@@ -7,18 +7,21 @@ ever run.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.clis.drivers import DRIVERS
+from tests.clis.model_request import ModelRequest
 from tests.clis.model_server import ModelServer, Script
-from tests.clis.network import a_network
+from tests.clis.network import Network, a_network
 from tests.clis.pinned import NODE, default_cache, pins
 from tests.clis.users import variables
-from tests.integration.daemon.world import World, a_world
+from tests.integration.daemon.world import World, a_world_at
 
+AIDERS_MODEL = "bench"
 PATIENCE = 240.0
 """Seconds until a test gives up: a CLI starts in seconds, on a busy machine in tens of them."""
 
@@ -30,6 +33,7 @@ class House:
     world: World
     server: ModelServer
     inside: list[str]
+    network: Network
 
     def daemon(self) -> int:
         """Start a daemon in the house's own network."""
@@ -71,25 +75,51 @@ class House:
 @contextmanager
 def a_house(name: str, script: Script, **settings: str) -> Iterator[House]:
     """Make a house for a CLI by its pin's name; everything in it ends with it."""
-    driver, cache = DRIVERS[name.partition("-")[0]], default_cache()
+    with a_house_of([name], script, settings) as house:
+        yield house
+
+
+@contextmanager
+def a_house_of(
+    names: Sequence[str], script: Script, settings: Mapping[str, str], root: Path | None = None
+) -> Iterator[House]:
+    """Make a house for several CLIs, by their pins' names; of one in two versions the first is on the PATH.
+
+    `root` is an empty folder for all of it, where it is to lie on a disk of the caller's.
+    """
+    clis = [name.partition("-")[0] for name in names]
     with (
         a_network() as network,
-        ModelServer(script, is_main=driver.is_main, listener=network.listener()) as server,
-        a_world(**settings) as world,
+        ModelServer(script, is_main=partial(_is_main, clis), listener=network.listener()) as server,
+        a_world_at(root, settings) as world,
     ):
-        bin_folder = world.root / "bin"
-        bin_folder.mkdir()
-        pin = pins()[name]
+        _furnish(world, names, server.url)
+        yield House(world, server, network.inside([]), network)
+
+
+def _furnish(world: World, names: Sequence[str], url: str) -> None:
+    """Put CLIs on a user's PATH, and point each to the model."""
+    cache, bin_folder = default_cache(), world.root / "bin"
+    bin_folder.mkdir()
+    node = pins()[NODE].path(cache).parent
+    world.environ["PATH"] = f"{bin_folder}:{node}:{world.environ['PATH']}"
+    (world.root / "tmp").mkdir()
+    # Codex lays its helpers into no home that lies in the folder for temporary files.
+    world.environ["TMPDIR"] = str(world.root / "tmp")
+    for name in reversed(names):
         program = bin_folder / name.partition("-")[0]
-        program.symlink_to(pin.path(cache))
-        node = pins()[NODE].path(cache).parent
-        world.environ["PATH"] = f"{bin_folder}:{node}:{world.environ['PATH']}"
-        (world.root / "tmp").mkdir()
-        # Codex lays its helpers into no home that lies in the folder for temporary files.
-        world.environ |= {"TMPDIR": str(world.root / "tmp")} | variables(name.partition("-")[0], server.url)
-        if name == "codex":
-            # The vendor's newest, which it would take, offers tools in a way that the model server does not read.
-            config = Path(world.environ["HOME"], ".codex", "config.toml")
-            config.parent.mkdir(parents=True)
-            config.write_text('model = "gpt-5.1-codex"\n')
-        yield House(world, server, network.inside([]))
+        program.unlink(missing_ok=True)
+        program.symlink_to(pins()[name].path(cache))
+        world.environ |= variables(program.name, url)
+    if "codex" in names:
+        # The vendor's newest, which it would take, offers tools in a way that the model server does not read.
+        config = Path(world.environ["HOME"], ".codex", "config.toml")
+        config.parent.mkdir(parents=True)
+        config.write_text('model = "gpt-5.1-codex"\n')
+
+
+def _is_main(clis: Sequence[str], request: ModelRequest) -> bool:
+    """Say whether a request is part of an agent's turn: aider, which has no tools, is known by its model."""
+    if len(clis) == 1:
+        return DRIVERS[clis[0]].is_main(request)
+    return request.offers_tools or ("aider" in clis and request.conversation.model == AIDERS_MODEL)

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final, Self
 
@@ -24,6 +25,18 @@ from tests.clis.model_request import Conversation, Json, ModelRequest
 Script = Callable[[ModelRequest], Answer]
 
 LOOPBACK: Final = "127.0.0.1"
+PING_EVERY: Final = 5.0
+"""Seconds between two signs of life of a stream that says nothing more."""
+
+
+@dataclass(slots=True)
+class Served:
+    """What became of one request. `ended` is None while its answer is not out; `whole` says that all of it was sent."""
+
+    request: ModelRequest
+    answer: Answer
+    ended: float | None = None
+    whole: bool = False
 
 
 def aside(_request: ModelRequest) -> Answer:
@@ -51,6 +64,7 @@ class ModelServer:
         self.closing = threading.Event()
         self.faults: list[BaseException] = []
         self._requests: list[ModelRequest] = []
+        self._served: list[Served] = []
         self._lock = threading.Lock()
         self._listener = listener or socket.create_server((LOOPBACK, 0))
         self._http = _Http(self, self._listener)
@@ -81,6 +95,19 @@ class ModelServer:
     def turns(self) -> tuple[ModelRequest, ...]:
         """The requests that the script was asked."""
         return tuple(each for each in self.requests if each.dialect and self.is_main(each))
+
+    @property
+    def served(self) -> tuple[Served, ...]:
+        """What became of each request to a model, in the order in which their answers were decided."""
+        with self._lock:
+            return tuple(self._served)
+
+    def serve(self, request: ModelRequest, answer: Answer) -> Served:
+        """Remember how a request is answered."""
+        served = Served(request, answer)
+        with self._lock:
+            self._served.append(served)
+        return served
 
     def record(self, method: str, path: str, headers: dict[str, str], raw: bytes) -> ModelRequest:
         """Remember a request and return it, read."""
@@ -153,14 +180,24 @@ class _Handler(BaseHTTPRequestHandler):
             missing = {"type": "error", "error": {"type": "not_found_error", "message": "Not found"}}
             self._send(200 if told is not None else 404, missing if told is None else told)
             return
-        match self.server.model.answer(request):
+        answer = self.server.model.answer(request)
+        served = self.server.model.serve(request, answer)
+        try:
+            served.whole = self._answer(dialect, answer, request)
+        finally:
+            served.ended = time.time()
+
+    def _answer(self, dialect: Dialect, answer: Answer, request: ModelRequest) -> bool:
+        """Send an answer, and return whether all of it is out."""
+        match answer:
             case Hang():
                 self._hang()
+                return False
             case Fault() as fault:
                 self._refuse(dialect, fault)
+                return True
             case Reply() as reply:
-                if not self._pause(reply.after):
-                    self._reply(dialect, reply, request)
+                return not self._pause(reply.after) and self._reply(dialect, reply, request)
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
@@ -194,23 +231,30 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
 
-    def _reply(self, dialect: Dialect, reply: Reply, request: ModelRequest) -> None:
+    def _reply(self, dialect: Dialect, reply: Reply, request: ModelRequest) -> bool:
         if not request.conversation.streams:
             self._send(200, dialect.whole(reply, request))
-            return
+            return True
         frames = list(dialect.frames(reply, request))
         self._head(200, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
         for frame in frames if reply.then is Then.END else frames[: max(1, len(frames) // 2)]:
             if self._pause(reply.pace):
-                return
-            self.wfile.write(f"{len(frame):x}\r\n".encode() + frame + b"\r\n")
+                return False
+            self._chunk(frame)
         match reply.then:
             case Then.END:
                 self.wfile.write(b"0\r\n\r\n")
             case Then.HANG:
                 self._hang()
+            case Then.PING:
+                while not self._pause(PING_EVERY):
+                    self._chunk(dialect.PING)
             case Then.DROP:
                 self._drop()
+        return reply.then is Then.END
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def _pause(self, seconds: float) -> bool:
         """Wait, and return whether the server is closing."""

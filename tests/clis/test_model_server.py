@@ -5,8 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -195,10 +195,10 @@ def test_a_free_form_tool_gets_its_text_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("dialect", "statuses"),
     [
-        ("anthropic", (429, 529, 500, 401, 400, 400)),
-        ("responses", (429, 503, 500, 401, 429, 400)),
-        ("chat", (429, 503, 500, 401, 429, 400)),
-        ("gemini", (429, 503, 500, 400, 403, 400)),
+        ("anthropic", (429, 429, 529, 500, 401, 400, 400)),
+        ("responses", (429, 429, 503, 500, 401, 429, 400)),
+        ("chat", (429, 429, 503, 500, 401, 429, 400)),
+        ("gemini", (429, 429, 503, 500, 400, 403, 400)),
     ],
 )
 def test_trouble_has_the_vendors_status(dialect: str, statuses: tuple[int, ...]) -> None:
@@ -216,6 +216,36 @@ def test_a_limit_says_when_to_come_back() -> None:
         _, headers, _ = post(server, path, body)
     assert headers["retry-after"] == "3600"
     assert headers["x-should-retry"] == "false"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "told"),
+    [
+        ("anthropic", lambda headers, _: headers["anthropic-ratelimit-unified-reset"]),
+        ("responses", lambda _, body: body["error"]["resets_at"]),
+        ("gemini", lambda _, body: body["error"]["details"][0]["violations"] and 1795363200),
+    ],
+)
+def test_a_usage_limit_names_its_reset(dialect: str, told: Callable[..., Any]) -> None:
+    path, body = ASKED[dialect]
+    with ModelServer(always(Fault(Trouble.USAGE_LIMIT, resets_at=1795363200.7))) as server:
+        status, headers, data = post(server, path, body)
+    assert status == 429
+    assert int(told(headers, json.loads(data))) == 1795363200
+
+
+def test_what_became_of_each_request_is_remembered() -> None:
+    path, body = ASKED["anthropic"]
+    answers = (say("Yes."), Fault(Trouble.OVERLOADED), Reply((Text("One, two, three."),), then=Then.DROP))
+    with ModelServer(in_turn(*answers)) as server:
+        for _ in answers:
+            with suppress(http.client.IncompleteRead):
+                post(server, path, body)
+        served = wait_until(lambda: server.served if all(each.ended for each in server.served) else ())
+    assert [(each.answer, each.whole) for each in served] == list(
+        zip(answers, (True, True, False), strict=True)
+    )
+    assert all(each.ended and each.ended >= each.request.at for each in served)
 
 
 def test_a_hang_sends_not_even_headers_and_ends_with_the_server() -> None:

@@ -11,10 +11,12 @@ from tests.clis.dialects.wire import Refusal, sse, tokens_of
 from tests.clis.model_request import Conversation, Json, Message, ModelRequest, ToolResult
 
 NAME = "anthropic"
+PING = sse({"type": "ping"}, "ping")
 MODELS = ("claude-sonnet-4-5", "claude-opus-4-5", "claude-haiku-4-5")
 
 _REFUSALS = {
     Trouble.RATE_LIMITED: (429, "rate_limit_error", "This request would exceed your account's rate limit."),
+    Trouble.USAGE_LIMIT: (429, "rate_limit_error", "This request would exceed your account's rate limit."),
     Trouble.OVERLOADED: (529, "overloaded_error", "Overloaded"),
     Trouble.SERVER_ERROR: (500, "api_error", "Internal server error"),
     Trouble.UNAUTHORIZED: (401, "authentication_error", "invalid x-api-key"),
@@ -91,11 +93,11 @@ def frames(reply: Reply, request: ModelRequest) -> Iterator[bytes]:
         block = _block(part, request, place)
         if isinstance(part, Text):
             yield _event("content_block_start", index=place, content_block=block | {"text": ""})
-            for piece in pieces(part.text):
+            for piece in pieces(part.text, reply.cuts):
                 yield _event("content_block_delta", index=place, delta={"type": "text_delta", "text": piece})
         else:
             yield _event("content_block_start", index=place, content_block=block | {"input": {}})
-            for piece in pieces(json.dumps(block["input"])):
+            for piece in pieces(json.dumps(block["input"]), reply.cuts):
                 delta = {"type": "input_json_delta", "partial_json": piece}
                 yield _event("content_block_delta", index=place, delta=delta)
         yield _event("content_block_stop", index=place)
@@ -141,4 +143,11 @@ def _why(reply: Reply) -> str:
 
 def refusal(fault: Fault) -> Refusal:
     status, kind, message = _REFUSALS[fault.trouble]
-    return Refusal(status, {"type": "error", "error": {"type": kind, "message": message}})
+    headers = _limit(fault) if fault.trouble is Trouble.USAGE_LIMIT else {}
+    return Refusal(status, {"type": "error", "error": {"type": kind, "message": message}}, headers)
+
+
+def _limit(fault: Fault) -> dict[str, str]:
+    """Return how a subscription's limit is told: Claude Code heeds it where it is logged in by a token."""
+    told = {"status": "rejected", "reset": str(int(fault.resets_at)), "representative-claim": fault.window}
+    return {f"anthropic-ratelimit-unified-{name}": value for name, value in told.items()}

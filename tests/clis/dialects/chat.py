@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from tests.clis.answers import Fault, Reply, Text, ToolCall, pieces
 from tests.clis.dialects import openai
-from tests.clis.dialects.wire import Refusal, as_json, sse, tokens_of
+from tests.clis.dialects.wire import COMMENT, Refusal, as_json, sse, tokens_of
 from tests.clis.model_request import Conversation, Json, Message, ModelRequest, ToolResult
 
 NAME = "chat"
+PING = COMMENT
 
 
 def speaks(path: str) -> bool:
@@ -53,12 +54,12 @@ def whole(reply: Reply, request: ModelRequest) -> Json:
 
 def frames(reply: Reply, request: ModelRequest) -> Iterator[bytes]:
     yield _chunk(request, {"role": "assistant", "content": ""})
-    for piece in pieces(_said(reply)):
+    for piece in pieces(_said(reply), reply.cuts):
         yield _chunk(request, {"content": piece})
     for each in _calls(reply, request):
         function = each["function"]
         yield _chunk(request, {"tool_calls": [each | {"function": function | {"arguments": ""}}]})
-        for piece in pieces(function["arguments"]):
+        for piece in pieces(function["arguments"], reply.cuts):
             yield _chunk(
                 request, {"tool_calls": [{"index": each["index"], "function": {"arguments": piece}}]}
             )

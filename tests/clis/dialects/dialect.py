@@ -18,6 +18,10 @@ class Dialect(Protocol):
     def NAME(self) -> str:  # noqa: N802 - a module's constant
         """What a recorded request is labelled with."""
 
+    @property
+    def PING(self) -> bytes:  # noqa: N802 - a module's constant
+        """What a stream carries that is alive and has nothing to say."""
+
     def speaks(self, path: str) -> bool:
         """Say whether a request for this path wants an answer of the model."""
 

@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterator
 
 from tests.clis.answers import Fault, Part, Reply, Text, ToolCall, Trouble, pieces
-from tests.clis.dialects.wire import Refusal, sse, tokens_of
+from tests.clis.dialects.wire import COMMENT, Refusal, sse, tokens_of
 from tests.clis.model_request import Conversation, Json, Message, ModelRequest, ToolResult
 
 NAME = "gemini"
+PING = COMMENT
 MODELS = ("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite")
 
 _PATH = re.compile(r"/v1(?:beta|alpha)?/models/(?P<model>[^:/]+):(?P<verb>\w+)")
 _REFUSALS = {
     Trouble.RATE_LIMITED: (429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
+    Trouble.USAGE_LIMIT: (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota."),
     Trouble.OVERLOADED: (503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
     Trouble.SERVER_ERROR: (500, "INTERNAL", "An internal error has occurred. Please retry."),
     Trouble.UNAUTHORIZED: (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."),
@@ -89,7 +91,7 @@ def whole(reply: Reply, request: ModelRequest) -> Json:
 def frames(reply: Reply, request: ModelRequest) -> Iterator[bytes]:
     for part in reply.parts:
         if isinstance(part, Text):
-            for piece in pieces(part.text):
+            for piece in pieces(part.text, reply.cuts):
                 yield sse(_response(reply, request, [Text(piece)], ends=False))
         else:
             yield sse(_response(reply, request, [part], ends=False))
@@ -128,6 +130,11 @@ def refusal(fault: Fault) -> Refusal:
     if fault.trouble in _REASONS:
         info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "domain": "googleapis.com"}
         details.append(info | {"reason": _REASONS[fault.trouble]})
+    if fault.trouble is Trouble.USAGE_LIMIT:
+        kind = "type.googleapis.com/google.rpc.QuotaFailure"
+        details.append(
+            {"@type": kind, "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]}
+        )
     if fault.retry_after is not None:
         kind = "type.googleapis.com/google.rpc.RetryInfo"
         details.append({"@type": kind, "retryDelay": f"{fault.retry_after:g}s"})

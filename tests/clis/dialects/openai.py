@@ -15,6 +15,12 @@ _REFUSALS = {
         "rate_limit_exceeded",
         "Rate limit reached on tokens per min (TPM).",
     ),
+    Trouble.USAGE_LIMIT: (
+        429,
+        "tokens",
+        "rate_limit_exceeded",
+        "Rate limit reached on tokens per day (TPD).",
+    ),
     Trouble.OVERLOADED: (
         503,
         "server_error",

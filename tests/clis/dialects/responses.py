@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tests.clis.answers import Fault, Reply, Text, ToolCall, pieces
+from tests.clis.answers import Fault, Reply, Text, ToolCall, Trouble, pieces
 from tests.clis.dialects import openai
-from tests.clis.dialects.wire import Refusal, as_json, sse, tokens_of
+from tests.clis.dialects.wire import COMMENT, Refusal, as_json, sse, tokens_of
 from tests.clis.model_request import Conversation, Json, Message, ModelRequest, ToolResult
 
 NAME = "responses"
+PING = COMMENT
 
 
 def speaks(path: str) -> bool:
@@ -83,20 +84,20 @@ def frames(reply: Reply, request: ModelRequest) -> Iterator[bytes]:
     begun = _response(request, "in_progress", [])
     told = [("response.created", {"response": begun}), ("response.in_progress", {"response": begun})]
     for place, part in enumerate(reply.parts):
-        told += _part(part, _item(part, request, place), place)
+        told += _part(part, _item(part, request, place), place, reply.cuts)
     told.append(("response.completed", {"response": whole(reply, request)}))
     for number, (kind, fields) in enumerate(told):
         yield sse({"type": kind, "sequence_number": number, **fields}, kind)
 
 
-def _part(part: Text | ToolCall, item: Json, place: int) -> Iterator[tuple[str, Json]]:
+def _part(part: Text | ToolCall, item: Json, place: int, cuts: int) -> Iterator[tuple[str, Json]]:
     at = {"output_index": place, "item_id": item["id"]}
     yield "response.output_item.added", {"output_index": place, "item": _begun(item)}
     if isinstance(part, Text):
         at |= {"content_index": 0}
         empty = {"type": "output_text", "text": "", "annotations": []}
         yield "response.content_part.added", at | {"part": empty}
-        for piece in pieces(part.text):
+        for piece in pieces(part.text, cuts):
             yield "response.output_text.delta", at | {"delta": piece}
         yield "response.output_text.done", at | {"text": part.text}
         yield "response.content_part.done", at | {"part": item["content"][0]}
@@ -105,7 +106,7 @@ def _part(part: Text | ToolCall, item: Json, place: int) -> Iterator[tuple[str, 
         name, field = ("custom_tool_call_input", "input")
         if item["type"] == "function_call":
             name, field = ("function_call_arguments", "arguments")
-        for piece in pieces(whole_text):
+        for piece in pieces(whole_text, cuts):
             yield f"response.{name}.delta", at | {"delta": piece}
         yield f"response.{name}.done", at | {field: whole_text}
     yield "response.output_item.done", {"output_index": place, "item": item}
@@ -145,4 +146,7 @@ def _response(request: ModelRequest, status: str, items: list[Json]) -> Json:
 
 
 def refusal(fault: Fault) -> Refusal:
-    return openai.refusal(fault)
+    if fault.trouble is not Trouble.USAGE_LIMIT:
+        return openai.refusal(fault)
+    told = {"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus"}
+    return Refusal(429, {"error": {**told, "resets_at": int(fault.resets_at)}})

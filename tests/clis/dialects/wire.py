@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from tests.clis.answers import Reply, Text
 from tests.clis.model_request import Json, ModelRequest
 
+COMMENT = b": keep-alive\n\n"
+"""An event that is none, by which a stream is kept open."""
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:

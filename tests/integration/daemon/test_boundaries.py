@@ -31,6 +31,8 @@ try() {
     try tmux tmux -S "$SOCKET" list-sessions
     try settings sh -c "echo x >>'$HOUSE'/config.toml"
     try order test -r "$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_REPLY_TO"
+    try brief sh -c "echo 'test.check: touch x' >>'$ORCHESTRATOR_TASK_DIR/task.md'"
+    try instead mv "$ORCHESTRATOR_TASK_DIR/task.md" "$ORCHESTRATOR_TASK_DIR/was.md"
     try workspace sh -c 'echo x >made.txt'
 } >"$ORCHESTRATOR_ARTIFACTS/tried.txt"
 report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$(date +%Y%m%d-%H%M%S).md
@@ -90,7 +92,8 @@ def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, 
 @pytest.mark.skipif(not bwrap_works(), reason="bwrap is not here, or may not make namespaces")
 def test_in_the_sandbox_an_agent_reaches_its_workspace_and_nothing_of_the_pm(world: World) -> None:
     became = tried(world, str(SANDBOXED), "--")
-    assert {each: became[each] for each in MUST_NOT} == dict.fromkeys(MUST_NOT, "refused")
+    must_not = (*MUST_NOT, "brief", "instead")
+    assert {each: became[each] for each in must_not} == dict.fromkeys(must_not, "refused")
     assert (became["order"], became["workspace"]) == ("done", "done")
 
 

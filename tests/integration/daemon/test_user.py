@@ -69,6 +69,28 @@ def test_an_edit_of_task_md_reaches_the_next_order(world: World) -> None:
     assert any("Goal: A greeting in Welsh." in path.read_text() for path in handoffs)
 
 
+def test_an_edited_check_counts_once_a_person_confirmed_it(world: World) -> None:
+    """What an agent writes into task.md must not be run, outside its sandbox, because the user starts it again."""
+    world.begin({"explore": [HOLD]}, config=["test.check: 'true'"])
+    world.until_works("explore")
+    trace = world.project.parent / "was-run"
+    world.brief("t1", f"test.check: touch {trace}")
+    world.until(lambda: world.told()["edited"])
+    assert "test.check" in world.task("status", "t1").out
+    start = ("start", "t1", "--project", str(world.project))
+    said = world.task(*start)
+    assert (said.code, f"touch {trace}" in said.err, "--yes" in said.err) == (1, True, True)
+    assert world.task("stop", "t1").code == 0
+    assert world.task(*start).code == 1
+    assert world.stands() == "stopped"
+    assert not trace.exists()
+    world.go("on")
+    assert world.task(*start, "--yes").code == 0
+    world.until_is("complete")
+    assert trace.exists()
+    assert not world.told()["edited"]
+
+
 def test_tasks_of_one_project_and_namesakes_in_two_run_side_by_side(world: World) -> None:
     other = world.repository("other")
     world.let({})

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -394,8 +394,15 @@ class World:
 @contextmanager
 def a_world(**settings: str) -> Iterator[World]:
     """Make a world, and take it away again whatever happens. `settings`: `limits__silence="2 s"`."""
+    with a_world_at(None, settings) as world:
+        yield world
+
+
+@contextmanager
+def a_world_at(root: Path | None, settings: Mapping[str, str]) -> Iterator[World]:
+    """Make a world in an empty folder, which must have a short path; None: in one of its own."""
     # Short, since it holds the tmux server's socket.
-    root = Path(tempfile.mkdtemp(prefix="world-", dir="/tmp"))
+    root = root or Path(tempfile.mkdtemp(prefix="world-", dir="/tmp"))
     for name in ("home", "tmux", "go"):
         (root / name).mkdir(mode=0o700)
     (root / "home" / ".gitconfig").write_text("[user]\nname = A User\nemail = user@localhost\n")

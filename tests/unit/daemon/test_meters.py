@@ -80,6 +80,13 @@ def test_of_a_conversation_that_is_gone_on_with_only_what_was_added_counts(files
     assert Meters(files).look(AGAIN, Claude()) == Usage(40, 10, 0, 0.25, 40)
 
 
+def test_the_last_line_of_the_run_before_counts_once(files, meters):
+    """An agent that is asked again at once goes on in a conversation whose last line is not a second old."""
+    files.put(PATH, message("m1", AT) + message("m2", AT + 5, 40))
+    opened_at_once = replace(AGAIN, opened_at=AT + 0.3)
+    assert meters.look(opened_at_once, Claude()) == Usage(40, 10, 0, None, 40)
+
+
 def test_of_sums_over_a_whole_session_those_before_the_run_are_taken_away(files, meters):
     files.put(PATH, sums(AT - 900, 5000, 50) + sums(AT + 5, 5600, 60))
     assert meters.look(AGAIN, Codex()) == Usage(600, 10)

@@ -123,13 +123,13 @@ class Story:
         self.told += 1
         return f"n{self.told}"
 
-    def starts(self, request: str = "", brief: Brief | None = None) -> Decision:
+    def starts(self, request: str = "", brief: Brief | None = None, confirmed: str = "") -> Decision:
         """The user says `task start`."""
         self.brief = brief or self.brief
         return self.feed(
             f.TaskStarted(
                 self.at, self.nonce(), request or self.nonce(), "demo-1", "demo", "/project", self.brief,
-                self.agents, "base",
+                self.agents, "base", confirmed=confirmed,
             )
         )  # fmt: skip
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.model import facts as f
+from orchestrator.model.config_changes import ConfigChange, digest
 from orchestrator.model.handoff import CriterionMark, ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
-from orchestrator.model.task import Phase, TaskState, WorkspaceKind
+from orchestrator.model.task import AgentWish, Brief, Phase, TaskState, WorkspaceKind
 from tests.unit.pm.story import MET, Story, plan_of
 
 
@@ -282,6 +283,77 @@ def test_the_agent_config_of_a_running_task_is_frozen() -> None:
     edited = replace(story.brief, config=replace(story.brief.config, workspace=WorkspaceKind.SHARED))
     story.feed(f.BriefChanged(story.at, edited))
     assert story.state.brief.config.workspace is WorkspaceKind.WORKTREE
+
+
+def configured(story: Story, **written: str) -> Brief:
+    """Return the story's brief with an Agent Config in which these keys stand; `_` is the dot of a key."""
+    keys = {key.replace("_", "."): value for key, value in written.items()}
+    check = tuple(keys.get("test.check", "").split())
+    agents = {"test": AgentWish(check=check)} if check else {}
+    config = replace(story.brief.config, agents=agents, written=keys)
+    return replace(story.brief, config=config)
+
+
+def running_with(**written: str) -> Story:
+    """A task at work that was started with this Agent Config."""
+    story = Story()
+    story.starts(brief=configured(story, **written))
+    return story
+
+
+def test_an_edited_config_is_told_and_waits_for_a_start() -> None:
+    story = running_with(test_check="make test")
+    story.feed(f.BriefChanged(story.at, configured(story, test_check="make quick")))
+    assert story.state.edited == (ConfigChange("test.check", "make test", "make quick"),)
+    assert "start it again" in story.state.notices[-1]
+    story.feed(f.BriefChanged(story.at, configured(story, test_check="make quick")))
+    assert story.last.empty
+    story.feed(f.BriefChanged(story.at, configured(story, test_check="make test")))
+    assert not story.state.edited
+
+
+@pytest.mark.parametrize("stopped", [True, False], ids=["stopped", "at-work"])
+def test_another_config_is_shown_and_taken_only_when_confirmed(*, stopped: bool) -> None:
+    story = running_with(test_check="make test")
+    if stopped:
+        story.stops()
+    edited = configured(story, test_check="sh -c evil")
+    before = story.state
+    said = story.starts(brief=edited)
+    assert said.refused
+    assert "test.check: make test -> sh -c evil" in said.reply
+    assert story.state == before
+    assert story.starts(brief=edited, confirmed="another").refused
+    agreed = story.starts(brief=edited, confirmed=said.confirm)
+    assert not agreed.refused
+    assert story.state.brief.config.agents["test"].check == ("sh", "-c", "evil")
+    assert story.state.edited == ()
+
+
+def test_a_confirmation_holds_for_no_other_config() -> None:
+    story = running_with(test_check="make test")
+    story.stops()
+    said = story.starts(brief=configured(story, test_check="make quick"))
+    assert story.starts(brief=configured(story, test_check="rm -rf ."), confirmed=said.confirm).refused
+    assert story.task() is TaskState.STOPPED
+
+
+def test_a_config_that_lays_out_the_steps_wants_a_stop_first() -> None:
+    story = running_with(rejections="ask")
+    edited = configured(story, rejections="ask", workspace="shared")
+    confirm = digest(edited.config)
+    said = story.starts(brief=edited, confirmed=confirm)
+    assert said.refused
+    assert "task stop demo" in said.reply
+    story.stops()
+    assert not story.starts(brief=edited, confirmed=confirm).refused
+
+
+def test_a_config_written_otherwise_that_an_old_journal_lacks_is_no_change() -> None:
+    story = Story()
+    story.starts(brief=replace(story.brief, config=replace(story.brief.config, runtime="claude")))
+    story.stops()
+    assert not story.starts(brief=configured(story, runtime="claude")).refused
 
 
 # Spawn --------------------------------------------------------------------------------------------

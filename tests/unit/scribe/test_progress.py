@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -273,7 +274,7 @@ def test_no_text_adds_a_heading_a_row_or_a_comment(label, blocker, path):
     rows = [line for line in lines if line.startswith("|")]
     assert len(rows) == 3
     assert rows[2].replace("\\\\", "").replace("\\|", "").count("|") == 5
-    outside = text.split("```")[::2]  # in a block of code nothing acts
+    outside = re.split(r"^ *```", text, flags=re.MULTILINE)[::2]  # in a block of code nothing acts
     assert not any(line.lstrip().startswith("<") for part in outside for line in part.split("\n"))
     assert "\x1b" not in text
     assert text.encode()

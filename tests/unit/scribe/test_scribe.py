@@ -180,6 +180,16 @@ def test_what_is_gone_is_no_longer_told(world, scribe):
     assert section(world.progress, "Artifacts Generated") == ["None"]
 
 
+def test_a_temporary_name_is_not_told_once_it_is_renamed(world, scribe):
+    scribe.rescan(view(), world.time)
+    aside = f"{NEW}.tmp.4711.9d"
+    world.land(f"handoffs/{aside}", report("x"))
+    scribe.notice([aside], view(), world.time)
+    world.rename(TASK / "handoffs" / aside, TASK / "handoffs" / NEW)
+    scribe.notice([NEW], view(), world.time)
+    assert recent(world) == [f"- {NEW}: dev COMPLETE: x"]
+
+
 def test_what_cannot_be_read_is_told_with_its_reason(world):
     scribe = Scribe(world, TASK, handoff_bytes=1000)
     world.put(TASK / "handoffs/a-20251127-000001.md", b"/etc/passwd", Kind.LINK)
