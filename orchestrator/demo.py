@@ -80,9 +80,9 @@ def _directions(project: Path) -> list[str]:
         f"  {called} logs {NAME} dev    what an agent's terminal showed",
         f"  {called} attach {NAME}      the task's tmux session",
         f"  ls -R {folder.relative_to(project)}",
-        f"  git log --stat main..task/{NAME}",
+        f"  {called} diff {NAME}        what it has changed",
         "take the work over:",
-        f"  git merge task/{NAME}",
+        f"  {called} merge {NAME}",
         "clean up:",
         f"  {called} stop {NAME}; {called} daemon stop; rm -r {project}",
     ]

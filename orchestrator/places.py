@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # `typing` costs as much as `pathlib`
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from typing import TypeVar
+    from typing import BinaryIO, TypeVar
 
     P = TypeVar("P", str, Path)
 
@@ -165,7 +165,13 @@ def check_own_folder(folder: str) -> None:
 
 
 def own_bytes(path: str) -> bytes:
-    """Return the bytes of a plain file below the PM's own folder.
+    """Return the bytes of a plain file below the PM's own folder. Raises what `own_file` raises."""
+    with own_file(path) as file:
+        return file.read()
+
+
+def own_file(path: str) -> BinaryIO:
+    """Return a plain file below the PM's own folder, open to be read.
 
     Raises:
         Untrusted: it is a link, no plain file, another user's, or writable by others.
@@ -178,14 +184,14 @@ def own_bytes(path: str) -> bytes:
         if reason := _distrusted(path):
             raise Untrusted(reason) from error
         raise
-    with open(descriptor, "rb") as file:  # noqa: PTH123 (no pathlib here)
-        found = os.fstat(descriptor)
-        reason = distrust(path, found)
-        if not reason and not stat.S_ISREG(found.st_mode):
-            reason = f"{path} is not a plain file: take it away"
-        if reason:
-            raise Untrusted(reason)
-        return file.read()
+    found = os.fstat(descriptor)
+    reason = distrust(path, found)
+    if not reason and not stat.S_ISREG(found.st_mode):
+        reason = f"{path} is not a plain file: take it away"
+    if reason:
+        os.close(descriptor)
+        raise Untrusted(reason)
+    return open(descriptor, "rb")  # noqa: PTH123 (no pathlib here)
 
 
 def _distrusted(path: str) -> str:
@@ -229,6 +235,11 @@ def daemon_ended(state: P) -> P:
     return _under(state, "daemon.ended")
 
 
+def terminals(state: P) -> P:
+    """Return the folder that names the terminals from which the user started tasks."""
+    return _under(state, "terminals")
+
+
 def news(state: P) -> P:
     """Return the spool of what the user is to be told, or was."""
     return _under(state, "news")
@@ -264,6 +275,26 @@ def box_mirror(state: P, place: str, task: str) -> P:
     return _under(state, "boxes", _name(place), _name(task))
 
 
+def leaving(state: P) -> P:
+    """Return the folder into which the folders of deleted tasks are moved, to be removed there."""
+    return _under(state, "leaving")
+
+
+def archive(state: P) -> P:
+    """Return the folder of archived tasks, a file each."""
+    return _under(state, "archive")
+
+
+def archive_part(state: P, task: str, what: str) -> P:
+    """Return where something lies that an archive is being made of, or brought back from."""
+    return _under(state, "archive", f".{_name(task)}.{_name(what)}")
+
+
+def archive_file(state: P, task: str) -> P:
+    """Return the file that holds the archived task with this id."""
+    return _under(state, "archive", f"{_name(task)}.tar.gz")
+
+
 def task_homes(state: P) -> P:
     """Return the folder that holds one folder per task, named by its id."""
     return _under(state, "tasks")
@@ -297,6 +328,16 @@ def task_pages(home: P) -> P:
 def task_shelved(home: P) -> P:
     """Return the mark of a task that is over and was shelved."""
     return _under(home, "shelved.json")
+
+
+def task_leaving(home: P) -> P:
+    """Return the mark of a task that is being deleted or archived: no daemon opens it any more."""
+    return _under(home, "leaving.json")
+
+
+def task_merged(home: P) -> P:
+    """Return the note of what the user's branch stood at before the task was merged into it."""
+    return _under(home, "merged.json")
 
 
 def task_log(home: P) -> P:

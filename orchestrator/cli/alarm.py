@@ -17,6 +17,7 @@ from orchestrator.cli.tasks import Task, homes
 from orchestrator.daemon.comeback import DEATH, HANG, incident
 from orchestrator.daemon.requests import REPLY
 from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.news import TERMINAL
 from orchestrator.model.settings import Settings
 
 if TYPE_CHECKING:
@@ -95,7 +96,10 @@ def _told_dead(state: str, settings: Settings, line: str) -> str:
 
 def _tell(state: str, settings: Settings, kind: str, title: str, line: str) -> None:
     """Have it told wherever the user asked to be told: once per incident, and without waiting for it."""
-    if run_around() or not settings.notify.channels:
+    from orchestrator.tellers.usual import at_hand
+
+    # On this terminal it is said already.
+    if run_around() or all(each.scheme == TERMINAL for each in at_hand(settings.notify, os.environ).channels):
         return
     from orchestrator.daemon.newsdesk import letter_of
     from orchestrator.hosts.disk import DiskFiles

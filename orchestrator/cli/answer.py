@@ -6,14 +6,16 @@ Ids of questions are a task's own; the task may be left out while only one is as
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
-from typing import Any
 
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task, find, tasks
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
 
 EXAMPLE = "task answer tidy q1 2        (option 2)\n  task answer tidy q1 Keep the old name."
 
@@ -29,6 +31,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Send the answer to the daemon."""
+    from orchestrator.cli.requests import ask
+    from orchestrator.tellers.terminals import remember
+
+    remember(places.state_folder(os.environ))
     task, words = _meant(options)
     if len(words) < 2:  # noqa: PLR2004 (an id and something to say)
         raise CommandError(

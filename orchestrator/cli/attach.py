@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
-from typing import Any, Final
 
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task, about_task, chosen
-from orchestrator.formats.settings import load_settings
-from orchestrator.model.run import HERE
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
 
 EXAMPLE = "task attach tidy dev --read-only"
-_DEADLINE: Final = 5.0
+_DEADLINE = 5.0
+_HERE = "local"  # as `model.run` has it, whose import costs as much as all else here
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Become tmux, attached to the task's session."""
-    task = chosen(options)
+    task = chosen(options, "agent")
     agent = _agent(task, options.agent) if options.agent else {}
     tmux = _tmux(task)
     pane = _pane(task, tmux, agent) if agent else ""
@@ -45,7 +45,7 @@ def _agent(task: Task, agent: str) -> dict[str, Any]:
     """Return what is told of an agent that is still there."""
     agents = [each for each in task.believed()["agents"] if agent in {each.get("name"), each.get("agent")}]
     there = [
-        each for each in agents if (each.get("pane") or _host(each) != HERE) and each.get("state") != "gone"
+        each for each in agents if (each.get("pane") or _host(each) != _HERE) and each.get("state") != "gone"
     ]
     if not there:
         live = [harmless(each.get("name")) for each in task.told["agents"] if each.get("state") != "gone"]
@@ -59,7 +59,7 @@ def _agent(task: Task, agent: str) -> dict[str, Any]:
 
 
 def _host(agent: dict[str, Any]) -> str:
-    return str(agent.get("host") or HERE)
+    return str(agent.get("host") or _HERE)
 
 
 def _pane(task: Task, tmux: list[str], agent: dict[str, Any]) -> str:
@@ -70,7 +70,7 @@ def _pane(task: Task, tmux: list[str], agent: dict[str, Any]) -> str:
 
     """
     host = _host(agent)
-    if host == HERE:
+    if host == _HERE:
         pane = str(agent["pane"])
         if _said(tmux, "display-message", "-p", "-t", pane, "#{session_name}") == task.id:
             return pane
@@ -95,6 +95,10 @@ def _tmux(task: Task) -> list[str]:
         CommandError: there is no such session.
 
     """
+    from pathlib import Path
+
+    from orchestrator.formats.settings import load_settings
+
     settings = load_settings(Path(places.config_file(os.environ)), os.environ)
     socket = settings.tmux.socket
     tmux = ["tmux", "-S" if "/" in socket else "-L", os.path.expanduser(socket)]  # noqa: PTH111 (as it was given)
@@ -109,6 +113,8 @@ def _tmux(task: Task) -> list[str]:
 
 def _said(tmux: list[str], *command: str) -> str | None:
     """Return what tmux printed, or None if it refused."""
+    import subprocess
+
     try:
         done = subprocess.run(
             [*tmux, *command], capture_output=True, text=True, timeout=_DEADLINE, check=False

@@ -21,6 +21,9 @@ LATE = 60.0
 FRESH = 15.0
 """A beat younger than this many seconds is no cause for alarm, whatever the settings say: nobody reads them then."""
 
+ROOM = 64 * 1024
+"""Where fewer bytes than these are free, the daemon cannot write down what happens, and waits."""
+
 
 def is_fresh(state: str) -> bool:
     """Tell whether the daemon beat just now, or never did: then there is nothing to be alarmed about."""
@@ -31,15 +34,26 @@ def is_fresh(state: str) -> bool:
     return 0 <= time.time() - beat_at < FRESH
 
 
+def has_room(state: str) -> bool:
+    """Tell whether the disk that holds the daemon's own folder has room, by what the file system says now."""
+    try:
+        disk = os.statvfs(state)
+    except OSError:
+        return True
+    free = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail
+    return free * disk.f_frsize >= ROOM and (disk.f_ffree > 0 or not disk.f_files)
+
+
 class Beat:
     """What lock and beat say at one moment; all but `up` is the daemon's own word."""
 
-    __slots__ = ("at", "pid", "settings", "started_at", "up", "version")
+    __slots__ = ("at", "pid", "room", "settings", "started_at", "up", "version")
 
     def __init__(self, state: str) -> None:
         holder = _holder(places.daemon_lock(state))
         said = last_word(places.daemon_beat(state))
         self.up = holder is not None
+        self.room = has_room(state)
         self.pid: int = holder or 0
         self.at: float | None = said.get("beat_at")
         own = said if said.get("pid") == holder else {}
@@ -54,10 +68,16 @@ class Beat:
 
     def shape(self, updated: float | None = None) -> dict[str, object]:
         """Return the `daemon` part of each JSON document."""
-        return {"up": self.up, "as_of": stamp(self.as_of(updated))}
+        return {"up": self.up, "as_of": stamp(self.as_of(updated)), "room": self.room}
 
     def words(self, updated: float | None = None) -> str:
         """Return the same for people."""
+        said = self._words(updated)
+        if self.room:
+            return said
+        return f"{said}; the disk of its folder is full: what happens is heard when there is room"
+
+    def _words(self, updated: float | None) -> str:
         now = time.time()
         if not self.up:
             moment = self.as_of(updated)

@@ -66,6 +66,24 @@ def filled_brief(folder: Path) -> Brief:
     return brief
 
 
+def read_or_made(folder: Path, project: Path, template: str | None) -> Brief:
+    """Return the task.md that is there, or that would be made of a template; nothing is written.
+
+    Raises:
+        CommandError: there is none, or the template does not fit the project.
+        BadFile: it does not read.
+
+    """
+    path = places.task_brief(folder)
+    if path.exists():
+        return _read(path)
+    if template is None:
+        raise CommandError(
+            Exit.USAGE, f"there is no {path} yet: `task start {folder.name}` makes one to be filled in"
+        )
+    return read_brief(_from_template(template, project), str(path))
+
+
 def is_remote(brief: Brief) -> bool:
     """Tell whether any agent is to work on a box."""
     config = brief.config

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-
 from orchestrator.cli.exits import Exit
-from orchestrator.cli.requests import answer_to, send, waiting
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import about_task, chosen
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 EXAMPLE = "task checkin tidy"
 
@@ -19,6 +20,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Ask for a check-in; one that already waits for the daemon is enough."""
+    from orchestrator.cli.requests import answer_to, send, waiting
+
     task = chosen(options)
     request = waiting(task.home, "checkin") or send(task.home, "checkin", {})
     print(harmless(answer_to(task.home, request)))

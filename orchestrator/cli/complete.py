@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST = 1000
 _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
-_SIGNS_OF_BOXES = _SIGNS | frozenset("@:/")
+_MORE_SIGNS = {"boxes": "@:/", "steps": ":"}
 _LONGEST = 128
 _PROJECTS_AGENTS = (".claude/agents", ".kiro/agents")
 
@@ -27,7 +27,7 @@ def complete(words: Sequence[str]) -> None:
     """Print what there is of the kinds in the first word (`tasks+questions`), given the words typed before."""
     kinds, given = (words[0].split("+"), words[1:]) if words else ([], ())
     found = [name for kind in kinds if kind in _KINDS for name in _KINDS[kind](given)]
-    signs = _SIGNS_OF_BOXES if kinds == ["boxes"] else _SIGNS
+    signs = _SIGNS.union(*(_MORE_SIGNS.get(kind, ()) for kind in kinds))
     named = [name for name in dict.fromkeys(found) if len(name) <= _LONGEST and signs.issuperset(name)]
     if named:
         print("\n".join(sorted(named)[:MOST]))
@@ -46,6 +46,10 @@ def _questions(given: Sequence[str]) -> Iterable[str]:
 def _runs(given: Sequence[str]) -> Iterable[str]:
     """Yield the agents that a task has, or had."""
     return (str(agent.get("name", "")) for task in _meant(given) for agent in task.told.get("agents", ()))
+
+
+def _steps(given: Sequence[str]) -> Iterable[str]:
+    return (str(step.get("id", "")) for task in _meant(given) for step in task.told.get("steps", ()))
 
 
 def _agents(given: Sequence[str]) -> Iterable[str]:
@@ -138,6 +142,7 @@ _KINDS = {
     "tasks": _tasks,
     "questions": _questions,
     "runs": _runs,
+    "steps": _steps,
     "agents": _agents,
     "templates": _templates,
     "boxes": _boxes,

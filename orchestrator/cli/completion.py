@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentParser, Namespace
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from orchestrator.cli.exits import Exit
@@ -34,7 +34,8 @@ def run(options: Namespace) -> int:
 
 def script(shell: str) -> str:
     """Return the script for one of `SHELLS`."""
-    text = files("orchestrator.cli").joinpath("completions", f"task.{shell}").read_text(encoding="utf-8")
+    # Beside this file, wherever that is installed: `importlib.resources` costs as much as all verbs together.
+    text = Path(__file__).with_name("completions").joinpath(f"task.{shell}").read_text(encoding="utf-8")
     verbs = grammar()
     cases = "\n".join(_fish_case(verb) if shell == "fish" else _case(verb) for verb in verbs)
     match shell:

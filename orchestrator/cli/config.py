@@ -6,16 +6,17 @@ import json
 import os
 import sys
 import time
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from orchestrator import places
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.screen import clock, coloured, columns, harmless
 from orchestrator.cli.table import table
-from orchestrator.formats.settings import explained
-from orchestrator.formats.settings_stamp import settings_stamp
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from pathlib import Path
 
 EXAMPLE = "task config"
 
@@ -27,6 +28,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 def _in_force(path: Path) -> str:
     """Say whether the daemon goes by what this file says now, or when it will."""
+    from orchestrator.formats.settings_stamp import settings_stamp
+
     beat = Beat(places.state_folder(os.environ))
     if not beat.up:
         return "the daemon is down: it reads them when it starts"
@@ -43,6 +46,11 @@ def _in_force(path: Path) -> str:
 
 def run(options: Namespace) -> int:
     """Show the settings."""
+    from pathlib import Path
+
+    from orchestrator.formats.settings import explained
+    from orchestrator.formats.settings_stamp import settings_stamp
+
     path = Path(places.config_file(os.environ))
     settings = explained(path, os.environ)
     if options.json:

@@ -15,10 +15,7 @@ from orchestrator.cli.exits import Exit
 from orchestrator.cli.inside import forbid_inside_run
 from orchestrator.cli.main import mind_daemon
 from orchestrator.cli.screen import ago, harmless, stamp
-from orchestrator.cli.service import service_of
-from orchestrator.cli.startup import ensure_running, stop
 from orchestrator.cli.tasks import tasks
-from orchestrator.daemon.command import COMMAND
 
 EXAMPLE = "task daemon status"
 _LOOKING = frozenset({"status", "alarm"})
@@ -43,8 +40,12 @@ def run(options: Namespace) -> int:
         forbid_inside_run(f"daemon {options.action}")
     match options.action:
         case "run":
+            from orchestrator.daemon.command import COMMAND
+
             os.execv(sys.executable, COMMAND)  # noqa: S606 (no shell is the point)
         case "start":
+            from orchestrator.cli.startup import ensure_running
+
             print(f"daemon {'started' if ensure_running(state) else 'runs already'}, pid {Beat(state).pid}")
         case "stop":
             _stop(state)
@@ -75,6 +76,8 @@ def _alarm(state: str) -> int:
 
 
 def _status(state: str, *, as_json: bool) -> None:
+    from orchestrator.cli.service import service_of
+
     beat, known, service = Beat(state), len(tasks(state)), service_of(state)
     if as_json:
         said = {
@@ -103,6 +106,8 @@ def _status(state: str, *, as_json: bool) -> None:
 
 def _stop(state: str) -> None:
     """End the daemon, and leave word that it is to stay so."""
+    from orchestrator.cli.startup import stop
+
     if places.check_state_folder(state):
         Path(places.daemon_stopped(state)).touch(0o600)
     beat = Beat(state)

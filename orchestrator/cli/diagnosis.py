@@ -22,11 +22,18 @@ SOUND_TMUX: Final = (3, 6)
 
 
 def findings(seen: Seen) -> list[Finding]:
-    """Return everything worth saying, in the order of the screen."""
+    """Return everything worth saying."""
+    return [*of_programs(seen), *of_machine(seen)]
+
+
+def of_programs(seen: Seen) -> list[Finding]:
+    """Return what is to be said of programs, which are asked for it."""
+    return [*_of_clis(seen), *_of_own(seen), *_of_programs(seen.programs)]
+
+
+def of_machine(seen: Seen) -> list[Finding]:
+    """Return what is to be said of this machine, and is known at once."""
     return [
-        *_of_clis(seen),
-        *_of_own(seen),
-        *_of_programs(seen.programs),
         *_of_settings(seen),
         *_of_folders(seen),
         *_of_clock(seen),

@@ -7,18 +7,9 @@ import time
 
 from orchestrator import places
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.exits import CommandError
 from orchestrator.cli.screen import columns, harmless
 from orchestrator.cli.status import outcome
-from orchestrator.cli.tasks import Task, find
-
-
-def called(task: Task) -> str:
-    """Return what the user can call a task from where they are: its name if that is enough, else its id."""
-    try:
-        return task.name if find(task.name).id == task.id else task.id
-    except CommandError:
-        return task.id
+from orchestrator.cli.tasks import Task, called
 
 
 def after_start(task: Task) -> list[str]:

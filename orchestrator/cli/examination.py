@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -20,16 +20,18 @@ import orchestrator
 from orchestrator import places
 from orchestrator.cli.beat import LATE, Beat
 from orchestrator.cli.exits import CommandError
+from orchestrator.cli.reach import House, environment_of
 from orchestrator.cli.seen import Asked, CliSeen, Folder, OwnSeen, Seen
 from orchestrator.cli.service import service_of
 from orchestrator.formats.settings import load_settings
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.programs import PLACE, Program
 from orchestrator.model.settings import Settings
 from orchestrator.runtimes.choice import RUNTIMES
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.logins import login_files, login_variables, shortened
+from orchestrator.workspaces.process import Git, GitFailed
 
 DEADLINE: Final = 10.0
 """Seconds that a program has to tell its version. Those that run on Node take two when started cold."""
@@ -37,29 +39,21 @@ DEADLINE: Final = 10.0
 _VERSION_BYTES: Final = 2000
 _GIT_DEADLINE: Final = 5.0
 _PROGRAMS: Final = {"tmux": ("-V",), "git": ("--version",), "ssh": ("-V",), "rsync": ("--version",)}
+_FIRST_COMMIT: Final = ("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 _SKEW: Final = 60.0
 _INOTIFY: Final = Path("/proc/sys/fs/inotify")
 
 
-@dataclass(frozen=True, slots=True)
-class _House:
-    """This process's environment, the daemon's, and the names of the settings' `environment.pass`."""
-
-    environ: Mapping[str, str]
-    daemons: Mapping[str, str]
-    names: tuple[str, ...]
-
-    def names_for(self, cli: AgentCli) -> tuple[str, ...]:
-        """Return the variables that pass to an agent of this CLI: its runtime lets its own through."""
-        runtime = RUNTIMES.get(cli.name)
-        return (*self.names, *(runtime.variables if runtime else ()))
-
-    def of_agent(self, cli: AgentCli) -> dict[str, str]:
-        """Return the environment of an agent of this CLI."""
-        return passed(self.daemons, self.names_for(cli))
+def _nobody(_: Seen) -> None:
+    """Tell nobody."""
 
 
-def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]], None]) -> Seen:
+def examine(
+    project: Path,
+    environ: Mapping[str, str],
+    tell: Callable[[list[str]], None],
+    known: Callable[[Seen], None] = _nobody,
+) -> Seen:
     """Look at everything that a task of `project` needs.
 
     Args:
@@ -67,6 +61,7 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
         environ: this process's environment; where the daemon runs and lets itself be looked at, its own decides
             what reaches an agent.
         tell: called with the names of the programs that are still to answer, each time one did.
+        known: called with what is known of the machine before any program is asked.
 
     """
     config = places.config_file(environ)
@@ -78,15 +73,11 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
     names = settings.environment.passed
     state = places.state_folder(environ)
     beat, state_fault = _beat(state)
-    theirs = _environment_of(beat.pid) if beat is not None and beat.up else None
-    house = _House(environ, environ if theirs is None else theirs, names)
-    clis, programs = _ask_all(house, tell)
+    theirs = environment_of(beat.pid) if beat is not None and beat.up else None
+    house = House(environ, environ if theirs is None else theirs, names)
     service = service_of(state)
     home = environ.get("HOME", "")
-    return Seen(
-        clis=tuple(_cli(each, asked, house) for each, asked in clis),
-        own=tuple(_own(each, house, project) for each in settings.runtimes),
-        programs=programs,
+    machine = Seen(
         folders=(_state(state, state_fault), _project(project)),
         repository=_is_repository(project),
         settings_fault=fault,
@@ -102,13 +93,21 @@ def examine(project: Path, environ: Mapping[str, str], tell: Callable[[list[str]
         manager=service.manager if service is not None else "",
         survives_logout=service.survives_logout() if service is not None else None,
     )
+    known(machine)
+    clis, programs = _ask_all(house, tell)
+    return replace(
+        machine,
+        clis=tuple(_cli(each, asked, house) for each, asked in clis),
+        own=tuple(_own(each, house, project) for each in settings.runtimes),
+        programs=programs,
+    )
 
 
 # Programs -----------------------------------------------------------------------------------------
 
 
 def _ask_all(
-    house: _House, tell: Callable[[list[str]], None]
+    house: House, tell: Callable[[list[str]], None]
 ) -> tuple[list[tuple[AgentCli, Asked]], dict[str, Asked]]:
     """Ask every program its version, all at once: an agent's as an agent would find it, the others as we do."""
     wanted = [(each.name, each.program, each.asked, house.of_agent(each)) for each in AGENT_CLIS]
@@ -159,7 +158,7 @@ def _first_line(said: bytes) -> str:
     return next(iter(said[:_VERSION_BYTES].decode("utf-8", "replace").strip().splitlines()), "")
 
 
-def _cli(cli: AgentCli, asked: Asked, house: _House) -> CliSeen:
+def _cli(cli: AgentCli, asked: Asked, house: House) -> CliSeen:
     """Return what is known of one CLI: by what it is logged in, and what would, if an agent got it."""
     reaching = house.of_agent(cli)
     files = [shortened(path, reaching.get("HOME", "")) for path in login_files(cli, reaching)]
@@ -175,7 +174,7 @@ def _cli(cli: AgentCli, asked: Asked, house: _House) -> CliSeen:
     )
 
 
-def _own(program: Program, house: _House, project: Path) -> OwnSeen:
+def _own(program: Program, house: House, project: Path) -> OwnSeen:
     """Look for a program of the settings as an agent of `project` would; what it speaks as tells of its turns."""
     told = next((cli.told_by for cli in AGENT_CLIS if cli.name == program.events), "")
     signals = f"{told} of {program.events}" if program.events else "exit"
@@ -185,16 +184,6 @@ def _own(program: Program, house: _House, project: Path) -> OwnSeen:
     reaching = passed(house.daemons, (*house.names, *program.variables)) | dict(program.environment)
     found = shutil.which(str(project / word)) if "/" in word else program_on(reaching.get("PATH", ""), word)
     return OwnSeen(program.name, word, signals, found or "")
-
-
-def _environment_of(pid: int) -> dict[str, str] | None:
-    """Return the environment that a process was started with; None where that cannot be seen."""
-    try:
-        told = Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return None
-    pairs = (os.fsdecode(each).partition("=") for each in told.split(b"\0") if b"=" in each)
-    return {name: value for name, _, value in pairs}
 
 
 # Folders ------------------------------------------------------------------------------------------
@@ -242,16 +231,11 @@ def _is_repository(project: Path) -> bool:
     if not project.is_dir() or shutil.which("git") is None:
         return True
     try:
-        done = subprocess.run(
-            ["git", "-C", str(project), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_GIT_DEADLINE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return bool(Git(project, _GIT_DEADLINE, os.environ).find(*_FIRST_COMMIT))
+    except GitFailed:
+        return False
+    except Unavailable:
         return True
-    return done.returncode == 0
 
 
 # Clock, limits, daemon ----------------------------------------------------------------------------

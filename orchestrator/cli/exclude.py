@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Final
+
+from orchestrator.model.errors import Unavailable
+from orchestrator.workspaces.process import Git
 
 _DEADLINE: Final = 10.0
 _SPECIAL: Final = re.compile(r"[\\*?\[]")
@@ -18,38 +20,48 @@ def exclude(project: Path, name: str) -> bool:
     Nothing is done outside a git repository, for a folder that the user tracks or already ignores.
     """
     folder = f"tasks/{name}"
-    path = _git(project, "rev-parse", "--git-path", "info/exclude")
-    prefix = _git(project, "rev-parse", "--show-prefix")
-    if path is None or prefix is None:
+    found = _line(project, folder)
+    if found is None or tracks(project, name):
         return False
-    if (
-        _git(project, "ls-files", "--", folder)
-        or _git(project, "check-ignore", "-q", "--", f"{folder}/") is not None
-    ):
+    if _git(project, "check-ignore", "-q", "--", f"{folder}/") is not None:
         return False
-    file = project / path
+    file, line = found
     file.parent.mkdir(exist_ok=True)
-    pattern = "/" + _SPECIAL.sub(r"\\\g<0>", prefix) + f"{folder}/"
-    text = file.read_text(encoding="utf-8", errors="surrogateescape") if file.exists() else ""
+    text = _text(file)
     with file.open("a", encoding="utf-8", errors="surrogateescape") as exclusions:
-        exclusions.write(("" if not text or text.endswith("\n") else "\n") + f"{pattern}\n")
+        exclusions.write(("" if not text or text.endswith("\n") else "\n") + line)
     return True
 
 
-def _git(project: Path, *command: str) -> str | None:
-    """Return what git printed, or None if it refused or is not there."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(project), *command],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            timeout=_DEADLINE,
-            check=False,
-        )
-    except (FileNotFoundError, subprocess.TimeoutExpired):
+def include(project: Path, name: str) -> None:
+    """Take away the line that `exclude` wrote."""
+    found = _line(project, f"tasks/{name}")
+    if found is not None and found[1] in (text := _text(found[0])).splitlines(keepends=True):
+        lines = [line for line in text.splitlines(keepends=True) if line != found[1]]
+        found[0].write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
+
+
+def tracks(project: Path, name: str) -> bool:
+    """Tell whether the user has anything of a task's folder in git."""
+    return bool(_git(project, "ls-files", "--", f"tasks/{name}"))
+
+
+def _line(project: Path, folder: str) -> tuple[Path, str] | None:
+    """Return the file that says what is not to be committed, and the line that says so of a folder."""
+    path = _git(project, "rev-parse", "--git-path", "info/exclude")
+    prefix = _git(project, "rev-parse", "--show-prefix")
+    if path is None or prefix is None:
         return None
-    return done.stdout.removesuffix("\n") if done.returncode == 0 else None
+    return project / path, "/" + _SPECIAL.sub(r"\\\g<0>", prefix) + f"{folder}/\n"
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="surrogateescape") if file.exists() else ""
+
+
+def _git(project: Path, *command: str) -> str | None:
+    """Return what git printed, or None if it refused or is not there. The guarded git: nothing of its is run."""
+    try:
+        return Git(project, _DEADLINE, os.environ).ask(*command)
+    except Unavailable:
+        return None

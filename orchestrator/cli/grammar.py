@@ -13,7 +13,7 @@ from orchestrator.cli.parser import VerbParser
 
 FOLDERS: Final = "folders"
 FILES: Final = "files"
-ASKED: Final = ("tasks", "questions", "runs", "agents", "templates", "boxes")
+ASKED: Final = ("tasks", "questions", "runs", "steps", "agents", "templates", "boxes")
 """The kinds that `task complete` is asked for; others are folders, files, or words that stand in the script."""
 
 _OF_METAVAR: Final = {
@@ -25,13 +25,20 @@ _OF_METAVAR: Final = {
     "PATH": FOLDERS,
     "DIR": FOLDERS,
     "FILE": FILES,
+    "STEP": "steps",
     "STEP|AGENT|QUESTION": "runs+questions",
 }
 _OF_VERB: Final = {
+    ("attach", "NAME"): "tasks+runs",
     ("attach", "AGENT"): "runs",
+    ("diff", "NAME"): "tasks+steps",
+    ("logs", "NAME"): "tasks+runs",
     ("logs", "AGENT"): "runs",
+    ("why", "NAME"): "tasks+runs+questions",
     ("notify", "NAME"): "",  # of a channel
     ("answer", "[NAME]"): "tasks+questions",
+    ("order", "[NAME]"): "tasks+agents",
+    ("spawn", "[NAME]"): "tasks+agents",
 }
 
 

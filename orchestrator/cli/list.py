@@ -27,11 +27,16 @@ _HEADINGS = ("TASK", "STATE", "PHASE", "STEPS", "AGENTS", "ASKS", "UPDATED", "PR
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task list` understands."""
     parser.add_argument("--project", metavar="PATH", help="only the tasks of this project")
+    parser.add_argument("--archived", action="store_true", help="the archived tasks instead (`task archive`)")
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
 
 
 def run(options: Namespace) -> int:
     """Show all tasks, the one that changed last at the top."""
+    if options.archived:
+        from orchestrator.cli.archives import show
+
+        return show(options)
     state = places.state_folder(os.environ)
     beat = Beat(state)
     found = tasks(state)
@@ -59,12 +64,15 @@ def run(options: Namespace) -> int:
 def _shape(task: Task) -> dict[str, Any]:
     told, counted = task.told, task.told.get("counts") or {}
     state = "damaged" if task.fault and task.begun else told.get("state", "asked_for")
+    if os.path.lexists(places.task_leaving(task.home)):
+        state = "leaving"
     return {
         "id": task.id,
         "task": task.name,
         "project": task.project or None,
         "phase": told.get("phase"),
         "state": state,
+        "limited": _limited(told),
         "steps_passed": counted.get("passed", 0),
         "steps_set_aside": counted.get("set_aside", 0),
         "steps_total": counted.get("total", 0),
@@ -73,6 +81,14 @@ def _shape(task: Task) -> dict[str, Any]:
         "last_checkin": stamp(told.get("last_checkin")),
         "updated": stamp(told.get("updated")),
     }
+
+
+def _limited(told: dict[str, Any]) -> dict[str, Any] | None:
+    if not told.get("limited"):
+        return None
+    from orchestrator.cli.limited import limit_shape
+
+    return limit_shape(told["limited"])
 
 
 def _steps(shape: dict[str, Any]) -> str:
@@ -86,7 +102,7 @@ def _row(shape: dict[str, Any], task: Task, now: float) -> tuple[object, ...]:
     project = str(shape["project"] or "")
     return (
         shape["task"],
-        SAID.get(shape["state"], shape["state"]),
+        "limited" if shape["limited"] else SAID.get(shape["state"], shape["state"]),
         shape["phase"] if shape["state"] in _ACTIVE else "",
         _steps(shape) if task.told else "",
         shape["agents_live"] or "",

@@ -42,7 +42,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the end of a log."""
-    task = chosen(options)
+    task = chosen(options, "agent")
     path = Path(places.task_log(task.home))
     if options.agent:
         run = _run(task, options.agent, options.attempt, check=options.check)

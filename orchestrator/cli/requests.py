@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -47,7 +46,7 @@ def send(home: str, verb: str, arguments: dict[str, str]) -> str:
 
     """
     now = time.time()
-    request = f"{time.strftime('%Y%m%d%H%M%S', time.gmtime(now))}-{secrets.token_hex(4)}"
+    request = f"{time.strftime('%Y%m%d%H%M%S', time.gmtime(now))}-{os.urandom(4).hex()}"
     said = {"id": request, "verb": verb, "at": now, "arguments": arguments}
     data = json.dumps(said).encode()
     if len(data) > REQUEST_BYTES:

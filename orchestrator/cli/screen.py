@@ -77,6 +77,23 @@ def wrapped(text: str, width: int, indent: str) -> list[str]:
     return [f"{indent}{part}" for line in lines for part in wrap(line, room, break_on_hyphens=False)]
 
 
+def typed(*words: object) -> str:
+    """Return a command as it is to be typed: each word quoted for the shell where it must be, harmless to show."""
+    from shlex import quote
+
+    return " ".join(quote(text) if (text := str(word)).isprintable() else _escaped(text) for word in words)
+
+
+def _escaped(text: str) -> str:
+    """Return a word with signs that cannot be shown, as bash, zsh and ksh read it."""
+    signs = (sign if sign.isprintable() and sign not in "'\\" else _octets(sign) for sign in text)
+    return f"$'{''.join(signs)}'"
+
+
+def _octets(sign: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(sign))
+
+
 def columns() -> int:
     """Return the width of the terminal, or `NARROW` where there is none."""
     try:
@@ -111,11 +128,10 @@ def ago(then: float | None, now: float) -> str:
 
 
 def clock(then: float | None, now: float) -> str:
-    """Return a moment in local time: `02:14` if it was today, else with its date."""
-    if not then:
-        return "an unknown time"
-    was, today = time.localtime(then), time.localtime(now)
-    return time.strftime("%H:%M" if was[:3] == today[:3] else "%Y-%m-%d %H:%M", was)
+    """Return a moment in local time: `02:14` if it was today, else with its day."""
+    from orchestrator.formats.moments import moment_said
+
+    return moment_said(then, now) if then else "an unknown time"
 
 
 def stamp(then: float | None) -> str | None:

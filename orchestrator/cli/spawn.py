@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
-
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
-from orchestrator.cli.tasks import Task, find
-from orchestrator.formats.text import decoded
-from orchestrator.hosts.disk import DiskFiles
-from orchestrator.model.names import checked_name
+from orchestrator.cli.tasks import Task, find, parted
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from pathlib import Path
 
 EXAMPLE = "task spawn tidy dev --handoff handoffs/pm-20251127-153000.md"
 
@@ -19,11 +17,14 @@ EXAMPLE = "task spawn tidy dev --handoff handoffs/pm-20251127-153000.md"
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task spawn` understands."""
     parser.usage = (
-        "task spawn [--project P] NAME AGENT (--handoff FILE | --instructions T)\n"
+        "task spawn [--project P] [NAME] AGENT (--handoff FILE | --instructions T)\n"
         "       task spawn --task-dir DIR AGENT (--handoff FILE | --instructions T)"
     )
     parser.add_argument(
-        "names", metavar="[NAME] AGENT", nargs="+", help="the task (not with --task-dir), the agent"
+        "names",
+        metavar="[NAME] AGENT",
+        nargs="+",
+        help="the task (if there is more than one here; not with --task-dir), the agent",
     )
     parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
     parser.add_argument(
@@ -47,6 +48,10 @@ def run(options: Namespace) -> int:
             "--remote: a box is an agent's own for a whole task: write `AGENT.cwd: user@host:/path` under Agent "
             "Config of task.md, then start the task",
         )
+    from pathlib import Path
+
+    from orchestrator.cli.requests import ask
+
     task, agent = _meant(options)
     instructions = options.instructions or _handoff(options.handoff, Path(task.project) / "tasks" / task.name)
     print(harmless(ask(task.home, "spawn", {"agent": agent, "instructions": instructions})))
@@ -54,25 +59,33 @@ def run(options: Namespace) -> int:
 
 
 def _meant(options: Namespace) -> tuple[Task, str]:
+    from pathlib import Path
+
+    from orchestrator.model.names import checked_name
+
     names = options.names
-    if len(names) != (1 if options.task_dir else 2):
+    if options.task_dir:
+        folder = Path(options.task_dir).resolve()
+        if folder.parent.name != "tasks":
+            raise CommandError(
+                Exit.USAGE, f"--task-dir {folder} is no task's folder, which is PROJECT/tasks/NAME"
+            )
+        task = find(folder.name, str(folder.parent.parent))
+    else:
+        task, names = parted(names, options.project)
+    if len(names) != 1:
         raise CommandError(
-            Exit.USAGE, "say which task and which agent: `task spawn NAME AGENT --handoff FILE`"
+            Exit.USAGE, "say which task and which agent: `task spawn [NAME] AGENT --handoff FILE`"
         )
-    agent = checked_name(names[-1], "agent name")
-    if not options.task_dir:
-        return find(names[0], options.project), agent
-    folder = Path(options.task_dir).resolve()
-    if folder.parent.name != "tasks":
-        raise CommandError(
-            Exit.USAGE, f"--task-dir {folder} is no task's folder, which is PROJECT/tasks/NAME"
-        )
-    return find(folder.name, str(folder.parent.parent)), agent
+    return task, checked_name(names[0], "agent name")
 
 
 def _handoff(given: str, folder: Path) -> str:
     """Return the text of a handoff, looked for where the user stands, then in the task's folder."""
-    path = Path(given)
+    from orchestrator.formats.text import decoded
+    from orchestrator.hosts.disk import DiskFiles
+
+    path = folder.__class__(given)
     if not path.exists():
         path = folder / given
     return decoded(DiskFiles().read(path), str(path))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from argparse import ArgumentParser, Namespace
-from typing import Final
 
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.requests import ask
-from orchestrator.cli.screen import harmless
-from orchestrator.cli.tasks import Task, about_task, chosen
+from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.tasks import AT_WORK, Task, about_task, chosen
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 EXAMPLE = "task stop tidy"
-PATIENCE: Final = 60.0
-_PAUSE: Final = 0.05
-_ENDED: Final = frozenset({"stopped", "complete", "partial", "failed"})
+PATIENCE = 60.0
+_PAUSE = 0.05
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -24,11 +24,13 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Ask for the end, wait for it, and say what was ended."""
+    from orchestrator.cli.requests import ask
+
     task = chosen(options)
     ended = _live(task)
     print(harmless(ask(task.home, "stop", {})))
     deadline = time.monotonic() + PATIENCE
-    while task.told.get("state") not in _ENDED or _live(task):
+    while task.told.get("state", "running") in AT_WORK or _live(task):
         if time.monotonic() > deadline:
             raise CommandError(
                 Exit.FAILED,
@@ -41,7 +43,7 @@ def run(options: Namespace) -> int:
         f"{task.name} is {task.told['state']}; "
         + (f"ended: {', '.join(ended)}" if ended else "no agent was running")
     )
-    print(f"go on later: task start {task.name} --project {harmless(task.project)}")
+    print(f"go on later: {typed('task', 'start', task.name, '--project', task.project)}")
     return Exit.DONE
 
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from itertools import zip_longest
 
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.screen import harmless
+from orchestrator.cli.screen import harmless, typed
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
     from typing import Any
 
 REMEDY = "`task daemon stop` and `task daemon start` write it anew from the journal"
+AT_WORK = frozenset({"running", "waiting"})
+"""States of a task in which the PM goes on with it, or would if somebody answered; in all others it rests."""
+
 _WHOLE, _PAGED = 1, 2  # versions: all in one file, or the steps in pages beside it
 _TRIES = 20
 _SUFFIX = len("-00000000")
@@ -65,6 +71,11 @@ class Task:
             CommandError: nothing that could be shown; the message says what to do.
 
         """
+        if os.path.lexists(places.task_leaving(self.home)):
+            command = typed("task", "delete", self.name)
+            raise CommandError(
+                Exit.FAILED, f"{self.name} is being deleted or archived, and is not done: `{command}` goes on"
+            )
         if self.fault and not self.begun:
             raise CommandError(
                 Exit.DOWN,
@@ -111,7 +122,7 @@ def find(name: str, project: str | None = None) -> Task:
         inside = [task for task in found if task.project == folder]
         if inside := inside or [task for task in found if not task.project]:  # damaged: it may be this one
             return inside[0]
-        raise _not_in(folder, name)
+        raise _not_in(folder, name, found)
     if len(found) == 1:
         return found[0]
     if not found:
@@ -123,15 +134,99 @@ def find(name: str, project: str | None = None) -> Task:
     )
 
 
+def called(task: Task) -> str:
+    """Return what the user can call a task from where they are: its name if that is enough, else its id."""
+    try:
+        return task.name if find(task.name).id == task.id else task.id
+    except CommandError:
+        return task.id
+
+
+def is_meant(word: str) -> bool:
+    """Tell whether a word names a task: one that is known, or whose folder lies in the project here."""
+    if not word or not _NAMING.issuperset(word):
+        return False
+    return bool(tasks(places.state_folder(os.environ), word)) or bool(_project_here(word))
+
+
+def only_task(project: str | None = None) -> Task:
+    """Return the task that is meant where none is named: the only one of the project, else the only one of all.
+
+    Which one that is is said on standard error.
+
+    Raises:
+        CommandError: there is none, or more than one.
+
+    """
+    known = tasks(places.state_folder(os.environ))
+    folder = os.path.realpath(project) if project else _with_tasks({task.project for task in known})
+    found = [task for task in known if task.project == folder] if folder else known
+    if len(found) == 1:
+        task = found[0]
+        where = f" of {harmless(task.project)}" if task.project else ""
+        print(f"task: no name was given: this is {task.name}{where}", file=sys.stderr)
+        return task
+    if not found:
+        where = f"{harmless(folder)} has no task" if folder else "there is no task"
+        raise CommandError(
+            Exit.USAGE, f"{where}: `task start NAME` makes one, `task list` shows all there are"
+        )
+    raise CommandError(
+        Exit.USAGE,
+        "say which task is meant:\n"
+        + "\n".join(
+            f"  {task.id}  {harmless(task.told.get('state', 'asked_for'))}  {harmless(task.project)}"
+            for task in found
+        ),
+    )
+
+
 def about_task(parser: ArgumentParser) -> None:
     """Give a verb the arguments that say which task it is about; `chosen` reads them."""
-    parser.add_argument("name", metavar="NAME", help="the task, by name or id")
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        help="the task, by name or id; not needed if there is only one here",
+    )
     parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
 
 
-def chosen(options: Namespace) -> Task:
-    """Return the task that the arguments of `about_task` mean. Raises what `find` raises."""
-    return find(options.name, options.project)
+def chosen(options: Namespace, *further: str) -> Task:
+    """Return the task that the arguments of `about_task` mean. Raises what `parted` raises.
+
+    `further` names the optional words that may stand behind NAME, in order: if NAME was left out they move up by one.
+    """
+    words = [word for dest in ("name", *further) if (word := getattr(options, dest)) is not None]
+    if len(words) > len(further):
+        return find(options.name, options.project)
+    task, rest = parted(words, options.project)
+    for dest, word in zip_longest(further, rest):
+        setattr(options, dest, word)
+    return task
+
+
+def parted(words: list[str], project: str | None) -> tuple[Task, list[str]]:
+    """Return the task that the first of some words names, or else the only one that there is, and the other words.
+
+    Raises:
+        CommandError: no task is named and there is not exactly one.
+        BadName: the first word cannot be the name of a task, and there is not exactly one.
+
+    """
+    if not words:
+        return only_task(project), []
+    if is_meant(words[0]):
+        return find(words[0], project), words[1:]
+    try:
+        return only_task(project), words
+    except CommandError:
+        return find(words[0], project), words[1:]
+
+
+def _with_tasks(projects: set[str]) -> str:
+    """Return the nearest of these folders, from the current one upwards; or nothing."""
+    return next((folder for folder in _upwards() if folder in projects), "")
 
 
 def _read(home: str) -> tuple[dict[str, Any], str]:
@@ -207,24 +302,35 @@ def _asked_for(home: str) -> dict[str, Any]:
 
 def _project_here(name: str) -> str:
     """Return the nearest folder, from the current one upwards, that has a task of this name; or nothing."""
+    return next(
+        (folder for folder in _upwards() if os.path.lexists(places.task_folder(folder, name))),
+        "",
+    )
+
+
+def _upwards() -> Iterator[str]:
+    """Yield the current folder and all above it; none if it is gone."""
     try:
         folder = os.getcwd()  # noqa: PTH109 (no pathlib here)
     except FileNotFoundError:
-        return ""
-    while not os.path.lexists(places.task_folder(folder, name)):
-        if folder == "/":
-            return ""
+        return
+    while folder != "/":
+        yield folder
         folder = folder.rpartition("/")[0] or "/"
-    return folder
+    yield folder
 
 
-def _not_in(folder: str, name: str) -> CommandError:
+def _not_in(folder: str, name: str, elsewhere: list[Task]) -> CommandError:
     where = harmless(folder)
     if os.path.lexists(places.task_folder(folder, name)):
-        return CommandError(
-            Exit.USAGE, f"{where}/tasks/{name} was never started: `task start {name} --project {where}`"
-        )
-    return CommandError(Exit.USAGE, f"{where} has no task {harmless(name)}: `task list` shows all there are")
+        command = typed("task", "start", name, "--project", folder)
+        said = f"{where}/tasks/{name} was never started: `{command}`"
+    else:
+        said = f"{where} has no task {harmless(name)}: `task list` shows all there are"
+    others = "".join(f"\n  {task.id}  {harmless(task.project)}" for task in elsewhere)
+    return CommandError(
+        Exit.USAGE, said + (f"; by its id you reach that of another project:{others}" if others else "")
+    )
 
 
 def _unknown(name: str) -> Exception:

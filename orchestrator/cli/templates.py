@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from orchestrator import places
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.screen import columns
 from orchestrator.cli.table import table
-from orchestrator.formats.settings import load_settings
-from orchestrator.formats.task_file import read_brief
-from orchestrator.model.errors import BadFile, BadName
-from orchestrator.model.names import checked_name
-from orchestrator.runtimes.templates import template_roots
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from pathlib import Path
 
 EXAMPLE = "task templates"
 
@@ -27,6 +25,11 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show each template with the first line of its goal."""
+    from pathlib import Path
+
+    from orchestrator.formats.settings import load_settings
+    from orchestrator.runtimes.templates import template_roots
+
     settings = load_settings(Path(places.config_file(os.environ)), os.environ)
     found = {
         folder.name: folder
@@ -46,6 +49,10 @@ def run(options: Namespace) -> int:
 
 
 def _description(name: str, path: Path) -> str:
+    from orchestrator.formats.task_file import read_brief
+    from orchestrator.model.errors import BadFile, BadName
+    from orchestrator.model.names import checked_name
+
     try:
         checked_name(name, "template name")
         brief = read_brief(path.read_bytes(), str(path))

@@ -31,7 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the last decisions."""
-    task = chosen(options)
+    task = chosen(options, "about")
     journal = Path(places.task_journal(task.home))
     wanted = _words(task, journal, options.about) if options.about else None
     found: list[tuple[float, list[str]]] = []

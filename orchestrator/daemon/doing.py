@@ -23,7 +23,7 @@ from orchestrator.daemon.housekeeping import close_spent, settled, spent_trees
 from orchestrator.daemon.lives import LAUNCHED, claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
-from orchestrator.daemon.world import Places, shared_place
+from orchestrator.daemon.world import Places, shared_place, worked_in
 from orchestrator.model.actions import (
     Action,
     Answer,
@@ -34,17 +34,19 @@ from orchestrator.model.actions import (
     Look,
     Merge,
     Nudge,
+    Rebase,
     ResolveEvidence,
     Tell,
 )
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
-from orchestrator.model.facts import Fact, LaunchFailed
+from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
 from orchestrator.model.pools import pool_of
-from orchestrator.model.run import Ending, Run
+from orchestrator.model.run import Ending, Life, Run
 from orchestrator.pm.state import PMState
 from orchestrator.pm.steps import Marks
 from orchestrator.ports.files import Unreadable
 from orchestrator.ports.host import Host
+from orchestrator.ports.workspaces import Tree, TreeLost
 from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 log = logging.getLogger(__name__)
@@ -96,6 +98,8 @@ class Doing:
                 self._finish(action, lambda at: resolve(world, state, action, where, at))
             case Merge():
                 self._finish(action, lambda at: finish.merge(world.workspaces, state, action, where, at))
+            case Rebase():
+                self._finish(action, lambda at: finish.rebase(world.workspaces, state, action, where, at))
             case Tell():
                 self._tell(action)
 
@@ -145,6 +149,29 @@ class Doing:
         for action, since in waits.values():
             self._launch(state, where, action, since)
 
+    def tend_trees(self, state: PMState, where: Places) -> None:
+        """Look whether those trees are there in which somebody works: one that vanished is told at once."""
+        worked = {
+            run.id: tree
+            for run in state.live_runs
+            if run.life is Life.ALIVE and run.ending is Ending.NOT and run.reported_at is None
+            if (tree := worked_in(state, run, where)) is not None
+        }
+        if worked:
+            self.office.hands.do(f"{self.task}/trees", partial(self._tend, worked))
+
+    def _tend(self, worked: dict[str, Tree]) -> None:
+        workspaces, clock = self.office.world.workspaces, self.office.clock
+        for run, tree in worked.items():
+            try:
+                reason = workspaces.tend(tree)
+            except (OrchestratorError, OSError) as error:
+                log.info("the tree of run %s is looked at later: %s", run, error)
+                continue
+            if reason:
+                vanished = TreeVanished(clock.now(), f"{run}:tree", run, reason)
+                self.office.post(OutcomeHint(self.task, vanished))
+
     def moments(self) -> list[float]:
         """Return when something is due, by the wall clock."""
         clock, grace = self.office.clock, self.office.world.settings.limits.end_grace
@@ -161,16 +188,17 @@ class Doing:
             self._left &= ~self._put_off.pop()
         done = settled(state)
         left, self._left = done & ~self._left, done
-        trees = spent_trees(state, where, done, left)
-        trees = [tree for tree in trees if world.files.entry(tree.path) is not None]
+        trees = {tree.name: tree for tree in spent_trees(state, where, done, left)}
         gone = len(state.runs) - len(state.live_runs)
         sweep, self._swept = gone != self._swept, gone
         journal = places.task_journal(self.home)
 
         def work() -> None:
             try:
-                for tree in trees:
-                    world.workspaces.release(tree, 0)
+                # What a daemon that was killed has left of a tree is swept as well, though its folder is gone.
+                there = world.workspaces.remains(where.code, where.trees, state.branch) if trees else ()
+                for name in trees.keys() & there:
+                    world.workspaces.release(trees[name], 0)
                 if sweep:
                     compress_closed(world.files, journal)
                     close_spent(world, state)
@@ -204,13 +232,16 @@ class Doing:
                     log.warning("run %s waits for its box: %s", run.id, error)
                     return None
                 again, reason = not isinstance(error, Refused) or isinstance(error, Unreadable), str(error)
+                lost = isinstance(error, TreeLost)
             except Exception as error:
                 log.exception("run %s could not be launched: this should not happen", run.id)
-                again, reason = False, repr(error)
+                again, reason, lost = False, repr(error), False
             try:
                 # A claim here says nothing to a box, but would be taken for one that was seen there.
                 if run.far or claim(world.files, folder):
-                    return LaunchFailed(at, action.id, run.id, reason or "unknown", again=again)
+                    return LaunchFailed(
+                        at, action.id, run.id, reason or "unknown", again=again, tree_lost=lost
+                    )
             except OSError as error:
                 log.warning("run %s waits for the next look: %s", run.id, error)
             return None
@@ -226,10 +257,11 @@ class Doing:
         launched = places.run_home(self.home, run.id) / LAUNCHED
         return isinstance(error, Unavailable) or self.office.world.files.entry(launched) is not None
 
-    def _finish(self, action: finish.OfAStep, work: Callable[[float], Fact]) -> None:
-        """Take a step through its gate. What git cannot do just now is tried at each rescan, for `limits.silence`."""
+    def _finish(self, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
+        """Look at or move what git has. What it cannot do just now is tried at each rescan, for `limits.silence`."""
         if action.id in self._at_hand:
             return
+        about = "branch" if isinstance(action, Rebase) else action.step
         self._at_hand.add(action.id)
 
         def tried(at: float) -> Fact | None:
@@ -248,15 +280,13 @@ class Doing:
                 now = self.office.clock.monotonic()
                 since = self._hindered.setdefault(action.id, now)
                 if now - since < self.office.world.settings.limits.silence:
-                    log.warning(
-                        "task %s: the %s of %s is put off: %s", self.task, action.kind, action.step, error
-                    )
+                    log.warning("task %s: the %s of %s is put off: %s", self.task, action.kind, about, error)
                     return None
                 outcome = finish.given_up(action, at, str(error) or "unknown")
             self._hindered.pop(action.id, None)
             return outcome
 
-        self._do(action.step, tried)
+        self._do(about, tried)
 
     def _see(self, state: PMState, where: Places, action: Look) -> None:
         """Look at a quiet run. Not in its step's queue: a look must not wait for what hangs there."""
@@ -303,6 +333,10 @@ class Doing:
 
     def _end(self, state: PMState, run: str, *, kill: bool) -> None:
         self._see_off(state, run, partial(end, kill=kill))
+        known = state.runs[run]
+        if known.far and (kill or known.ending is Ending.LEFT):
+            # Of the end of a program its box tells; of that of what it left behind nobody does.
+            self._do(f"{known.step}/end", lambda _: self.office.world.boxes.hurry(known.host))
 
     def _see_off(self, state: PMState, run: str, deed: Callable[[Host, Path, str], None]) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.act.answer import put
-from orchestrator.daemon.transcripts import CLOCKS, grown, told_at
 from orchestrator.daemon.workplace import may_write, workplace_of
+from orchestrator.daemon.world import zone_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.formats.strict_json import load_json
@@ -28,11 +28,13 @@ from orchestrator.model.permission import Judgement, Ruling
 from orchestrator.pm.leave import leave_for
 from orchestrator.pm.permissions import judge
 from orchestrator.ports.files import Unreadable
+from orchestrator.runtimes import Recorded
 from orchestrator.runtimes.choice import runtime_known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from orchestrator.daemon.transcripts import Line
     from orchestrator.daemon.world import Places
     from orchestrator.model.permission import Policy, Wish
     from orchestrator.model.programs import Program
@@ -63,7 +65,6 @@ class Events:
     environ: Callable[[str], Mapping[str, str]]
     policy: Callable[[PMState, Run], Policy]
     defined: tuple[Program, ...] = ()
-    _read: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def waiting(self) -> list[Entry]:
         """Return what lies there, in the order in which it came; what is no event is taken away."""
@@ -102,30 +103,16 @@ class Events:
             return None, ""
         return self._landed(name, event, run, state, where, at, waits=waits), event.text
 
-    def from_transcripts(self, state: PMState, where: Places, at: float) -> list[EventLanded]:
-        """Return what transcripts of live runs tell that no hook does; a file that has not grown costs one look."""
-        facts = []
-        for gone in self._read.keys() - state.runs.live.keys():
-            del self._read[gone]
-        for run in state.live_runs:
-            agent = state.agents.get(run.agent)
-            if not run.transcript or agent is None:
-                continue
-            for place, event in self._grown(run, runtime_known(agent, self.defined)):
-                facts.append(self._landed(f"{run.id}.t{place}", event, run, state, where, at, waits=False))
-        return facts
-
-    def _grown(self, run: Run, runtime: Runtime) -> Iterator[tuple[int, Event]]:
-        """Yield the events of whole new lines, with the place where each line ends."""
-        known, place = self._read.get(run.id, ("", 0))
-        place = place if known == run.transcript else 0
-        data = grown(self.files, run.transcript, place)
-        for line in data[: data.rfind(b"\n") + 1].splitlines(keepends=True):
-            place += len(line)
-            if told_at(line) >= run.opened_at - CLOCKS:
-                for event in runtime.appended([line]):
-                    yield place, event
-        self._read[run.id] = run.transcript, place
+    def from_lines(
+        self, lines: Sequence[Line], run: Run, state: PMState, where: Places, at: float
+    ) -> list[EventLanded]:
+        """Return what new lines of the transcript of a live run tell that no hook does."""
+        runtime = runtime_known(state.agents[run.agent], self.defined)
+        return [
+            self._landed(f"{run.id}.t{line.place}", event, run, state, where, at, waits=False)
+            for line in lines
+            for event in runtime.appended([line.data])
+        ]
 
     def _event(self, name: str, runtime: Runtime) -> Event | None:
         try:
@@ -150,8 +137,8 @@ class Events:
             wish = self._resolved(event.wish, run, state, where)
             event = replace(event, wish=wish)
             judgement = self._judged(wish, run, state, where)
-        if event.failure is Failure.LIMIT and event.again_at is None:
-            event = replace(event, again_at=reset_time(event.text, at))
+        if event.failure is Failure.LIMIT and event.reset is None:
+            event = replace(event, reset=reset_time(event.text, at, zone_of(run, self.environ)))
         kept = self._believed(event.transcript, run, runtime_known(state.agents[run.agent], self.defined))
         said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
         event = replace(event, text=said, transcript=kept)
@@ -164,17 +151,23 @@ class Events:
         """
         if not transcript.startswith("/"):
             return ""
-        real = self._real_of(run)
+        real, folder = self._real_of(run), places.run_home(self.home, run.id)
+        own = runtime.recorded if isinstance(runtime, Recorded) else ""
         try:
             path = real(Path(transcript))
             roots = [real(root) for root in runtime.transcripts(self.environ(run.host))]
         except (OSError, ValueError):
             return ""
-        if not any(path.is_relative_to(root) for root in roots):
+        # On a box a run's folder lies elsewhere, and is named alike.
+        is_own = (
+            bool(own)
+            and path.parts[-3:] == ("runs", run.id, own)
+            and (run.far or path.parent == real(folder))
+        )
+        if not (is_own or any(path.is_relative_to(root) for root in roots)):
             return ""
         if not run.far:
             return str(path)
-        folder = places.run_home(self.home, run.id)
         note = places.run_transcript_there(folder)
         if self.files.entry(note) is None or self.files.read(note) != bytes(path):
             self.files.write(note, bytes(path), durable=False)

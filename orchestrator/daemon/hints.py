@@ -55,6 +55,13 @@ class RunHint:
 
 
 @dataclass(frozen=True, slots=True)
+class TreeHint:
+    """Something happened to the folder of a task's worktrees: one may be gone."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
 class BoxHint:
     """Something else is believed of a box on which a task has runs."""
 
@@ -109,6 +116,7 @@ TaskHint: TypeAlias = (
     | RequestHint
     | EventHint
     | RunHint
+    | TreeHint
     | BoxHint
     | SayHint
     | OutcomeHint

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.world import task_folder_of
-from orchestrator.formats.handoff import read_decision, read_report, run_named, split_handoff_name
+from orchestrator.formats.handoff import (
+    is_being_saved,
+    read_decision,
+    read_report,
+    run_named,
+    split_handoff_name,
+)
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.facts import DecisionLanded, Fact, Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
@@ -36,6 +42,9 @@ YEAR: Final = 4  # digits; fewer of them are an instance's number
 SOON: Final = 0.5
 LATER: Final = 10.0
 """Seconds until what may still be in the making is looked at again: soon, and later the longer it takes."""
+
+ABANDONED: Final = 3600.0
+"""Seconds after which what was being saved is taken for left."""
 
 DOUBT: Final = 0.5
 """Seconds until it is known that a writer did not end in the midst of it: the end of a process is told at once."""
@@ -152,6 +161,8 @@ class Intake:
         for entry in entries:
             if entry.name.startswith(".") and not entry.is_file:
                 continue  # what a sandbox puts there for as long as a command runs (Codex: .git, .aws; measured)
+            if self._is_being_saved(entry, state, at, final):
+                continue
             if self._is_an_order(entry, state) or self._was_dealt_with(entry, state):
                 self._know(entry, state)
                 continue
@@ -165,6 +176,15 @@ class Intake:
                     facts.append(fact)
         # A name that a stranger took is known before the next order is named.
         return sorted(facts, key=lambda fact: not isinstance(fact, Intruded))
+
+    def _is_being_saved(self, entry: Entry, state: PMState, at: float, final: Collection[str]) -> bool:
+        """Tell whether a file is about to get its name, or to go: it is waited for, and costs nobody anything.
+
+        One that still lies there when its writer is gone, or for long, is told like any that is no handoff.
+        """
+        if not is_being_saved(entry.name) or at - entry.mtime_ns / 1e9 >= ABANDONED:
+            return False
+        return claimed_instance(entry.name.lstrip(".#"), state) not in final
 
     def _is_an_order(self, entry: Entry, state: PMState) -> bool:
         """Tell whether a file is an order of ours; a PM agent that named its decision like one has written over it."""
@@ -211,6 +231,8 @@ class Intake:
         digest = sha256(data).hexdigest()
         if instance == PM:
             return self._by_pm(entry, data, state, at, final, killed, quiet=quiet)
+        if is_being_saved(name):
+            return Intruded(at, name, digest, "it was being saved, and never got the name of a handoff")
         if parts is None:
             return self._misnamed(name, data, instance, state, at) if quiet else None
         try:

@@ -10,24 +10,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
+from orchestrator.daemon.activities import Activities
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.events import Events
 from orchestrator.daemon.last_words import last_words
 from orchestrator.daemon.meters import Meters
 from orchestrator.daemon.office import Office
+from orchestrator.daemon.transcripts import Tails
+from orchestrator.formats.prices import prices_in_force
+from orchestrator.formats.pricing import priced
 from orchestrator.model.event import EventKind
-from orchestrator.model.facts import UsageSeen
+from orchestrator.model.facts import ActivitySeen, UsageSeen
 from orchestrator.model.permission import Permissions, Policy
 from orchestrator.model.run import HERE
 from orchestrator.model.usage import Usage
-from orchestrator.pm.budget import tells_more
+from orchestrator.pm import budget
 from orchestrator.pm.permissions import policy_for
+from orchestrator.pm.stalls import tells_more
 from orchestrator.pm.transitions import IllegalMove
 from orchestrator.runtimes.choice import runtime_known
 
 if TYPE_CHECKING:
     from orchestrator.daemon.world import Places
     from orchestrator.model.facts import EventLanded
+    from orchestrator.model.prices import Price
     from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState
 
@@ -47,12 +53,17 @@ class Listening:
     see_reports: Callable[[str, tuple[str, ...]], None]
     _events: Events = field(init=False)
     _meters: Meters = field(init=False)
+    _prices: tuple[Price, ...] = field(init=False)
+    _tails: Tails = field(init=False)
+    _activities: Activities = field(default_factory=Activities, init=False)
 
     def __post_init__(self) -> None:
         """Begin with nothing read."""
         world = self.office.world
         self._events = Events(world.files, self.home, self._environ, self._policy, world.settings.runtimes)
-        self._meters = Meters(world.files)
+        self._prices = prices_in_force(world.settings.prices)
+        self._meters = Meters(world.files, self._prices)
+        self._tails = Tails(world.files)
 
     def hear(self, where: Places) -> None:
         """Take what programs told. A file is taken away once its fact is journaled."""
@@ -62,17 +73,27 @@ class Listening:
             if fact is not None:
                 self._take(fact, said, where)
             self._events.take_away(entry.name)
-        for fact in self._events.from_transcripts(self.engine.state, where, at):
-            self._take(fact, "", where)
+        live = self.engine.state.runs.live
+        self._tails.keep(live)
+        self._activities.keep(live)
+        for run in live.values():
+            if run.transcript and run.agent in self.engine.state.agents:
+                self._read_on(run, where, at)
+
+    @property
+    def novel(self) -> dict[str, float]:
+        """When a call of each run last brought back what it had not before, of those whose programs keep records."""
+        return self._activities.novel()
+
+    def forget(self) -> None:
+        """Read all transcripts from their beginnings again: what was read of late may not have been journaled."""
+        self._tails.forget()
+        self._activities.forget()
 
     def meter(self, share: float = math.inf) -> None:
         """Take note of what live runs used, where it has grown by a share, or takes the task to one of its limits."""
-        limits = self.office.world.settings.limits
         for run in self.engine.state.live_runs:
-            usage = self._used_by(run.id)
-            grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
-            if grown or tells_more(self.engine.state, limits, run.id, usage):
-                self._feed_usage(run.id, usage)
+            self._note_usage(run, self._used_by(run.id), share)
 
     def gone(self, run: str, where: Places) -> None:
         """Take all that is left to be heard of a run whose process is gone (law 5)."""
@@ -82,13 +103,23 @@ class Listening:
 
     # -------------------------------------------------------------------------------------------------
 
+    def _note_usage(self, run: Run, usage: Usage, share: float) -> None:
+        grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
+        limits = self.office.world.settings.limits
+        if grown or budget.tells_more(self.engine.state, limits, run.id, usage):
+            self._feed_usage(run.id, usage)
+
     def _take(self, fact: EventLanded, said: str, where: Places) -> None:
+        if fact.event.kind is EventKind.USED:
+            # It says nothing else, and comes often: what it leads to is journaled, if anything.
+            self._note_usage(self.engine.state.runs[fact.run], self._told_by(fact) or Usage(), GROWN)
+            return
         if fact.event.kind is EventKind.ENDED:
             # What it left is as whole as it will get: its turn is over (law 5).
             self.see_reports("", (self.engine.state.runs[fact.run].instance,))
             self._hand_in(fact.run, said, where)
         if fact.event.kind in {EventKind.ENDED, EventKind.FAILED}:
-            self._feed_usage(fact.run, fact.event.usage or self._used_by(fact.run))
+            self._feed_usage(fact.run, self._told_by(fact) or self._used_by(fact.run))
         try:
             self.engine.feed(fact)
         except (
@@ -97,6 +128,24 @@ class Listening:
             log.exception("task %s: a rule erred on %s; nothing was changed", self.home.name, fact)
             if fact.waits:
                 self._events.let_go(fact.run, fact.name)
+
+    def _told_by(self, fact: EventLanded) -> Usage | None:
+        """Return what an event tells of what its run used; None if it tells nothing of that."""
+        usage = fact.event.usage
+        return None if usage is None else priced(usage, self._prices)
+
+    def _read_on(self, run: Run, where: Places, at: float) -> None:
+        """Take what the transcript of a run has grown by: events that no hook tells, and what it does."""
+        world, state = self.office.world, self.engine.state
+        lines = self._tails.new(run, at)
+        for fact in self._events.from_lines(lines, run, state, where, at):
+            self._take(fact, "", where)
+        runtime = runtime_known(state.agents[run.agent], world.settings.runtimes)
+        self._activities.take(run, runtime, lines)
+        known, limits = self.engine.state.runs[run.id], world.settings.limits
+        seen = self._activities.of(known)
+        if known.live and tells_more(self.engine.state, limits, known, seen, at):
+            self.engine.feed(ActivitySeen(at, self.office.nonce(), run.id, seen))
 
     def _hand_in(self, run: str, said: str, where: Places) -> None:
         """Put the last words of a run into `handoffs/` where they are its report: it may not write files (H8)."""

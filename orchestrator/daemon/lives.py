@@ -1,15 +1,19 @@
-"""What the files of a run say of its life becomes facts. Gone is said only after its folders were scanned."""
+"""What the files of a run say of its life becomes facts. Gone is said only after its folders were scanned.
+
+What outlives a run's program is told of too, but not at once: programs that helped it end a little after it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.hosts.claims import BEGUN, CLAIMED
-from orchestrator.model.facts import Fact, LaunchFailed, RunGone, RunStarted
+from orchestrator.model.facts import Fact, LaunchFailed, RunGone, RunLeft, RunStarted
 from orchestrator.model.run import Ending, Exit, Life
-from orchestrator.ports.host import Host, Standing
+from orchestrator.ports.host import Host, Observation, Standing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
     from orchestrator.model.run import Run
     from orchestrator.ports.boxes import Boxes
     from orchestrator.ports.files import Files
+
+LEFT_GRACE: Final = 0.5
+"""Seconds. When its program ends, the end of its pipes and a hang-up of its terminal end most of what that started."""
 
 LAUNCHED: Final = "launched"
 """Written by the daemon before it opens the pane; from then on the launcher may claim at any time."""
@@ -39,6 +46,8 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
     match seen.standing:
         case Standing.GONE:
             facts.append(RunGone(at, nonce, run.id, seen.exit or Exit(lost=True)))
+        case Standing.LEFT:
+            facts += _left(seen, run, at)
         case Standing.ALIVE:
             pass
         case Standing.CLAIMED:
@@ -67,12 +76,22 @@ def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
     facts: list[Fact] = []
     if run.life is Life.STARTING and seen.pid is not None:
         facts.append(RunStarted(at, run.id, seen.pid, seen.pane))
+    if seen.standing is Standing.LEFT:
+        facts += _left(seen, run, at)
     if seen.standing is Standing.GONE:
         if seen.pid is None and run.ending is Ending.NOT:
             facts.append(LaunchFailed(at, nonce, run.id, "its launcher did not start in time"))
         else:
             facts.append(RunGone(at, nonce, run.id, seen.exit or Exit(lost=True)))
     return facts
+
+
+def _left(seen: Observation, run: Run, at: float) -> list[Fact]:
+    """Return what outlives a run's program, unless the state knows of one that is still among them."""
+    named = {each.pid for each in seen.left}
+    known = run.exit is not None and run.pid in named
+    nonce = f"{run.id}:{seen.standing}:{seen.pid}"
+    return [] if known else [RunLeft(at, nonce, run.id, seen.exit or Exit(lost=True), seen.left)]
 
 
 def overdue(files: Files, boxes: Boxes, home: Path, run: Run, at: float, limits: Limits) -> bool:
@@ -88,6 +107,30 @@ def overdue(files: Files, boxes: Boxes, home: Path, run: Run, at: float, limits:
         boxes.hurry(run.host)
         return False
     return seen.observation.standing in {Standing.NOT_CLAIMED, Standing.CLAIMED}
+
+
+@dataclass(slots=True)
+class Grace:
+    """The moment that is given to what outlives a program before it is told of. Moments are of the monotonic clock."""
+
+    _until: dict[str, float] = field(default_factory=dict)
+
+    def is_over(self, run: str, now: float) -> bool:
+        """Tell whether a run was seen to have left something behind for long enough; it begins with the first look."""
+        return now >= self._until.setdefault(run, now + LEFT_GRACE)
+
+    def forget(self, run: str) -> None:
+        """Nothing is to be waited for any more."""
+        self._until.pop(run, None)
+
+    def due(self, now: float) -> list[str]:
+        """Return the runs that are to be looked at again."""
+        return [run for run, until in self._until.items() if now >= until]
+
+    @property
+    def moments(self) -> list[float]:
+        """When runs are to be looked at again."""
+        return list(self._until.values())
 
 
 @lru_cache(512)

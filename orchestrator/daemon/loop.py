@@ -20,11 +20,12 @@ from orchestrator.daemon import hints as h
 from orchestrator.daemon import requests, start
 from orchestrator.daemon.drift import Drift, Moved
 from orchestrator.daemon.journal import PASSING_TROUBLE
+from orchestrator.daemon.leaving import leaves, let_go
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.shelf import Shelf
 from orchestrator.daemon.task import Task
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused, Unconfirmed
-from orchestrator.model.facts import Answered, ClockMoved, SpawnAsked, StopAsked
+from orchestrator.model.facts import Answered, ClockMoved, RebaseAsked, SpawnAsked, StopAsked
 from orchestrator.pm.transitions import IllegalMove
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class Loop:
     """All tasks of this user, and the queue of hints.
 
     `watch` has a task's files watched, `beat` shows that the loop turns, `rescanned` is called after each rescan,
-    `clock_moved` when the machine slept or its clock was set, `shelved` when a task was. `tasks` are those that are
-    open; the others lie on the `shelf`.
+    `clock_moved` when the machine slept or its clock was set, `shelved` when a task was, `let_go` when one is deleted
+    or archived. `tasks` are those that are open; the others lie on the `shelf`.
     """
 
     office: Office
@@ -56,6 +57,7 @@ class Loop:
     rescanned: Callable[[], None] = lambda: None
     clock_moved: Callable[[], None] = lambda: None
     shelved: Callable[[Task], None] = lambda _: None
+    let_go: Callable[[Task], None] = lambda _: None
     tasks: dict[str, Task] = field(default_factory=dict)
     shelf: Shelf = field(init=False)
     stopping: bool = False
@@ -169,7 +171,7 @@ class Loop:
                 if found is not None:
                     self._guarded(found, partial(self._look, found, hint))
 
-    def _look(self, task: Task, hint: h.TaskHint) -> None:
+    def _look(self, task: Task, hint: h.TaskHint) -> None:  # noqa: C901, PLR0912 (a case per hint)
         match hint:
             case h.RequestHint():
                 self._hear(task)
@@ -186,6 +188,8 @@ class Loop:
                         task.feed(fact)
                     finally:
                         task.doing.heard(fact)
+            case h.TreeHint():
+                task.see_trees()
             case h.BoxHint():
                 task.see_boxes()
             case h.SayHint(text=text):
@@ -206,6 +210,9 @@ class Loop:
             entry = self.office.world.files.entry(home)
             if entry is None or entry.is_file:
                 return None
+            if leaves(self.office.world.files, home):
+                self._refuse(home, f"{name} is being removed: `task delete {name}` goes on with that")
+                return None
             task = Task(self.office, home)
         except BadName:
             return None  # no task of ours
@@ -223,8 +230,17 @@ class Loop:
         self._guarded(task, partial(self.watch, task))
         self._guarded(task, task.recover)
         self._guarded(task, partial(self._hear, task))
+        if name not in self.tasks:  # it was only opened to be let go of
+            return None
         self._guarded(task, task.show)
         return task
+
+    def _let_go(self, task: Task, why: str) -> str:
+        """Let go of a task that its user deletes or archives, and return what to say. Raises Refused."""
+        said = let_go(self.office, task, why)
+        del self.tasks[task.id]
+        self.let_go(task)
+        return said
 
     def _tend_shelf(self) -> None:
         """Shelve the tasks that are over and long quiet, and look through a few that lie there for long."""
@@ -260,7 +276,9 @@ class Loop:
         """Tell whether a question still waits for its answer. Called by the hands that tell it."""
         task = self.tasks.get(news.task)
         if task is None:
-            return news.task not in self.shelf
+            home = places.task_home(self.office.state_folder, news.task)
+            files = self.office.world.files  # of a task that was deleted nobody asks anything
+            return news.task not in self.shelf and files.entry(home) is not None and not leaves(files, home)
         question = task.engine.state.questions.get(news.question)
         return question is not None and question.open and question.asked_at == news.at
 
@@ -268,7 +286,8 @@ class Loop:
         """Hear the requests that wait for a task, oldest first."""
         files = self.office.world.files
         for name in requests.waiting(files, task.home):
-            self._guarded(task, partial(self._answer, task, name))
+            if task.id in self.tasks:
+                self._guarded(task, partial(self._answer, task, name))
 
     def _answer(self, task: Task, name: str) -> None:
         files = self.office.world.files
@@ -287,6 +306,8 @@ class Loop:
     def _granted(self, task: Task, request: requests.Request) -> str:
         """Do what a request asks for and return what to say. Raises Refused."""
         arguments, at = request.arguments, self.office.clock.now()
+        if request.verb == "release":
+            return self._let_go(task, arguments.get("why", ""))
         if request.verb != "start" and not task.begun:
             raise Refused(f"{task.id} was never started")
         fact: Fact
@@ -303,12 +324,17 @@ class Loop:
                 text = arguments.get("text", "")
                 question = arguments.get("question", "")
                 task.see_last_words(question)
+                task.make_folder_again(question, text)
                 skills = start.skills_of(self.office, Path(task.engine.state.project)).found
                 fact = Answered(at, self.office.nonce(), request.id, question, text, skills)
             case "spawn":
                 agent = self._agent(task, arguments.get("agent", ""))
                 told = arguments.get("instructions", "")
                 fact = SpawnAsked(at, self.office.nonce(), request.id, agent, told)
+            case "rebase":
+                base, old, new = (arguments.get(word, "") for word in ("base", "old", "new"))
+                commits = _pairs(arguments.get("commits", ""))
+                fact = RebaseAsked(at, self.office.nonce(), request.id, base, old, new, commits)
             case "checkin":
                 task.check_in()
                 task.show(now=True)
@@ -379,6 +405,11 @@ def _patiently(work: Callable[[], object]) -> None:
         if error.errno not in PASSING_TROUBLE:
             raise
         log.error("the PM's own folder: %s; it goes on when there is room", error)  # noqa: TRY400
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Return what the lines of a text say by two words each; the second may be missing."""
+    return {old: new for old, _, new in (line.partition(" ") for line in text.splitlines())}
 
 
 def _reply(decision: Decision | None) -> str:

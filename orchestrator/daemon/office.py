@@ -13,6 +13,7 @@ from orchestrator.daemon.world import World
 from orchestrator.ports.clock import Clock
 from orchestrator.ports.teller import Teller
 from orchestrator.tellers.nobody import Nobody
+from orchestrator.tellers.usual import at_hand
 from orchestrator.workspaces.leases import Lease
 
 
@@ -42,7 +43,7 @@ class Office:
         self.desk = NewsDesk(
             self.world.files,
             self.state_folder,
-            self.world.settings.notify,
+            at_hand(self.world.settings.notify, self.world.environ),
             self.clock,
             self.teller,
             self.news_hands or self.hands,

@@ -40,7 +40,7 @@ from orchestrator.hosts.processes import Process
 from orchestrator.hosts.sweep import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
 from orchestrator.model.errors import OrchestratorError, Unavailable
-from orchestrator.model.task import TaskState
+from orchestrator.model.task import TaskState, WorkspaceKind
 from orchestrator.tellers.children import ChildTeller
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
@@ -87,7 +87,7 @@ class Service:
         self._files = DiskFiles(self._state)
         self._watch = Watch(self._hints.put, self._state)
         self._exits = ExitWatch(self._ended)
-        self._watched_runs: dict[str, str] = {}
+        self._watched_runs: dict[str, tuple[str, int | None]] = {}
         self._hands = Pool(self._settings.daemon.workers)
         self._scribe_hands = Pool(1, finish=True)
         self._news_hands = Pool(1)
@@ -112,6 +112,7 @@ class Service:
             self._rescanned,
             self._schedule.wake,
             self._shelved,
+            self._let_go,
         )
         self._attics: dict[str, Attic] = {}
         self._tidied_at = -math.inf
@@ -292,8 +293,12 @@ class Service:
             return
         if task.rests:
             self._watch.drop(task.where.task)
+            self._watch.drop(task.where.trees)
         else:
             self._watch.task(task.id, task.where.task)
+            if task.engine.state.brief.config.workspace is WorkspaceKind.WORKTREE:
+                self._files.make_folder(task.where.trees)
+                self._watch.trees(task.id, task.where.trees)
 
     def _shelved(self, task: Task) -> None:
         """Let go of what is held for a task that is shelved, and have packed what it leaves behind."""
@@ -301,7 +306,15 @@ class Service:
         attic = self._attics.pop(task.id, None) or Attic(self._files, task.home)
         if task.begun:
             self._watch.drop(task.where.task)
+            self._watch.drop(task.where.trees)
             self._hands.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
+
+    def _let_go(self, task: Task) -> None:
+        """Let go of what is held for a task that its user deletes or archives."""
+        self._watch.drop(places.task_requests(task.home))
+        self._attics.pop(task.id, None)
+        if task.begun:
+            self._watch.drop(task.where.task)
 
     def _rescanned(self) -> None:
         self._upgrade.look()
@@ -321,9 +334,9 @@ class Service:
         self._hands.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
 
     def _watch_exits(self) -> None:
-        """Watch the process of every live run, and of no other."""
+        """Watch the process that each live run waits for, and no other: its launcher, or what outlives that."""
         live = {
-            run.id: (task, run)
+            run.id: (task, run.pid)
             for task in self._loop.tasks.values()
             for run in (task.engine.state.live_runs if task.begun else ())
             if run.pid is not None and not run.far
@@ -331,8 +344,8 @@ class Service:
         for name in set(self._watched_runs) - set(live):
             self._exits.remove(name)
             del self._watched_runs[name]
-        for name, (task, _) in live.items():
-            if name not in self._watched_runs:
+        for name, (task, pid) in live.items():
+            if self._watched_runs.get(name) != (task.id, pid):
                 try:
                     seen = self._host.observe(places.run_home(task.home, name))
                 except Unavailable as error:
@@ -340,16 +353,16 @@ class Service:
                     continue
                 if seen.pid is None:
                     continue
-                self._watched_runs[name] = task.id
+                self._watched_runs[name] = task.id, pid
                 if seen.start:
                     self._exits.add(name, Process(seen.pid, seen.start))
                 else:  # it ended since it was looked at, while this turn wrote what others read
                     self._ended(name)
 
     def _ended(self, run: str) -> None:
-        task = self._watched_runs.get(run)
-        if task is not None:
-            self._hints.put(h.RunHint(task, run))
+        watched = self._watched_runs.get(run)
+        if watched is not None:
+            self._hints.put(h.RunHint(watched[0], run))
 
 
 def _swept(state: Path, homes: list[Path], shared: list[Path], before: float) -> None:

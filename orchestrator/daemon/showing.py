@@ -117,6 +117,11 @@ class Showing:
             self._queued = True
         self.hands.do(f"{self.home.name}/show", self._work)
 
+    def end(self) -> None:
+        """Write nothing more, once what is just being written is done."""
+        with self._writing, self._taking:
+            self._view = None
+
     def now(self) -> None:
         """Write all that was told, here and before this returns. What fails stays to be written the next time."""
         self._work(everything=True)

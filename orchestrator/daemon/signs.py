@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 from orchestrator import places
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orchestrator.pm.state import PMState
     from orchestrator.ports.files import Files
 
 
-def signs_of_work(files: Files, task: Path, state: PMState) -> dict[str, float]:
-    """Return when each live run last laid something down. What moves on its screen is no sign of work."""
+def signs_of_work(files: Files, task: Path, state: PMState, novel: Mapping[str, float]) -> dict[str, float]:
+    """Return when each live run last laid something down. What moves on its screen is no sign of work.
+
+    `novel` says of runs whose programs keep records when a call last brought something new; that a transcript grows is
+    a sign only of a program of which no more is known.
+    """
 
     @cache  # many runs lay down their artifacts in one folder
     def newest(folder: Path) -> int:
@@ -26,7 +32,9 @@ def signs_of_work(files: Files, task: Path, state: PMState) -> dict[str, float]:
         sign = newest(_scratchpad(task, run.instance))
         if (agent := state.agents.get(run.agent)) is not None:
             sign = max(sign, newest(_artifacts(task, agent.artifact_folder)))
-        if run.transcript and (kept := files.entry(Path(run.transcript))) is not None:
+        if run.id in novel:
+            sign = max(sign, int(novel[run.id] * 1e9))
+        elif run.transcript and (kept := files.entry(Path(run.transcript))) is not None:
             sign = max(sign, kept.mtime_ns)
         if sign:
             signs[run.id] = sign / 1e9

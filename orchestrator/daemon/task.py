@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import places
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
+from orchestrator.daemon.folder import make_again, make_run_folders, put_right, trouble
 from orchestrator.daemon.intake import Intake
 from orchestrator.daemon.last_lines import last_lines
 from orchestrator.daemon.listening import GROWN, Listening
-from orchestrator.daemon.lives import facts_of, far_facts_of, overdue
+from orchestrator.daemon.lives import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.outcome import BranchLook
 from orchestrator.daemon.project import write_lost
@@ -24,13 +25,25 @@ from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.config_changes import config_changes
 from orchestrator.model.errors import BadFile, OrchestratorError
-from orchestrator.model.facts import BoxBack, BoxLost, BriefChanged, CheckedIn, RunGone, TimePassed
+from orchestrator.model.facts import (
+    BoxBack,
+    BoxLost,
+    BriefChanged,
+    CheckedIn,
+    FolderBack,
+    FolderLost,
+    RunGone,
+    RunLeft,
+    TimePassed,
+)
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Life
 from orchestrator.pm.advance import ACTIVE
+from orchestrator.pm.asking import CONTINUE
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
+from orchestrator.ports.host import Standing
 from orchestrator.scribe.scribe import Scribe
 
 if TYPE_CHECKING:
@@ -69,6 +82,7 @@ class Task:
     _guests: tuple[Guest, ...] = field(default=(), init=False)
     _lost: dict[str, Belief] = field(default_factory=dict, init=False)
     _lies: tuple[tuple[object, ...], Places] | None = field(default=None, init=False)
+    _grace: Grace = field(default_factory=Grace, init=False)
     _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -144,6 +158,7 @@ class Task:
         self._rests_until = self.office.clock.monotonic() + REST
         self._intake = None
         self._brief_stamp = None
+        self._listening.forget()
         self.doing.forget()
 
     # Facts in ----------------------------------------------------------------------------------------
@@ -190,7 +205,7 @@ class Task:
         strangers = [each for each in world.files.entries(runs) if each.name not in self.engine.state.runs]
         for entry in strangers:
             folder = runs / entry.name
-            if world.host.observe(folder).exit is None:
+            if world.host.observe(folder).standing is not Standing.GONE:
                 log.warning("task %s: run %s is in no journal and is ended", self.id, entry.name)
                 world.host.end(folder, kill=True)
 
@@ -201,8 +216,10 @@ class Task:
         """
         self.see_boxes()
         self.see_events()
+        self.see_folder()
         for run in self.engine.state.live_runs:
             self.see_run(run.id)
+        self.see_trees()
         self._listening.meter()
         self.see_reports()
         self.see_brief()
@@ -213,12 +230,48 @@ class Task:
         """Take what has landed in `handoffs/`: one name, or everything that is new. The rest as `Intake.scan`."""
         at, state = self.office.clock.now(), self.engine.state
         intake = self.intake
-        facts = intake.look(name, state, at) if name else intake.scan(state, at, final=final, killed=killed)
+        try:
+            facts = (
+                intake.look(name, state, at) if name else intake.scan(state, at, final=final, killed=killed)
+            )
+        except (Unreadable, PermissionError):
+            # Nobody can have written anything into what is no folder. What cannot be read is asked about.
+            self.see_folder(closely=True)
+            facts = intake.scan(state, at, final=final, killed=killed)
         for fact in facts:
             try:
                 self.feed(fact)
             except IllegalMove:  # of one report, which must not hold up the others
                 log.exception("task %s: a rule erred on %s; nothing was changed", self.id, fact)
+
+    def see_folder(self, *, closely: bool = False) -> None:
+        """Put right what can be of the task's folder in its project, and say what cannot.
+
+        Looked at `closely`, it is tried whether it can be read.
+        """
+        state, files, folder = self.engine.state, self.office.world.files, self.where.task
+        if state.state not in ACTIVE:
+            return
+        at, nonce, reports = self.office.clock.now(), self.office.nonce(), places.task_reports(self.home)
+        asked = any(each.kind is QuestionKind.FOLDER for each in state.open_questions)
+        if why := trouble(files, folder, closely=closely or asked):
+            self.feed(FolderLost(at, nonce, str(folder), why, str(reports)))
+            return
+        mended = put_right(files, folder, reports, state.seen)
+        if mended or asked:
+            self.feed(FolderBack(at, nonce, mended))
+
+    def make_folder_again(self, question: str, text: str) -> None:
+        """Make the task's folder anew, if that is what the answer to a question says. Raises Refused."""
+        asked = self.engine.state.questions.get(question)
+        if asked is None or not asked.open or asked.kind is not QuestionKind.FOLDER:
+            return
+        if text.strip().lower() == CONTINUE:
+            state, files, folder = self.engine.state, self.office.world.files, self.where.task
+            make_again(files, folder, places.task_reports(self.home), state.seen)
+            for run in state.live_runs:
+                if (agent := state.agents.get(run.agent)) is not None:
+                    make_run_folders(files, folder, agent, run)
 
     def see_last_words(self, question: str) -> None:
         """Take what a run left, if a question is whether it is gone: an answer may say so (law 5)."""
@@ -243,13 +296,22 @@ class Task:
         else:
             facts = facts_of(world.files, world.host, self.home, known, at, limits)
         for fact in facts:
+            if isinstance(fact, RunLeft):
+                if not (known.far or self._grace.is_over(run, self.office.clock.monotonic())):
+                    continue
+                self._grace.forget(run)
             if isinstance(fact, RunGone):
+                self._grace.forget(run)
                 fact = replace(fact, lines=last_lines(world.files, places.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
                 self._listening.gone(run, self.where)
                 self.doing.gone(run)
                 gone = (known.instance,)
                 self.see_reports(final=gone, killed=gone if fact.exit.code is None else ())
             self.feed(fact)
+
+    def see_trees(self) -> None:
+        """Look whether the worktrees are there in which somebody works."""
+        self.doing.tend_trees(self.engine.state, self.where)
 
     def see_boxes(self) -> None:
         """Say where the task has runs on boxes, and take what is believed of these."""
@@ -308,7 +370,9 @@ class Task:
             CheckedIn(
                 at,
                 self.office.nonce(),
-                signs_of_work(self.office.world.files, self.where.task, self.engine.state),
+                signs_of_work(
+                    self.office.world.files, self.where.task, self.engine.state, self._listening.novel
+                ),
             )
         )
         self.engine.last_checkin = at
@@ -325,7 +389,12 @@ class Task:
                 self.see_reports(name)
         moment = self._deadline()
         if moment is not None and at >= moment:
+            self.see_events()  # which may have come in time
+            moment = self._deadline()
+        if moment is not None and at >= moment:
             self.feed(TimePassed(at, self.office.nonce()))
+        for left in self._grace.due(self.office.clock.monotonic()):
+            self.see_run(left)
         for late in self.engine.state.live_runs:
             if late.pid is None and at - late.opened_at >= limits.start_time:
                 self.see_run(late.id)
@@ -337,6 +406,7 @@ class Task:
         if self.troubled:
             return now + REST
         moments = self.doing.moments()
+        moments += [moment + now - self.office.clock.monotonic() for moment in self._grace.moments]
         # Looked at once when it should have come alive; after that, or while it waits for a lease, scans will do.
         moments += [
             late
@@ -436,6 +506,12 @@ class Task:
     def close(self) -> None:
         """Let go of the task's files."""
         self.engine.close()
+
+    def let_go(self) -> None:
+        """Let go of the task's files, and write nothing of it any more: its user takes them away."""
+        if self._showing is not None:
+            self._showing.end()
+        self.close()
 
     def _act(self, engine: Engine, action: Action) -> None:
         self.doing.act(engine.state, self.where, action)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 from watchdog.events import (
     DirAttribEvent,
     DirCreatedEvent,
+    DirDeletedEvent,
     DirModifiedEvent,
+    DirMovedEvent,
     FileClosedEvent,
     FileCreatedEvent,
     FileMovedEvent,
@@ -43,6 +45,9 @@ EVENTS: Final[list[type[FileSystemEvent]]] = [
 
 BELL: Final[list[type[FileSystemEvent]]] = [DirAttribEvent, DirModifiedEvent]
 """A folder that is touched. The first is asked of the system only together with the second (watchdog 7.1)."""
+
+AWAY: Final[list[type[FileSystemEvent]]] = [DirDeletedEvent, DirMovedEvent]
+"""A folder that is not there any more."""
 
 # When a name is moved away, all that comes after it is held back for half a second, lest it was moved to a place
 # that is watched too; and now and then although it was (measured). What is moved in is told as made just as well.
@@ -79,6 +84,10 @@ class Watch:
     def task(self, name: str, folder: Path) -> None:
         """Watch a task's folder in its project, and all that is in it."""
         self._schedule(folder, lambda path: task_hint(name, folder, path), recursive=True)
+
+    def trees(self, name: str, folder: Path) -> None:
+        """Watch the folder of a task's worktrees, and nothing in them."""
+        self._schedule(folder, lambda _: h.TreeHint(name), recursive=False, events=AWAY)
 
     def drop(self, folder: Path) -> None:
         """Stop watching a folder; no error if it is not watched."""

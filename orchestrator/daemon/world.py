@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from orchestrator import places
+from orchestrator.formats.reset_time import OURS, Zone
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.places import place_of
+from orchestrator.pm.places import life_of, place_of
 from orchestrator.ports.boxes import Boxes, Guest, NoBoxes
 from orchestrator.ports.host import Host
 from orchestrator.ports.workspaces import Tree, Workspaces
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.plan import Step
@@ -90,6 +92,16 @@ class There:
     name: str = ""
 
 
+def zone_of(run: Run, environ: Callable[[str], Mapping[str, str]]) -> Zone:
+    """Return the zone of the machine on which a run lives; None if nobody knows it. `environ` is that of a host."""
+    if not run.far:
+        return OURS
+    try:
+        return ZoneInfo(environ(run.host).get("TZ", "").removeprefix(":"))
+    except (KeyError, ValueError, OSError):
+        return None
+
+
 def workspace_of(state: PMState, run: Run, where: Places) -> Path:
     """Return the folder in which a run works, on its own machine, as far as that is told without a look."""
     if (place := place_of(state.brief.config, run.agent)) is not None:
@@ -115,7 +127,15 @@ def tree_of(state: PMState, step: Step, where: Places) -> Tree | None:
         branch=state.branch,
         base=state.base,
         detached=step.kind is WorkspaceKind.READ_ONLY,
+        life=max(life_of(state, step), 1),
     )
+
+
+def worked_in(state: PMState, run: Run, where: Places) -> Tree | None:
+    """Return the worktree in which a run works here; None where it has none, or a place of its own."""
+    if place_of(state.brief.config, run.agent) is not None:
+        return None
+    return tree_of(state, state.steps[run.step], where)
 
 
 def granted(task: Path, agent: Agent, run: Run) -> tuple[Path, ...]:

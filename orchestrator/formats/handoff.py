@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.formats.handoff_name import handoff_name, split_handoff_name
+from orchestrator.formats.handoff_name import handoff_name, is_being_saved, split_handoff_name
 from orchestrator.formats.order import WrittenOrder, read_order, render_order
 from orchestrator.formats.pm_decision import read_decision, render_decision, run_named
 from orchestrator.formats.report import read_report, render_report
@@ -11,6 +11,7 @@ from orchestrator.formats.text import neutral
 __all__ = [
     "WrittenOrder",
     "handoff_name",
+    "is_being_saved",
     "neutral",
     "read_decision",
     "read_order",

@@ -13,6 +13,16 @@ FIRST_YEAR: Final = 1969  # the epoch, west of Greenwich
 LAST_YEAR: Final = 2999
 
 _TWO: Final = "[0-9]{2}"
+_SAVING: Final = re.compile(
+    r"\..*"  # hidden: .x.md.swp, .#x.md, .goutputstream-0A1B2C, .x.md.Ab12Cd (vim, Emacs, GLib, rsync)
+    r"|.*~|#.*#"  # x.md~, #x.md# (backups and saves of vim and Emacs)
+    r"|[0-9]{4,6}"  # 4913, by which vim tries whether it may write
+    r"|(tmp|sed)[._]?[A-Za-z0-9_]{6,12}"  # tmpab12cd34, tmp.Ab12Cd34Ef, sedAb12Cd (mkstemp, mktemp, sed -i)
+    r"|.*\.(tmp|temp|part|partial|filepart|sw[a-z]|new|bak|orig|save|lock|download|crdownload|unfinished|incomplete)"
+    r"([._-][A-Za-z0-9]+)*"  # x.md.tmp.1, x.md.part, x.tmp.md
+    r"|.*-[0-9]{8}-[0-9]{6}\.md.+",  # a handoff's whole name and more: x.md.Ab12Cd, x.md-
+    re.DOTALL,
+)
 _HANDOFF: Final = re.compile(rf"({NAME})-(([0-9]{{4}})({_TWO})({_TWO})-({_TWO})({_TWO})({_TWO}))\.md")
 
 
@@ -29,6 +39,11 @@ def handoff_name(instance: str, at: float) -> str:
     """
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(at))
     return f"{checked_name(instance, 'agent name')}-{stamp}.md"
+
+
+def is_being_saved(name: str) -> bool:
+    """Tell whether a file name is one under which editors, scripts and programs save what they then rename."""
+    return split_handoff_name(name) is None and _SAVING.fullmatch(name) is not None
 
 
 def split_handoff_name(name: str) -> tuple[str, str] | None:

@@ -7,22 +7,22 @@ is written there once.
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Annotated, Any, Final, get_type_hints
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model
+from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.formats.budget import read_amount
 from orchestrator.formats.channels import read_channels, read_quiet, read_rules
 from orchestrator.formats.durations import read_duration
-from orchestrator.formats.permission_rules import MOST, read_rule, read_ruling
 from orchestrator.model.budget import Measure
 from orchestrator.model.errors import Refused
-from orchestrator.model.permission import Rule, Ruling
+from orchestrator.model.permission import Ruling
 from orchestrator.model.settings import NEVER_PASSED, TABLES, Settings
+
+if TYPE_CHECKING:
+    from orchestrator.model.permission import Rule
 
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
 _COUNTS: Final = {
@@ -50,49 +50,39 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key that may be set: its section, its name in the file, its field in the model and its type."""
+    """One key that may be set: its section, its name in the file, its field in the model and that field's type."""
 
     section: str
     key: str
     field: str
-    kind: Any
+    kind: str
 
 
 SECTIONS: Final[dict[str, Any]] = {
-    each.name: get_type_hints(Settings)[each.name] for each in fields(Settings) if each.name not in TABLES
+    each.name: each.default_factory for each in fields(Settings) if each.name not in TABLES
 }
 """The dataclass of each section."""
 
 KEYS: Final = tuple(
-    Key(section, _FILE_NAMES.get(field.name, field.name), field.name, get_type_hints(made)[field.name])
+    Key(section, _FILE_NAMES.get(field.name, field.name), field.name, str(field.type))
     for section, made in SECTIONS.items()
     for field in fields(made)
 )
 """Every key, in the order of the model."""
 
 
-@functools.cache
-def models() -> dict[str, type[BaseModel]]:
-    """Return a pydantic model per section. Defaults stand in the dataclasses: here each key is optional."""
-    made = {}
-    for section in SECTIONS:
-        checks: dict[str, Any] = {
-            each.key: (Annotated[Any, BeforeValidator(_check(each))], None)
-            for each in KEYS
-            if each.section == section
-        }
-        made[section] = create_model(section, __config__=ConfigDict(extra="forbid"), **checks)
-    return made
+def check_of(each: Key) -> Callable[[object], object]:
+    """Return what makes a setting's value of what the file or a variable says; it raises ValueError with the reason.
 
-
-def _check(each: Key) -> Callable[[object], object]:
+    Plain functions rather than pydantic, whose import costs more than all that most commands do.
+    """
     if each.key in AMOUNTS:
         return functools.partial(_amount, AMOUNTS[each.key])
-    if each.kind is float:
+    if each.kind == "float":
         return read_duration
-    if each.kind is bool:
+    if each.kind == "bool":
         return _truth
-    if each.kind is int:
+    if each.kind == "int":
         return functools.partial(_count, *_COUNTS.get(each.key, _ANY_COUNT))
     if each.section == "permissions":
         return {"rules": _permissions, "otherwise": _ruling}[each.key]
@@ -124,7 +114,7 @@ def _amount(measure: Measure, value: object) -> float | None:
 
 def _truth(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"is {_shown(value)}: give true or false")  # noqa: TRY004 (pydantic's way to refuse)
+        raise ValueError(f"is {_shown(value)}: give true or false")  # noqa: TRY004 (one kind of error)
     return value
 
 
@@ -154,10 +144,12 @@ def _folders(value: object) -> tuple[str, ...]:
 
 
 def _home(folder: str) -> str:
-    return str(Path(folder).expanduser()) if folder.startswith("~/") else folder
+    return os.path.expanduser(folder) if folder.startswith("~/") else folder  # noqa: PTH111 (no pathlib here)
 
 
 def _permissions(value: object) -> tuple[Rule, ...]:
+    from orchestrator.formats.permission_rules import MOST, read_rule  # only where there are any
+
     texts = _texts(value, 'give a list like ["allow run uv *", "deny fetch"]')
     if len(texts) > MOST:
         raise ValueError(f"has {len(texts)} rules: give at most {MOST}")
@@ -168,6 +160,8 @@ def _permissions(value: object) -> tuple[Rule, ...]:
 
 
 def _ruling(value: object) -> Ruling:
+    from orchestrator.formats.permission_rules import read_ruling
+
     try:
         return read_ruling(value if isinstance(value, str) else "")
     except Refused:

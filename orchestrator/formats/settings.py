@@ -1,7 +1,7 @@
 """The settings file, `config.toml`, and the environment variables that override it.
 
 `ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; what keys there are is in `setting_kinds`. Tables `[runtimes.NAME]`
-(`programs`) and `[hosts.NAME]` (`pools`) are in the file only.
+(`programs`), `[hosts.NAME]` (`pools`) and `[prices.NAME]` (`prices`) are in the file only.
 """
 
 from __future__ import annotations
@@ -10,28 +10,24 @@ import json
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_origin
-
-from pydantic import BaseModel, ValidationError
+from typing import Any, Final, TypeVar
 
 from orchestrator.formats.durations import render_duration
 from orchestrator.formats.nearest import nearest
-from orchestrator.formats.pools import mixed_up, read_pool
-from orchestrator.formats.programs import read_program
-from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, models
+from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, check_of
 from orchestrator.formats.toml_lines import key_lines
 from orchestrator.model.budget import Measure
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.pools import CAP, Pool
+from orchestrator.model.prices import Price
 from orchestrator.model.programs import Program
 from orchestrator.model.settings import TABLES, Explained, Settings
 from orchestrator.places import CONFIG_VARIABLE
 
-_PROGRAMS, _POOLS = TABLES
+_PROGRAMS, _POOLS, _PRICES = TABLES
 _LARGEST: Final = 1_048_576
 _PREFIX: Final = "ORCHESTRATOR_"
 
@@ -80,11 +76,17 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
         shown.append(Explained(f"{each.section}.{each.key}", _text(each.key, value), where))
     for section, values in found.items():
         kind = section.partition(".")[0]
-        if kind in TABLES:
+        if kind in {_PROGRAMS, _POOLS}:
             told = ((key, _told(key, value), value.line) for key, value in values.items() if key)
             shown += [Explained(f"{section}.{key}", text, f"{path}:{line}") for key, text, line in told]
         if kind == _POOLS and "cap" not in values:
             shown.append(Explained(f"{section}.cap", str(CAP), "default"))
+    from orchestrator.formats.prices import price_said, prices_in_force
+
+    for price in prices_in_force(settings.prices):
+        section = f"{_PRICES}.{price.name}"
+        where = f"{path}:{found[section][''].line}" if section in found else "default"
+        shown.append(Explained(section, price_said(price), where))
     return shown
 
 
@@ -137,6 +139,10 @@ def _distrust(path: Path, found: os.stat_result) -> str:
 
 
 def _from_file(path: Path, data: bytes) -> _Found:
+    if not data:
+        return {}
+    import tomllib  # only where there is a file
+
     try:
         text = data.decode("utf-8-sig")
         tables = tomllib.loads(text)
@@ -157,12 +163,12 @@ def _from_file(path: Path, data: bytes) -> _Found:
     }
     faults = [
         Fault(lines.get((section,), 0), f"{section} must be a section: [{section}]")
-        if section in models()
+        if section in SECTIONS
         else Fault(
-            lines.get((section,), 0), f"no section [{section}]{nearest(section, [*models(), *TABLES])}"
+            lines.get((section,), 0), f"no section [{section}]{nearest(section, [*SECTIONS, *TABLES])}"
         )
         for section, table in tables.items()
-        if section not in models() or not isinstance(table, dict)
+        if section not in SECTIONS or not isinstance(table, dict)
     ]
     if faults:
         raise BadFile(str(path), faults)
@@ -191,10 +197,10 @@ def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _V
         section, separator, key = variable.removeprefix(_PREFIX).lower().partition("__")
         if not (variable.startswith(_PREFIX) and separator):
             continue
-        if section in models():
+        if section in SECTIONS:
             yield section, key, _Value(_plain(section, key, environ[variable]), variable=variable)
         else:
-            faults.append(Fault(0, f"{variable}: no section [{section}]{nearest(section, models())}"))
+            faults.append(Fault(0, f"{variable}: no section [{section}]{nearest(section, SECTIONS)}"))
     if faults:
         raise BadFile("environment", faults)
 
@@ -202,11 +208,11 @@ def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _V
 def _plain(section: str, key: str, text: str) -> object:
     """Return a variable's text as the kind of value that TOML would have given."""
     kind = next((each.kind for each in KEYS if (each.section, each.key) == (section, key)), None)
-    if kind is int and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
+    if kind == "int" and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
         return int(text)
-    if kind is bool and text.strip().lower() in {"true", "false"}:
+    if kind == "bool" and text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true"
-    if get_origin(kind) is tuple:
+    if kind is not None and kind.startswith("tuple"):
         if text.startswith("["):
             try:
                 return json.loads(text)
@@ -219,27 +225,36 @@ def _plain(section: str, key: str, text: str) -> object:
 # Checking -----------------------------------------------------------------------------------------
 
 
-def _checked(path: Path, found: _Found) -> dict[str, BaseModel]:
-    """Return each section as its model, or raise every fault at once."""
-    sections = {}
+def _checked(path: Path, found: _Found) -> dict[str, dict[str, Any]]:
+    """Return what is said of each section, by field of the model, or raise every fault at once."""
+    sections: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     of_file, of_environment = [], []
-    for section, model in models().items():
-        values = found.get(section, {})
-        try:
-            sections[section] = model.model_validate({key: value.found for key, value in values.items()})
-        except ValidationError as error:
-            for wrong in error.errors(include_url=False):
-                key = str(wrong["loc"][0])
-                reason = _reason(section, key, wrong)
-                if variable := values[key].variable:
-                    of_environment.append(Fault(0, f"{variable}: {reason}"))
+    for section, said in sections.items():
+        for key, value in found.get(section, {}).items():
+            try:
+                field, made = _made(section, key, value)
+                said[field] = made
+            except ValueError as reason:
+                if value.variable:
+                    of_environment.append(Fault(0, f"{value.variable}: {reason}"))
                 else:
-                    of_file.append(Fault(values[key].line, reason))
+                    of_file.append(Fault(value.line, str(reason)))
     if of_file:
         raise BadFile(str(path), sorted(of_file, key=lambda fault: fault.line))
     if of_environment:
         raise BadFile("environment", of_environment)
     return sections
+
+
+def _made(section: str, key: str, value: _Value) -> tuple[str, object]:
+    """Return the field of the model that a key sets, and its value. Raises ValueError with the reason."""
+    allowed = {each.key: each for each in KEYS if each.section == section}
+    if key not in allowed:
+        raise ValueError(f"[{section}] has no key {key!a}{nearest(key, allowed)}")
+    try:
+        return allowed[key].field, check_of(allowed[key])(value.found)
+    except ValueError as reason:
+        raise ValueError(f"{section}.{key} {reason}") from None
 
 
 def _tables(path: Path, found: _Found, kind: str, read: Callable[..., _Read[T]]) -> tuple[T, ...]:
@@ -257,11 +272,24 @@ def _tables(path: Path, found: _Found, kind: str, read: Callable[..., _Read[T]])
     return tuple(made)
 
 
+def _has(found: _Found, kind: str) -> bool:
+    """Tell whether the file defines any `[KIND.NAME]`; only then is it worth to import what reads them."""
+    return any(section.startswith(f"{kind}.") for section in found)
+
+
 def _programs(path: Path, found: _Found) -> tuple[Program, ...]:
+    if not _has(found, _PROGRAMS):
+        return ()
+    from orchestrator.formats.programs import read_program
+
     return _tables(path, found, _PROGRAMS, read_program)
 
 
 def _pools(path: Path, found: _Found) -> tuple[Pool, ...]:
+    if not _has(found, _POOLS):
+        return ()
+    from orchestrator.formats.pools import mixed_up, read_pool
+
     pools = _tables(path, found, _POOLS, read_pool)
     faults = [
         Fault(found[f"{_POOLS}.{name}"][key].line, f"[{_POOLS}.{name}] {reason}")
@@ -272,24 +300,23 @@ def _pools(path: Path, found: _Found) -> tuple[Pool, ...]:
     return pools
 
 
-def _reason(section: str, key: str, wrong: Any) -> str:  # noqa: ANN401 (pydantic's own record)
-    if wrong["type"] == "extra_forbidden":
-        allowed = [each.key for each in KEYS if each.section == section]
-        return f"[{section}] has no key {key!a}{nearest(key, allowed)}"
-    return f"{section}.{key} {wrong.get('ctx', {}).get('error', wrong['msg'])}"
+def _prices(path: Path, found: _Found) -> tuple[Price, ...]:
+    if not _has(found, _PRICES):
+        return ()
+    from orchestrator.formats.prices import read_price
+
+    return _tables(path, found, _PRICES, read_price)
 
 
 def _settings(path: Path, found: _Found) -> Settings:
     """Return all that was found. Raises BadFile, with every fault of what is wrong first."""
-    made: dict[str, Any] = {}
-    for section, model in _checked(path, found).items():
-        said = {
-            each.field: getattr(model, each.key)
-            for each in KEYS
-            if each.section == section and each.key in model.model_fields_set
-        }
-        made[section] = SECTIONS[section](**said)
-    return Settings(**made, runtimes=_programs(path, found), hosts=_pools(path, found))
+    made = {section: SECTIONS[section](**said) for section, said in _checked(path, found).items()}
+    return Settings(
+        **made,
+        runtimes=_programs(path, found),
+        hosts=_pools(path, found),
+        prices=_prices(path, found),
+    )
 
 
 def _told(key: str, value: _Value) -> str:

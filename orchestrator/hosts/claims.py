@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import signal
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.processes import Process
-from orchestrator.model.run import Exit
+from orchestrator.model.run import Exit, Leftover
 from orchestrator.ports.files import Files, Unreadable
 from orchestrator.ports.host import Observation, Standing
 
@@ -29,17 +30,26 @@ ENDED_BEFORE_IT_BEGAN: Final = f"signal {signal.SIGTERM:d}\noom_kills 0\n".encod
 LIMIT: Final = 4096
 """Bytes of such a file that are read at most; ours are under 200."""
 
+LEFT_NAMED: Final = 20
+"""How many processes that a run left behind are named."""
+
 _NUMBER: Final = re.compile(r"[0-9]{1,3}")
+_UPTIME: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?")
 _PID: Final = re.compile(r"[1-9][0-9]{0,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """What a launcher wrote of itself: the process; the session that is its run's alone, or 0; its pane, or ""."""
+    """What a launcher wrote of itself.
+
+    That is the process; the session that is its run's alone, or 0; its pane, or ""; and beneath which control group it
+    made one for its run, or "".
+    """
 
     process: Process
     session: int
     pane: str
+    cgroup: str = ""
 
 
 def read_launched(files: Files, folder: Path) -> Launched | None:
@@ -54,10 +64,16 @@ def read_exit(files: Files, folder: Path) -> Exit | None:
     return ended_by(_read(files, folder / EXIT))
 
 
+def read_uptime(files: Files, folder: Path) -> float:
+    """Return the uptime in seconds at which the launcher wrote `exit`; 0 where that does not tell."""
+    return uptime_by(_read(files, folder / EXIT))
+
+
 def standing(launched: Launched | None, ended: Exit | None, *, lives: bool, claimed: bool) -> Observation:
     """Return how far a run is, by what its files say; `lives` tells whether its launcher was seen to live.
 
     That look must come ahead of the one at `exit`: a launcher found dead has written it by then, if it ever will.
+    Whether one that is gone has left something behind is another look: see `left_behind`.
     """
     pid, pane = (launched.process.pid, launched.pane) if launched else (None, "")
     if ended is not None:
@@ -69,6 +85,13 @@ def standing(launched: Launched | None, ended: Exit | None, *, lives: bool, clai
     return Observation(Standing.CLAIMED if claimed else Standing.NOT_CLAIMED)
 
 
+def left_behind(seen: Observation, left: Sequence[Leftover], start: str = "") -> Observation:
+    """Return an observation of a run that is gone, with what is left of it; `start` is the start time of the first."""
+    if seen.standing is not Standing.GONE or not left:
+        return seen
+    return replace(seen, standing=Standing.LEFT, pid=left[0].pid, start=start, left=tuple(left[:LEFT_NAMED]))
+
+
 def launched_by(text: bytes) -> Launched | None:
     """Return what a `pid` says, or None if it does not read."""
     words = _words(text)
@@ -76,7 +99,10 @@ def launched_by(text: bytes) -> Launched | None:
     if not (start and _PID.fullmatch(pid)):
         return None
     return Launched(
-        Process(int(pid), start), int(session) if _PID.fullmatch(session) else 0, words.get("pane", "")
+        process=Process(int(pid), start),
+        session=int(session) if _PID.fullmatch(session) else 0,
+        pane=words.get("pane", ""),
+        cgroup=words.get("cgroup", ""),
     )
 
 
@@ -89,6 +115,12 @@ def ended_by(text: bytes) -> Exit:
         starved = number == signal.SIGKILL and bool(_small(words.get("oom_kills")))
         return Exit(signal=number, out_of_memory=starved)
     return Exit(code=code) if code is not None else Exit(lost=True)
+
+
+def uptime_by(text: bytes) -> float:
+    """Return the uptime that an `exit` tells, in seconds; 0 if it tells none."""
+    told = _words(text).get("uptime", "")
+    return float(told) if _UPTIME.fullmatch(told) else 0.0
 
 
 def _read(files: Files, path: Path) -> bytes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import secrets
 import signal
 import stat
 from contextlib import suppress
@@ -286,7 +285,7 @@ def _entry(name: str, status: os.stat_result) -> Entry:
 
 def _prepared(path: Path, data: bytes, mode: int, *, durable: bool, mtime_ns: int | None = None) -> Path:
     """Write a temporary file beside `path`; return its path. Nothing is left if that fails."""
-    temporary = path.with_name(TEMPORARY + secrets.token_hex(8))
+    temporary = path.with_name(TEMPORARY + os.urandom(8).hex())
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SUSPICIOUS, mode)
     try:
         if mode & OTHERS:

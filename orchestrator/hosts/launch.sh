@@ -4,9 +4,10 @@
 #
 #   agent.sh   made for this run: what to run and how (see `hosts/launcher.py`)
 #   claimed    made by the one launcher that runs the agent
-#   pid        that launcher's pid, start time, session and pane; there before the agent starts
+#   pid        that launcher's pid, start time, session and pane, and beneath which control group it made one of its
+#              own; there before the agent starts
 #   begun      made by it ahead of the agent, or by who gave it up as it had told no pid: then no agent starts
-#   exit       how the agent ended
+#   exit       how the agent ended, and at which uptime
 #
 # sh cannot fsync. That is no loss: after a power cut every process is gone, and a run without `exit` reads
 # as lost.
@@ -30,7 +31,28 @@ describe() {
     fi
     # Without a pane the session is somebody else's.
     if [ "$session" != "$$" ]; then session=0; fi
-    printf 'pid %s\nstart %s\nsession %s\npane %s\n' "$pid" "$start" "$session" "${TMUX_PANE-}" >pid.new
+    enter_cgroup
+    printf 'pid %s\nstart %s\nsession %s\npane %s\ncgroup %s\n' \
+        "$pid" "$start" "$session" "${TMUX_PANE-}" "$cgroup" >pid.new
+}
+
+# Makes a control group for this run and enters it, where that is permitted: what the agent starts stays in it, whatever
+# becomes of its session, its environment and its parents. `hosts/run_processes.py` makes the same name.
+enter_cgroup() {
+    cgroup= path=
+    while IFS=: read -r number _ rest; do
+        if [ "$number" = 0 ]; then path=$rest; fi
+    done 2>/dev/null </proc/self/cgroup
+    for mount in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+        if [ -z "$path" ] || [ ! -w "$mount$path/cgroup.procs" ]; then continue; fi
+        own=$mount$path/orchestrator-run-$pid-${start%%@*}
+        if mkdir "$own" && echo 0 >"$own/cgroup.procs"; then
+            cgroup=$mount$path
+        else
+            rmdir "$own"
+        fi
+        return
+    done 2>/dev/null
 }
 
 # One call labels the pane and begins its log. `ulimit` bounds the log; cat, unlike head, keeps nothing back.
@@ -80,6 +102,7 @@ launch() {
     set +C
     # shellcheck source=/dev/null
     . ./agent.sh
+    find_oom_file # of the group that it was started in: one of our own counts nothing
     # A disk that is full: nobody would know what lives here.
     status=
     describe || status=125
@@ -105,7 +128,6 @@ launch() {
         wait "$labelling"
     fi 2>/dev/null
 
-    find_oom_file
     count_oom_kills
     before=$kills
     if [ -n "$told" ]; then status=$told; fi
@@ -130,7 +152,10 @@ launch() {
     else
         how="code $status"
     fi
-    printf '%s\noom_kills %s\n' "$how" "$((kills - before))" >exit.new && mv -f exit.new exit
+    # Who was in this session by then is of this run; later its number may be given to another.
+    uptime=
+    { read -r uptime _ </proc/uptime; } 2>/dev/null
+    printf '%s\noom_kills %s\nuptime %s\n' "$how" "$((kills - before))" "$uptime" >exit.new && mv -f exit.new exit
     exit "$status"
 }
 
@@ -138,4 +163,11 @@ launch() {
 # that role is this shell's, which a hang-up ends. What launches is its child, and outlives that.
 trap : INT QUIT TERM
 (launch)
-exit
+status=$?
+# Its control group is empty by now, unless something was left behind: then whoever ends that removes it.
+pid= start= cgroup=
+while read -r key value; do
+    case $key in pid) pid=$value ;; start) start=$value ;; cgroup) cgroup=$value ;; esac
+done 2>/dev/null <"${0%/*}/pid"
+if [ -n "$cgroup" ]; then rmdir "$cgroup/orchestrator-run-$pid-${start%%@*}"; fi 2>/dev/null
+exit "$status"

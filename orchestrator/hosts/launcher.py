@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
-from orchestrator.hosts.processes import MARK
+from orchestrator.hosts.run_processes import MARK
 from orchestrator.hosts.tmux_words import checked_run
 from orchestrator.model.errors import Refused
 from orchestrator.ports.files import Files

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from orchestrator.formats.text import neutral
 from orchestrator.hosts import claims, processes
-from orchestrator.hosts.claims import Launched, read_exit, read_launched, standing
+from orchestrator.hosts.claims import Launched, left_behind, read_exit, read_launched, read_uptime, standing
 from orchestrator.hosts.launcher import lay_down
 from orchestrator.hosts.panes import Panes
 from orchestrator.hosts.processes import Process
+from orchestrator.hosts.run_processes import Census, Censuses, Signs, group_of, remove_group
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_words import checked_target
 from orchestrator.model.errors import Unavailable
+from orchestrator.model.run import Leftover
 from orchestrator.ports.files import Files
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 
@@ -24,13 +28,23 @@ KILL_BOUND: Final = 5.0
 _LOOK: Final = 0.005  # seconds between two looks at the process table while killing
 
 
+@dataclass(slots=True)
+class _Known:
+    """A run that was seen alive: its launcher, as what, and until which uptime it surely lived."""
+
+    launcher: Process
+    seen: Observation
+    until: float
+
+
 class LocalHost(Panes):
     """The port `Host` on this machine. Safe to call from several threads."""
 
     def __init__(self, tmux: Tmux, files: Files) -> None:
         super().__init__(tmux)
         self._files = files
-        self._alive: dict[Path, tuple[Process, Observation]] = {}
+        self._alive: dict[Path, _Known] = {}
+        self._censuses = Censuses()
 
     # Launching ------------------------------------------------------------------------------------
 
@@ -69,18 +83,22 @@ class LocalHost(Panes):
     def _observe(self, folder: Path) -> Observation:
         # What a launcher wrote of itself never changes, and it lives until it has told of its end: as long as the
         # process of one that was seen alive runs, there is nothing new to read.
-        known, seen = self._alive.get(folder, (None, None))
-        if known is not None and seen is not None and processes.alive(known):
-            return seen
-        seen = self._read(folder)
-        if seen.standing is Standing.ALIVE and seen.pid is not None:
-            self._alive[folder] = Process(seen.pid, seen.start), seen
-        else:
-            self._alive.pop(folder, None)
+        known, now = self._alive.get(folder), processes.uptime()
+        if known is not None and processes.alive(known.launcher):
+            known.until = now
+            return known.seen
+        launched = read_launched(self._files, folder)
+        seen = self._read(folder, launched)
+        match seen.standing:
+            case Standing.ALIVE if launched is not None:
+                self._alive[folder] = _Known(launched.process, seen, now)
+            case Standing.GONE if launched is not None:
+                return self._gone(folder, launched, seen)
+            case _:
+                self._alive.pop(folder, None)
         return seen
 
-    def _read(self, folder: Path) -> Observation:
-        launched = read_launched(self._files, folder)
+    def _read(self, folder: Path, launched: Launched | None) -> Observation:
         lives = launched is not None and processes.alive(launched.process)
         ended = read_exit(self._files, folder)
         claimed = (
@@ -88,13 +106,37 @@ class LocalHost(Panes):
         )
         return standing(launched, ended, lives=lives, claimed=claimed)
 
+    def _gone(self, folder: Path, launched: Launched, seen: Observation) -> Observation:
+        """Return what is seen of a run whose launcher is gone: it is gone itself once nothing of it is left."""
+        signs = self._signs(folder, launched)
+        left = self._censuses.left_by(signs)
+        if left:
+            named = [Leftover(row.process.pid, neutral(row.name)) for row in left]
+            return left_behind(seen, named, left[0].process.start)
+        self._alive.pop(folder, None)
+        if signs.cgroup is not None:
+            remove_group(signs.cgroup)
+        return seen
+
+    def _signs(self, folder: Path, launched: Launched) -> Signs:
+        """Return by what the processes of a run are known."""
+        known = self._alive.get(folder)
+        seen_until = known.until if known is not None and known.launcher == launched.process else 0.0
+        return Signs(
+            launched.process,
+            launched.session,
+            max(seen_until, min(read_uptime(self._files, folder), processes.uptime())),
+            group_of(launched.process, launched.cgroup),
+        )
+
     def cpu(self, folder: Path) -> float | None:
         """Return the processor time of a run's living processes, in seconds; None if none lives."""
         try:
             launched = read_launched(self._files, folder)
+            rows = Census().of(self._signs(folder, launched)) if launched is not None else []
         except OSError as error:
             raise Unavailable(f"the files of run {folder.name} cannot be read: {error}") from error
-        return None if launched is None else processes.used(launched.process, launched.session)
+        return sum(row.used for row in rows) if rows else None
 
     def forestall(self, folder: Path) -> None:
         """Claim a run that nobody claimed yet: a launcher that comes later starts nothing."""
@@ -111,31 +153,35 @@ class LocalHost(Panes):
             launched = read_launched(self._files, folder)
             if launched is None:
                 return
+            signs = self._signs(folder, launched)
             if kill:
-                self._kill(launched)
+                _kill(signs)
             else:
-                _send(launched, signal.SIGTERM)
+                _send(signs, signal.SIGTERM)
         except OSError as error:
             raise Unavailable(f"run {folder.name} cannot be ended now: {error}") from error
 
-    def _kill(self, launched: Launched) -> None:
-        """Kill all but the launcher, and the leader above it, so that it can tell; then these too.
 
-        The leader's end would hang up the agent, which would then have ended by another signal than it did.
-        """
-        deadline = time.monotonic() + KILL_BOUND
-        while time.monotonic() < deadline:
-            left = processes.processes_of(launched.process, launched.session)
-            if not left:
-                return
-            for process in left:
-                if process.pid not in {launched.process.pid, launched.session}:
-                    processes.send(process, signal.SIGKILL)
-            time.sleep(_LOOK)
-        _send(launched, signal.SIGKILL)
+def _kill(signs: Signs) -> None:
+    """Kill all but the launcher, and the leader above it, so that it can tell; then these too.
+
+    The leader's end would hang up the agent, which would then have ended by another signal than it did.
+    """
+    deadline = time.monotonic() + KILL_BOUND
+    while time.monotonic() < deadline:
+        left = Census().of(signs)
+        if not left:
+            if signs.cgroup is not None:
+                remove_group(signs.cgroup)
+            return
+        for row in left:
+            if row.process.pid not in {signs.launcher.pid, signs.session}:
+                processes.send(row.process, signal.SIGKILL)
+        time.sleep(_LOOK)
+    _send(signs, signal.SIGKILL)
 
 
-def _send(launched: Launched, number: signal.Signals) -> None:
+def _send(signs: Signs, number: signal.Signals) -> None:
     """Signal every process of a run."""
-    for process in processes.processes_of(launched.process, launched.session):
-        processes.send(process, number)
+    for row in Census().of(signs):
+        processes.send(row.process, number)

@@ -1,4 +1,4 @@
-"""The process table: who lives, since when, and which processes belong to a run.
+"""The process table: who lives, since when, and which processes each one came from.
 
 A pid alone says little, for it is used again. Here a process is its pid with its start time, as `launch.sh`
 writes both down, and nothing is signalled whose start time differs.
@@ -7,9 +7,11 @@ writes both down, and nothing is signalled whose start time differs.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -18,15 +20,12 @@ from typing import Final
 
 from orchestrator.model.errors import Unavailable
 
-MARK: Final = "ORCHESTRATOR_LAUNCHER"
-"""Every process of a run has this in its environment; its value names the launcher, by pid and start time.
+LINUX: Final = sys.platform == "linux"
 
-It is never that of another run: ids of runs could meet, in the folders of two users or of two tests.
-"""
-
-_LINUX: Final = sys.platform == "linux"
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _DEADLINE: Final = 5.0  # seconds for one call of ps
+_STARTED: Final = re.compile(r"(\w+ +\w+ +[0-9]+ +[0-9:]+ +[0-9]{4}) +(.*?) *")  # lstart and ucomm of ps
+_KERNEL_THREAD: Final = 0x0020_0000  # PF_KTHREAD of linux/sched.h, among the flags in /proc/PID/stat
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,58 +39,42 @@ class Process:
         """The two as one, as `launch.sh` writes them."""
         return f"{self.pid}@{self.start}"
 
+    @property
+    def began(self) -> float:
+        """Seconds after boot at which it started, rounded down to 10 ms; 0 where its start does not tell."""
+        ticks = self.start.partition("@")[0]
+        return int(ticks) / _TICKS if ticks.isdigit() else 0.0
+
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of the process table; `session` is the process group where there is no /proc.
+class Row:
+    """A row of the process table. `session` is the process group where there is no /proc.
 
-    `used` is the processor time of the process and of the children that it waited for, in seconds.
+    `used` is the processor time of the process and of the children that it waited for, in seconds. `name` is what the
+    process calls itself, in a few characters of any kind.
     """
 
     process: Process
+    parent: int
     session: int
     used: float
+    name: str
+    kernel: bool = False
 
 
 def alive(process: Process) -> bool:
     """Tell whether exactly this process runs; one that ended and was not yet waited for does not."""
-    if _LINUX:
+    if LINUX:
         stat = _stat_of(process.pid)
-        return stat is not None and _start(stat) == process.start
-    row = _row(process.pid)
+        return stat is not None and _start(stat[1]) == process.start
+    row = row_of(process.pid)
     return row is not None and row.process == process
 
 
 def start_of(pid: int) -> str:
     """Return the start time of a process that runs, or an empty string."""
-    row = _row(pid)
+    row = row_of(pid)
     return row.process.start if row else ""
-
-
-def processes_of(launcher: Process, session: int) -> list[Process]:
-    """Return every process of a run, its launcher too, as far as they can be told.
-
-    These are all in its session (if not 0) while its launcher lives, as afterwards the number may be another's;
-    and on Linux all that bear its mark in their environment, which finds servers that left the session.
-    """
-    return [row.process for row in _rows_of(launcher, session)]
-
-
-def used(launcher: Process, session: int) -> float | None:
-    """Return the processor time of a run's processes, in seconds; None if none of them lives."""
-    rows = _rows_of(launcher, session)
-    return sum(row.used for row in rows) if rows else None
-
-
-def _rows_of(launcher: Process, session: int) -> list[_Row]:
-    own = session if alive(launcher) else 0
-    mark = f"{MARK}={launcher}".encode()
-    return [
-        row
-        for row in _table()
-        if row.process.pid != os.getpid()
-        and ((own and row.session == own) or (_LINUX and _has_mark(row.process.pid, mark)))
-    ]
 
 
 def send(process: Process, number: signal.Signals) -> None:
@@ -109,45 +92,71 @@ def send(process: Process, number: signal.Signals) -> None:
             os.kill(process.pid, number)
 
 
-def _has_mark(pid: int, mark: bytes) -> bool:
-    try:
-        environment = Path(f"/proc/{pid}/environ").read_bytes()
-    except (FileNotFoundError, ProcessLookupError, PermissionError):  # gone, or another user's
-        return False
-    return mark in environment.split(b"\0")
+def pids() -> set[int]:
+    """Return the pid of every process that there is. Where there is no /proc, of those that run."""
+    if LINUX:
+        return {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208 (names, not paths)
+    return {row.process.pid for row in _rows_of_ps("-ax")}
 
 
-def _table() -> list[_Row]:
-    if _LINUX:
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 (names, not paths)
-        return [row for pid in pids if (row := _row_of_proc(pid))]
-    return _rows_of_ps("-ax")
-
-
-def _row(pid: int) -> _Row | None:
-    if _LINUX:
+def row_of(pid: int) -> Row | None:
+    """Return the row of a process that runs, or None."""
+    if LINUX:
         return _row_of_proc(pid)
     rows = _rows_of_ps("-p", str(pid))
     return rows[0] if rows else None
 
 
-def _row_of_proc(pid: int) -> _Row | None:
+def rows_of(wanted: set[int]) -> list[Row]:
+    """Return the rows of those of these processes that run."""
+    if LINUX:
+        return [row for pid in wanted if (row := _row_of_proc(pid)) is not None]
+    return [row for row in _rows_of_ps("-ax") if row.process.pid in wanted]
+
+
+def environment_of(pid: int) -> bytes:
+    """Return the environment that a process was started with; nothing where that cannot be seen.
+
+    It is another user's, it is gone, there is no /proc, or the process has written something else there.
+    """
+    if not LINUX:
+        return b""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return b""
+
+
+def uptime() -> float:
+    """Return the seconds since boot, sleep included, by which start times are told; 0 where these tell nothing."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if LINUX else 0.0
+
+
+def _row_of_proc(pid: int) -> Row | None:
     stat = _stat_of(pid)
     if stat is None:
         return None
-    ticks = sum(int(each) for each in stat[11:15])
-    return _Row(Process(pid, _start(stat)), int(stat[3]), ticks / _TICKS)
+    name, fields = stat
+    ticks = sum(int(each) for each in fields[11:15])
+    return Row(
+        process=Process(pid, _start(fields)),
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        used=ticks / _TICKS,
+        name=name,
+        kernel=bool(int(fields[6]) & _KERNEL_THREAD),
+    )
 
 
-def _start(stat: list[bytes]) -> str:
-    return f"{int(stat[19])}@{_boot()}"
+def _start(fields: list[bytes]) -> str:
+    return f"{int(fields[19])}@{_boot()}"
 
 
-def _stat_of(pid: int) -> list[bytes] | None:
-    """Return the fields of a process from its state on, or None if there is none such, or only what is left of it.
+def _stat_of(pid: int) -> tuple[str, list[bytes]] | None:
+    """Return the name of a process and its fields from the state on; None if it is gone, but for what is left of it.
 
-    proc(5): the name in parentheses may hold anything; state, session and starttime are 3, 6 and 22, and the four
-    times of the process and its children 14 to 17.
+    proc(5): the name in parentheses may hold anything; state, ppid, session, flags and starttime are 3, 4, 6, 9 and 22,
+    and the four times of the process and its children 14 to 17.
     """
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
@@ -159,12 +168,15 @@ def _stat_of(pid: int) -> list[bytes] | None:
         return None
     finally:
         os.close(descriptor)
-    fields = stat.rpartition(b") ")[2].split(None, 20)
-    return None if fields[0] in b"ZX" else fields
+    head, _, rest = stat.rpartition(b") ")
+    fields = rest.split(None, 20)
+    if fields[0] in b"ZX":
+        return None
+    return head.partition(b"(")[2].decode(errors="replace"), fields
 
 
-def _rows_of_ps(*which: str) -> list[_Row]:
-    command = ["ps", *which, "-o", "pid=,pgid=,stat=,time=,lstart="]
+def _rows_of_ps(*which: str) -> list[Row]:
+    command = ["ps", *which, "-o", "pid=,ppid=,pgid=,stat=,time=,lstart=,ucomm="]
     try:
         shown = subprocess.run(
             command, env=os.environ | {"LC_ALL": "C"}, capture_output=True, timeout=_DEADLINE, check=False
@@ -172,10 +184,10 @@ def _rows_of_ps(*which: str) -> list[_Row]:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"ps did not tell about processes: {error}") from error
     rows = []
-    for line in shown.stdout.decode().splitlines():
-        pid, group, state, spent, start = line.split(None, 4)
-        if not state.startswith("Z"):
-            rows.append(_Row(Process(int(pid), start.strip()), int(group), _seconds(spent)))
+    for line in shown.stdout.decode(errors="replace").splitlines():
+        pid, parent, group, state, spent, rest = line.split(None, 5)
+        if not state.startswith("Z") and (told := _STARTED.fullmatch(rest)):
+            rows.append(Row(Process(int(pid), told[1]), int(parent), int(group), _seconds(spent), told[2]))
     return rows
 
 

@@ -7,6 +7,9 @@
 #
 # The name of an event is the run's, the second, and this process; `answers/` in the run's folder holds the answer
 # to it under the same name. The waiting ends with the run, as every process that it leaves behind is ended.
+#
+# A disk that is full now has room later: what cannot be written is tried again each second, for an hour. A program whose
+# hook gives up before that asks at its own screen, where nobody answers.
 
 umask 077
 folder=${0%/*}
@@ -14,12 +17,22 @@ inbox=${folder%/*/*}/requests/events
 name=${folder##*/}.$(date +%s).$$
 kind=json
 if [ "${1-}" = waits ]; then kind=waits.json; fi
+tries=3600
 
-if ! { cat >"$inbox/.$name" && mv "$inbox/.$name" "$inbox/$name.$kind"; } 2>/dev/null; then
+# Held here, as it can be read once only. What ends in line breaks keeps them by the mark behind it.
+said=$(cat; printf .)
+said=${said%.}
+
+until { printf '%s' "$said" >"$inbox/.$name" && mv "$inbox/.$name" "$inbox/$name.$kind"; } 2>/dev/null; do
     rm -f "$inbox/.$name"
-    printf '%s' "${2-}"
-    exit 0
-fi
+    tries=$((tries - 1))
+    # Without the folder the task itself is gone.
+    if [ ! -d "$inbox" ] || [ "$tries" -le 0 ]; then
+        printf '%s' "${2-}"
+        exit 0
+    fi
+    sleep 1
+done
 if [ "${1-}" != waits ]; then exit 0; fi
 while [ ! -f "$folder/answers/$name" ]; do
     sleep 0.05

@@ -6,7 +6,7 @@ begun, and unknown if that was not the end of it. All others are *repeatable* (l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from orchestrator.model.event import Reply
@@ -113,10 +113,27 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
+class Rebase:
+    """Move the task's branch from `old` to `new`, its work made anew upon another commit. Outcome: `Rebased`.
+
+    `before` is the base as it was, `commits` what the steps had handed in, by step: where the branch cannot be moved,
+    that holds again.
+    """
+
+    id: str
+    old: str
+    new: str
+    before: str
+    commits: dict[str, str] = field(default_factory=dict)
+    kind: Literal["rebase"] = "rebase"
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """Put news into the user's spool; from there it is told (law 4). Outcome: `Told`.
 
-    `id` is the news' own. `at` is when it happened; with `question` it is that question's `asked_at`.
+    `id` is the news' own. `at` is when it happened; with `question` it is that question's `asked_at`. At `until` a
+    question that nobody answered is taken to be `default`, and a limited run is tried again.
     """
 
     id: str
@@ -125,7 +142,11 @@ class Tell:
     text: str
     at: float
     question: str = ""
+    until: float | None = None
+    default: str = ""
     kind: Literal["tell"] = "tell"
 
 
-Action: TypeAlias = Launch | End | Look | Nudge | Answer | Commit | Inspect | ResolveEvidence | Merge | Tell
+Action: TypeAlias = (
+    Launch | End | Look | Nudge | Answer | Commit | Inspect | ResolveEvidence | Merge | Rebase | Tell
+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent
 from orchestrator.model.consulting import PMDecision
 from orchestrator.model.errors import Fault
@@ -16,7 +17,7 @@ from orchestrator.model.event import Event
 from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import Report
 from orchestrator.model.permission import Judgement
-from orchestrator.model.run import Delivery, Exit, Sight
+from orchestrator.model.run import Delivery, Exit, Leftover, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief
 from orchestrator.model.usage import Usage
@@ -94,10 +95,22 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class RunGone:
-    """A run's process is gone, and its folders were scanned after that (law 5).
+class RunLeft:
+    """A run's program has ended, as `exit` says, and processes that it left behind live: some of them are named."""
 
-    `lines` are the last lines that it printed: cleaned, masked and few.
+    at: float
+    nonce: str
+    run: str
+    exit: Exit
+    left: tuple[Leftover, ...]
+    kind: Literal["run_left"] = "run_left"
+
+
+@dataclass(frozen=True, slots=True)
+class RunGone:
+    """Nothing of a run lives any more, and its folders were scanned after that (law 5).
+
+    `lines` are the last lines that its program printed: cleaned, masked and few.
     """
 
     at: float
@@ -112,7 +125,8 @@ class RunGone:
 class LaunchFailed:
     """A run could not be launched, and no process of it exists or can come to exist.
 
-    `again`: the world was not able to just then; without it, trying the same once more will not help.
+    `again`: the world was not able to just then; without it, trying the same once more will not help. `tree_lost`: it
+    was to go on in a worktree that is gone, with work that was not committed.
     """
 
     at: float
@@ -120,7 +134,19 @@ class LaunchFailed:
     run: str
     reason: str
     again: bool = True
+    tree_lost: bool = False
     kind: Literal["launch_failed"] = "launch_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeVanished:
+    """The worktree in which a run works is gone, or another folder is in its place, for `reason`."""
+
+    at: float
+    nonce: str
+    run: str
+    reason: str
+    kind: Literal["tree_vanished"] = "tree_vanished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +154,8 @@ class WorkCommitted:
     """The work of a step is the commit `commit` (empty: nothing was changed) on its workspace's branch.
 
     `left`: where on its box, as `address:path`, work lies that nobody committed, while nothing new was; `commit` may be
-    that of an earlier attempt then.
+    that of an earlier attempt then. `lost`: why its worktree is not there any more as it was made; what was found in
+    its place is kept as the ref `kept`, empty if there was nothing.
     """
 
     at: float
@@ -139,6 +166,8 @@ class WorkCommitted:
     files: int = 0
     reason: str = ""
     left: str = ""
+    lost: str = ""
+    kept: str = ""
     kind: Literal["work_committed"] = "work_committed"
 
 
@@ -252,6 +281,17 @@ class UsageSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class ActivitySeen:
+    """What a run does, by the records of its program: told where it differs from what was believed, and matters."""
+
+    at: float
+    nonce: str
+    run: str
+    activity: Activity
+    kind: Literal["activity_seen"] = "activity_seen"
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerGiven:
     """The answer that a program waits for lies where it looks."""
 
@@ -306,6 +346,28 @@ class BoxBack:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderLost:
+    """The task's folder in its project, `path`, cannot be used: `why`. Copies of the reports taken are in `kept`."""
+
+    at: float
+    nonce: str
+    path: str
+    why: str
+    kept: str
+    kind: Literal["folder_lost"] = "folder_lost"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderBack:
+    """The task's folder can be used; `mended` says what had to be done for it, if anything had."""
+
+    at: float
+    nonce: str
+    mended: str = ""
+    kind: Literal["folder_back"] = "folder_back"
+
+
+@dataclass(frozen=True, slots=True)
 class BriefChanged:
     """task.md was edited while the task runs: goal and criteria count at once, Agent Config from the next start on."""
 
@@ -349,6 +411,34 @@ class SpawnAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class RebaseAsked:
+    """The user said `task rebase`: the work of a task that rests is to stand upon the commit `base`.
+
+    It was made anew there as `new`, of what the branch has at `old`. `commits` gives by each commit of the old one what
+    became of it; empty: `base` has all of it already.
+    """
+
+    at: float
+    nonce: str
+    request: str
+    base: str
+    old: str
+    new: str
+    commits: dict[str, str] = field(default_factory=dict)
+    kind: Literal["rebase_asked"] = "rebase_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Rebased:
+    """The task's branch was moved to its work made anew; or it could not be, for `reason`."""
+
+    at: float
+    action: str
+    reason: str = ""
+    kind: Literal["rebased"] = "rebased"
+
+
+@dataclass(frozen=True, slots=True)
 class Intruded:
     """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff."""
 
@@ -384,8 +474,10 @@ Fact: TypeAlias = (
     | ReportLanded
     | DecisionLanded
     | RunStarted
+    | RunLeft
     | RunGone
     | LaunchFailed
+    | TreeVanished
     | WorkCommitted
     | WorkInspected
     | EvidenceResolved
@@ -395,15 +487,20 @@ Fact: TypeAlias = (
     | Nudged
     | EventLanded
     | UsageSeen
+    | ActivitySeen
     | AnswerGiven
     | TimePassed
     | ClockMoved
     | BoxLost
     | BoxBack
+    | FolderLost
+    | FolderBack
     | BriefChanged
     | StopAsked
     | Answered
     | SpawnAsked
+    | RebaseAsked
+    | Rebased
     | Intruded
     | Told
     | JournalDamaged

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class Rule(StrEnum):
@@ -21,7 +22,7 @@ class News:
     """One thing to tell. Its id stands for it for ever: what bears the same id is the same news (law 4).
 
     `at` is when it happened, seconds since the epoch. `task` is a task's id, `question` the id of one of its
-    questions; both may be empty.
+    questions; both may be empty. `until` and `default` are those of `Tell`.
     """
 
     id: str
@@ -31,6 +32,8 @@ class News:
     at: float
     task: str = ""
     question: str = ""
+    until: float | None = None
+    default: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +58,11 @@ class Channel:
 
     def __repr__(self) -> str:
         return f"Channel({self})"
+
+
+TERMINAL: Final = "terminal"
+DESKTOP: Final = "desktop"
+USUAL_CHANNELS: Final = (Channel(TERMINAL, f"{TERMINAL}://"), Channel(DESKTOP, f"{DESKTOP}://"))
+"""How a user is told who has set no channel: the bell of the terminals from which they started tasks, a line in tmux
+for whoever is attached there, and the desktop where there is one.
+"""

@@ -23,6 +23,7 @@ class QuestionKind(StrEnum):
     BUDGET = "budget"  # the task has used what it may
     BOX = "box"  # a box refuses, or has not answered for long
     UNENDED = "unended"  # a run was told to end, and nothing tells that it is gone
+    FOLDER = "folder"  # the task's folder in its project is gone, or cannot be used
     DAMAGE = "damage"  # the journal was damaged
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from orchestrator.model.activity import Stage
 from orchestrator.model.event import Failure
 from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
 
 HERE: Final = "local"
 """This machine, as a run's host."""
@@ -33,6 +35,11 @@ class Ending(StrEnum):
     BY_PM = "by_pm"  # the PM agent wanted it ended
     FAILED = "failed"  # its turn failed, and its step goes on with another run
     BUDGET = "budget"  # its task has used what it may
+    STALLED = "stalled"  # it waited for the model's answer, and nothing came
+    UNASKED = "unasked"  # it stands at a dialog that its hook should have asked about
+    REPEATING = "repeating"  # it makes the same calls with the same results, though it was told so
+    LEFT = "left"  # its program has ended by itself, and processes that it left behind live
+    TREE_LOST = "tree_lost"  # the worktree in which it works is not there any more
 
 
 class Life(StrEnum):
@@ -65,7 +72,14 @@ class Quiet(StrEnum):
     DIALOG = "dialog"  # it waits for a person's answer on its screen
     UNREPORTED = "unreported"  # its work lies there, and it wrote no handoff
     FAILED = "failed"  # its screen says that its turn failed, or will for long
+    WAITING = "waiting"  # the model's answer is awaited, and there is none yet
+    ANSWERED = "answered"  # the model's answer is awaited, and the screen shows more of it than it did
+    STALLED = "stalled"  # the model's answer is awaited, and nothing came of it for too long
+    TOOL = "tool"  # a tool call of its has no result yet
+    UNASKED = "unasked"  # it waits at a dialog that its hook should have asked about
+    REPEATING = "repeating"  # its calls bring back what they brought back before
     HUNG = "hung"  # nothing at all
+    UNSURE = "unsure"  # there is nothing yet to hold against what was seen
     UNKNOWN = "unknown"  # it could not be looked at
 
 
@@ -84,9 +98,10 @@ class Sight:
     `cpu` is how many seconds of processor time its processes have used so far, None where nobody tells; `printed`
     how many bytes it has printed; `fresh` whether that says anything that it had not said before. `changed_at` is
     when something in its tree or its folders was last changed, `artifacts` are those made since its order.
-    `dialog` names the rule that found a dialog on its screen, `screen` is the end of that, and `listens` says
-    whether a typed line reaches it. `line` is what a rule knew the screen by; where that is of a failure, `failure` is
-    of which kind, and `again_at` when it ends, if it says so.
+    `said` is a fingerprint of what its screen says, without clocks and spinners; empty where no rule knows these.
+    `dialog` names the rule that found a dialog on its screen, which hooks `ask` about where they work; `screen` is the
+    end of that, and `listens` says whether a typed line reaches it. `line` is what a rule knew the screen by; where
+    that is of a failure, `failure` is of which kind, and `reset` when it ends, if it says so.
     """
 
     cpu: float | None = None
@@ -94,12 +109,14 @@ class Sight:
     fresh: bool = False
     changed_at: float = 0.0
     artifacts: tuple[str, ...] = ()
+    said: str = ""
     dialog: str = ""
+    asks: bool = False
     screen: tuple[str, ...] = ()
     listens: bool = False
     line: str = ""
     failure: Failure | None = None
-    again_at: float | None = None
+    reset: Reset | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +143,18 @@ class Exit:
 
 
 @dataclass(frozen=True, slots=True)
+class Leftover:
+    """A process that outlives the program of its run. `name` is what it calls itself, without control characters."""
+
+    pid: int
+    name: str = ""
+
+    def __str__(self) -> str:
+        """How a person would look for it."""
+        return f"{self.pid} {self.name}".strip()
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One run as the PM knows it. `instance` is the agent's name, or `dev-2` for a second one at once.
 
@@ -133,10 +162,18 @@ class Run:
 
     `resumes` is the run whose work it goes on with. `session` is by what its program resumes the conversation, which
     is `spent` when it grew too long, `delivery` what became of its order where the program tells, `heard` are the
-    newest events that were taken, by name, and `waits_for` the one that waits for an answer. `looked_at`, `looks` and
-    `quiet` are of the looks since its last progress, `nudges` counts what was typed to it, `cpu` and `printed` are
-    those of the last look. `ending_at` is when it was told to end, 0 if an older version told it. `usage` is what its
-    program told of tokens and money; `lasted` how many seconds it lived, once it is gone.
+    newest events that were taken, by name, `told_at` is when the last one was, and `waits_for` the one that waits for
+    an answer. What is believed of its turn is so since `turn_since`.
+
+    `looked_at` is of its last look, `watched_at` of the last one for its silence; `looks` counts those since its last
+    progress, `quiet` is what the last one found, `cpu` and `printed` what it had used and printed by then. What its
+    screen said at `said_at` is known again by `said`; it last said something else at `news_at`. `nudges` counts what
+    was typed to it. `ending_at` is when it was told to end, 0 if an older version told it. `usage` is what its program
+    told of tokens and money; `lasted` how many seconds it lived, once it is gone.
+
+    By the records that its program keeps: the `stage` of its turn, how many `records` there were, when the newest one
+    came (`recorded_at`) and the newest that was no repetition (`novel_at`). `cautioned_at` is when it was last told
+    that it repeats itself, and `repeated` what. `wishes` are its newest for leave, where there are no records.
     """
 
     id: str
@@ -161,6 +198,7 @@ class Run:
     ending_at: float = 0.0
     resumes: str = ""
     looked_at: float = 0.0
+    watched_at: float = 0.0
     looks: int = 0
     quiet: Quiet | None = None
     nudges: int = 0
@@ -174,6 +212,17 @@ class Run:
     heard: tuple[str, ...] = ()
     waits_for: str = ""
     turn_since: float = 0.0
+    told_at: float = 0.0
+    said: str = ""
+    said_at: float = 0.0
+    news_at: float = 0.0
+    stage: Stage = Stage.UNKNOWN
+    records: int = 0
+    recorded_at: float = 0.0
+    novel_at: float = 0.0
+    cautioned_at: float = 0.0
+    repeated: str = ""
+    wishes: tuple[int, ...] = ()
     usage: Usage = Usage()  # noqa: RUF009 (it is frozen)
     lasted: float = 0.0
 
@@ -181,6 +230,11 @@ class Run:
     def far(self) -> bool:
         """True where it lives on a box."""
         return self.host != HERE
+
+    @property
+    def heard_at(self) -> float:
+        """When it was last heard of: by an event, by a record, or as it came alive."""
+        return max(self.told_at, self.recorded_at, self.since)
 
     @property
     def live(self) -> bool:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.model.limits import Limits
-from orchestrator.model.news import Channel, Rule
+from orchestrator.model.news import USUAL_CHANNELS, Channel, Rule
 from orchestrator.model.permission import Policy
 from orchestrator.model.pools import Pool
+from orchestrator.model.prices import Price
 from orchestrator.model.programs import Program
 
 PASSED = (
@@ -109,10 +110,10 @@ class NotifySettings:
     its quiet hours, is kept and told together; the rules of `urgent` wait for neither. One message may take
     `deadline`. A channel that refuses is asked again after `pause`, which doubles up to `longest_pause`: `tries`
     times for `give_up` at most, for a question as often as it takes in `give_up_question`. Of what is over,
-    `kept` news stay to be looked at.
+    `kept` news stay to be looked at. Without any `channels` set there are the usual ones; with an empty list, none.
     """
 
-    channels: tuple[Channel, ...] = ()
+    channels: tuple[Channel, ...] = USUAL_CHANNELS
     rules: tuple[Rule, ...] = tuple(Rule)
     urgent: tuple[Rule, ...] = ()
     quiet: str = ""
@@ -131,7 +132,7 @@ class NotifySettings:
 class Settings:
     """Everything that the user may set; each field is a section of the settings file of the same name.
 
-    Of `runtimes` each table `[runtimes.NAME]` is one, of `hosts` each `[hosts.NAME]`.
+    Of `runtimes` each table `[runtimes.NAME]` is one, of `hosts` each `[hosts.NAME]`, of `prices` each `[prices.NAME]`.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -145,9 +146,10 @@ class Settings:
     permissions: Policy = field(default_factory=Policy)
     runtimes: tuple[Program, ...] = ()
     hosts: tuple[Pool, ...] = ()
+    prices: tuple[Price, ...] = ()
 
 
-TABLES: Final = ("runtimes", "hosts")
+TABLES: Final = ("runtimes", "hosts", "prices")
 """The fields of Settings that are no section, but tables of names of the user's own."""
 
 

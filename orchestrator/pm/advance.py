@@ -8,16 +8,16 @@ from orchestrator.model.actions import End, Launch, Tell
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Ending, Purpose, Run
-from orchestrator.model.task import Phase, TaskState
+from orchestrator.model.task import Phase, TaskState, WorkspaceKind
 from orchestrator.pm.changes import OrderClosed, OrderGiven, PhaseMoved, TaskMoved
 from orchestrator.pm.consulting import consult, is_consultation, run_before
 from orchestrator.pm.orders import context_for, criteria_for, instructions_for, order_name
-from orchestrator.pm.places import host_of
+from orchestrator.pm.places import host_of, life_of, makes_ready
 from orchestrator.pm.readiness import EVERY, floor_of, held, left_by_pm, next_start
 from orchestrator.pm.results import delivered, shortfalls
 from orchestrator.pm.run_changes import RunEnding, RunOpened
 from orchestrator.pm.skills import skills_for
-from orchestrator.pm.step_changes import StepMoved
+from orchestrator.pm.step_changes import StepMoved, TreeBegun
 from orchestrator.pm.transitions import phase_path
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
         host=host_of(draft.state.brief.config, step.agent),
     )
     draft.change(RunOpened(run))
+    if step.kind is WorkspaceKind.WORKTREE and makes_ready(draft.state, step, purpose):
+        draft.change(TreeBegun(step.id, life_of(draft.state, step) + 1))
     draft.act(Launch(id=draft.new_id("a"), run=run.id))
     return run
 

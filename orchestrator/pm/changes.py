@@ -66,6 +66,15 @@ class BriefTaken:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseMoved:
+    """The task's work stands upon another commit. `commits` is what steps have handed in, as it is there, by step."""
+
+    base: str
+    commits: dict[str, str] = field(default_factory=dict)
+    kind: Literal["base_moved"] = "base_moved"
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigEdited:
     """How task.md's Agent Config differs from the one that the task works by; empty when it does not."""
 
@@ -197,6 +206,7 @@ TaskChange: TypeAlias = (
     | TaskMoved
     | PhaseMoved
     | BriefTaken
+    | BaseMoved
     | ConfigEdited
     | SkillsFound
     | CriteriaMarked

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from orchestrator.model.run import Ending, Life, Purpose, Run
-from orchestrator.pm import boxes, unended
+from orchestrator.model.run import Ending, Life, Purpose, Quiet, Run
+from orchestrator.pm import boxes, stalls, unended
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.answers import take_default
 from orchestrator.pm.budget import wake_at as used_up_at
@@ -14,6 +14,8 @@ from orchestrator.pm.changes import TimesShifted
 from orchestrator.pm.concluding import see_patience
 from orchestrator.pm.readiness import next_start
 from orchestrator.pm.silence import progressed, watch
+from orchestrator.pm.step_changes import StepLimited
+from orchestrator.pm.usage_limits import moved_by_clock, next_try
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import CheckedIn, ClockMoved
@@ -42,6 +44,20 @@ def clock_moved(draft: Draft, fact: ClockMoved) -> None:
         way = "forward" if fact.put > 0 else "back"
         draft.notice(f"the clock was set {way} by {_spoken(abs(fact.put))}; nobody is overdue for that")
     draft.change(TimesShifted(fact.slept + fact.put, fact.put))
+    _move_limits(draft, fact.put)
+
+
+def _move_limits(draft: Draft, put: float) -> None:
+    """Let steps that a usage limit holds up wait for the moment at which it ends, whatever the clocks did meanwhile."""
+    steps = draft.state.steps
+    marks = steps.pausing
+    for run in draft.state.live_runs:
+        marks |= steps.mark(run.step)
+    for step in steps.among(marks):
+        if step.limit is not None:
+            limit = moved_by_clock(step.limit, put)
+            again = max(next_try(limit, draft.limits), draft.at) if step.limited else None
+            draft.change(StepLimited(step.id, limit, again))
 
 
 def _spoken(seconds: float) -> str:
@@ -63,7 +79,9 @@ def see_what_is_due(draft: Draft) -> None:
         if due[1] is Ending.NOT:
             (boxes.ask_about if run.life is Life.UNREACHABLE else unended.ask_whether_gone)(draft, run)
             continue
-        if due[1] is not Ending.SILENT:
+        if due[1] is Ending.STALLED:
+            watch(draft, run, for_model=True)
+        elif due[1] is not Ending.SILENT:
             end_run(draft, run, due[1])
         elif draft.at >= run.since + draft.limits.run_time:
             end_run(draft, run, Ending.OVERDUE)
@@ -109,8 +127,13 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
     unheard = run.receipts and run.delivery is None
     patience = min(limits.receipt, limits.silence) if unheard else limits.silence
     # What a look sees is held against what the one before saw: one right behind it would see nothing.
-    again = run.looked_at + (limits.look_again if run.looks else min(limits.look_again, patience))
+    again = run.watched_at + (limits.look_again if run.looks else min(limits.look_again, patience))
     silent = max(run.progress_at + patience, again)
+    if run.quiet is Quiet.UNASKED:
+        silent = run.looked_at + limits.receipt
     if run.purpose is Purpose.CHECK or run.waits_for or overdue <= silent:
-        return overdue, Ending.OVERDUE
-    return silent, Ending.SILENT
+        silent, why = overdue, Ending.OVERDUE
+    else:
+        why = Ending.SILENT
+    stalled = stalls.due_at(state, limits, run)
+    return (stalled, Ending.STALLED) if stalled < silent else (silent, why)

@@ -20,12 +20,17 @@ from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.decisions import decision_landed
 from orchestrator.pm.draft import Decision, Draft
 from orchestrator.pm.evidence import evidence_resolved
+from orchestrator.pm.folder import folder_back, folder_lost
 from orchestrator.pm.heard import answer_given
+from orchestrator.pm.leftovers import run_left
 from orchestrator.pm.lives import launch_failed, run_gone, run_started
 from orchestrator.pm.news import tell_news
 from orchestrator.pm.passing import work_committed, work_inspected, work_merged
+from orchestrator.pm.rebasing import rebase_asked, rebased
 from orchestrator.pm.reports import report_landed
 from orchestrator.pm.silence import looked, nudged
+from orchestrator.pm.stalls import activity_seen
+from orchestrator.pm.trees import tree_vanished
 from orchestrator.pm.turns import event_landed
 
 if TYPE_CHECKING:
@@ -68,8 +73,10 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.ReportLanded: report_landed,
     f.DecisionLanded: decision_landed,
     f.RunStarted: run_started,
+    f.RunLeft: run_left,
     f.RunGone: run_gone,
     f.LaunchFailed: launch_failed,
+    f.TreeVanished: tree_vanished,
     f.WorkCommitted: work_committed,
     f.WorkInspected: work_inspected,
     f.EvidenceResolved: evidence_resolved,
@@ -79,15 +86,20 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.Nudged: nudged,
     f.EventLanded: event_landed,
     f.UsageSeen: usage_seen,
+    f.ActivitySeen: activity_seen,
     f.AnswerGiven: answer_given,
     f.TimePassed: lambda draft, _: see_what_is_due(draft),
     f.ClockMoved: clock_moved,
     f.BoxLost: box_lost,
     f.BoxBack: box_back,
+    f.FolderLost: folder_lost,
+    f.FolderBack: folder_back,
     f.TaskStarted: requests.task_started,
     f.StopAsked: requests.stop_asked,
     f.Answered: answered,
     f.SpawnAsked: requests.spawn_asked,
+    f.RebaseAsked: rebase_asked,
+    f.Rebased: rebased,
     f.BriefChanged: requests.brief_changed,
     f.Intruded: _intruded,
     f.Told: lambda draft, fact: draft.close_actions(Tell, id=fact.action),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from orchestrator.formats.amounts import money_said, tokens_said
+from orchestrator.formats.amounts import cost_said, tokens_said
 from orchestrator.pm.explain_changes import Fields
 
 if TYPE_CHECKING:
@@ -14,15 +14,18 @@ _SENTENCES: Final = {
     "task_started": "{name} was started in {project}",
     "run_started": "run {run} lives as process {pid}",
     "launch_failed": "run {run} could not be launched: {reason}",
+    "tree_vanished": "run {run} lost its worktree: {reason}",
     "checked_in": "check-in",
     "looked": "run {run} was quiet and was looked at",
     "answer_given": "the answer {action} lies where its program looks",
     "time_passed": "a deadline came",
     "box_lost": "{box} is lost: {why}",
     "box_back": "{box} answers again",
+    "folder_lost": "the task's folder {path} {why}",
     "brief_changed": "task.md was edited",
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
+    "rebase_asked": "the user asked for the work to stand upon {base}",
     "intruded": "{name} was found and is not obeyed: {reason}",
     "told": "{action} is in the spool of news",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
@@ -49,11 +52,20 @@ def _gone(fact: dict[str, Any]) -> str:
     return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}" + (f": {lines[-1]}" if lines else "")
 
 
+def _left(fact: dict[str, Any]) -> str:
+    left = fact.get("left") or []
+    named = ", ".join(f"{each.get('pid')} {each.get('name', '')}".strip() for each in left)
+    return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}, and left behind: {named}"
+
+
 def _committed(fact: dict[str, Any]) -> str:
     commit = fact.get("commit")
     said = f"is commit {commit[:10]} ({fact.get('files', 0)} files)" if commit else "changed nothing"
     if fact.get("left"):
         said = f"lies uncommitted in {fact['left']}"
+    if fact.get("lost"):
+        kept = f"; what was found is kept as {fact['kept']}" if fact.get("kept") else ""
+        said = f"was not found: {fact['lost']}{kept}"
     if fact.get("reason"):
         said = f"could not be committed: {fact['reason']}"
     return f"the work of {fact.get('step')} {said}"
@@ -103,13 +115,33 @@ def _told(fact: dict[str, Any]) -> str:
 
 def _used(fact: dict[str, Any]) -> str:
     usage = fact.get("usage") or {}
-    cost = f" and {money_said(usage['cost'])}" if usage.get("cost") else ""
+    dollars = usage.get("cost"), usage.get("estimate")
+    cost = f" and {cost_said(*dollars)}" if any(dollars) else ""
     tokens = usage.get("input", 0) + usage.get("output", 0)
     return f"run {fact.get('run')} has used {tokens_said(tokens)} tokens{cost} so far"
 
 
+def _recorded(fact: dict[str, Any]) -> str:
+    seen = fact.get("activity") or {}
+    stage = str(seen.get("stage") or "")
+    at = {"model": "waits for its model", "over": "ended its turn", "tool": f"runs {seen.get('tool')}"}.get(
+        stage, "goes on"
+    )
+    vain = f"; {seen['repeats']} calls in a row that bring nothing new" if seen.get("repeats") else ""
+    return f"run {fact.get('run')} {at}, by its records{vain}"
+
+
 def _moved(fact: dict[str, Any]) -> str:
     return f"asleep for {fact.get('slept', 0):.0f} s, the clock set by {fact.get('put', 0):.0f} s"
+
+
+def _back(fact: dict[str, Any]) -> str:
+    return str(fact.get("mended") or "the task's folder is there again")
+
+
+def _rebased(fact: dict[str, Any]) -> str:
+    reason = fact.get("reason")
+    return f"the task's branch could not be moved: {reason}" if reason else "the task's branch was moved"
 
 
 def _spawned(fact: dict[str, Any]) -> str:
@@ -173,6 +205,7 @@ def _exit(how: dict[str, Any]) -> str:
 _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "report_landed": _landed,
     "decision_landed": _landed,
+    "run_left": _left,
     "run_gone": _gone,
     "work_committed": _committed,
     "work_inspected": _inspected,
@@ -181,7 +214,10 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "nudged": _nudged,
     "event_landed": _told,
     "usage_seen": _used,
+    "activity_seen": _recorded,
     "clock_moved": _moved,
+    "folder_back": _back,
     "spawn_asked": _spawned,
+    "rebased": _rebased,
 }
 """Facts of which more than their own fields must be weighed."""

@@ -119,11 +119,11 @@ def _fold_task(state: PMState, change: c.TaskChange) -> PMState:
         case c.TaskMoved():
             return _moved(state, change)
         case c.PhaseMoved():
-            if change.to not in PHASES[state.phase]:
-                raise IllegalMove(f"phase: {state.phase} to {change.to}")
-            return replace(state, phase=change.to)
+            return _phased(state, change)
         case c.BriefTaken():
             return _briefed(state, change)
+        case c.BaseMoved():
+            return _rebased(state, change)
         case c.ConfigEdited():
             return replace(state, edited=change.changes)
         case c.SkillsFound():
@@ -134,9 +134,14 @@ def _fold_task(state: PMState, change: c.TaskChange) -> PMState:
             return replace(state, rules=(*state.rules, change.rule))
         case c.BudgetWarned():
             return replace(state, warned=(*state.warned, change.measure))
-        case c.BudgetRaised(measure=measure):
-            warned = tuple(each for each in state.warned if each is not measure)
-            return replace(state, raised=_with_entry(state.raised, measure.value, change.most), warned=warned)
+        case c.BudgetRaised():
+            return _raised(state, change)
+
+
+def _raised(state: PMState, change: c.BudgetRaised) -> PMState:
+    warned = tuple(each for each in state.warned if each is not change.measure)
+    raised = _with_entry(state.raised, change.measure.value, change.most)
+    return replace(state, raised=raised, warned=warned)
 
 
 def _begun(change: c.TaskBegun) -> PMState:
@@ -152,6 +157,12 @@ def _begun(change: c.TaskBegun) -> PMState:
         worked=Worked(since=change.at),
         seen=Table(change.seen),
     )
+
+
+def _phased(state: PMState, change: c.PhaseMoved) -> PMState:
+    if change.to not in PHASES[state.phase]:
+        raise IllegalMove(f"phase: {state.phase} to {change.to}")
+    return replace(state, phase=change.to)
 
 
 def _moved(state: PMState, change: c.TaskMoved) -> PMState:
@@ -172,6 +183,12 @@ def _briefed(state: PMState, change: c.BriefTaken) -> PMState:
     return state if change.brief.config.limits == limits else replace(state, raised={}, warned=())
 
 
+def _rebased(state: PMState, change: c.BaseMoved) -> PMState:
+    """Return the state with each step's commits as they are on the new base."""
+    moved = [replace(state.steps[step], commit=commit) for step, commit in change.commits.items()]
+    return replace(state, base=change.base, steps=reduce(Steps.with_step, moved, state.steps))
+
+
 def _worked(state: PMState, at: float) -> Worked:
     """Return how long the task was at work, as another run begins or ends."""
     if state.state is not TaskState.RUNNING:
@@ -188,8 +205,15 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
             since=run.since + by,
             progress_at=run.progress_at + by,
             looked_at=run.looked_at + by if run.looked_at else 0.0,
+            watched_at=run.watched_at + by if run.watched_at else 0.0,
             ending_at=run.ending_at + by if run.ending_at else 0.0,
             turn_since=run.turn_since + by if run.turn_since else 0.0,
+            told_at=run.told_at + by if run.told_at else 0.0,
+            news_at=run.news_at + by if run.news_at else 0.0,
+            said_at=run.said_at + by if run.said_at else 0.0,
+            recorded_at=run.recorded_at + by if run.recorded_at else 0.0,
+            novel_at=run.novel_at + by if run.novel_at else 0.0,
+            cautioned_at=run.cautioned_at + by if run.cautioned_at else 0.0,
             reported_at=None if run.reported_at is None else run.reported_at + by,
         )
         for run in state.live_runs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.model.actions import Answer
 from orchestrator.pm.run_changes import RunAnswered, RunTold
-from orchestrator.pm.step_changes import StepTallied
+from orchestrator.pm.step_changes import StepLimited, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.event import Reply
@@ -17,18 +17,27 @@ if TYPE_CHECKING:
 
 
 def told(
-    draft: Draft, run: Run, fact: EventLanded, turn: Turn, evidence: str, *, waits: bool = False
+    draft: Draft,
+    run: Run,
+    fact: EventLanded,
+    turn: Turn,
+    evidence: str,
+    *,
+    waits: bool = False,
+    alive: bool = True,
 ) -> None:
-    """Take note of an event: what is believed of its run now, and by what."""
+    """Take note of an event: what is believed of its run now, and by what. Not `alive`: its model does not answer."""
     event = fact.event
-    draft.change(RunTold(run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits))
+    draft.change(
+        RunTold(run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits, alive)
+    )
 
 
 def answer(draft: Draft, run: Run, name: str, reply: Reply) -> None:
     """Have an event answered, and let its run no longer wait."""
     draft.act(Answer(id=draft.new_id("a"), run=run.id, name=name, reply=reply))
     if draft.state.runs[run.id].waits_for == name:
-        draft.change(RunAnswered(run.id))
+        draft.change(RunAnswered(run.id, draft.at))
 
 
 def answer_given(draft: Draft, fact: AnswerGiven) -> None:
@@ -41,4 +50,6 @@ def runs_again(draft: Draft, run: Run) -> None:
     tally = draft.step(run.step).tally
     if tally.limits or tally.overloads:
         draft.change(StepTallied(run.step, replace(tally, limits=0, overloads=0)))
+        if draft.step(run.step).limit is not None:
+            draft.change(StepLimited(run.step))
         draft.notice(f"{run.instance} runs again")

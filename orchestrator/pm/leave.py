@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.records import fingerprint
+from orchestrator.model.activity import Called, Returned
 from orchestrator.model.event import Reply, Say
 from orchestrator.model.permission import Act, Ruling
 from orchestrator.model.permission import Rule as Leave
@@ -13,7 +15,10 @@ from orchestrator.model.task import Unanswered
 from orchestrator.pm.asking import ALLOW, ALWAYS, DENY, ask
 from orchestrator.pm.changes import RuleGiven
 from orchestrator.pm.heard import answer, runs_again, told
+from orchestrator.pm.repetition import goes_round, repeats
+from orchestrator.pm.run_changes import RunWished
 from orchestrator.pm.silence import progressed, watch
+from orchestrator.pm.tracing import Trace
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import EventLanded
@@ -45,7 +50,7 @@ def asked(draft: Draft, run: Run, fact: EventLanded) -> None:
         case Ruling.ALLOW:
             told(draft, run, fact, Turn.BUSY, f"was allowed to {what} ({judged.why})")
             runs_again(draft, run)
-            progressed(draft, run, fact.at)
+            _wished(draft, run, wish, fact.at)
             answer(draft, run, fact.name, Reply(Say.ALLOW))
         case Ruling.DENY:
             told(draft, run, fact, Turn.BUSY, f"was not allowed to {what} ({judged.why})")
@@ -56,6 +61,27 @@ def asked(draft: Draft, run: Run, fact: EventLanded) -> None:
             told(draft, run, fact, Turn.WAITING, evidence, waits=asked)
             if not asked:
                 answer(draft, run, fact.name, _LATER)
+
+
+def _wished(draft: Draft, run: Run, wish: Wish, at: float) -> None:
+    """Take a wish for a sign of work only if it is a new one: leave that is given again and again is no progress.
+
+    Where a program keeps records, these tell more: what came of it.
+    """
+    if run.records:
+        return
+    known = 0 if wish.act is Act.WRITE else fingerprint(wish.act, wish.tool, wish.command, *wish.paths)
+    if known not in run.wishes or not known:
+        progressed(draft, run, at)
+    draft.change(RunWished(run.id, known))
+    trace = Trace()
+    for number, each in enumerate(draft.state.runs[run.id].wishes):
+        called = Called(str(number), each or -number, _worded(wish))
+        trace.take(called, number)
+        trace.take(Returned(called.id, 0), number)
+    seen = trace.activity(-1.0)
+    if repeats(run, seen, draft.limits):
+        goes_round(draft, draft.state.runs[run.id], seen)
 
 
 def permitted(draft: Draft, question: Question, text: str) -> None:

@@ -12,9 +12,20 @@ from orchestrator.pm.asking import withdraw
 from orchestrator.pm.causes import note_cause
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
+from orchestrator.pm.leftovers import ended_by_itself
 from orchestrator.pm.run_changes import RunBelieved, RunProgressed, RunSpent
-from orchestrator.pm.setbacks import ask_again, block, crashed, lost, silent, start_afresh
+from orchestrator.pm.setbacks import (
+    ask_again,
+    block,
+    crashed,
+    lost,
+    silent,
+    stalled,
+    start_afresh,
+    went_in_circles,
+)
 from orchestrator.pm.step_changes import StepChecked, StepMoved
+from orchestrator.pm.trees import begin_again, launched_without_a_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +40,10 @@ _ENDED: Final = {
     Ending.UNREPORTED: "left work and no handoff, and was ended",
     Ending.BY_PM: "was ended by the PM agent",
     Ending.FAILED: "had a turn that failed",
+    Ending.STALLED: "waited for its model in vain, and was ended",
+    Ending.UNASKED: "stood at a dialog that its hook had not asked about, and was ended",
+    Ending.REPEATING: "went round in circles, and was ended",
+    Ending.TREE_LOST: "was ended, as its worktree vanished",
     Ending.BUDGET: "was ended, as the task had used what it may",
 }
 
@@ -58,6 +73,8 @@ def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
         return
     if _wanted_gone(draft, run):
         _ended_by_us(draft, run)
+    elif fact.tree_lost:
+        launched_without_a_tree(draft, fact, run.step)
     elif fact.again:
         lost(draft, run.step, how)
     else:
@@ -93,7 +110,7 @@ def take_for_gone(draft: Draft, name: str, how: Exit, lines: Sequence[str] = ())
 
 def _worded(run: Run, how: Exit) -> str:
     """Say how a run ended of which a report was wanted."""
-    if run.ending is not Ending.NOT:
+    if not ended_by_itself(run):
         return _ENDED.get(run.ending, "was ended by the PM")
     return f"ended without a handoff ({how})" if how.clean else str(how)
 
@@ -117,7 +134,7 @@ def _counts(draft: Draft, run: Run) -> bool:
 
 def _wanted_gone(draft: Draft, run: Run) -> bool:
     """Tell whether a run ended because the PM or the user wanted it to."""
-    return run.ending is not Ending.NOT or draft.state.state not in ACTIVE
+    return not ended_by_itself(run) or draft.state.state not in ACTIVE
 
 
 def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
@@ -191,6 +208,12 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
         silent(draft, run.step, "took longer than a run may")
     elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
         silent(draft, run.step, "was ended by the PM")
+    elif run.ending in {Ending.STALLED, Ending.UNASKED} and draft.state.state in ACTIVE:
+        stalled(draft, run, was_quiet or "told nothing for too long")
+    elif run.ending is Ending.REPEATING and draft.state.state in ACTIVE:
+        went_in_circles(draft, run)
+    elif run.ending is Ending.TREE_LOST and draft.state.state in ACTIVE:
+        begin_again(draft, run.step, "its worktree vanished")
     else:  # it goes on with the work, and with the conversation, when the task does
         kept = run.ending in {Ending.BUDGET, Ending.STOPPED}
         draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended", keep_tree=kept))

@@ -10,6 +10,7 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.pm.asking import APPROVE, REJECT, ask
 from orchestrator.pm.setbacks import ask_again, block, reject
 from orchestrator.pm.step_changes import StepApproved, StepCommitted, StepInspected, StepMoved
+from orchestrator.pm.trees import commit_found_no_tree
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import WorkCommitted, WorkInspected, WorkMerged
@@ -87,6 +88,9 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
     """The work of a step is a commit, or there was nothing to commit, or it could not be done."""
     asked = draft.close_actions(Commit, step=fact.step, attempt=fact.attempt)
     if not (asked and awaited(draft, fact.step, fact.attempt)):
+        return
+    if fact.lost:
+        commit_found_no_tree(draft, fact)
         return
     if fact.reason:
         block(draft, fact.step, f"the work of {fact.step} could not be committed: {fact.reason}")

@@ -1,15 +1,18 @@
-"""Where an agent works, if task.md gives it a place of its own (HUB 3.3, 5.2; H4)."""
+"""Where an agent works: in a place of its own, if task.md gives it one (HUB 3.3, 5.2; H4), or in a tree of the task."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from orchestrator.model.agents import REMOTE_ROLES
-from orchestrator.model.run import HERE
-from orchestrator.model.task import Bring
+from orchestrator.model.plan import Gate
+from orchestrator.model.run import HERE, Purpose
+from orchestrator.model.task import Bring, WorkspaceKind
 
 if TYPE_CHECKING:
+    from orchestrator.model.plan import Step
     from orchestrator.model.task import Config, Place
+    from orchestrator.pm.state import PMState
 
 
 def place_of(config: Config, agent: str) -> Place | None:
@@ -33,3 +36,26 @@ def leaves_a_tree(config: Config, agent: str) -> bool:
     """Tell whether an agent's work comes to lie in a tree of the task, where others can judge it."""
     place = place_of(config, agent)
     return place is None or (bool(place.host) and config.bring is Bring.BRANCH)
+
+
+def makes_ready(state: PMState, step: Step, purpose: Purpose) -> bool:
+    """Tell whether a run of a step begins in a clean tree, and not in what an earlier one left in it."""
+    goes_on = step.keep_tree or (step.carries and not step.starts_from)
+    return not goes_on and begins_work(state, step, purpose)
+
+
+def begins_work(state: PMState, step: Step, purpose: Purpose) -> bool:
+    """Tell whether a run of a step looks at the tip of the branch, or is the first of those that do its work."""
+    if not step.workspace or place_of(state.brief.config, step.agent) is not None:
+        return False
+    agent = state.agents.get(step.agent)
+    first = purpose is Purpose.CHECK or agent is None or not agent.check
+    return first and (step.kind is WorkspaceKind.READ_ONLY or Gate.COMMIT in step.gates)
+
+
+def life_of(state: PMState, step: Step) -> int:
+    """Return which life of its tree a step works in: the last that any step which shares it has begun; 0 if none."""
+    if step.kind is not WorkspaceKind.WORKTREE or not step.workspace:
+        return 0
+    sharing = state.steps.of_tree(step.kind, step.workspace)
+    return max((each.tree_life for each in state.steps.among(sharing)), default=0)

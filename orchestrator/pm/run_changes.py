@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from orchestrator.model.activity import Stage
 from orchestrator.model.run import Delivery, Ending, Exit, Life, Quiet, Run, Turn
 from orchestrator.model.usage import Usage
 from orchestrator.pm.transitions import IllegalMove
@@ -53,10 +54,11 @@ class RunProgressed:
 
 @dataclass(frozen=True, slots=True)
 class RunWatched:
-    """A quiet run is being looked at."""
+    """A quiet run is being looked at; `counts`: against the bound on looks since its last progress."""
 
     run: str
     at: float
+    counts: bool = True
     kind: Literal["run_watched"] = "run_watched"
 
 
@@ -71,6 +73,7 @@ class RunLooked:
     at: float
     cpu: float | None = None
     printed: int = 0
+    said: str = ""
     kind: Literal["run_looked"] = "run_looked"
 
 
@@ -84,7 +87,10 @@ class RunNudged:
 
 @dataclass(frozen=True, slots=True)
 class RunTold:
-    """A run's program told something: what is believed of its turn now, by which event, and how it is resumed."""
+    """A run's program told something: what is believed of its turn now, by which event, and how it is resumed.
+
+    Not `alive`: it told that nothing comes from its model.
+    """
 
     run: str
     name: str
@@ -94,14 +100,16 @@ class RunTold:
     session: str = ""
     transcript: str = ""
     waits: bool = False
+    alive: bool = True
     kind: Literal["run_told"] = "run_told"
 
 
 @dataclass(frozen=True, slots=True)
 class RunAnswered:
-    """A run no longer waits for an answer."""
+    """A run no longer waits for an answer. What it waited is not its model's time."""
 
     run: str
+    at: float = 0.0
     kind: Literal["run_answered"] = "run_answered"
 
 
@@ -120,6 +128,39 @@ class RunSpent:
 
     run: str
     kind: Literal["run_spent"] = "run_spent"
+
+
+@dataclass(frozen=True, slots=True)
+class RunTraced:
+    """Where a run's turn stands by its program's records. With `evidence` what a look had found holds no more."""
+
+    run: str
+    at: float
+    stage: Stage
+    records: int
+    recorded_at: float
+    novel_at: float
+    evidence: str = ""
+    kind: Literal["run_traced"] = "run_traced"
+
+
+@dataclass(frozen=True, slots=True)
+class RunCautioned:
+    """A run is told that it repeats itself, and what."""
+
+    run: str
+    repeated: str
+    at: float
+    kind: Literal["run_cautioned"] = "run_cautioned"
+
+
+@dataclass(frozen=True, slots=True)
+class RunWished:
+    """A run whose program keeps no records asked leave for something; `wish` is its fingerprint, 0 for a new text."""
+
+    run: str
+    wish: int
+    kind: Literal["run_wished"] = "run_wished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +193,22 @@ RunChange: TypeAlias = (
     | RunAnswered
     | RunDelivered
     | RunSpent
+    | RunTraced
+    | RunCautioned
+    | RunWished
     | RunMetered
     | RunEnding
 )
 """What alters a run that is there already."""
 
+WISHES_KEPT: Final = 30
+"""How many wishes for leave are remembered of a run whose program keeps no records."""
+
 HEARD_KEPT: Final = 64
 """How many events of a run are remembered by name: those of which the files may still lie there."""
 
 
-def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901 (a case per change)
+def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a case per change)
     """Return a run as it is after a change.
 
     Raises:
@@ -176,7 +223,8 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901 (a case per cha
         case RunProgressed():
             return replace(was, progress_at=change.at, looks=0, quiet=None)
         case RunWatched():
-            return replace(was, looked_at=change.at, looks=was.looks + 1)
+            watched_at = change.at if change.counts else was.watched_at
+            return replace(was, looked_at=change.at, watched_at=watched_at, looks=was.looks + change.counts)
         case RunLooked():
             return replace(
                 was,
@@ -185,6 +233,10 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901 (a case per cha
                 evidence=change.evidence,
                 cpu=change.cpu,
                 printed=change.printed,
+                said=change.said or was.said,
+                said_at=change.at if change.said else was.said_at,
+                news_at=change.at if change.said not in {"", was.said} else was.news_at,
+                turn_since=change.at,
                 looked_at=change.at,
             )
         case RunNudged():
@@ -192,11 +244,17 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901 (a case per cha
         case RunTold():
             return _told(was, change)
         case RunAnswered():
-            return replace(was, waits_for="")
+            return replace(was, waits_for="", told_at=max(was.told_at, change.at))
         case RunDelivered():
             return replace(was, delivery=change.delivery)
         case RunSpent():
             return replace(was, spent=True)
+        case RunTraced():
+            return _traced(was, change)
+        case RunCautioned():
+            return replace(was, cautioned_at=change.at, repeated=change.repeated, wishes=())
+        case RunWished():
+            return replace(was, wishes=(*was.wishes, change.wish)[-WISHES_KEPT:])
         case RunMetered():
             return replace(was, usage=change.usage)
         case RunEnding():
@@ -211,11 +269,13 @@ def _believed(was: Run, change: RunBelieved) -> Run:
         life=change.life,
         turn=change.turn,
         evidence=change.evidence,
+        turn_since=change.at,
         since=change.at,
         pid=change.pid or was.pid,
         pane=change.pane or was.pane,
         exit=change.exit,
         heard=() if change.life is Life.GONE else was.heard,  # nobody listens to it any more
+        wishes=() if change.life is Life.GONE else was.wishes,
         lasted=was.lasted + (max(change.at - was.since, 0.0) if _lived(was) else 0.0),
     )
 
@@ -225,12 +285,26 @@ def _lived(was: Run) -> bool:
     return was.life is not Life.STARTING and (was.life is not Life.UNREACHABLE or was.pid is not None)
 
 
+def _traced(was: Run, change: RunTraced) -> Run:
+    now = replace(
+        was,
+        stage=change.stage,
+        records=change.records,
+        recorded_at=change.recorded_at,
+        novel_at=change.novel_at,
+    )
+    if not change.evidence:
+        return now
+    return replace(now, turn=Turn.BUSY, evidence=change.evidence, turn_since=change.at, quiet=None)
+
+
 def _told(was: Run, change: RunTold) -> Run:
     return replace(
         was,
         turn=change.turn,
         evidence=change.evidence,
         turn_since=change.at,
+        told_at=change.at if change.alive else was.told_at,
         session=change.session or was.session,
         transcript=change.transcript or was.transcript,
         waits_for=change.name if change.waits else was.waits_for,

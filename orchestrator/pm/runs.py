@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, Self
 
+from orchestrator.model.activity import Stage
 from orchestrator.model.run import Exit, Purpose, Run, Turn
 from orchestrator.model.usage import Spent, Usage
 from orchestrator.pm.tables import Table
@@ -108,6 +109,7 @@ def _past(run: Run) -> Run:
         exit=_alike(run.exit),
         progress_at=0.0,
         looked_at=0.0,
+        watched_at=0.0,
         looks=0,
         quiet=None,
         cpu=None,
@@ -115,6 +117,16 @@ def _past(run: Run) -> Run:
         heard=(),
         waits_for="",
         turn_since=0.0,
+        told_at=0.0,
+        said="",
+        said_at=0.0,
+        news_at=0.0,
+        stage=Stage.UNKNOWN,
+        records=0,
+        recorded_at=0.0,
+        novel_at=0.0,
+        cautioned_at=0.0,
+        repeated="",
     )
 
 

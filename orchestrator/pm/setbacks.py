@@ -1,4 +1,8 @@
-"""What did not go well: asked again, blocked, rejected, crashed, silent. Each with its bound (law 8, HUB 7.1)."""
+"""What did not go well: asked again, blocked, rejected, crashed, silent, stalled, in circles.
+
+Each has its bound (law 8, HUB 7.1). What the conversation may be the cause of goes up one ladder: the same conversation
+again, then a fresh one on its tree [start_afresh], then a person.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,7 @@ from orchestrator.pm.step_changes import StepLacked, StepMoved, StepRemembered, 
 if TYPE_CHECKING:
     from orchestrator.model.handoff import Report
     from orchestrator.model.plan import Step, Tally
+    from orchestrator.model.run import Run
     from orchestrator.pm.draft import Draft
 
 REMEMBERED: Final = 12
@@ -81,7 +86,7 @@ def start_afresh(draft: Draft, step: str, why: str) -> bool:
     if here.tally.fresh >= draft.limits.fresh or run is None or not run.session:
         return False
     silences = min(here.tally.silences, max(draft.limits.silences - 1, 0))
-    tally = replace(here.tally, fresh=here.tally.fresh + 1, asks=0, crashes=0, silences=silences)
+    tally = replace(here.tally, fresh=here.tally.fresh + 1, asks=0, crashes=0, stalls=0, silences=silences)
     draft.change(StepTallied(step, tally), RunSpent(run.id))
     feed(
         draft,
@@ -164,14 +169,17 @@ def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
     block(draft, step, told, _with_replan(draft, step), QuestionKind.LOOP)
 
 
-def reject(draft: Draft, judge: str, feedback: str) -> None:
-    """A judge rejects: the step that it judges is done again with the feedback, up to the bound (HUB 7.1)."""
+def reject(draft: Draft, judge: str, feedback: str, *, carries: bool = True) -> None:
+    """A judge rejects: the step that it judges is done again with the feedback, up to the bound (HUB 7.1).
+
+    `carries`: with the work and the conversation of the last attempt; not where the work is lost.
+    """
     step = draft.step(judge).judges or judge
     here = draft.step(step)
     _count(draft, step, replace(here.tally, rejections=here.tally.rejections + 1))
     feed(draft, step, f"Rejected by {judge}: {feedback}")
     if here.tally.rejections + 1 < draft.limits.rejections:
-        reopen(draft, step, f"rejected by {judge}: {first_line(feedback)}", carries=True)
+        reopen(draft, step, f"rejected by {judge}: {first_line(feedback)}", carries=carries)
         return
     why = f"rejected {draft.limits.rejections} times, last: {first_line(feedback)}"
     policy = draft.state.brief.config.after_rejections
@@ -180,7 +188,7 @@ def reject(draft: Draft, judge: str, feedback: str) -> None:
     elif policy is AfterRejections.REPLAN and may_replan(draft, step):
         replan(draft, step, why)
     else:
-        reopen(draft, step, why, carries=True)
+        reopen(draft, step, why, carries=carries)
         block(draft, step, f"'{here.title}' was {why}{_told_last(feedback)}", _with_replan(draft, step))
 
 
@@ -246,15 +254,49 @@ def silent(draft: Draft, step: str, how: str) -> None:
         block(draft, step, with_cause(draft, step, text), _with_replan(draft, step))
 
 
+def stalled(draft: Draft, run: Run, how: str) -> None:
+    """A run waited for its model in vain, or at a dialog of our own failure, and was ended: its conversation goes on.
+
+    `limits.stalls` times in a row, then afresh, then a person is asked. A stall after long work is a first one.
+    """
+    here = draft.step(run.step)
+    worked = run.novel_at - run.since >= draft.limits.silence
+    stalls = 1 if worked else here.tally.stalls + 1
+    if stalls <= draft.limits.stalls:
+        _count(draft, run.step, replace(here.tally, stalls=stalls))
+        _again(draft, run.step, how, stalls, keep_tree=True)
+    elif not start_afresh(draft, run.step, f"it {how}, {stalls} times in a row"):
+        _count(draft, run.step, replace(here.tally, stalls=stalls))
+        text = f"{here.agent} {how}, {stalls} times in a row on '{here.title}'"
+        block(draft, run.step, with_cause(draft, run.step, text), _with_replan(draft, run.step))
+
+
+def went_in_circles(draft: Draft, run: Run) -> None:
+    """A run went round in circles though it was told so, and was ended: begin afresh, another way; then ask."""
+    here = draft.step(run.step)
+    why = (
+        f"it went round in circles, also when it was told so: the same calls with the same results, most often "
+        f"`{run.repeated}`"
+    )
+    if not start_afresh(draft, run.step, f"{why}; take a different approach"):
+        text = f"{here.agent} goes round in circles on '{here.title}', most often with: {run.repeated}"
+        block(draft, run.step, with_cause(draft, run.step, text), _with_replan(draft, run.step))
+
+
 def _with_replan(draft: Draft, step: str) -> tuple[str, ...]:
     return (RETRY, ANEW, REPLAN, *STUCK[2:]) if may_replan(draft, step) else STUCK
 
 
 def _again(draft: Draft, step: str, how: str, times: int, *, keep_tree: bool = False) -> None:
-    pause = min(draft.limits.first_pause * 4 ** (times - 1), draft.limits.longest_pause)
-    later = draft.at + pause
+    later = rested_at(draft, times)
     moved = StepMoved(step, StepState.PENDING, draft.at, how, not_before=later, keep_tree=keep_tree)
     draft.change(moved)
+
+
+def rested_at(draft: Draft, times: int) -> float:
+    """Return when what died so many times may be tried again: later each time."""
+    longer: float = draft.limits.first_pause * 4 ** (times - 1)
+    return draft.at + min(longer, draft.limits.longest_pause)
 
 
 def _count(draft: Draft, step: str, tally: Tally) -> None:

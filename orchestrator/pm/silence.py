@@ -3,14 +3,18 @@
 ::
 
     no sign of progress for `silence` ─▶ look ─┬─ it changes files, prints what is new ─▶ progress: wait
-                                               ├─ it only computes ─▶ wait, `looks` times, then as spinning
+                                               ├─ it only computes, or repeats calls ─▶ wait, `looks` times, then
+                                               │  as spinning
                                                ├─ a dialog ─▶ a question; nothing is typed
+                                               ├─ a dialog that its hook should have asked about ─▶ run again
+                                               ├─ it waits for its model ─▶ as `stalls` says
                                                ├─ its turn failed ─▶ as if its program had told so
                                                ├─ its work lies there, no handoff ─▶ nudge, then ask again
                                                └─ repeats itself, or nothing at all ─▶ nudge, then end and
                                                   run again, going on with its work; then a question
 
-A look is an action, for it reads the world; a check-in with no news never does (law 9).
+A look is an action, for it reads the world; a check-in with no news never does (law 9). A spinner and its clock are no
+news, and neither is leave that was given: what counts is what came of it.
 """
 
 from __future__ import annotations
@@ -22,18 +26,17 @@ from orchestrator.model.event import Failure
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Quiet, Run, Sight, Turn
+from orchestrator.pm import stalls
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import ABANDON, CONTINUE, RETRY, SET_ASIDE, ask, withdraw
 from orchestrator.pm.failures import turn_failed
 from orchestrator.pm.run_changes import RunLooked, RunNudged, RunProgressed, RunWatched
+from orchestrator.pm.sights import evidence_of, found
+from orchestrator.pm.stalls import clock
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import Looked, Nudged
-    from orchestrator.model.limits import Limits
     from orchestrator.pm.draft import Draft
-
-BUSY_SHARE: Final = 0.01
-"""A run that used less than this share of one processor did not compute: clocks and spinners tick on."""
 
 _TURNS: Final = {
     Quiet.MOVING: Turn.BUSY,
@@ -42,8 +45,15 @@ _TURNS: Final = {
     Quiet.SPINNING: Turn.UNKNOWN,
     Quiet.DIALOG: Turn.WAITING,
     Quiet.FAILED: Turn.RESTING,
+    Quiet.WAITING: Turn.BUSY,
+    Quiet.ANSWERED: Turn.BUSY,
+    Quiet.STALLED: Turn.UNKNOWN,
+    Quiet.TOOL: Turn.BUSY,
+    Quiet.UNASKED: Turn.WAITING,
+    Quiet.REPEATING: Turn.BUSY,
     Quiet.UNREPORTED: Turn.RESTING,
     Quiet.HUNG: Turn.UNKNOWN,
+    Quiet.UNSURE: Turn.UNKNOWN,
     Quiet.UNKNOWN: Turn.UNKNOWN,
 }
 _NUDGES: Final = {
@@ -58,38 +68,38 @@ _NUDGE: Final = (
 def progressed(draft: Draft, run: Run, at: float) -> None:
     """Take note of a sign of progress. What a look had found before no longer holds."""
     if run.quiet is not None:
-        told = Quiet.MOVING, Turn.BUSY, "gave a sign of progress"
-        draft.change(RunLooked(run.id, *told, draft.at, run.cpu, run.printed))
+        seen = f"gave a sign of work at {clock(at)}: a file, or a record of its own"
+        draft.change(RunLooked(run.id, Quiet.MOVING, Turn.BUSY, seen, draft.at, run.cpu, run.printed))
     draft.change(RunProgressed(run.id, at))
     withdraw(draft, run.step, run.id, QuestionKind.DIALOG)
 
 
-def watch(draft: Draft, run: Run) -> None:
-    """Have a quiet run looked at. A look that never comes back is bounded by `limits.looks`."""
+def watch(draft: Draft, run: Run, *, for_model: bool = False) -> None:
+    """Have a quiet run looked at. A look that never comes back is bounded by `limits.looks`, or by `limits.stall`.
+
+    `for_model`: it is looked at as it waits for its model, and may be quiet for longer.
+    """
     open_look = any(isinstance(each, Look) and each.run == run.id for each in draft.state.outbox.values())
-    draft.change(RunWatched(run.id, draft.at))
+    draft.change(RunWatched(run.id, draft.at, counts=not for_model))
+    longest = _longest(draft, run)
     if not open_look:
         draft.act(Look(id=draft.new_id("a"), run=run.id))
-    elif run.looks >= draft.limits.looks:
+    elif for_model and draft.at >= run.heard_at + longest + longest / stalls.LOOKS:
+        draft.close_actions(Look, run=run.id)
+        _take(draft, run, stalls.found(run, None, longest, draft.at), None)
+    elif not for_model and run.looks >= draft.limits.looks:
         draft.close_actions(Look, run=run.id)
         _act_on(draft, draft.state.runs[run.id], Quiet.HUNG, Sight())
 
 
 def looked(draft: Draft, fact: Looked) -> None:
-    """A quiet run was looked at."""
+    """A quiet run was looked at. What it told meanwhile is newer than what was seen."""
     asked = draft.close_actions(Look, run=fact.run)
     run = draft.state.runs.get(fact.run)
-    if run is None or not (asked and _still_matters(draft, run)):
+    if run is None or not (asked and _still_matters(draft, run)) or run.told_at > run.looked_at:
         return
-    sight = fact.sight
-    if sight is None:
-        quiet, evidence = Quiet.UNKNOWN, f"could not be looked at: {fact.reason or 'no reason given'}"
-    else:
-        quiet = found(run, sight, draft.limits)
-        evidence = evidence_of(quiet, sight)
-    cpu, printed = (run.cpu, run.printed) if sight is None else (sight.cpu, sight.printed)
-    draft.change(RunLooked(run.id, quiet, _TURNS[quiet], evidence, draft.at, cpu, printed))
-    _act_on(draft, draft.state.runs[run.id], quiet, sight or Sight())
+    quiet = found(run, fact.sight, draft.limits, draft.at, _longest(draft, run))
+    _take(draft, run, quiet, fact.sight, fact.reason)
 
 
 def nudged(draft: Draft, fact: Nudged) -> None:
@@ -97,56 +107,32 @@ def nudged(draft: Draft, fact: Nudged) -> None:
     draft.close_actions(Nudge, id=fact.action)
 
 
-def found(run: Run, sight: Sight, limits: Limits) -> Quiet:
-    """Return what a sight means. Structured signs come first, the screen last (law 12)."""
-    if sight.changed_at > run.progress_at:
-        return Quiet.MOVING
-    if sight.failure is not None:
-        return Quiet.FAILED
-    if sight.dialog:
-        return Quiet.DIALOG
-    if sight.fresh and sight.printed > run.printed:
-        return Quiet.PRINTING
-    since = limits.silence if run.cpu is None else limits.look_again
-    if sight.cpu is not None and sight.cpu - (run.cpu or 0.0) >= BUSY_SHARE * since:
-        return Quiet.COMPUTING
-    if sight.printed > run.printed and run.cpu is not None:
-        return Quiet.SPINNING
-    if sight.artifacts:
-        return Quiet.UNREPORTED
-    return Quiet.SPINNING if sight.printed > run.printed and run.looks > 1 else Quiet.HUNG
-
-
-def evidence_of(quiet: Quiet, sight: Sight) -> str:
-    """Return what was seen, in words, for whoever asks why (law 12)."""
-    used = "" if sight.cpu is None else f"; {sight.cpu:.0f} s of processor time in all"
-    match quiet:
-        case Quiet.MOVING:
-            return "changes files"
-        case Quiet.PRINTING:
-            return f"prints what it had not said before ({sight.printed} bytes in all)"
-        case Quiet.COMPUTING:
-            return f"computes and shows nothing{used}"
-        case Quiet.SPINNING:
-            return f"repeats itself on its screen{used}"
-        case Quiet.DIALOG:
-            return f"waits at a dialog: {sight.dialog}" + (f" ('{sight.line}')" if sight.line else "")
-        case Quiet.FAILED:
-            return f"shows that its turn failed: '{sight.line}'"
-        case Quiet.UNREPORTED:
-            return f"left {', '.join(sight.artifacts[:3])} and no handoff{used}"
-        case Quiet.HUNG:
-            return f"shows nothing and does nothing{used}"
-        case Quiet.UNKNOWN:
-            return "could not be looked at"
+def _longest(draft: Draft, run: Run) -> float:
+    return stalls.patience(draft.step(run.step).tally, draft.limits, run)
 
 
 def _still_matters(draft: Draft, run: Run) -> bool:
     """Tell whether it still counts what a run does: it lives, has not reported, and is not being ended."""
     step = draft.step(run.step)
     works = (step.attempt, step.state) == (run.attempt, StepState.WORKING)
-    leaving = run.reported_at is not None or run.ending is not Ending.NOT
+    leaving = run.reported_at is not None or run.ending is not Ending.NOT or run.waits_for
     return run.live and works and not leaving and draft.state.state in ACTIVE
+
+
+def _take(draft: Draft, run: Run, quiet: Quiet, sight: Sight | None, reason: str = "") -> None:
+    """Take note of what a look found, and act on it."""
+    seen = sight or Sight(cpu=run.cpu, printed=run.printed)
+    evidence = evidence_of(quiet, seen, run)
+    if quiet is Quiet.UNKNOWN:
+        evidence = f"could not be looked at: {reason or 'no reason given'}"
+    # What it used and printed is held against what it had when it was last looked at for its silence.
+    counts = run.watched_at == run.looked_at
+    cpu, printed = (seen.cpu, seen.printed) if counts else (run.cpu, run.printed)
+    told = RunLooked(run.id, quiet, _TURNS[quiet], evidence, draft.at, cpu, printed, seen.said)
+    draft.change(told)
+    again = quiet is Quiet.UNASKED and run.quiet is not Quiet.UNASKED
+    if not again:  # what a dialog stands for may just be being told: it is looked at once more
+        _act_on(draft, draft.state.runs[run.id], quiet, seen)
 
 
 def _act_on(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
@@ -157,13 +143,20 @@ def _act_on(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
             draft.change(RunProgressed(run.id, min(sight.changed_at, draft.at)))
         case Quiet.PRINTING:
             draft.change(RunProgressed(run.id, draft.at))
-        case Quiet.COMPUTING | Quiet.UNKNOWN:
+        case Quiet.WAITING | Quiet.ANSWERED | Quiet.TOOL | Quiet.UNSURE:
+            return
+        case Quiet.COMPUTING | Quiet.UNKNOWN | Quiet.REPEATING:
             if run.looks >= draft.limits.looks:
                 _stir(draft, run, quiet, sight)
         case Quiet.DIALOG:
             _ask_about_dialog(draft, run, sight)
+        case Quiet.UNASKED:
+            end_run(draft, run, Ending.UNASKED)
+        case Quiet.STALLED:
+            end_run(draft, run, Ending.STALLED)
         case Quiet.FAILED:
-            turn_failed(draft, run, sight.failure or Failure.OTHER, sight.line, sight.again_at)
+            failure = sight.failure or Failure.OTHER
+            turn_failed(draft, run, failure, sight.line, sight.reset, run.progress_at)
         case Quiet.SPINNING | Quiet.UNREPORTED | Quiet.HUNG:
             _stir(draft, run, quiet, sight)
 

@@ -62,6 +62,9 @@ def ask_whether_gone(draft: Draft, run: Run) -> None:
 def whether_gone(draft: Draft, question: Question, text: str) -> None:
     """Take the answer. Whatever else is said than that it is gone: it is waited for."""
     if text.strip().lower() == GONE:
-        take_for_gone(draft, question.run, Exit(lost=True))
+        known = draft.state.runs[
+            question.run
+        ].exit  # of its program, where only what it left behind is in doubt
+        take_for_gone(draft, question.run, known or Exit(lost=True))
     else:
         draft.change(RunWatched(question.run, draft.at))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.model.run import Exit
+    from orchestrator.model.run import Exit, Leftover
 
 RELAY: Final = "relay.sh"
 """The script by which an agent's program tells of itself: laid down beside `LaunchSpec.files`, where there are any."""
@@ -43,20 +43,25 @@ class Standing(StrEnum):
     NOT_CLAIMED = "not_claimed"
     CLAIMED = "claimed"  # claimed, but no pid was written yet
     ALIVE = "alive"
+    LEFT = "left"  # its launcher is gone, and processes that the run started live
     GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What the files of a run and the process table say of it at this moment."""
+    """What the files of a run and the process table say of it at this moment.
+
+    `exit` tells how its program ended: given when GONE or LEFT. `pid` is its launcher, or where that is gone the first
+    of what is LEFT, all of which `left` names, to a bound. `start` is an opaque word that tells the process `pid` from
+    a later one of the same number; given when ALIVE, and when LEFT where the host can tell.
+    """
 
     standing: Standing
     pid: int | None = None
     pane: str = ""
-    exit: Exit | None = None  # given exactly when GONE
-    start: str = (
-        ""  # an opaque word that tells the process from a later one of the same pid; given when ALIVE
-    )
+    exit: Exit | None = None
+    start: str = ""
+    left: tuple[Leftover, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,10 @@ class Host(Protocol):
         ...
 
     def observe(self, folder: Path) -> Observation:
-        """Tell how far the run of this folder is, from its claim files and the process table alone."""
+        """Tell how far the run of this folder is, from its claim files and the process table alone.
+
+        It is GONE when nothing that it started lives any more, as far as the host can tell; LEFT until then.
+        """
         ...
 
     def cpu(self, folder: Path) -> float | None:

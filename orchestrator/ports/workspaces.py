@@ -12,7 +12,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,127}")
+_LIFE: Final = re.compile(r"[1-9][0-9]{0,8}")
 _BRANCH: Final = re.compile(r"task/[a-z0-9][a-z0-9_-]{0,63}")
+
+
+class TreeLost(Refused):
+    """The tree in which somebody worked is not there any more as it was made: what lies there, if anything, is no work.
+
+    `kept` is the ref that holds what was found, or empty if nothing was.
+    """
+
+    def __init__(self, reason: str, kept: str = "") -> None:
+        self.reason = reason
+        self.kept = kept
+        super().__init__(f"{reason}; what was found there is kept as {kept}" if kept else reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +34,8 @@ class Tree:
 
     `project` is the user's repository, `root` the folder of the task's worktrees, `name` this one's, `branch`
     the task's branch (`task/NAME`). A tree has a branch of its own while it lasts, `task-work/NAME/name`; one
-    without a branch of its own (`detached`) shows the tip of `branch`.
+    without a branch of its own (`detached`) shows the tip of `branch`. Each `life` of it lies in a folder of its own:
+    nothing that an earlier one left behind can write into it.
     """
 
     project: Path
@@ -30,11 +44,17 @@ class Tree:
     branch: str
     base: str
     detached: bool = False
+    life: int = 1
 
     @property
     def path(self) -> Path:
         """Where the tree lies."""
-        return self.root / self.name
+        return self.root / (self.name if self.life <= 1 else f"{self.name}.{self.life}")
+
+    def is_life(self, name: str) -> bool:
+        """Tell whether a folder of this name beneath `root` is a life of this tree: no tree has a dot in its name."""
+        head, dot, life = name.partition(".")
+        return head == self.name and (not dot or bool(_LIFE.fullmatch(life)))
 
     @property
     def own_branch(self) -> str:
@@ -97,9 +117,15 @@ def checked_tree(tree: Tree) -> Tree:
     """
     if not _NAME.fullmatch(tree.name) or not tree.root.is_absolute() or ".." in tree.root.parts:
         raise Refused(f"{tree.name[:60]!a} in {tree.root} is not a place for a worktree")
-    if not _BRANCH.fullmatch(tree.branch):
-        raise Refused(f"{tree.branch[:80]!a} is not the branch of a task: task/NAME")
+    checked_branch(tree.branch)
     return tree
+
+
+def checked_branch(branch: str) -> str:
+    """Return `branch` if it is a task's: `task/NAME`. Raises Refused."""
+    if not _BRANCH.fullmatch(branch):
+        raise Refused(f"{branch[:80]!a} is not the branch of a task: task/NAME")
+    return branch
 
 
 class Workspaces(Protocol):
@@ -119,20 +145,35 @@ class Workspaces(Protocol):
     def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
         """Make the tree if it is missing and bring it, clean, to the tip of the task's branch.
 
-        The branch is made from `base` if it is missing. Work found in the tree is first kept: a commit under
-        `refs/tasks/<branch>/<name>/<attempt>-<n>`. With `work`, a commit of an earlier attempt, what that changed
-        comes to lie in the tree, uncommitted; where it does not fit any more, it is left out. Returns the tree's path.
+        The branch is made from `base` if it is missing. Work found in the tree, and in earlier lives of it, is first
+        kept: a commit under `refs/tasks/<branch>/<name>/<attempt>-<n>`. The folders of earlier lives are removed; one
+        that cannot be just now is no obstacle. With `work`, a commit of an earlier attempt, what
+        that changed comes to lie in the tree, uncommitted; where it does not fit any more, it is left out. Returns the
+        tree's path.
         """
         ...
 
     def where(self, tree: Tree) -> Path:
-        """Return the folder to work in of a tree as it stands, as `prepare` did. Raises Refused if it is gone."""
+        """Return the folder to work in of a tree as it stands, as `prepare` did.
+
+        One that is gone is made anew at the commit that `commit` made of it, if it did. Raises TreeLost if work that
+        was in no commit is gone.
+        """
         ...
 
-    def commit(self, tree: Tree, message: str) -> tuple[str, int]:
+    def tend(self, tree: Tree) -> str:
+        """Return why a tree in which somebody works is no longer the one that was made; empty if it is.
+
+        What only git has forgotten of it (`git worktree prune`) is put back. While all is well it looks at two files.
+        """
+        ...
+
+    def commit(self, tree: Tree, message: str, *, attempt: int = 0) -> tuple[str, int]:
         """Put all that changed in the tree on its branch as one commit on top of the tip of the task's branch.
 
-        Returns the commit and the number of files in it; `("", 0)` if nothing differs from the tip.
+        Returns the commit and the number of files in it; `("", 0)` if nothing differs from the tip. Raises TreeLost if
+        the tree is gone; and if another folder is in its place that lacks files, which nobody may have deleted. What
+        lies there is kept first, as `prepare` does. A commit that was made of the tree before counts all the same.
         """
         ...
 
@@ -176,9 +217,25 @@ class Workspaces(Protocol):
         """
         ...
 
+    def holds(self, tree: Tree, commit: str) -> bool:
+        """Tell whether the task's branch has a commit."""
+        ...
+
+    def rebase(self, project: Path, branch: str, old: str, new: str) -> str:
+        """Move the task's branch from `old` to `new`, which need not build on it; already there is fine.
+
+        What was there stays on a ref, `refs/tasks/<branch>/rebased/at-<old>`. Returns an empty string, or the reason
+        why it could not be moved.
+        """
+        ...
+
     def release(self, tree: Tree, attempt: int) -> None:
         """Keep as `prepare` does what is not on the task's branch, then remove the tree and its own branch.
 
-        The task's branch stays as it is.
+        All lives of the tree go. The task's branch stays as it is.
         """
+        ...
+
+    def remains(self, project: Path, root: Path, branch: str) -> set[str]:
+        """Return the names of the trees of a task of which anything is there: a folder, a note, a branch of its own."""
         ...

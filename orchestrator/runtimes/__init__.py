@@ -7,18 +7,18 @@ and reads nothing itself: the host launches through the run's own launcher, even
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from orchestrator.model.agents import Agent
-from orchestrator.model.event import Event, Reply
-from orchestrator.model.permission import Act
-from orchestrator.model.usage import Read
-from orchestrator.ports.host import RELAY
+if TYPE_CHECKING:  # whoever only looks for a template or a login needs none of it
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-if TYPE_CHECKING:
+    from orchestrator.model.activity import Record
+    from orchestrator.model.agents import Agent
+    from orchestrator.model.event import Event, Reply
+    from orchestrator.model.permission import Act
+    from orchestrator.model.usage import Read
     from orchestrator.runtimes.screens import Rule
 
 
@@ -51,6 +51,8 @@ class Spawn:
 
         """
         from shlex import join
+
+        from orchestrator.ports.host import RELAY
 
         words = ["sh", str(self.folder / RELAY)]
         return join([*words, "waits", fallback] if waits else words)
@@ -129,6 +131,25 @@ class Metered(Protocol):
 
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what a transcript tells, given its bytes from `before.offset` on. Never raises."""
+        ...
+
+
+@runtime_checkable
+class Traced(Protocol):
+    """A runtime whose program records its turns as they go: what it is at, and what came of it."""
+
+    def records(self, line: bytes) -> list[Record]:
+        """Return what one whole line of its transcript tells. Never raises."""
+        ...
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """A runtime of whose turns a plugin or hook of ours keeps the records, in the run's own folder."""
+
+    @property
+    def recorded(self) -> str:
+        """The name of that file."""
         ...
 
 

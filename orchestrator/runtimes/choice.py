@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Final
 
 from orchestrator.model.agents import Agent
@@ -10,18 +11,43 @@ from orchestrator.model.errors import Refused
 from orchestrator.model.permission import Act, Policy, Rule, Ruling
 from orchestrator.model.programs import Program
 from orchestrator.runtimes import Runtime
-from orchestrator.runtimes.aider import Aider
-from orchestrator.runtimes.claude import Claude
-from orchestrator.runtimes.codex import Codex
-from orchestrator.runtimes.command import Command
-from orchestrator.runtimes.configured import Configured
-from orchestrator.runtimes.gemini import Gemini
-from orchestrator.runtimes.kiro import Kiro
-from orchestrator.runtimes.opencode import Opencode
 
-RUNTIMES: Final[dict[str, Runtime]] = {
-    runtime.name: runtime for runtime in (Command(), Claude(), Codex(), Gemini(), Opencode(), Kiro(), Aider())
-}
+COMMAND: Final = "command"
+
+
+class _Shipped(Mapping[str, Runtime]):
+    """The runtimes that ship, by name. Each is imported when it is first asked for: of most, `task` needs the name."""
+
+    _classes: Final = {
+        COMMAND: "Command",
+        "claude": "Claude",
+        "codex": "Codex",
+        "gemini": "Gemini",
+        "opencode": "Opencode",
+        "kiro": "Kiro",
+        "aider": "Aider",
+    }
+
+    def __init__(self) -> None:
+        self._made: dict[str, Runtime] = {}
+
+    def __getitem__(self, name: str) -> Runtime:
+        if name not in self._made:
+            made = self._classes[name]
+            self._made[name] = getattr(import_module(f"orchestrator.runtimes.{name}"), made)()
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._classes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._classes)
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+
+RUNTIMES: Final[Mapping[str, Runtime]] = _Shipped()
 
 
 def runtime_of(agent: Agent, defined: Sequence[Program] = ()) -> Runtime:
@@ -37,11 +63,13 @@ def runtime_of(agent: Agent, defined: Sequence[Program] = ()) -> Runtime:
     """
     name = agent.runtime
     if name == "auto" and agent.command:
-        name = Command.name
+        name = COMMAND
     if name in RUNTIMES:
         return RUNTIMES[name]
     for program in defined:
         if program.name == name:
+            from orchestrator.runtimes.configured import Configured
+
             return Configured(program, RUNTIMES.get(program.events))
     known = ", ".join((*RUNTIMES, *(program.name for program in defined)))
     if name == "auto":
@@ -58,7 +86,7 @@ def runtime_known(agent: Agent, defined: Sequence[Program]) -> Runtime:
     try:
         return runtime_of(agent, defined)
     except Refused:
-        return RUNTIMES[Command.name]
+        return RUNTIMES[COMMAND]
 
 
 def denied_in_vain(runtime: Runtime, policy: Policy) -> Rule | None:

@@ -13,17 +13,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from shlex import join
 from typing import Any, Final
 
+from orchestrator.formats.records import claude_records
 from orchestrator.formats.told import listed, text_of
 from orchestrator.formats.usage import claude_usage
+from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply
 from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
-from orchestrator.runtimes.hooks import DENIAL_GATE, DENIALS, FOREVER, hook_answer, hook_event
+from orchestrator.runtimes.hooks import (
+    CANNOT_ASK,
+    CAUTION_FILES,
+    DENIAL_FILES,
+    FOREVER,
+    caution,
+    denial,
+    hook_answer,
+    hook_event,
+)
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 SETTINGS: Final = "claude-settings.json"
@@ -32,7 +42,6 @@ KEPT_KEY: Final = "AGENT_ANTHROPIC_API_KEY"
 """Under this name the key reaches the helper: under its own it would have to be approved in a dialog first."""
 
 _TOLD: Final = ("SessionStart", "UserPromptSubmit", "StopFailure", "Notification")
-_ASKED: Final = ("PermissionRequest", "Stop")
 _FAILURES: Final = {
     "rate_limit": Failure.LIMIT,
     "overloaded": Failure.OVERLOAD,
@@ -104,18 +113,23 @@ class Claude:
         if key := spawn.environ.get(KEY):
             environment |= {KEY: "", KEPT_KEY: key}
             wanted["apiKeyHelper"] = f"printenv {KEPT_KEY}"
-        laid = {SETTINGS: json.dumps(wanted, indent=1).encode(), DENIALS: DENIAL_GATE}
+        laid = {SETTINGS: json.dumps(wanted, indent=1).encode(), **CAUTION_FILES, **DENIAL_FILES}
         return Launching((*argv, spawn.prompt), environment, laid)
 
     def _hooks(self, spawn: Spawn) -> dict[str, Any]:
-        def hook(*, waits: bool) -> list[dict[str, Any]]:
-            command = {"type": "command", "command": spawn.relay(waits=waits)}
-            return [{"hooks": [command | {"timeout": FOREVER} if waits else command]}]
+        def hook(command: str) -> list[dict[str, Any]]:
+            return [{"hooks": [{"type": "command", "command": command, "timeout": FOREVER}]}]
 
-        gate = {"type": "command", "command": join(["sh", str(spawn.folder / DENIALS)]), "timeout": FOREVER}
-        ahead = {"PreToolUse": [{"matcher": _UNASKED, "hooks": [gate]}]}
-        told = {name: hook(waits=False) for name in _TOLD}
-        return told | {name: hook(waits=True) for name in _ASKED} | ahead
+        denied = self.answer(CANNOT_ASK)
+        return {
+            **{name: hook(spawn.relay()) for name in _TOLD},
+            "PreToolUse": [
+                *hook(caution(spawn.folder)),
+                {"matcher": _UNASKED, **hook(denial(spawn.folder))[0]},
+            ],
+            "PermissionRequest": hook(spawn.relay(waits=True, fallback=denied)),
+            "Stop": hook(spawn.relay(waits=True)),
+        }
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means."""
@@ -160,6 +174,10 @@ class Claude:
         a few lines about the session are always written then.
         """
         return any(said in transcript for said in _SAID)
+
+    def records(self, line: bytes) -> list[Record]:
+        """Return what a line of its transcript tells of a turn."""
+        return claude_records(line)
 
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what its transcript tells of tokens and cost."""

@@ -15,18 +15,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from shlex import join
 from typing import Any, Final
 
+from orchestrator.formats.records import codex_records
 from orchestrator.formats.told import text_of
 from orchestrator.formats.usage import codex_usage
+from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
-from orchestrator.model.event import Event, EventKind, Reply, Say
+from orchestrator.model.event import Event, EventKind, Reply
 from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.codex_rollout import events_of
-from orchestrator.runtimes.hooks import DENIAL_GATE, DENIALS, FOREVER, hook_answer, hook_event
+from orchestrator.runtimes.hooks import (
+    CANNOT_ASK,
+    CAUTION_FILES,
+    DENIAL_FILES,
+    FOREVER,
+    caution,
+    denial,
+    hook_answer,
+    hook_event,
+)
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 OVERRIDES: Final = "codex-overrides.toml"
@@ -42,9 +52,6 @@ _TOLD: Final = ("SessionStart", "UserPromptSubmit")
 _ASKED: Final = ("PermissionRequest", "Stop")
 _HANDS: Final = frozenset({"Bash", "Write", "Edit", "MultiEdit", "NotebookEdit"})
 _PATCHED: Final = re.compile(r"^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
-_CANNOT_ASK: Final = Reply(
-    Say.DENY, "The PM cannot be asked for leave just now. Do without, or try again later."
-)
 
 
 class Codex:
@@ -83,7 +90,9 @@ class Codex:
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         argv += [spawn.resumes] if spawn.resumes else []
         laid = "".join(f"{key} = {value}\n" for key, value in settings.items()).encode("utf-8", "replace")
-        return Launching((*argv, "--", spawn.prompt), files={OVERRIDES: laid, DENIALS: DENIAL_GATE})
+        return Launching(
+            (*argv, "--", spawn.prompt), files={OVERRIDES: laid, **CAUTION_FILES, **DENIAL_FILES}
+        )
 
     def _settings(self, spawn: Spawn) -> dict[str, str]:
         """Return what is set for a run, by key, as TOML."""
@@ -103,8 +112,7 @@ class Codex:
         }
         for name in (*_TOLD, *_ASKED):
             settings[f"hooks.{name}"] = self._hook(spawn, name)
-        gate = join(["sh", str(spawn.folder / DENIALS)])
-        settings["hooks.PreToolUse"] = _hooked(gate)
+        settings["hooks.PreToolUse"] = _hooked(caution(spawn.folder), denial(spawn.folder))
         if spawn.environ.get(KEY):
             address = _toml(spawn.environ.get(ADDRESS) or VENDOR)
             provider = f'{{name="OpenAI", base_url={address}, env_key="{KEY}", wire_api="responses"}}'
@@ -112,7 +120,7 @@ class Codex:
         return settings
 
     def _hook(self, spawn: Spawn, name: str) -> str:
-        fallback = self.answer(_CANNOT_ASK) if name == "PermissionRequest" else ""
+        fallback = self.answer(CANNOT_ASK) if name == "PermissionRequest" else ""
         return _hooked(spawn.relay(waits=name in _ASKED, fallback=fallback))
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
@@ -148,6 +156,10 @@ class Codex:
         """Return the turns that failed or were broken off: no hook tells of these."""
         return events_of(lines)
 
+    def records(self, line: bytes) -> list[Record]:
+        """Return what a line of its rollout tells of a turn."""
+        return codex_records(line)
+
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what its transcript tells of tokens."""
         return codex_usage(appended, before)
@@ -182,9 +194,10 @@ def _held(told: Mapping[str, Any]) -> Wish:
     return replace(wish, held=True)
 
 
-def _hooked(command: str) -> str:
-    """Return the TOML of a hook that runs a shell command."""
-    return f'[{{hooks=[{{type="command", command={_toml(command)}, timeout={FOREVER}}}]}}]'
+def _hooked(*commands: str) -> str:
+    """Return the TOML of a hook that runs shell commands."""
+    each = (f'{{type="command", command={_toml(command)}, timeout={FOREVER}}}' for command in commands)
+    return f"[{{hooks=[{', '.join(each)}]}}]"
 
 
 def _toml(text: str) -> str:

@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.model.event import Event, Reply
 from orchestrator.model.permission import Act
 from orchestrator.model.programs import PLACE, Program
 from orchestrator.model.usage import Read
-from orchestrator.runtimes import Launching, Metered, Remembering, Spawn
+from orchestrator.runtimes import Launching, Metered, Recorded, Remembering, Spawn, Traced
 from orchestrator.runtimes.screens import Rule, rules_of
 
 if TYPE_CHECKING:
@@ -109,6 +110,17 @@ class Configured:
         """Return what such a transcript tells of tokens and cost, if anything."""
         theirs: object = self.speaks
         return theirs.usage(appended, before) if isinstance(theirs, Metered) else before
+
+    @property
+    def recorded(self) -> str:
+        """The name of the file that the plugin or hook records into which it speaks by, if there is one."""
+        theirs: object = self.speaks
+        return theirs.recorded if isinstance(theirs, Recorded) else ""
+
+    def records(self, line: bytes) -> list[Record]:
+        """Return what a line of such a transcript tells of a turn, if anything."""
+        theirs: object = self.speaks
+        return theirs.records(line) if isinstance(theirs, Traced) else []
 
     def remembers(self, transcript: bytes) -> bool:
         """Tell whether the program whose hooks it speaks would go on with it."""

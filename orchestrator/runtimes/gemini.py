@@ -20,8 +20,10 @@ from pathlib import Path
 from shlex import join
 from typing import Any, Final
 
+from orchestrator.formats.records import gemini_records
 from orchestrator.formats.told import text_of
 from orchestrator.formats.usage import gemini_usage
+from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
@@ -29,7 +31,7 @@ from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.gemini_chat import events_of, said_once
-from orchestrator.runtimes.hooks import hook_event
+from orchestrator.runtimes.hooks import CAUTION_FILES, caution, hook_event
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 START: Final = "gemini-start.sh"
@@ -142,12 +144,16 @@ class Gemini:
             "GEMINI_CLI_IDE_PID": NO_EDITOR,
         }
         trusted = {str(folder): "TRUST_FOLDER" for folder in (spawn.workspace, *spawn.granted)}
-        files = _SCRIPTS | {
-            SETTINGS: _json(self._settings(spawn)),
-            DEFAULTS: _json(_defaults(spawn)),
-            TRUST: _json(trusted),
-            POLICY: _policy(spawn.agent).encode(),
-        }
+        files = (
+            _SCRIPTS
+            | CAUTION_FILES
+            | {
+                SETTINGS: _json(self._settings(spawn)),
+                DEFAULTS: _json(_defaults(spawn)),
+                TRUST: _json(trusted),
+                POLICY: _policy(spawn.agent).encode(),
+            }
+        )
         said = spawn.prompt
         if _BROUGHT_IN.search(said):
             files[ORDER] = _command(said).encode()
@@ -164,9 +170,8 @@ class Gemini:
 
         hooks = {name: hook(spawn.relay()) for name in _TOLD}
         hooks["AfterAgent"] = hook(spawn.relay(waits=True))
-        hooks["BeforeTool"] = hook(
-            join(["sh", str(spawn.folder / GATE)]), matcher=f"^(?!(?:{'|'.join(_UNASKED)})$)"
-        )
+        asked = hook(join(["sh", str(spawn.folder / GATE)]), matcher=f"^(?!(?:{'|'.join(_UNASKED)})$)")
+        hooks["BeforeTool"] = asked + hook(caution(spawn.folder))
         own = passed(spawn.environ, self.variables)
         redaction = {
             "enabled": True,
@@ -181,6 +186,8 @@ class Gemini:
                 "sessionRetention": {"enabled": False},
             },
             "billing": {"overageStrategy": "never"},
+            # It would ask at its screen, where nobody answers; the PM sees to that itself.
+            "model": {"disableLoopDetection": True},
             "hooks": hooks,
             "hooksConfig": {"enabled": True, "disabled": [], "notifications": False},
             "security": {"disableAlwaysAllow": True, "environmentVariableRedaction": redaction},
@@ -213,7 +220,7 @@ class Gemini:
         match reply.say:
             case Say.ALLOW:
                 return json.dumps({"decision": "allow"})
-            case Say.DENY | Say.GO_ON:
+            case Say.DENY | Say.GO_ON | Say.CAUTION:
                 return json.dumps({"decision": "deny", "reason": reply.reason})
             case Say.PASS:
                 return ""
@@ -234,6 +241,10 @@ class Gemini:
         then comes into a file without one.
         """
         return b'"projectHash":' in transcript
+
+    def records(self, line: bytes) -> list[Record]:
+        """Return what a line of its chat tells of a turn."""
+        return gemini_records(line)
 
     def usage(self, appended: bytes, before: Read) -> Read:
         """Return what its session tells of tokens."""

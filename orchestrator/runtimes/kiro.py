@@ -20,6 +20,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes import Launching, Spawn
+from orchestrator.runtimes.hooks import CAUTION_FILES
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 SCRIPT: Final = "kiro.sh"
@@ -68,6 +69,7 @@ class Kiro:
         folder, agent = spawn.folder, spawn.agent
         argv = ["sh", str(folder / SCRIPT), "chat", "--no-interactive", "--agent", folder.name]
         argv += ["--resume-id", spawn.resumes] if spawn.resumes else []
+        told = {"command": spawn.relay(), "timeout_ms": FOREVER}
         made: dict[str, Any] = {
             "name": folder.name,
             "description": f"{agent.name}, for one run",
@@ -76,17 +78,17 @@ class Kiro:
             "resources": ["file://AGENTS.md"],
             "includeMcpJson": False,
             "hooks": {
-                "agentSpawn": [{"command": spawn.relay()}],
-                "userPromptSubmit": [{"command": spawn.relay()}],
+                "agentSpawn": [told],
+                "userPromptSubmit": [told],
                 "preToolUse": [
                     {"matcher": "*", "command": join(["sh", str(folder / HOOK)]), "timeout_ms": FOREVER}
                 ],
-                "stop": [{"command": spawn.relay()}],
+                "stop": [told],
             },
         }
         if agent.model:
             made["model"] = MODEL_TO_KIRO.get(agent.model, agent.model)
-        laid = {**_LAID, AGENT: json.dumps(made, indent=1).encode()}
+        laid = {**_LAID, **CAUTION_FILES, AGENT: json.dumps(made, indent=1).encode()}
         return Launching((*argv, spawn.prompt), {}, laid)
 
     def event(self, told: Mapping[str, Any]) -> Event | None:

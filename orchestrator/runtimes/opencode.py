@@ -14,17 +14,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from orchestrator.formats.records import our_records
 from orchestrator.formats.refusal import refusal
 from orchestrator.formats.told import listed, number_of, text_of
 from orchestrator.formats.usage import told_usage
+from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
+from orchestrator.model.usage_limit import Reset
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 PLUGIN: Final = "opencode-plugin.js"
 RUN: Final = "opencode-run.json"
+RECORDS: Final = "opencode-records.jsonl"
 AGENT: Final = "build"
 OFFLINE: Final = "npm_config_offline"
 """With a plugin opencode first installs a package into the user's folder, over a minute without a network. The plugin
@@ -147,7 +151,7 @@ class Opencode:
         session, text = text_of(told, "session"), text_of(told, "text")
         match text_of(told, "type"):
             case "started":
-                return Event(EventKind.STARTED, session)
+                return Event(EventKind.STARTED, session, text_of(told, "records"))
             case "prompt":
                 return Event(EventKind.TAKEN, session, text=text)
             case "asked":
@@ -159,6 +163,8 @@ class Opencode:
                 if (number_of(told, "count") or 0) < OVERFLOWS:
                     return Event(EventKind.RETRYING, session, text=said)
                 return Event(EventKind.FAILED, session, text=said, failure=Failure.CONTEXT)
+            case "used":
+                return Event(EventKind.USED, session, usage=told_usage(told))
             case "idle":
                 return replace(_ended(told, session, text), usage=told_usage(told))
             case _:
@@ -169,8 +175,17 @@ class Opencode:
         return "" if reply.say is Say.PASS else json.dumps({"say": reply.say.value, "reason": reply.reason})
 
     def transcripts(self, environ: Mapping[str, str]) -> tuple[Path, ...]:
-        """Return nothing: it keeps its conversations in a database."""
+        """Return nothing: it keeps them in a database. What its plugin records lies in the run's folder."""
         return ()
+
+    @property
+    def recorded(self) -> str:
+        """The name of the file, in a run's folder, that its plugin records into."""
+        return RECORDS
+
+    def records(self, line: bytes) -> list[Record]:
+        """Return what a line tells that its plugin recorded."""
+        return our_records(line)
 
     def appended(self, lines: Sequence[bytes]) -> list[Event]:
         """Return nothing: its plugin tells all."""
@@ -213,7 +228,8 @@ def _retry(told: Mapping[str, Any], session: str) -> Event:
     if failure is Failure.CREDIT:
         return Event(EventKind.FAILED, session, text=said, failure=failure)
     if again - now > SOON * 1000:
-        return Event(EventKind.FAILED, session, text=said, failure=Failure.LIMIT, again_at=again / 1000)
+        reset = Reset((again / 1000,), by_clock=False)
+        return Event(EventKind.FAILED, session, text=said, failure=Failure.LIMIT, reset=reset)
     if (number_of(told, "attempt") or 0) >= TRIES:
         return Event(EventKind.FAILED, session, text=said, failure=failure or Failure.OVERLOAD)
     return Event(EventKind.RETRYING, session, text=said)

@@ -9,6 +9,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,16 +18,28 @@ from orchestrator.model.event import Failure
 SHOWN: Final = 12
 """How many lines of the end of a screen are looked at, and shown to whoever is asked."""
 
+_DURATION: Final = re.compile(r"(?:\b\d+(?:[.,]\d+)? ?[hms]\b[ ,]*)+")
+_SIGNS: Final = re.compile(r"[\W\d_]+")
+
 _FOLDER: Final = Path(__file__).parent / "screen_rules"
 
 
 class Shows(StrEnum):
-    """What a screen can show, in the order in which rules are tried: what must not be typed into comes first."""
+    """What a screen can show, in the order in which rules are tried: what must not be typed into comes first.
+
+    The last two are about single lines: what is counted in one, and that one says nothing, as a spinner and a clock.
+    """
 
     DIALOG = "dialog"
     FAILED = "failed"
     BUSY = "busy"
     RESTING = "resting"
+    COUNTER = "counter"
+    NOISE = "noise"
+
+
+_OF_SCREENS: Final = (Shows.DIALOG, Shows.FAILED, Shows.BUSY, Shows.RESTING)
+_OF_LINES: Final = (Shows.COUNTER, Shows.NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +47,7 @@ class Rule:
     """One thing that a screen shows, and how it is known: a pattern in one of its last `within` lines.
 
     `failure` is what kind of failure it shows, where that can be told: of a dialog too, where that tells of a limit.
+    `asks`: it is a dialog that a hook asks the PM about, where hooks work.
     """
 
     name: str
@@ -41,6 +55,7 @@ class Rule:
     within: int
     shows: Shows = Shows.DIALOG
     failure: Failure | None = None
+    asks: bool = False
 
 
 def rules_of(text: str) -> tuple[Rule, ...]:
@@ -54,7 +69,8 @@ def rules_of(text: str) -> tuple[Rule, ...]:
 def _rule(table: dict[str, Any], shows: Shows) -> Rule:
     pattern = re.compile(table["pattern"], re.IGNORECASE)
     failure = Failure(table["failure"]) if "failure" in table else None
-    return Rule(table["name"], pattern, int(table["within"]), shows, failure)
+    within = 0 if shows in _OF_LINES else int(table["within"])
+    return Rule(table["name"], pattern, within, shows, failure, bool(table.get("asks")))
 
 
 def shipped_rules(name: str) -> tuple[Rule, ...]:
@@ -74,12 +90,30 @@ def end_of(screen: str) -> tuple[str, ...]:
 def shown_on(screen: str, rules: tuple[Rule, ...] = ()) -> tuple[Rule, str] | None:
     """Return the first rule that knows a screen, with the line that it knows it by; None for an unknown one."""
     lines = end_of(screen)
-    ordered = [rule for shows in Shows for rule in (*rules, *TERMINAL) if rule.shows is shows]
+    ordered = [rule for shows in _OF_SCREENS for rule in (*rules, *TERMINAL) if rule.shows is shows]
     for rule in ordered:
         for line in lines[-rule.within :]:
             if rule.pattern.search(line):
                 return rule, line.strip()
     return None
+
+
+def said_on(screen: str, rules: tuple[Rule, ...]) -> str:
+    """Return a fingerprint of what a screen says, which is the same while only clocks and spinners go on.
+
+    It is followed by a `/` and what the program counts, as the tokens of an answer. Empty where no rule knows what says
+    nothing.
+    """
+    noise = [rule.pattern for rule in rules if rule.shows is Shows.NOISE]
+    counters = [rule.pattern for rule in rules if rule.shows is Shows.COUNTER]
+    if not noise:
+        return ""
+    lines = screen.splitlines()
+    counted = [found[1] for line in lines for each in counters for found in each.finditer(line)]
+    plain = [line for line in lines if not any(each.search(line) for each in noise)]
+    said = sorted({_SIGNS.sub(" ", _DURATION.sub("", line)).strip().casefold() for line in plain})
+    known = blake2b("\n".join(said).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return f"{known}/{' '.join(counted)}"
 
 
 def dialog_on(screen: str, rules: tuple[Rule, ...] = ()) -> str:

@@ -126,6 +126,19 @@ def failed(letter: Letter) -> bool:
     return bool(standings) and standings <= {Standing.GIVEN_UP, Standing.REFUSED}
 
 
+def stands(letter: Letter) -> str:
+    """Return what became of a letter that is over: told, failed, unknown, or untold, as nobody was to be told.
+
+    It was told if any channel took it.
+    """
+    standings = {receipt.standing for receipt in letter.receipts.values()}
+    if Standing.TOLD in standings:
+        return "told"
+    if standings & {Standing.UNKNOWN, Standing.TRYING}:
+        return "unknown"
+    return "failed" if standings and not letter.why else "untold"
+
+
 def lately(tried: Mapping[str, Sequence[float]], at: float) -> Tried:
     """Return the tries of the hour before a moment; what a clock that was set says of the future counts as well."""
     return {

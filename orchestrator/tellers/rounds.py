@@ -79,7 +79,9 @@ class Rounds:
             self._note(batch.channel.name, moment)
         for letter in current.values():
             self.spool.keep(letter)
-        messages = [message(batch.channel, [letter.news for letter in batch.letters]) for batch in batches]
+        messages = [
+            message(batch.channel, [letter.news for letter in batch.letters], at) for batch in batches
+        ]
         outcomes = self.teller.send(messages)
         at = self.clock.now()
         for batch, outcome in zip(batches, outcomes, strict=True):
@@ -108,7 +110,7 @@ class Rounds:
 
     def _lay_aside(self, letter: Letter) -> None:
         if not letter.receipts and not letter.why:
-            letter = replace(letter, why="no channel wants it")
+            letter = replace(letter, why="no channel is set for it")
         self.spool.lay_aside(letter, FAILED if policy.failed(letter) and not letter.why else TOLD)
 
     def _note(self, channel: str, at: float) -> None:

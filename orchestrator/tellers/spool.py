@@ -11,7 +11,6 @@ was tried stands in the receipts, and a kill between two folders is mended by th
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.ports.files import Files
-
-log = logging.getLogger(__name__)
 
 NEW: Final = "new"
 SENDING: Final = "sending"
@@ -103,6 +100,9 @@ class Spool:
                 yield letter
             except (Unreadable, ValueError) as error:
                 if tidy and where in {NEW, SENDING}:
+                    import logging  # whoever only shows the spool has no need of it
+
+                    log = logging.getLogger(__name__)
                     log.error("%s is not told: %s", path, error)  # noqa: TRY400 (it is no error of ours)
                     self.files.make_folder(self.folder / FAILED)
                     self.files.rename(path, self.folder / FAILED / entry.name)

@@ -51,6 +51,8 @@ class FakeCli:
             self._say(f"No conversation found with session ID: {resumed}")
             return 1
         signal.signal(signal.SIGTERM, signal.SIG_IGN if self._script.ignore_term else self._end_by)
+        if self._script.ignore_hup:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
         if self._script.child:
             self._leave_child()
         for number in range(self._script.flood):
@@ -75,6 +77,8 @@ class FakeCli:
             elif sys.stdin.isatty():
                 self._show(PROMPT)
                 code = self._listen(None)
+            elif self._script.ignore_hup:
+                time.sleep(_SPIN)  # its terminal is gone, and it lives on
             else:
                 code = 0  # as the print modes of the real ones: one order, no prompt
             if code is not None:
@@ -133,7 +137,11 @@ class FakeCli:
             return None
         if not select.select([sys.stdin], [], [], seconds)[0]:
             return None
-        for byte in os.read(sys.stdin.fileno(), 65536):
+        try:
+            keys = os.read(sys.stdin.fileno(), 65536)
+        except OSError:  # its terminal is gone
+            return None
+        for byte in keys:
             key = bytes([byte])
             if key == _INTERRUPT:
                 return 130

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from orchestrator.hosts import claims
-from orchestrator.hosts.claims import read_exit, read_launched
+from orchestrator.hosts.claims import left_behind, read_exit, read_launched, standing
 from orchestrator.hosts.launcher import PANE_LOG, lay_down
 from orchestrator.hosts.panes import TYPED
 from orchestrator.hosts.processes import Process
 from orchestrator.hosts.tmux_words import checked_pane, checked_run, checked_target, neutral, shown, typed
 from orchestrator.model.errors import Unavailable
-from orchestrator.model.run import Exit
-from orchestrator.ports.host import LaunchSpec, Observation, PaneSeen, Standing
+from orchestrator.model.run import Leftover
+from orchestrator.ports.host import LaunchSpec, Observation, PaneSeen
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_process import FOREVER, FakePane, FakeProcess, Program, Signalled
 from orchestrator.testing.memory_files import MemoryFiles
@@ -44,7 +44,8 @@ class FakeHost:
     `before` is called ahead of each change that the caller makes, with what it is about, and may raise (a
     BaseException too) to kill the caller there. `told` is called with each file that a launcher has written, as a
     watcher would be. `launchers_wait` is how many seconds more a launcher takes,
-    `signalled` is called with each agent that is told to end. `starts` counts the agents that
+    `signalled` is called with each agent that is told to end. `alone` tells of which runs nobody else may be where they
+    work. `starts` counts the agents that
     were started, by run and by boot: a power cut takes a claim that was not yet on the disk, and its agent. `typed`
     counts what was typed into which run. While `frozen`, every call that needs tmux raises Unavailable.
     """
@@ -65,6 +66,7 @@ class FakeHost:
         self.started: list[str] = []
         self.signalled: Callable[[FakeProcess], None] = lambda _: None
         self.launchers_wait: Callable[[LaunchSpec], float] = lambda _: 0.0
+        self.alone: Callable[[LaunchSpec], bool] = lambda _: False
         self.frozen = False
         self._files = files
         self._clock = clock
@@ -114,15 +116,13 @@ class FakeHost:
         """Tell how far the run of this folder is, as `LocalHost` does."""
         launched = read_launched(self._files, folder)
         ended = read_exit(self._files, folder)
-        pid, pane = (launched.process.pid, launched.pane) if launched else (None, "")
-        if ended is not None:
-            return Observation(Standing.GONE, pid, pane, ended)
-        if launched is not None:
-            if launched.process in self._living:
-                return Observation(Standing.ALIVE, pid, pane, start=launched.process.start)
-            return Observation(Standing.GONE, pid, pane, Exit(lost=True))
         claimed = self._files.entry(folder / claims.CLAIMED) is not None
-        return Observation(Standing.CLAIMED if claimed else Standing.NOT_CLAIMED)
+        process = self._living.get(launched.process) if launched is not None else None
+        lives = process is not None and not process.orphaned
+        seen = standing(launched, ended, lives=lives, claimed=claimed)
+        if process is None or (process.hidden and process.process not in self._programs):
+            return seen
+        return left_behind(seen, [_left(process)], "fake")
 
     def cpu(self, folder: Path) -> float | None:
         """Return the processor time that the program of a run says it uses."""
@@ -146,10 +146,10 @@ class FakeHost:
             return
         self._step("signal", process.run)
         self.signalled(process)
-        process.left_behind = False
-        self._signal(process, signal.SIGKILL if kill else signal.SIGTERM)
-        if launched and self._files.entry(folder / claims.EXIT) is not None:
-            del self._living[launched.process]
+        number = signal.SIGKILL if kill else signal.SIGTERM
+        self._signal(process, number)
+        if kill or not process.stays:
+            self._end_left(process)
 
     # The port: panes ------------------------------------------------------------------------------
 
@@ -237,6 +237,23 @@ class FakeHost:
         """Tell whether a process lives that the agent of a run started in a session of its own."""
         return any(each.left_behind for each in self._living.values() if each.run == run)
 
+    @property
+    def left(self) -> list[FakeProcess]:
+        """The agents that are gone, and of which something lives that can be told to be theirs."""
+        return [
+            each
+            for each in self._living.values()
+            if each.left_behind and not each.hidden and each.process not in self._programs
+        ]
+
+    def kill_launcher(self, run: str) -> None:
+        """Kill the launcher of a run: its agent hears that its terminal is gone, and may live on."""
+        for process in [each for each in self.living if each.run == run and not each.orphaned]:
+            process.orphaned = True
+            process.pane.dead = True
+            self._signal(process, signal.SIGHUP)
+            self._told(process.spec.folder / claims.EXIT)
+
     # Launchers and agents -------------------------------------------------------------------------
 
     def _claim(self, spec: LaunchSpec, pane: FakePane) -> None:
@@ -267,6 +284,11 @@ class FakeHost:
         self.started.append(spec.run)
         if self.starts[spec.run, self._boot] > 1:
             self.doubled.append(f"run {spec.run} was started again")
+        self.doubled += [
+            f"run {spec.run} was started in {spec.cwd}, where something of {each.run} lives"
+            for each in self._living.values()
+            if self.alone(spec) and each.spec.cwd == spec.cwd and not each.hidden
+        ]
         self._living[process.process] = process
         self._programs[process.process] = self._program_of(spec)(process)
         if pane.id in self._panes:
@@ -309,8 +331,31 @@ class FakeHost:
         process.pane.dead = True
         if not process.left_behind:
             del self._living[process.process]
-        text = f"{how}\noom_kills 0\n"
-        self._put(process.spec.folder / claims.EXIT, text)
+        if process.orphaned:
+            self._told(process.spec.folder / claims.EXIT)
+        else:
+            self._put(process.spec.folder / claims.EXIT, f"{how}\noom_kills 0\n")
+        self._linger(process)
+
+    def _linger(self, process: FakeProcess) -> None:
+        """Let what an agent left behind go on until it next waits; it may end by itself."""
+        if process.process not in self._living or process.lingers is None:
+            return
+        seconds = next(process.lingers, None)
+        if seconds is None:
+            process.hidden = False
+            self._end_left(process)
+        elif seconds != FOREVER:
+            self._clock.after(seconds, partial(self._linger, process))
+
+    def _end_left(self, process: FakeProcess) -> None:
+        """End what an agent left behind, if it can be told; where that lives itself, nothing is left when it ends."""
+        if process.hidden:
+            return
+        process.left_behind = False
+        if process.pane.dead and process.process not in self._programs:
+            self._living.pop(process.process, None)
+            self._told(process.spec.folder / claims.EXIT)
 
     def _put(self, path: Path, text: str) -> None:
         self._files.put(path, text.encode())
@@ -345,3 +390,8 @@ class FakeHost:
     def _log_of(self, pane: FakePane) -> list[str]:
         log = self._sessions[pane.session]
         return self._files.read(log).decode(errors="replace").split("\n")
+
+
+def _left(process: FakeProcess) -> Leftover:
+    """Return what outlives a launcher: its agent, or what that left behind."""
+    return Leftover(process.process.pid * 1000, "left behind" if process.left_behind else "agent")

@@ -42,8 +42,10 @@ class FakePane:
 class FakeProcess:
     """One agent, as its program sees it. `ignores` are the signals that do not end it.
 
-    `left_behind` is true while a process that it started in a session of its own lives on. `on_end` is called
-    when a signal ends it. `computes` is the share of a processor that it uses while it lives, `began` when it began.
+    `left_behind` is true while a process that it started in a session of its own lives on. `lingers` is what that one
+    does once its parent is gone, `stays` says that TERM does not end it, and `hidden` that it bears no sign of its run.
+    `on_end` is called when a signal ends it. `computes` is the share of a processor that it uses while it lives,
+    `began` when it began. `orphaned`: its launcher was killed, and nobody will write down how it ends.
     """
 
     spec: LaunchSpec
@@ -52,6 +54,10 @@ class FakeProcess:
     typed: deque[str] = field(default_factory=deque)
     ignores: set[int] = field(default_factory=set)
     left_behind: bool = False
+    lingers: Generator[float, None, None] | None = None
+    stays: bool = False
+    hidden: bool = False
+    orphaned: bool = False
     computes: float = 0.0
     began: float = 0.0
     on_end: Callable[[int], None] = lambda _: None

@@ -37,7 +37,8 @@ class Script:
 
     `ready_after` is how many seconds pass before the agent reads what is typed; `dialog` is a question asked at
     the start, whose refusal ends the process with status 1; `flood` is how many lines it prints first; `child`
-    leaves a process behind that has a session of its own and ignores HUP.
+    leaves a process behind that has a session of its own and ignores HUP. `ignore_term` and `ignore_hup` are of the
+    agent itself.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -46,6 +47,7 @@ class Script:
     flood: int = 0
     child: bool = False
     ignore_term: bool = False
+    ignore_hup: bool = False
     session: str = field(default="00000000-0000-4000-8000-000000000000")
 
     def turn(self, number: int) -> Turn:

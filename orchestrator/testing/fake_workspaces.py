@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias
@@ -17,6 +17,8 @@ from orchestrator.ports.workspaces import (
     FileSeen,
     KeptWork,
     Tree,
+    TreeLost,
+    checked_branch,
     checked_tree,
 )
 
@@ -48,11 +50,16 @@ class _Project:
 
 @dataclass(slots=True)
 class _Place:
-    """A tree on the imagined disk: what it stands on, what it was last brought to, and its files."""
+    """A tree on the imagined disk: what it stands on, what it was last brought to, and its files.
+
+    `linked` is false of a folder that somebody else made in its place, `known` while git has forgotten the tree.
+    """
 
     head: str
     base: str
     contents: Contents
+    linked: bool = True
+    known: bool = True
 
 
 class FakeWorkspaces:
@@ -68,6 +75,7 @@ class FakeWorkspaces:
         self.shared: dict[Path, Contents] = {}
         self._projects: dict[Path, _Project] = {}
         self._places: dict[Path, _Place] = {}
+        self._bases: dict[Path, str] = {}
         self._none: set[Path] = set()
         self._fault: Exception | None = None
 
@@ -85,14 +93,18 @@ class FakeWorkspaces:
         if not tree.detached:
             self._refuse_if_used(project, own)
         moving = not tree.detached
-        self._keep(
-            project, tree, attempt, [tip] if moving else [tip, project.refs.get(own, "")], moving=moving
-        )
+        for path in self._lives(tree):
+            if path != tree.path:
+                self._keep(project, tree, attempt, [tip, project.refs.get(own, "")], path, moving=False)
+                self._step("remove", tree)
+                del self._places[path]
+        stays = [tip] if moving else [tip, project.refs.get(own, "")]
+        self._keep(project, tree, attempt, stays, tree.path, moving=moving)
         if moving and project.refs.get(own) != tip:
             self._step("move", tree)
             project.refs[own] = tip
         self._step("clean" if tree.path in self._places else "make", tree)
-        place = self._places[tree.path] = _Place(tip, tip, dict(self.commits[tip].contents))
+        place = self._bring(tree, tip, tip)
         if work in self.commits:
             base = next(each for each in self._history(work) if self._led_to(each, tip))
             laid = _Place(tip, base, dict(self.commits[work].contents))
@@ -101,19 +113,37 @@ class FakeWorkspaces:
         return tree.path
 
     def where(self, tree: Tree) -> Path:
-        """Return the tree's path. Raises Refused if it is gone."""
-        if checked_tree(tree).path not in self._places:
-            raise Refused(f"{tree.path} is gone: the work that lay there is not to be had")
+        """Return the tree's path; one that is gone is made anew from its commit. Steps: make."""
+        project = self._project(checked_tree(tree).project)
+        if tree.path not in self._places:
+            tip = self._tip(project, tree)
+            made = tip if tree.detached else project.refs.get(tree.own_branch, "")
+            if not tree.detached and made in {"", self._bases.get(tree.root / tree.name, tree.base)}:
+                raise TreeLost(f"{tree.path} is gone: the work that lay there is not to be had")
+            self._step("make", tree)
+            self._places[tree.path] = _Place(made, tip, dict(self.commits[made].contents))
+        self._places[tree.path].known |= self._places[tree.path].linked
         return tree.path
 
-    def commit(self, tree: Tree, message: str) -> tuple[str, int]:
-        """Put what changed on the tree's branch. Steps: record, move, clean. Raises Refused."""
+    def tend(self, tree: Tree) -> str:
+        """Return why a tree is no longer the one that was made."""
+        place = self._places.get(checked_tree(tree).path)
+        if place is None:
+            return f"{tree.path} is gone"
+        place.known |= place.linked
+        return self._replaced(tree, place)
+
+    def commit(self, tree: Tree, message: str, *, attempt: int = 0) -> tuple[str, int]:
+        """Put what changed on the tree's branch. Steps: keep, or record, move, clean. Raises Refused, TreeLost."""
         project = self._project(checked_tree(tree).project)
         if tree.detached:
             raise Refused(f"{tree.name} has no branch of its own to commit to")
         place = self._places.get(tree.path)
         if place is None:
-            raise Unavailable(f"{tree.path} is gone: its work cannot be committed")
+            return self._committed_before(project, tree, f"{tree.path} is gone")
+        if lost := self._replaced(tree, place):
+            kept = self._keep(project, tree, attempt, [self._tip(project, tree)], tree.path, moving=False)
+            return self._committed_before(project, tree, lost, kept)
         tip, own = self._tip(project, tree), tree.own_branch
         self._refuse_if_used(project, own)
         last = project.refs.get(own, "")
@@ -122,8 +152,7 @@ class FakeWorkspaces:
             wanted = place.contents
         else:
             wanted = self._joined(place, tip)
-        before = self.commits[tip].contents
-        if wanted == before:
+        if wanted == self.commits[tip].contents:
             return "", 0
         if made is None or made.parent != tip or made.contents != wanted:
             self._step("record", tree)
@@ -131,8 +160,8 @@ class FakeWorkspaces:
             self._step("move", tree)
             project.refs[own] = last
         self._step("clean", tree)
-        self._places[tree.path] = _Place(last, tip, dict(wanted))
-        return last, len([name for name in before | wanted if before.get(name) != wanted.get(name)])
+        self._bring(tree, last, tip)
+        return last, self._differing(tip, last)
 
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
         """Let the tree stand on a commit made elsewhere. Steps: branch, keep, move, make or clean. Raises Refused."""
@@ -150,14 +179,13 @@ class FakeWorkspaces:
                 f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: bring that in"
             )
         self._refuse_if_used(project, own)
-        self._keep(project, tree, attempt, [tip, commit], moving=True)
+        self._keep(project, tree, attempt, [tip, commit], tree.path, moving=True)
         if project.refs.get(own) != commit:
             self._step("move", tree)
             project.refs[own] = commit
         self._step("clean" if tree.path in self._places else "make", tree)
-        before, after = self.commits[tip].contents, self.commits[commit].contents
-        self._places[tree.path] = _Place(commit, tip, dict(after))
-        return commit, len([name for name in before | after if before.get(name) != after.get(name)])
+        self._bring(tree, commit, tip)
+        return commit, self._differing(tip, commit)
 
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path. Raises Refused."""
@@ -215,14 +243,45 @@ class FakeWorkspaces:
         project.refs[tree.branch] = commit
         return ""
 
+    def holds(self, tree: Tree, commit: str) -> bool:
+        """Tell whether the task's branch has a commit. Raises Refused."""
+        project = self._project(checked_tree(tree).project)
+        if not _COMMIT.fullmatch(commit):
+            raise Refused(f"{commit[:60]!a} is not a commit's full hash")
+        tip = project.refs.get(tree.branch, "")
+        return bool(tip) and commit in self.commits and self._led_to(commit, tip)
+
+    def rebase(self, project: Path, branch: str, old: str, new: str) -> str:
+        """Move the task's branch to work made anew. Steps: keep, move. Raises Refused."""
+        known, tip = self._project(project), self._project(project).refs.get(checked_branch(branch), "")
+        for commit in (old, new):
+            if not _COMMIT.fullmatch(commit):
+                raise Refused(f"{commit[:60]!a} is not a commit's full hash")
+        if tip == new:
+            return ""
+        if tip != old:
+            return f"{branch} is at {tip[:10] or 'no commit'} by now, and was at {old[:10]}"
+        if new not in self.commits:
+            return f"there is no commit {new}"
+        if user := known.looked_at.get(branch):
+            return f"{branch} is checked out in {user}: switch to another branch there"
+        tree = Tree(project, project, "rebased", branch, old)
+        if not self._led_to(old, new):
+            self._step("keep", tree)
+            known.refs[f"{tree.keep_prefix}at-{old}"] = old
+        self._step("move", tree)
+        known.refs[branch] = new
+        return ""
+
     def release(self, tree: Tree, attempt: int) -> None:
         """Keep what is not on the task's branch, then remove the tree. Steps: keep, remove, drop."""
         project = self._project(checked_tree(tree).project)
         stays = [project.refs.get(tree.branch, tree.base)]
-        self._keep(project, tree, attempt, stays, moving=not tree.detached)
-        if tree.path in self._places:
+        for path in {*self._lives(tree), tree.path}:
+            self._keep(project, tree, attempt, stays, path, moving=not tree.detached)
+        for path in self._lives(tree):
             self._step("remove", tree)
-            del self._places[tree.path]
+            del self._places[path]
         if (
             tree.own_branch in project.refs
             and not tree.detached
@@ -230,11 +289,23 @@ class FakeWorkspaces:
         ):
             self._step("drop", tree)
             del project.refs[tree.own_branch]
+        self._bases.pop(tree.root / tree.name, None)
+
+    def remains(self, project: Path, root: Path, branch: str) -> set[str]:
+        """Return the names of the trees of a task of which anything is there."""
+        own = f"{branch.replace('task/', 'task-work/', 1)}/"
+        found = {ref.removeprefix(own) for ref in self._project(project).refs if ref.startswith(own)}
+        notes = [path.name for path in self._bases if path.parent == root]
+        return found.union(
+            notes, (path.name.partition(".")[0] for path in self._places if path.parent == root)
+        )
 
     # The world around it --------------------------------------------------------------------------
 
-    def work(self, tree: Tree, text: str, name: str = "work.txt") -> None:
-        """Do as an agent would: leave a file in the tree."""
+    def work(self, tree: Tree, text: str, name: str = "work.txt", *, makes: bool = False) -> None:
+        """Do as an agent would: leave a file in the tree. One that `makes` a folder where none is makes no worktree."""
+        if makes:
+            self._places.setdefault(tree.path, _Place("", "", {}, linked=False, known=False))
         self._places[tree.path].contents[name] = text
 
     def commit_like_an_agent(self, tree: Tree) -> str:
@@ -265,9 +336,21 @@ class FakeWorkspaces:
         """Do as a user would who checks out `branch`; none, if it is empty."""
         self._project(project).looked_at = {branch: where} if branch else {}
 
-    def lose(self, tree: Tree) -> None:
-        """Do as somebody would who removes the tree's folder by hand."""
-        self._places.pop(tree.path, None)
+    def trees(self) -> list[Path]:
+        """Return where worktrees lie."""
+        return [path for path, place in self._places.items() if place.linked]
+
+    def lose(self, path: Path) -> None:
+        """Do as somebody would who removes a tree's folder by hand."""
+        self._places.pop(path, None)
+
+    def prune(self, path: Path) -> None:
+        """Do as git does where it finds a tree out of reach: forget it."""
+        self._places[path].known = False
+
+    def is_known(self, tree: Tree) -> bool:
+        """Tell whether git knows of a tree that lies there."""
+        return tree.path in self._places and self._places[tree.path].known
 
     def forget(self, project: Path) -> None:
         """Let `project` be no repository."""
@@ -325,11 +408,46 @@ class FakeWorkspaces:
             new = self.commits[new].parent
         return new == old
 
-    def _keep(self, project: _Project, tree: Tree, attempt: int, stays: list[str], *, moving: bool) -> None:
+    def _committed_before(self, project: _Project, tree: Tree, lost: str, kept: str = "") -> tuple[str, int]:
+        """Return the commit that an earlier call, cut off, had made of the tree; raise TreeLost if there is none."""
+        made, tip = project.refs.get(tree.own_branch, ""), self._tip(project, tree)
+        if made and self.commits[made].parent == tip:
+            return made, self._differing(tip, made)
+        raise TreeLost(lost, kept)
+
+    def _differing(self, one: str, other: str) -> int:
+        """Return in how many files two commits differ."""
+        before, after = self.commits[one].contents, self.commits[other].contents
+        return len([name for name in before | after if before.get(name) != after.get(name)])
+
+    def _bring(self, tree: Tree, commit: str, tip: str) -> _Place:
+        """Let a tree stand on a commit, and note which commit of the task's branch it was brought to."""
+        place = self._places[tree.path] = _Place(commit, tip, dict(self.commits[commit].contents))
+        self._bases[tree.root / tree.name] = tip
+        return place
+
+    def _lives(self, tree: Tree) -> list[Path]:
+        """Return where the lives of a tree lie that are there."""
+        return [path for path in self._places if path.parent == tree.root and tree.is_life(path.name)]
+
+    def _replaced(self, tree: Tree, place: _Place) -> str:
+        """Return why a folder is not the tree that was made, if it lacks files that nobody may have deleted."""
+        base = self._bases.get(tree.root / tree.name, tree.base)
+        missing = self.commits[base].contents.keys() - place.contents.keys()
+        if place.linked or not missing:
+            return ""
+        return f"another folder is in the place of {tree.path}, and lacks {len(missing)} files"
+
+    def _keep(
+        self, project: _Project, tree: Tree, attempt: int, stays: list[str], path: Path, *, moving: bool
+    ) -> str:
+        """Put on refs what would be lost of a life of a tree; return the ref of what lies in it, if it was kept."""
         left = []
         prefix = tree.keep_prefix
         kept = {ref: commit for ref, commit in project.refs.items() if ref.startswith(prefix)}
-        if place := self._places.get(tree.path):
+        if place := self._places.get(path):
+            head = place.head or self._bases.get(tree.root / tree.name, tree.base)
+            place = replace(place, head=head)
             left.append(place.head)
             if place.contents != self.commits[place.head].contents:
                 same = Commit(
@@ -337,6 +455,7 @@ class FakeWorkspaces:
                 )
                 known = [commit for commit in kept.values() if self.commits[commit].contents == same.contents]
                 left = known or [self._record(dict(same.contents), same.parent, same.message)]
+        work = left[-1] if left else ""
         if moving:
             left.append(project.refs.get(tree.own_branch, ""))
         for commit in dict.fromkeys(left):
@@ -348,10 +467,17 @@ class FakeWorkspaces:
             self._step("keep", tree)
             project.refs[f"{prefix}{attempt}-{number}"] = commit
             stays.append(commit)
+        return next(
+            (ref for ref, commit in project.refs.items() if commit == work and ref.startswith(prefix)), ""
+        )
 
     def _joined(self, place: _Place, tip: str) -> Contents:
         """Return what both the tree and the task's branch changed, by whole files."""
-        base, ours, theirs = self.commits[place.base].contents, place.contents, self.commits[tip].contents
+        base, ours, theirs = (
+            self.commits[place.base or tip].contents,
+            place.contents,
+            self.commits[tip].contents,
+        )
         joined: Contents = {}
         for name in base | ours | theirs:
             mine, before, other = ours.get(name), base.get(name), theirs.get(name)

@@ -203,6 +203,10 @@ class MemoryFiles:
         self._tree.written(node)
         self._tree.bind(path, node)
 
+    def delete(self, path: Path) -> None:
+        """Do as somebody would who removes a file, or a folder and all that is in it."""
+        self._tree.cut(path)
+
     def _place_folder(self, folder: Path) -> None:
         if self._tree.find(folder) is None:
             self._place_folder(folder.parent)

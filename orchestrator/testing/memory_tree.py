@@ -120,6 +120,11 @@ class Tree:
             if node.kind is Kind.FOLDER:
                 self._folders[str(path)] = node
 
+    def cut(self, path: Path) -> None:
+        """Let `path` name nothing, and with it all that lies beneath it; not yet durable."""
+        self.bind(path, None)
+        self._list_folders()
+
     def move(self, old: Path, new: Path) -> None:
         """Let `new` name what `old` named; not yet durable."""
         folder, name = self.parent(old)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -42,7 +43,8 @@ class ScriptedAgent:
         """Live, and return the exit status."""
         told = self.sessions.events.setdefault(process.run, [])
         self._tell = lambda event, **more: told.append({"event": event, **more})
-        process.ignores = {15} if self.script.ignore_term else set()
+        ignores = {signal.SIGTERM: self.script.ignore_term, signal.SIGHUP: self.script.ignore_hup}
+        process.ignores = {number for number, ignored in ignores.items() if ignored}
         process.on_end = lambda number: self._tell("session_end", reason=f"signal {number}")
         process.left_behind = self.script.child
         process.say(

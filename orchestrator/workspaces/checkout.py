@@ -16,6 +16,7 @@ from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.workspaces.process import Git, GitFailed
+from orchestrator.workspaces.registration import is_forgotten, linked, registered, restore
 from orchestrator.workspaces.repository import Repository
 
 _UNDER_WAY: Final = ("rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START")
@@ -46,7 +47,7 @@ class Checkout:
                 path.unlink()
             elif not stat.S_ISDIR(mode):
                 raise Refused(f"{path} is not a folder: move it away")
-        return cls(repository, path, _registered(repository, path))
+        return cls(repository, path, registered(repository, path))
 
     @property
     def there(self) -> bool:
@@ -69,11 +70,12 @@ class Checkout:
             return False
         if any((self.folder / name).exists() for name in _UNDER_WAY):
             return False
-        link = self.path / ".git"
-        try:
-            return not link.is_symlink() and link.read_bytes().strip() == f"gitdir: {self.folder}".encode()
-        except OSError:
-            return False
+        return self.linked
+
+    @property
+    def linked(self) -> bool:
+        """True if the folder is the one that git made: it still names git's own folder for it."""
+        return self.folder is not None and linked(self.path) == self.folder
 
     def git(self) -> Git:
         """Return git as seen from this tree.
@@ -89,6 +91,20 @@ class Checkout:
             cwd=self.path,
             variables={"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.path)},
         )
+
+    def remembered(self, branch: str, commit: str) -> Checkout:
+        """Return the tree as git knows it, after what git has forgotten of it was put back.
+
+        It then stands on `branch`, if that is given and there is such a branch, else on `commit`; its files stay.
+        """
+        folder = linked(self.path)
+        if self.folder is not None or folder is None or not is_forgotten(self.repository, self.path):
+            return self
+        stands = self.repository.commit_of(f"refs/heads/{branch}") if branch else ""
+        restore(self.path, folder, f"ref: refs/heads/{branch}" if stands else commit)
+        found = replace(self, folder=folder)
+        found.git().ask("read-tree", stands or commit)
+        return found
 
     def head(self) -> str:
         """Return the commit that the tree stands on; empty if it stands on none."""
@@ -164,24 +180,3 @@ def sweep(root: Path) -> None:
                     folders.append(entry.path)
                 elif not (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
                     Path(entry.path).unlink()
-
-
-def _registered(repository: Repository, path: Path) -> Path | None:
-    """Return git's folder for the worktree at `path`. Git names it after the path, with a number if taken."""
-    link = str(path.parent.resolve() / path.name / ".git").encode(errors="surrogateescape")
-    for folder in sorted((repository.folder / "worktrees").glob(f"{path.name}*")):
-        with contextlib.suppress(OSError):
-            if (folder / "gitdir").read_bytes().rstrip(b"\n") == link:
-                _mend(folder)
-                return folder
-    return None
-
-
-def _mend(folder: Path) -> None:
-    """Write again what git wrote without fsync: empty after a power cut, it stops git in the whole repository."""
-    link = folder / "commondir"
-    with contextlib.suppress(OSError):
-        if link.read_bytes() == b"../..\n":
-            return
-    link.unlink(missing_ok=True)
-    link.write_bytes(b"../..\n")

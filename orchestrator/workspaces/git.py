@@ -14,15 +14,27 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import BranchSurvey, FileSeen, KeptWork, Tree, checked_tree
-from orchestrator.workspaces.beside import base_file, index_file
+from orchestrator.ports.workspaces import (
+    BranchSurvey,
+    FileSeen,
+    KeptWork,
+    Tree,
+    TreeLost,
+    checked_branch,
+    checked_tree,
+)
+from orchestrator.workspaces.beside import base_file, index_file, look_file, name_in, notes_of
+from orchestrator.workspaces.causes import told_apart
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.fingerprint import fingerprint
 from orchestrator.workspaces.gathering import gather
-from orchestrator.workspaces.joining import base_of, joined, merged_tree
+from orchestrator.workspaces.joining import base_of, joined, tree_upon
 from orchestrator.workspaces.keeping import keep, kept_refs
+from orchestrator.workspaces.lives import leave_earlier_lives, lives_of
 from orchestrator.workspaces.lookup import commit_on, file_on, survey
 from orchestrator.workspaces.process import GitFailed
+from orchestrator.workspaces.registration import is_mutual
+from orchestrator.workspaces.replaying import moved_over
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
 from orchestrator.workspaces.snapshot import Snapshot, take
 
@@ -42,23 +54,28 @@ class GitWorkspaces:
         self._deadline = deadline
         self._environ = dict(os.environ if environ is None else environ)
 
+    @told_apart
     def head(self, project: Path) -> str:
         """Return the commit that the user's tree stands on. Raises Refused."""
         return self._repository(project).head(project)
 
+    @told_apart
     def where(self, tree: Tree) -> Path:
-        """Return the folder to work in of a tree as it stands. Raises Refused if it is gone."""
-        path = checked_tree(tree).path
-        if path.is_symlink() or not path.is_dir():
-            raise Refused(f"{path} is gone: the work that lay there is not to be had")
-        return _place(self._repository(tree.project), path)
+        """Return the folder to work in of a tree as it stands; one that is gone is made anew from its commit."""
+        repository = self._repository(checked_tree(tree).project)
+        checkout = self._checkout(repository, tree)
+        if not checkout.there:
+            self._make_again(repository, checkout, tree)
+        return _place(repository, tree.path)
 
+    @told_apart
     def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
         """Make the tree, or keep what lies in it and bring it to the tip of the task's branch, with `work` in it."""
         repository = self._repository(checked_tree(tree).project)
-        checkout = Checkout.at(repository, tree.path)
+        checkout = self._checkout(repository, tree)
         tip = self._tip(repository, tree)
         branch = "" if tree.detached else tree.own_branch
+        leave_earlier_lives(repository, tree, attempt, tip)
         self._refuse_if_used(repository, tree, branch)
         keep(checkout, tree, attempt, tip, branch)
         if branch:
@@ -69,23 +86,49 @@ class GitWorkspaces:
             self._lay(Checkout.at(repository, tree.path), tree, tip, checked_commit(work))
         return _place(repository, tree.path)
 
-    def commit(self, tree: Tree, message: str) -> tuple[str, int]:
+    @told_apart
+    def tend(self, tree: Tree) -> str:
+        """Return why a tree is no longer the one that was made; put back what only git has forgotten of it.
+
+        Where its link to git is gone and all its files are there, whoever works there has spoilt no work.
+        """
+        path = checked_tree(tree).path
+        if is_mutual(path):
+            return ""
+        if path.is_symlink() or not path.is_dir():
+            return f"{path} is gone"
+        repository = self._repository(tree.project)
+        checkout = self._checkout(repository, tree)
+        if checkout.linked:
+            return ""
+        base = base_of(repository, tree, self._tip(repository, tree))
+        found = take(checkout, look_file(tree), base, all_of_it=False).tree
+        missing = _missing(repository, base, found)
+        return _replaced(tree, missing) if missing else ""
+
+    @told_apart
+    def commit(self, tree: Tree, message: str, *, attempt: int = 0) -> tuple[str, int]:
         """Put what changed in the tree on its branch: one commit on top of the tip of the task's branch.
 
         Raises:
             Refused: the work is at odds with what the task's branch gained meanwhile; or the tree has no branch.
+            TreeLost: the tree is gone, or something else is in its place.
 
         """
         repository = self._repository(checked_tree(tree).project)
         if tree.detached:
             raise Refused(f"{tree.name} has no branch of its own to commit to")
-        checkout = Checkout.at(repository, tree.path)
+        checkout = self._checkout(repository, tree)
         tip = self._tip(repository, tree)
         branch = tree.own_branch
         self._refuse_if_used(repository, tree, branch)
-        if checkout.folder is None or not checkout.there:
-            raise Unavailable(f"{tree.path} is gone: its work cannot be committed")
-        snapshot = take(checkout, index_file(tree), base_of(repository, tree, tip), all_of_it=False)
+        base = base_of(repository, tree, tip)
+        if not checkout.there:
+            return self._committed_before(repository, tree, tip, f"{tree.path} is gone")
+        snapshot = take(checkout, index_file(tree), base, all_of_it=False)
+        if not checkout.linked and (missing := _missing(repository, base, snapshot.tree)):
+            kept = keep(checkout, tree, attempt, tip, "")
+            return self._committed_before(repository, tree, tip, _replaced(tree, missing), kept)
         commit = joined(repository, tree, snapshot.tree, tip, message)
         if not commit:
             return "", 0
@@ -94,6 +137,7 @@ class GitWorkspaces:
         base_file(tree).write_text(tip)
         return commit, _differing(repository, tip, commit)
 
+    @told_apart
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
         """Let the tree stand on a commit made elsewhere, if that builds on the task's branch. Raises Refused."""
         repository = self._repository(checked_tree(tree).project)
@@ -101,7 +145,7 @@ class GitWorkspaces:
             raise Refused(
                 f"{tree.name} cannot stand on {commit}: there is no such commit, or no branch for it"
             )
-        checkout = Checkout.at(repository, tree.path)
+        checkout = self._checkout(repository, tree)
         tip, branch = self._tip(repository, tree), tree.own_branch
         if repository.is_ancestor(commit, tip):
             self.prepare(tree, attempt)
@@ -117,24 +161,29 @@ class GitWorkspaces:
         base_file(tree).write_text(tip)
         return commit, _differing(repository, tip, commit)
 
+    @told_apart
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused, Unavailable."""
         repository = self._repository(project)
         return file_on(repository, self._at(repository, branch), path)
 
+    @told_apart
     def commit_on(self, project: Path, branch: str, name: str) -> str:
         """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
         repository = self._repository(project)
         return commit_on(repository, self._at(repository, branch), name)
 
+    @told_apart
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
         """Return what a branch has that its base has not. Raises Refused, Unavailable."""
         return survey(self._repository(project), project, branch, checked_commit(base))
 
+    @told_apart
     def kept(self, tree: Tree) -> list[KeptWork]:
         """Return where work of earlier tries in this tree was kept, the newest first. Raises Refused, Unavailable."""
         return kept_refs(self._repository(checked_tree(tree).project), tree)
 
+    @told_apart
     def fingerprint(self, project: Path, without: Path) -> str:
         """Return a word for how a user's own tree stands; empty if it is in no git repository. Raises Unavailable."""
         try:
@@ -143,6 +192,7 @@ class GitWorkspaces:
             return ""
         return fingerprint(repository, project, without)
 
+    @told_apart
     def merge(self, tree: Tree, commit: str) -> str:
         """Move the task's branch forward to `commit`; return why that cannot be, or nothing."""
         repository = self._repository(checked_tree(tree).project)
@@ -164,20 +214,46 @@ class GitWorkspaces:
                 return ""
         return f"{tree.branch} is being moved by somebody else"
 
-    def release(self, tree: Tree, attempt: int) -> None:
-        """Keep what is not on the task's branch, then remove the tree and its own branch."""
+    @told_apart
+    def holds(self, tree: Tree, commit: str) -> bool:
+        """Tell whether the task's branch has a commit."""
         repository = self._repository(checked_tree(tree).project)
-        checkout = Checkout.at(repository, tree.path)
+        tip = repository.commit_of(f"refs/heads/{tree.branch}")
+        return bool(
+            tip and repository.commit_of(checked_commit(commit)) and repository.is_ancestor(commit, tip)
+        )
+
+    @told_apart
+    def rebase(self, project: Path, branch: str, old: str, new: str) -> str:
+        """Move the task's branch to work made anew; return why that cannot be, or nothing."""
+        return moved_over(self._repository(project), checked_branch(branch), old, new)
+
+    @told_apart
+    def release(self, tree: Tree, attempt: int) -> None:
+        """Keep what is not on the task's branch, then remove all lives of the tree and its own branch."""
+        repository = self._repository(checked_tree(tree).project)
         tip = repository.commit_of(f"refs/heads/{tree.branch}") or checked_commit(tree.base)
         branch = "" if tree.detached else tree.own_branch
-        keep(checkout, tree, attempt, tip, branch)
-        checkout.remove()
+        lives = [Checkout.at(repository, path) for path in {*lives_of(repository, tree), tree.path}]
+        for checkout in lives:
+            keep(checkout, tree, attempt, tip, branch)
+        for checkout in lives:
+            checkout.remove()
         own = repository.commit_of(f"refs/heads/{branch}") if branch else ""
         if own and not repository.user_of(branch):
             repository.drop(f"refs/heads/{branch}", own)
-        for leftover in (base_file(tree), index_file(tree)):
-            leftover.unlink(missing_ok=True)
+        for note in notes_of(tree):
+            note.unlink(missing_ok=True)
 
+    @told_apart
+    def remains(self, project: Path, root: Path, branch: str) -> set[str]:
+        """Return the names of the trees of a task of which anything is there."""
+        own = f"refs/heads/{branch.replace('task/', 'task-work/', 1)}/"
+        refs = self._repository(project).git.ask("for-each-ref", "--format=%(refname)", own).splitlines()
+        there = [path.name for path in root.iterdir()] if root.is_dir() else []
+        return {ref.removeprefix(own) for ref in refs} | ({name_in(each) for each in there} - {""})
+
+    @told_apart
     def gather(self, project: Path, branch: str, few: int) -> int:
         """Put the kept work of a task on one ref, if it is on more than `few`. Raises Refused, Unavailable."""
         return gather(self._repository(project), branch, few)
@@ -186,6 +262,34 @@ class GitWorkspaces:
 
     def _repository(self, project: Path) -> Repository:
         return Repository.of(project, self._deadline, self._environ)
+
+    def _checkout(self, repository: Repository, tree: Tree) -> Checkout:
+        """Look what is at the path of a tree, and put back what git has forgotten of it."""
+        checkout = Checkout.at(repository, tree.path)
+        if checkout.folder is not None or not checkout.there:
+            return checkout
+        branch = "" if tree.detached else tree.own_branch
+        return checkout.remembered(branch, base_of(repository, tree, self._tip(repository, tree)))
+
+    def _committed_before(
+        self, repository: Repository, tree: Tree, tip: str, lost: str, kept: str = ""
+    ) -> tuple[str, int]:
+        """Return the commit that an earlier call, cut off, had made of the tree; raise TreeLost if there is none."""
+        made = repository.commit_of(f"refs/heads/{tree.own_branch}")
+        if made and made != tip and repository.commit_of(f"{made}^") == tip:
+            return made, _differing(repository, tip, made)
+        raise TreeLost(lost, kept)
+
+    def _make_again(self, repository: Repository, checkout: Checkout, tree: Tree) -> None:
+        """Make a tree again that is gone, if a commit holds what it held. Raises TreeLost."""
+        tip = self._tip(repository, tree)
+        if tree.detached:
+            checkout.make(tip).stand(tip, "")
+            return
+        made = repository.commit_of(f"refs/heads/{tree.own_branch}")
+        if not made or made == base_of(repository, tree, tip):
+            raise TreeLost(f"{tree.path} is gone: the work that lay there is not to be had")
+        checkout.make(made).stand(made, tree.own_branch)
 
     def _at(self, repository: Repository, branch: str) -> str:
         """Return the commit that a branch is at. Raises Refused if there is no such branch."""
@@ -215,8 +319,9 @@ class GitWorkspaces:
 
     def _refuse_if_used(self, repository: Repository, tree: Tree, branch: str) -> None:
         """The tree's own branch is ours to move, unless somebody looks at it in a tree of theirs."""
-        user = repository.user_of(branch) if branch else ""
-        if user and Path(user).resolve() != tree.path.resolve():
+        user = Path(repository.user_of(branch)) if branch else Path()
+        ours = user.parent.resolve() == tree.root.resolve() and tree.is_life(user.name)
+        if user.name and not ours:
             raise Unavailable(f"{branch} is checked out in {user}: switch to another branch there")
 
     def _move_branch(self, repository: Repository, branch: str, commit: str, why: str) -> None:
@@ -246,7 +351,7 @@ class GitWorkspaces:
         if not repository.commit_of(work):
             return
         with contextlib.suppress(Refused):
-            wanted = merged_tree(repository, work, tip)
+            wanted = tree_upon(repository, work, tip)
             git = checkout.git()
             git.ask("read-tree", "-m", "-u", repository.tree_of(tip), wanted)
             git.ask("read-tree", tip)  # in the files, and not staged: as if it had just been written
@@ -258,6 +363,9 @@ class GitWorkspaces:
             Unavailable: such a file was changed since the snapshot; the next call takes that in.
 
         """
+        if checkout.folder is None:  # it was whole, and in the place of the one that was made
+            checkout.make(commit).stand(commit, branch)
+            return
         checkout.stand(commit, branch)
         index = checkout.git_folder / "index"
         copy = index.with_name("index.ours")  # ours may lie on another file system than the project
@@ -265,6 +373,22 @@ class GitWorkspaces:
         copy.replace(index)
         if checkout.repository.tree_of(commit) != snapshot.tree:
             checkout.git().ask("read-tree", "-m", "-u", snapshot.tree, commit)
+
+
+def _missing(repository: Repository, base: str, found: str) -> list[str]:
+    """Return the files of a commit that a tree of git's lacks."""
+    names = repository.git.ask(
+        "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=D", base, found
+    )
+    return names.split("\0")[:-1]
+
+
+def _replaced(tree: Tree, missing: list[str]) -> str:
+    named = ", ".join(f"{name!a}" for name in missing[:3]) + (", …" if len(missing) > 3 else "")  # noqa: PLR2004
+    return (
+        f"another folder is in the place of {tree.path}, and lacks {len(missing)} files that nobody may have deleted "
+        f"({named})"
+    )
 
 
 def _differing(repository: Repository, tip: str, commit: str) -> int:

@@ -33,7 +33,7 @@ def joined(repository: Repository, tree: Tree, found: str, tip: str, message: st
     return last if made == f"{tip} {wanted}" else repository.record(wanted, tip, message)
 
 
-def merged_tree(repository: Repository, work: str, tip: str) -> str:
+def tree_upon(repository: Repository, work: str, tip: str) -> str:
     """Return the tree that has both what the commit `work` changed since it left `tip`, and what `tip` has.
 
     Raises:
@@ -63,16 +63,27 @@ def _merged(repository: Repository, found: str, base: str, tip: str) -> str:
     if found == repository.tree_of(base):
         return repository.tree_of(tip)
     ours = repository.record(found, base, "Work of a step")
+    merged, conflicts = merged_tree(repository, tip, ours)
+    if conflicts:
+        shown = ", ".join(f"{name!a}" for name in conflicts[:10])
+        raise Refused(f"the work is at odds with what {tip[:12]} brought meanwhile, in {shown}")
+    if not merged:
+        raise Unavailable("joining work done side by side needs git 2.38 or newer")
+    return merged
+
+
+def merged_tree(repository: Repository, ours: str, theirs: str) -> tuple[str, tuple[str, ...]]:
+    """Return the tree that has what both commits changed, or no tree and the files where they are at odds.
+
+    Neither, where this git (before 2.38) cannot tell without a tree to work in. Raises Unavailable.
+    """
     try:
         status, said = repository.git.run(
-            "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", tip, ours, allowed=(0, 1)
+            "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs, allowed=(0, 1)
         )
     except GitFailed as error:
         if "usage:" in error.said:
-            raise Unavailable("joining work done side by side needs git 2.38 or newer") from error
+            return "", ()
         raise
-    merged, *names = said.decode(errors="replace").rstrip("\0").split("\0")
-    if status:
-        shown = ", ".join(f"{name!a}" for name in names[:10])
-        raise Refused(f"the work is at odds with what {tip[:12]} brought meanwhile, in {shown}")
-    return merged
+    tree, *names = said.decode(errors="surrogateescape").rstrip("\0").split("\0")
+    return (tree, ()) if status == 0 else ("", tuple(names))

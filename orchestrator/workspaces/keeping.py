@@ -13,8 +13,10 @@ from orchestrator.workspaces.repository import Repository
 from orchestrator.workspaces.snapshot import take
 
 
-def keep(checkout: Checkout, tree: Tree, attempt: int, tip: str, moving: str) -> None:
+def keep(checkout: Checkout, tree: Tree, attempt: int, tip: str, moving: str) -> str:
     """Put on refs what would be lost: changed files, and commits that are on no branch that stays.
+
+    Returns the ref that holds what lies in the tree, or nothing if that need not be kept.
 
     Args:
         checkout: what lies at the tree's path.
@@ -30,11 +32,13 @@ def keep(checkout: Checkout, tree: Tree, attempt: int, tip: str, moving: str) ->
     repository = checkout.repository
     own = repository.commit_of(f"refs/heads/{tree.own_branch}")
     stays = [commit for commit in (tip, "" if moving else own) if commit]
-    left = [_work(checkout, tree, attempt, tip), own if moving else ""]
-    for commit in dict.fromkeys(left):
+    work = _work(checkout, tree, attempt, tip)
+    refs = dict[str, str]()
+    for commit in dict.fromkeys([work, own if moving else ""]):
         if commit and not any(repository.is_ancestor(commit, other) for other in stays):
-            _put_on_ref(repository, tree, attempt, commit)
+            refs[commit] = _put_on_ref(repository, tree, attempt, commit)
             stays.append(commit)
+    return refs.get(work, "")
 
 
 def _work(checkout: Checkout, tree: Tree, attempt: int, tip: str) -> str:
@@ -60,15 +64,18 @@ def _head_of(checkout: Checkout) -> str:
     return ""
 
 
-def _put_on_ref(repository: Repository, tree: Tree, attempt: int, commit: str) -> None:
-    refs = _refs(repository, tree, "%(objectname) %(refname)")
-    if any(line.startswith(f"{commit} ") for line in refs):
-        return
-    taken = {line.partition(" ")[2] for line in refs}
+def _put_on_ref(repository: Repository, tree: Tree, attempt: int, commit: str) -> str:
+    """Return the ref of ours that holds a commit, after making one if there is none."""
+    refs = [line.partition(" ")[::2] for line in _refs(repository, tree, "%(objectname) %(refname)")]
+    for kept, ref in refs:
+        if kept == commit:
+            return ref
+    taken = {ref for _, ref in refs}
     number = 1
-    while f"{tree.keep_prefix}{attempt}-{number}" in taken:
+    while (ref := f"{tree.keep_prefix}{attempt}-{number}") in taken:
         number += 1
-    repository.move(f"{tree.keep_prefix}{attempt}-{number}", commit, "", "kept")
+    repository.move(ref, commit, "", "kept")
+    return ref
 
 
 def kept_refs(repository: Repository, tree: Tree) -> list[KeptWork]:

@@ -24,6 +24,7 @@ _SETTINGS: Final = {
     "core.quotePath": "false",
     "gc.auto": "0",
     "i18n.commitEncoding": "utf-8",
+    "log.showSignature": "false",  # it runs a program, and prints what it says among what was asked for
     "maintenance.auto": "false",
     "protocol.ext.allow": "never",
     "protocol.file.allow": "user",
@@ -41,6 +42,20 @@ _KEPT: Final = frozenset(
     }
 )
 """Where the user's own configuration lies, and how they reach their server (a partial clone may have to)."""
+
+_PLACES: Final = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_WORK_TREE",
+    }
+)
+"""Variables that name another repository than the one where git is run: of a hook from which `task` was called, say."""
 
 _OURS: Final = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -84,10 +99,9 @@ class Git:
             Unavailable: git is not there, or did not end by the deadline; then it was killed.
 
         """
-        options = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
         try:
             process = subprocess.Popen(
-                ["git", *options, *arguments],
+                self._command(arguments),
                 cwd=self.cwd,
                 env=self._environment(),
                 stdin=subprocess.PIPE,
@@ -140,6 +154,30 @@ class Git:
         """
         return self.run(*arguments, allowed=(0, 1))[0] == 0
 
+    def stream(self, *arguments: str, into: int | None = subprocess.PIPE) -> subprocess.Popen[bytes]:
+        """Start `git ARGUMENTS` for somebody who looks on, and return the process; its complaints are theirs to see.
+
+        It has no deadline. `into` is where its output goes: to us, or (None) where ours goes.
+
+        Raises:
+            Unavailable: git is not there.
+
+        """
+        try:
+            return subprocess.Popen(
+                self._command(arguments),
+                cwd=self.cwd,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=into,
+            )
+        except OSError as error:
+            raise Unavailable(f"git cannot be run in {self.cwd}: {error.strerror}") from error
+
+    def _command(self, arguments: Sequence[str]) -> list[str]:
+        options = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        return ["git", *options, *arguments]
+
     def _environment(self) -> dict[str, str]:
         kept = {
             name: value
@@ -147,6 +185,24 @@ class Git:
             if not name.startswith("GIT_") or name in _KEPT
         }
         return kept | _OURS | dict(self.variables)
+
+
+def as_the_user(cwd: Path, *arguments: str, environ: Mapping[str, str]) -> int:
+    """Run `git ARGUMENTS` as if its user had typed it in `cwd`, and return its exit status.
+
+    Their hooks, filters, signatures and settings count, and it may ask on their terminal. It is for what a user
+    tells git by `task merge` to do with their own tree, and for nothing else: all that only looks, and all that the
+    daemon does, goes through `Git`.
+
+    Raises:
+        Unavailable: git is not there.
+
+    """
+    kept = {name: value for name, value in environ.items() if name not in _PLACES}
+    try:
+        return subprocess.run(["git", *arguments], cwd=cwd, env=kept, check=False).returncode
+    except OSError as error:
+        raise Unavailable(f"git cannot be run in {cwd}: {error.strerror}") from error
 
 
 def shown(said: str) -> str:

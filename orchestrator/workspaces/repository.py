@@ -50,6 +50,10 @@ class Repository:
         """
         if not project.is_dir():
             raise Refused(f"{project} is not a folder")
+        if "\n" in str(project):
+            raise Refused(
+                f"{str(project)!a} has a line break in its name, which git's answers are told apart by: rename it"
+            )
         git = Git(project, deadline, environ)
         try:
             said = git.ask("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix")
@@ -153,7 +157,7 @@ class Repository:
             re.search(r"^user\.name \S", known, re.MULTILINE)
             and re.search(r"^user\.email \S", known, re.MULTILINE)
         ):
-            variables |= _NOBODY
+            variables = _NOBODY | variables
         text = "".join(sign for sign in message.strip() if sign != "\0") or "Work of an agent"
         return replace(self.git, variables=variables).ask(
             "commit-tree",

@@ -52,6 +52,25 @@ def take(checkout: Checkout, index: Path, start: str, *, all_of_it: bool) -> Sna
     return _take(_with_index(lost, index, start), checkout.path, index, opened_since)
 
 
+def seen(checkout: Checkout, index: Path, start: str) -> str:
+    """Return the tree of all that lies in a worktree and is not ignored, for somebody who only looks.
+
+    Nothing there is changed. What cannot be read, and repositories inside the tree, make it fail or are left out.
+
+    Args:
+        checkout: the tree.
+        index: a file to work with; what is there is overwritten.
+        start: the commit that the tree was brought to.
+
+    Raises:
+        Unavailable: git cannot do it now.
+
+    """
+    git = _with_index(checkout, index, start)
+    _add(git, [name for name in _untracked(git) if not name.endswith("/")])
+    return git.ask("write-tree")
+
+
 def _is_whole(checkout: Checkout) -> bool:
     """Tell whether a tree has all files of its commit: of a sparse one only its own index knows which it lacks."""
     return checkout.repository.git.find("config", "--bool", "core.sparseCheckout") != "true"

@@ -26,6 +26,7 @@ from tests.benchmarks import (
     scribing,
     spawn,
     status,
+    verbs,
 )
 from tests.benchmarks.bench import Bench
 from tests.benchmarks.row import Row
@@ -33,6 +34,7 @@ from tests.benchmarks.table import Progress, heading, lines, machine, say
 
 BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "status": status.rows,
+    "verbs": verbs.rows,
     "handoff": handoff.rows,
     "runs": runs.rows,
     "idle": idle.rows,

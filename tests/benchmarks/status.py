@@ -7,8 +7,9 @@ import os
 import struct
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from orchestrator import places
@@ -38,12 +39,18 @@ class Calls:
     clock: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
 
-    def call(self, argv: list[str], world: World, *, terminal: bool) -> None:
-        """Run a command to its end, its output on a terminal or nowhere."""
+    def call(self, argv: list[str], world: World, *, terminal: bool, code: int | None = None) -> None:
+        """Run a command to its end, its output on a terminal or nowhere.
+
+        An exit code that is expected sends what it says on standard error nowhere too. Any other code raises.
+        """
         reader, writer = os.openpty() if terminal else (-1, os.open(os.devnull, os.O_WRONLY))
         if terminal:
             fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
-        output = [(os.POSIX_SPAWN_DUP2, writer, 1)]
+        output = [
+            (os.POSIX_SPAWN_DUP2, writer, 1),
+            *([(os.POSIX_SPAWN_DUP2, writer, 2)] if code is not None else []),
+        ]
         watch = Stopwatch()
         pid = os.posix_spawn(argv[0], argv, world.environ, file_actions=output)
         os.close(writer)
@@ -52,8 +59,8 @@ class Calls:
         _, status, usage = os.wait4(pid, 0)
         self.clock.append(watch.ms)
         self.processor.append((usage.ru_utime + usage.ru_stime) * 1000)
-        if status:
-            raise RuntimeError(f"{' '.join(argv)} ended with status {os.waitstatus_to_exitcode(status)}")
+        if (ended := os.waitstatus_to_exitcode(status)) != (code or 0):
+            raise RuntimeError(f"{' '.join(argv)} ended with status {ended}")
 
 
 def rows(bench: Bench) -> Iterator[Row]:
@@ -68,17 +75,22 @@ def rows(bench: Bench) -> Iterator[Row]:
                 for size, (name, _, _) in SIZES.items():
                     for form, words in FORMS.items():
                         what = f"task status, {size}, {form}, daemon {daemon}"
-                        yield measured(bench, world, what, [str(TASK), "status", name, *words])
+                        argv = [str(TASK), "status", name, *words]
+                        call = partial(Calls.call, argv=argv, world=world, terminal=not words)
+                        yield measured(bench, world, what, call, TIMES)
         finally:
             os.chdir("/")
 
 
-def measured(bench: Bench, world: World, what: str, argv: list[str]) -> Row:
+def measured(bench: Bench, world: World, what: str, call: Callable[[Calls], None], most: float | None) -> Row:
+    """Return what calls of one command took, in turn with those of an empty interpreter."""
     calls, floor = Calls(), Calls()
     for _ in bench.times(25, what):
         floor.call(bare_python(), world, terminal=False)
-        calls.call(argv, world, terminal="--json" not in argv)
-    row = Row(what, "ms", calls.clock, floor.clock, "python3 -c pass", Reach(Of.RATIO, TIMES))
+        call(calls)
+    row = Row(
+        what, "ms", calls.clock, floor.clock, "python3 -c pass", Reach(Of.RATIO, most) if most else None
+    )
     processor = Row(what, "ms", calls.processor, floor.processor)
     said = f"of the processor {processor.median:.1f} ms, {processor.ratio or 0:.2f} × the floor's"
     return Row(row.what, row.unit, row.samples, row.floor, row.floor_is, row.reach, said)

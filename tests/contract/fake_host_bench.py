@@ -64,6 +64,9 @@ class FakeBench:
     def child_lives(self, run: str) -> bool:
         return self._fake.left_behind(run)
 
+    def kill_launcher(self, run: str) -> None:
+        self._fake.kill_launcher(run)
+
     def end_all(self) -> None:
         """Nothing outlives the test."""
 

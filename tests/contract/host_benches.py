@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import Protocol
@@ -51,6 +52,9 @@ class Bench(Protocol):
 
     def child_lives(self, run: str) -> bool:
         """Tell whether the process that an agent left behind lives."""
+
+    def kill_launcher(self, run: str) -> None:
+        """Kill the launcher of a run that is alive, and nothing else."""
 
 
 class RealBench:
@@ -121,6 +125,11 @@ class RealBench:
         except FileNotFoundError:
             return False
         return not state.startswith("Z")
+
+    def kill_launcher(self, run: str) -> None:
+        pid = self.host.observe(self.folder(run)).pid
+        assert pid
+        os.kill(pid, signal.SIGKILL)
 
     def end_all(self) -> None:
         """End every agent that was launched here."""

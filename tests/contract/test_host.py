@@ -83,6 +83,12 @@ def gone(host: Host, spec: LaunchSpec) -> Exit:
     return ended
 
 
+def left(host: Host, spec: LaunchSpec) -> Observation:
+    """Wait until the program of a run has ended and something of it lives, and return what is seen."""
+    wait_until(lambda: standing(host, spec) is Standing.LEFT)
+    return host.observe(spec.folder)
+
+
 def told(bench: Bench, run: str, event: str, times: int = 1) -> list[str]:
     """Wait until the agent told of an event so often, and return what it said about it."""
     wait_until(lambda: len([each for each in bench.events(run) if each["event"] == event]) >= times)
@@ -179,12 +185,39 @@ def test_kill_ends_one_that_does_not(bench: Bench, host: Host) -> None:
 
 
 @pytest.mark.parametrize("kill", [False, True])
-def test_what_a_run_left_in_a_session_of_its_own_is_ended_too(bench: Bench, host: Host, kill) -> None:
-    spec, _ = launched(bench, "r1", Script(turns=(Turn(code=0),), child=True), order="go")
-    assert gone(host, spec) == Exit(code=0)
+def test_a_run_is_gone_only_with_all_that_it_left(bench: Bench, host: Host, kill) -> None:
+    """Its program has exited, and a process in a session of its own lives on: that is told, with the exit."""
+    spec = bench.spec("r1", Script(turns=(Turn(code=0),), child=True), order="go")
+    host.launch(spec)
+    seen = left(host, spec)
+    assert seen.exit == Exit(code=0)
     assert bench.child_lives("r1")
+    assert [each.pid for each in seen.left] == [seen.pid]
     host.end(spec.folder, kill=kill)
-    wait_until(lambda: not bench.child_lives("r1"))
+    assert gone(host, spec) == Exit(code=0)
+    assert not bench.child_lives("r1")
+
+
+def test_an_agent_outlives_the_launcher_that_was_killed(bench: Bench, host: Host) -> None:
+    """What ignores the hang-up works on; it is no less of the run, and is ended with it."""
+    spec, _ = launched(bench, "r1", Script(ignore_hup=True))
+    told(bench, "r1", "session_start")
+    bench.kill_launcher("r1")
+    seen = left(host, spec)
+    assert seen.exit == Exit(lost=True)
+    assert seen.left
+    host.launch(spec)
+    assert standing(host, spec) is Standing.LEFT
+    host.end(spec.folder, kill=False)
+    assert gone(host, spec) == Exit(lost=True)
+    assert len(told(bench, "r1", "session_start")) == 1
+
+
+def test_an_agent_ends_with_the_launcher_that_was_killed(bench: Bench, host: Host) -> None:
+    spec, _ = launched(bench, "r1", RESTS)
+    told(bench, "r1", "session_start")
+    bench.kill_launcher("r1")
+    assert gone(host, spec) == Exit(lost=True)
 
 
 def test_a_run_that_was_ended_before_it_began_never_begins(bench: Bench, host: Host) -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree, Workspaces
+from orchestrator.ports.workspaces import Tree, TreeLost, Workspaces
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.workspaces.git import GitWorkspaces
 
@@ -35,6 +35,9 @@ class World(Protocol):
     def look_at(self, branch: str) -> None: ...
     def branch_off(self, branch: str, commit: str) -> None: ...
     def lose(self, tree: Tree) -> None: ...
+    def make_in_its_place(self, tree: Tree, text: str, name: str) -> None: ...
+    def prune(self, tree: Tree) -> None: ...
+    def is_known(self, tree: Tree) -> bool: ...
 
 
 @dataclass
@@ -95,6 +98,25 @@ class InGit:
     def lose(self, tree: Tree) -> None:
         subprocess.run(["rm", "-rf", tree.path], check=True)
 
+    def make_in_its_place(self, tree: Tree, text: str, name: str) -> None:
+        tree.path.mkdir(parents=True)
+        self.put(tree, text, name)
+
+    def prune(self, tree: Tree) -> None:
+        """Let git look for the tree while it is away."""
+        away = tree.root.with_name("away")
+        tree.path.rename(away)
+        self.git("worktree", "prune", "--expire", "now")
+        away.rename(tree.path)
+        assert not self.is_known(tree)
+
+    def is_known(self, tree: Tree) -> bool:
+        """Tell whether git finds the tree from inside, and its branch."""
+        said = subprocess.run(
+            ["git", "status", "--porcelain", "--branch"], cwd=tree.path, capture_output=True, check=False
+        )
+        return said.returncode == 0 and b"## task-work/demo/parser" in said.stdout
+
 
 @dataclass
 class InMemory:
@@ -137,7 +159,16 @@ class InMemory:
         """The branch is made when it is needed."""
 
     def lose(self, tree: Tree) -> None:
-        self.workspaces.lose(tree)
+        self.workspaces.lose(tree.path)
+
+    def make_in_its_place(self, tree: Tree, text: str, name: str) -> None:
+        self.workspaces.work(tree, text, name, makes=True)
+
+    def prune(self, tree: Tree) -> None:
+        self.workspaces.prune(tree.path)
+
+    def is_known(self, tree: Tree) -> bool:
+        return self.workspaces.is_known(tree)
 
 
 @pytest.fixture(params=["git", "memory"])
@@ -225,7 +256,7 @@ def test_what_an_agent_committed_itself_is_part_of_the_one_commit(world, tree):
 
 
 def test_a_commit_needs_its_tree_and_a_branch(world, tree):
-    with pytest.raises(Unavailable, match="is gone"):
+    with pytest.raises(TreeLost, match="is gone"):
         world.workspaces.commit(tree, "Work")
     look = replace(tree, name="look", detached=True)
     world.workspaces.prepare(look, 1)
@@ -489,6 +520,171 @@ def test_trees_whose_names_begin_alike_are_kept_apart(world, tree):
         assert (world.at(commit)["who.txt"], files) == (each.name, 1)
 
 
+# Lives of a tree -------------------------------------------------------------------------------------
+
+
+def test_each_life_lies_in_a_folder_of_its_own(world, tree):
+    later = replace(tree, life=2)
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "half", "half.txt")
+    assert world.workspaces.prepare(later, 2) == later.path != tree.path
+    assert world.files(later) == {"readme.txt": "hello\n"}
+    kept = world.refs(KEPT)
+    assert [world.at(commit)["half.txt"] for commit in kept.values()] == ["half"]
+    with pytest.raises(Refused, match="is gone"):
+        world.workspaces.where(tree)
+
+
+def test_what_writes_late_into_an_earlier_life_is_in_no_commit(world, tree):
+    """It finds its folder gone, or makes it again: it cannot reach the one in which another works by now."""
+    later = replace(tree, life=2)
+    world.workspaces.prepare(tree, 1)
+    world.workspaces.prepare(later, 1)
+    world.put(later, "new", "new.txt")
+    world.make_in_its_place(tree, "late", "late.txt")
+    commit, _ = world.workspaces.commit(later, "Work")
+    assert set(world.at(commit)) == {"new.txt", "readme.txt"}
+    world.workspaces.release(later, 1)
+    assert world.workspaces.remains(tree.project, tree.root, tree.branch) == set()
+
+
+def test_the_branch_of_a_tree_goes_with_its_life(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "bad", "bad.txt")
+    rejected, _ = world.workspaces.commit(tree, "Bad")
+    later = replace(tree, life=2)
+    world.workspaces.prepare(later, 2)
+    assert rejected in world.refs(KEPT).values()
+    assert world.refs("task-work/demo/parser") == {"task-work/demo/parser": tree.base}
+    world.put(later, "good", "good.txt")
+    commit, files = world.workspaces.commit(later, "Good")
+    assert files == 1
+    assert world.workspaces.merge(later, commit) == ""
+
+
+def test_a_life_that_was_prepared_again_is_the_same(world, tree):
+    later = replace(tree, life=3)
+    for _ in range(2):
+        assert world.workspaces.prepare(later, 1) == later.path
+    assert world.refs(KEPT) == {}
+    assert world.workspaces.remains(tree.project, tree.root, tree.branch) == {"parser"}
+
+
+def test_a_release_takes_every_life_and_every_note(world, tree):
+    other = replace(tree, name="parser-2")
+    world.workspaces.prepare(tree, 1)
+    world.workspaces.prepare(other, 1)
+    world.workspaces.prepare(replace(tree, life=12), 1)
+    world.make_in_its_place(tree, "late", "late.txt")
+    assert world.workspaces.remains(tree.project, tree.root, tree.branch) == {"parser", "parser-2"}
+    world.workspaces.release(tree, 1)
+    assert world.workspaces.remains(tree.project, tree.root, tree.branch) == {"parser-2"}
+    assert world.files(other) == {"readme.txt": "hello\n"}
+
+
+# Trees that vanish -----------------------------------------------------------------------------------
+
+
+def test_a_tree_in_which_all_is_well_is_left_alone(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    world.commit_by_hand(tree)
+    assert world.workspaces.tend(tree) == ""
+
+
+def test_a_vanished_tree_is_no_work(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    world.lose(tree)
+    assert "is gone" in world.workspaces.tend(tree)
+    with pytest.raises(TreeLost, match="is gone") as lost:
+        world.workspaces.commit(tree, "Work")
+    assert lost.value.kept == ""
+    assert world.refs("task") == {"task/demo": tree.base, "task-work/demo/parser": tree.base}
+
+
+def test_a_folder_in_the_place_of_a_tree_deletes_nothing(world, tree):
+    """Whoever worked there made a folder, and a file in it: that is kept, and no commit lacks the rest."""
+    world.workspaces.prepare(tree, 1)
+    world.lose(tree)
+    world.make_in_its_place(tree, "new", "new.txt")
+    assert "another folder is in the place of" in world.workspaces.tend(tree)
+    with pytest.raises(TreeLost, match="lacks") as lost:
+        world.workspaces.commit(tree, "Work", attempt=3)
+    assert lost.value.kept == f"{KEPT}3-1"
+    assert world.at(world.refs(KEPT)[lost.value.kept])["new.txt"] == "new"
+    assert world.refs("task") == {"task/demo": tree.base, "task-work/demo/parser": tree.base}
+    world.workspaces.prepare(replace(tree, life=2), 1)
+    assert list(world.refs(KEPT)) == [lost.value.kept], "it is kept once"
+
+
+def test_a_folder_with_all_its_files_is_work_whoever_made_it(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.lose(tree)
+    world.make_in_its_place(tree, "hello again\n", "readme.txt")
+    world.put(tree, "new", "new.txt")
+    assert world.workspaces.tend(tree) == ""
+    commit, files = world.workspaces.commit(tree, "Work")
+    assert (world.at(commit)["new.txt"], files) == ("new", 2)
+
+
+def test_a_commit_that_was_made_outlives_its_tree(world, tree):
+    """The call was cut off before anybody heard of the commit, and the tree vanished before it was made again."""
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    made = world.workspaces.commit(tree, "Work")
+    world.lose(tree)
+    assert world.workspaces.commit(tree, "Work") == made
+    world.make_in_its_place(tree, "x", "x.txt")
+    assert world.workspaces.commit(tree, "Work") == made
+
+
+def test_who_judges_a_commit_finds_its_tree_again(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    commit, _ = world.workspaces.commit(tree, "Work")
+    world.lose(tree)
+    assert world.workspaces.where(tree) == tree.path
+    assert world.files(tree) == {"new.txt": "new", "readme.txt": "hello\n"}
+    assert world.workspaces.merge(tree, commit) == ""
+
+
+def test_uncommitted_work_that_vanished_is_not_made_up(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    world.lose(tree)
+    with pytest.raises(TreeLost, match="is gone"):
+        world.workspaces.where(tree)
+
+
+def test_a_look_that_vanished_is_made_again(world, tree):
+    look = replace(tree, name="look", detached=True)
+    world.workspaces.prepare(look, 1)
+    world.lose(look)
+    assert world.workspaces.where(look) == look.path
+    assert world.files(look) == {"readme.txt": "hello\n"}
+
+
+@pytest.mark.parametrize("call", ["tend", "commit", "where", "prepare"])
+def test_what_only_git_has_forgotten_is_put_back(world, tree, call):
+    """The work lies there: nothing of it is lost, and nobody waits for what never comes."""
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    world.prune(tree)
+    if call == "tend":
+        assert world.workspaces.tend(tree) == ""
+    elif call == "commit":
+        commit, files = world.workspaces.commit(tree, "Work")
+        assert (world.at(commit)["new.txt"], files) == ("new", 1)
+    elif call == "where":
+        assert world.workspaces.where(tree) == tree.path
+        assert "new.txt" in world.files(tree)
+    else:
+        world.workspaces.prepare(tree, 2)
+        assert len(world.refs(KEPT)) == 1
+    assert world.is_known(tree)
+
+
 # Work that was done elsewhere ------------------------------------------------------------------------
 
 
@@ -655,3 +851,55 @@ def test_what_was_kept_is_named_the_newest_first(world, tree):
     world.workspaces.prepare(tree, 3)
     refs = [kept.ref for kept in world.workspaces.kept(tree)]
     assert refs == [f"{tree.keep_prefix}3-1", f"{tree.keep_prefix}2-1"]
+
+
+# Rebased ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def work(world, tree):
+    """Return the one commit of a task's branch."""
+    return merged(world, tree, "new", "new.txt")
+
+
+def test_the_branch_is_known_to_hold_what_led_to_it(world, tree, work):
+    assert world.workspaces.holds(tree, work)
+    assert world.workspaces.holds(tree, tree.base)
+    assert not world.workspaces.holds(tree, world.commit_elsewhere(tree.base, "other", "other.txt"))
+    assert not world.workspaces.holds(tree, "f" * 40)
+    with pytest.raises(Refused, match="not a commit's full hash"):
+        world.workspaces.holds(tree, "--all")
+
+
+def test_a_rebased_branch_keeps_what_was_there_on_a_ref(world, tree, work):
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    assert world.workspaces.rebase(tree.project, tree.branch, work, anew) == ""
+    assert world.refs("task/demo") == {"task/demo": anew}
+    assert world.refs("refs/tasks/task/demo/rebased/") == {f"refs/tasks/task/demo/rebased/at-{work}": work}
+    assert world.workspaces.rebase(tree.project, tree.branch, work, anew) == ""
+    assert not world.workspaces.holds(tree, work)
+
+
+def test_a_branch_that_is_elsewhere_by_now_is_not_rebased(world, tree, work):
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    assert "is at" in world.workspaces.rebase(tree.project, tree.branch, tree.base, anew)
+    assert "there is no commit" in world.workspaces.rebase(tree.project, tree.branch, work, "f" * 40)
+    with pytest.raises(Refused, match="is not the branch of a task"):
+        world.workspaces.rebase(tree.project, "main", work, anew)
+    assert world.refs("task/demo") == {"task/demo": work}
+
+
+def test_a_branch_that_somebody_looks_at_is_not_rebased(world, tree, work):
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    world.look_at(tree.branch)
+    assert "checked out in" in world.workspaces.rebase(tree.project, tree.branch, work, anew)
+    world.look_at("")
+    assert world.workspaces.rebase(tree.project, tree.branch, work, anew) == ""
+
+
+def test_a_tree_made_ready_after_a_rebase_stands_on_the_new_work(world, tree, work):
+    world.workspaces.release(tree, 1)
+    anew = world.commit_elsewhere(tree.base, "anew", "new.txt")
+    world.workspaces.rebase(tree.project, tree.branch, work, anew)
+    world.workspaces.prepare(replace(tree, base=tree.base), 2)
+    assert world.files(tree)["new.txt"] == "anew"

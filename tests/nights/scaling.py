@@ -22,6 +22,7 @@ FLOORS: Final[Mapping[str, tuple[float, str]]] = {
     "limits.linger": (1.0, "a CLI writes its transcript in real time"),
     "limits.first_pause": (0.05, "of no use below"),
     "limits.silence": (25.0, "a CLI on a busy machine takes half a minute to start"),
+    "limits.stall": (24.0, "what a model says comes to a screen within a third of it"),
     "limits.look_again": (10.0, "processor time is compared over it"),
     "limits.run_time": (600.0, "a run lives in real time"),
     "limits.pm_patience": (60.0, "an agent as PM starts in real time"),

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.processes import Process, send, start_of
+from tests.cgroups import remove_groups
 from tests.polling import wait_until
 
 SSHD: Final = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin") or ""
@@ -255,6 +256,7 @@ def boxes() -> Iterator[Boxes]:
     finally:
         for box in made.boxes:
             box.end()
+        remove_groups(folder)
         shutil.rmtree(folder)
 
 

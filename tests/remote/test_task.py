@@ -177,6 +177,29 @@ def test_a_task_is_stopped_there_too(boxes: Boxes, world: World) -> None:
     world.check_nobody_is_left()
 
 
+def test_what_is_left_behind_on_a_box_ends_before_the_next_life_there(boxes: Boxes, world: World) -> None:
+    """It ignores TERM and goes on writing where its agent worked, which failed."""
+    box = furnished(boxes, world, "alpha")
+    script = "trap '' TERM HUP; while :; do date >late.txt; sleep 0.05; done"
+    first = {"first_of_all": script, "report": False, "exit": 7}
+    world.begin({"dev:greet": [first, COMMIT]}, config=[cwd(box), "bring: branch"])
+    world.until_is("complete")
+    world.check_once()
+    world.check_nobody_is_left()
+    (left,) = {fact["run"] for fact in world.story().facts("run_left")}
+    assert left == world.lives_at("dev:greet")[0]
+    kinds = [
+        line["fact"]["kind"]
+        for line in world.story().lines
+        if line["fact"].get("run") == left
+        or any(
+            change["kind"] == "run_opened" and change["run"]["step"] == "dev:greet"
+            for change in line["changes"]
+        )
+    ]
+    assert kinds.index("run_gone") < len(kinds) - 1, "the next life was opened behind its end"
+
+
 def pooled(boxes: Boxes, world: World, cap: int) -> tuple[Box, Box]:
     """Make two boxes that are a pool of the user's settings."""
     settings = world.root / "config.toml"

@@ -13,7 +13,7 @@ from orchestrator.testing.simulation.shrink import shrunk
 
 DAYS = 10_200
 PARTS = 32
-ENDS = {"complete", "failed", "stopped"}
+ENDS = {"complete", "partial", "failed", "stopped"}
 
 
 @pytest.mark.parametrize("part", range(PARTS))

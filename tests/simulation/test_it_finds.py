@@ -20,6 +20,8 @@ small life that is killed ahead of each. All of them take some 10 s together.
 | forgets_a_bound              | each retry has its bound (law 8)                  | f0, day 0.04 |
 | forgets_the_pauses           | what dies again rests longer each time (W7)       | f0, day 0.04 |
 | ends_without_a_look          | no run that works is ended as silent (law 5)      | f1, day 0.04 |
+| takes_a_long_answer_for_a_stall | who is answered, however slowly, is not ended  | p0           |
+| tells_of_circles_again_and_again | an agent is told once that it repeats itself  | p0           |
 | types_twice                  | nothing is typed twice (law 4)                    | change 153   |
 | names_by_the_clock_alone     | no order has another's name (H6)                  | f0, day 0.48 |
 | asks_nobody                  | what stands still has a question (H9)             | f0, day 0.04 |
@@ -27,6 +29,10 @@ small life that is killed ahead of each. All of them take some 10 s together.
 | shows_what_was               | state.json is what the journal says (H2)          | f0, day 0.01 |
 | tells_an_old_page            | progress.md is what lies on the disk (H11)        | f0, day 0.01 |
 | leaves_the_shelved_unheard   | each request has its reply                        | s3, day 0.60 |
+| takes_just_past_for_tomorrow | a usage limit costs two minutes at the most       | f0, day 0.00 |
+| asks_for_the_launcher_alone  | no two lives in one tree (law 5)                  | f0, day 0.01 |
+| works_in_one_folder          | no commit holds what another run wrote later      | l3, day 0.25 |
+| believes_any_folder          | no commit lacks what nobody has deleted           | l4, day 0.46 |
 
 Of agents on boxes, in worlds that have some (g0, g1 …), of which twenty hold while nothing is broken. They take
 minutes, and are run by `scripts/test -- -m thorough tests/simulation`:
@@ -59,23 +65,26 @@ from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone, Wo
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Quiet
 from orchestrator.model.settings import DaemonSettings, LogSettings, Settings
-from orchestrator.pm import advance, draft, gates, reports, silence, unended
+from orchestrator.pm import advance, draft, failures, gates, reports, silence, stalls, unended
 from orchestrator.pm import boxes as pm_boxes
 from orchestrator.pm import decide as decide_module
 from orchestrator.pm.asking import CONTINUE, ask
 from orchestrator.pm.changes import HandoffSeen, QuestionAsked
 from orchestrator.pm.decide import decide
 from orchestrator.pm.lives import run_gone
+from orchestrator.pm.repetition import goes_round
 from orchestrator.pm.step_changes import StepMoved
 from orchestrator.ports.boxes import Sighting
+from orchestrator.ports.workspaces import Tree
 from orchestrator.scribe import scribe
-from orchestrator.testing import fake_boxes, fake_host, memory_files
+from orchestrator.testing import fake_boxes, fake_host, fake_workspaces, memory_files
 from orchestrator.testing.simulation.box_faults import BoxRates
 from orchestrator.testing.simulation.climate import BUSY
 from orchestrator.testing.simulation.desk import Manners
-from orchestrator.testing.simulation.faults import HOUR, Chances, Rates
+from orchestrator.testing.simulation.faults import CALM, HOUR, NEVER, Chances, Rates
 from orchestrator.testing.simulation.invariants import Broken
 from orchestrator.testing.simulation.run import live
+from orchestrator.testing.simulation.service import LITTLE
 from orchestrator.testing.simulation.sweep import sweep, told
 from orchestrator.testing.simulation.user import Habits
 from orchestrator.testing.simulation.wish import Wish
@@ -229,7 +238,21 @@ def forgets_the_pauses(patch):
 def ends_without_a_look(patch):
     """A run that gave no sign for a while is taken for hung, whatever it does."""
     patch.setattr(task, "signs_of_work", lambda *_: {})
-    patch.setattr(silence, "found", lambda run, sight, limits: Quiet.HUNG)
+    patch.setattr(silence, "found", lambda *_: Quiet.HUNG)
+
+
+def takes_a_long_answer_for_a_stall(patch):
+    """What grows on a screen is not looked at."""
+    patch.setattr(stalls, "says_more", lambda *_: False)
+
+
+def tells_of_circles_again_and_again(patch):
+    """Who was told that it goes round in circles is told so once more."""
+
+    def insistent(made, run, seen):
+        goes_round(made, replace(run, cautioned_at=0.0), seen)
+
+    patch.setattr(stalls, "goes_round", insistent)
 
 
 def types_twice(patch):
@@ -294,6 +317,21 @@ def leaves_the_shelved_unheard(patch):
     patch.setattr(shelf.Shelf, "keeps", lambda self, home: home.name in self)
 
 
+def asks_for_the_launcher_alone(patch):
+    """A run is taken for gone as soon as its launcher is, whatever else of it lives."""
+    patch.setattr(fake_host, "left_behind", lambda seen, left, start: seen)
+
+
+def works_in_one_folder(patch):
+    """Each life of a tree lies where the one before it lay."""
+    patch.setattr(Tree, "path", property(lambda self: self.root / self.name))
+
+
+def believes_any_folder(patch):
+    """Whatever lies in the place of a tree is committed as its work."""
+    patch.setattr(fake_workspaces.FakeWorkspaces, "_replaced", lambda *_: "")
+
+
 def looks_after_the_haul(patch):
     """A box is asked what became of its runs when all was brought: they say their last words in between."""
     publish = keeper.Keeper._publish
@@ -326,6 +364,13 @@ def takes_a_lost_launch_for_none(patch):
             return LaunchFailed(clock.now(), action, run.id, str(error))
 
     patch.setattr(doing, "launch", hasty)
+
+
+def takes_just_past_for_tomorrow(patch):
+    """A usage limit that the service lifts late is taken to end a day later."""
+    patch.setattr(
+        failures, "next_try", lambda limit, _: (limit.reset.moments[-1] if limit.reset else limit.at) + 65
+    )
 
 
 def buries_on_a_lost_box(patch):
@@ -369,7 +414,7 @@ ROUGH = replace(
 """Much goes wrong, and the user is restless: half a day of it holds what a calmer world has in weeks."""
 
 
-ENDS = {"complete", "failed", "stopped"}
+ENDS = {"complete", "partial", "failed", "stopped"}
 
 
 def a_rough_life(worlds):
@@ -401,6 +446,18 @@ def a_life_on_boxes(worlds):
     return [live(f"g{number}", 0.4, climate=ON_BOXES, world_of=on_boxes) for number in range(worlds)]
 
 
+def of_programs(fate):
+    """Two tasks whose agents are programs that tell of themselves; much goes wrong with their models."""
+    wishes = (Wish("alpha", tells=True), Wish("beta", tells=True))
+    return World(fate, wishes, Manners(bad=0.4, odd=0.3, longest=60.0, subtasks=1), deaf=0.1)
+
+
+def a_life_of_programs(worlds):
+    """Let worlds of such programs live for a day each, with few faults beside, until one fails."""
+    climate = replace(BUSY, rates=Rates(kill=2, full=0, eio=0))
+    return [live(f"p{number}", 1.0, climate=climate, world_of=of_programs) for number in range(worlds)]
+
+
 def soon_shelved(fate):
     """Three tasks that are shelved whenever nothing came for a minute."""
     settings = Settings(daemon=DaemonSettings(shelve_after=60), logs=LogSettings(pack_after=60))
@@ -412,6 +469,35 @@ def soon_shelved(fate):
 def a_life_on_the_shelf(worlds):
     """Let worlds whose tasks are soon shelved, and wanted again, live for half a day each, until one fails."""
     return [live(f"s{number}", 0.5, climate=ROUGH, world_of=soon_shelved) for number in range(worlds)]
+
+
+def limited(fate):
+    """Three tasks whose agents all use one service."""
+    wishes = tuple(Wish(name, tells=True) for name in ("alpha", "beta", "gamma"))
+    return World(fate, wishes, Manners(bad=0, rejects=0, odd=0, longest=180.0, subtasks=3))
+
+
+def a_limited_life(worlds, world_of=limited):
+    """Let worlds in which nothing goes wrong but usage limits and clocks that are off live for a day each."""
+    calm = replace(BUSY, rates=CALM, chances=NEVER, habits=Habits(latest=HOUR, restless=0, eager=1))
+    return [live(f"u{number}", 1.0, climate=calm, world_of=world_of) for number in range(worlds)]
+
+
+LITTERED = replace(
+    ROUGH, rates=replace(ROUGH.rates, kill=6, power=1, clock=0, suspend=0, tree=24, launcher=12)
+)
+"""Trees are taken away all the time, and launchers die."""
+
+
+def left_to_write(fate):
+    """Two tasks whose agents fail often, and leave behind what goes on writing."""
+    wishes = (Wish("alpha"), Wish("beta", checks=True, tells=True))
+    return World(fate, wishes, Manners(bad=0.4, rejects=0.3, leaves=0.7, longest=60.0, subtasks=2), deaf=0.3)
+
+
+def a_life_among_leftovers(worlds):
+    """Let worlds in which nothing is left as it was live for half a day each, until one fails."""
+    return [live(f"l{number}", 0.5, climate=LITTERED, world_of=left_to_write) for number in range(worlds)]
 
 
 def a_kill_ahead_of_every_change(changes):
@@ -451,6 +537,8 @@ BREAKAGES = [
     Breakage(forgets_a_bound),
     Breakage(forgets_the_pauses),
     Breakage(ends_without_a_look),
+    Breakage(takes_a_long_answer_for_a_stall, 10, a_life_of_programs),
+    Breakage(tells_of_circles_again_and_again, 10, a_life_of_programs),
     Breakage(types_twice, 20, a_kill_around_the_first_nudge),
     Breakage(names_by_the_clock_alone),
     Breakage(asks_nobody),
@@ -458,6 +546,10 @@ BREAKAGES = [
     Breakage(shows_what_was),
     Breakage(tells_an_old_page),
     Breakage(leaves_the_shelved_unheard, 10, a_life_on_the_shelf),
+    Breakage(takes_just_past_for_tomorrow, 10, a_limited_life),
+    Breakage(asks_for_the_launcher_alone),
+    Breakage(works_in_one_folder, 30, a_life_among_leftovers),
+    Breakage(believes_any_folder, 30, a_life_among_leftovers),
 ]
 
 
@@ -493,10 +585,22 @@ def test_it_finds_nothing_in_a_daemon_that_is_whole():
         assert outcome.counts["deaths of the daemon"] > 0
 
 
+def test_it_finds_nothing_in_the_life_of_programs_of_a_daemon_that_is_whole():
+    for outcome in a_life_of_programs(2):
+        assert set(outcome.tasks.values()) <= ENDS
+        assert outcome.counts["fact: activity_seen"] > 0
+
+
 def test_it_finds_nothing_on_the_shelf_of_a_daemon_that_is_whole():
     for outcome in a_life_on_the_shelf(2):
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["tasks shelved"] > len(outcome.tasks)
+
+
+def test_it_finds_nothing_among_leftovers_in_a_daemon_that_is_whole():
+    for outcome in a_life_among_leftovers(4):
+        assert set(outcome.tasks.values()) <= ENDS
+        assert outcome.counts["fact: run_left"] > 0
 
 
 def test_it_finds_nothing_on_boxes_in_a_daemon_that_is_whole():
@@ -504,3 +608,18 @@ def test_it_finds_nothing_on_boxes_in_a_daemon_that_is_whole():
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["runs on boxes"] > 0
         assert outcome.counts["fact: box_lost"] > 0
+
+
+def test_a_limit_costs_two_minutes_in_a_life_of_three_tasks():
+    """Of each step that was refused: from the lift of the limit to its next request, by the true time."""
+    worlds = []
+
+    def kept(fate):
+        worlds.append(limited(fate))
+        return worlds[-1]
+
+    outcomes = a_limited_life(8, kept)
+    assert all(set(outcome.tasks.values()) <= ENDS for outcome in outcomes)
+    dead = [each for world in worlds for each in world.service.dead]
+    assert len(dead) > 5
+    assert max(dead) <= LITTLE

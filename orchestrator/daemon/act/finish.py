@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator.daemon.world import Places, World, tree_of
-from orchestrator.model.actions import Commit, Inspect, Merge, ResolveEvidence
+from orchestrator.model.actions import Commit, Inspect, Merge, Rebase, ResolveEvidence
 from orchestrator.model.errors import Refused
-from orchestrator.model.facts import EvidenceResolved, WorkCommitted, WorkInspected, WorkMerged
+from orchestrator.model.facts import EvidenceResolved, Rebased, WorkCommitted, WorkInspected, WorkMerged
 from orchestrator.model.plan import Gate
 from orchestrator.pm.places import place_of
+from orchestrator.ports.workspaces import TreeLost
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 OfAStep: TypeAlias = Commit | Inspect | ResolveEvidence | Merge
 """The actions that take a step through its gate. Each may be repeated, and is given up when it never succeeds."""
+
+OfGit: TypeAlias = OfAStep | Rebase
+"""All that looks at or moves what git has; a rebase is of no step."""
 
 SUBJECT: Final = 72
 """Characters of a commit's first line: what `git log --oneline` shows in a terminal."""
@@ -45,7 +49,12 @@ def commit(world: World, state: PMState, action: Commit, where: Places, at: floa
             if not is_news and world.boxes.uncommitted(place.host, place.path):
                 left = f"{place.host}:{place.path}"
         else:
-            made, files = world.workspaces.commit(tree, message(f"{state.name}: {step.title}", about))
+            said = message(f"{state.name}: {step.title}", about)
+            made, files = world.workspaces.commit(tree, said, attempt=step.attempt)
+    except TreeLost as lost:
+        return WorkCommitted(
+            at, action.id, action.step, action.attempt, "", lost=str(lost.reason) or "unknown", kept=lost.kept
+        )
     except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
     return WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
@@ -92,9 +101,24 @@ def merge(workspaces: Workspaces, state: PMState, action: Merge, where: Places, 
     return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
 
 
+def rebase(workspaces: Workspaces, state: PMState, action: Rebase, where: Places, at: float) -> Rebased:
+    """Move the task's branch to its work as it was made anew upon another commit; the outcome says why not, if not.
+
+    Raises:
+        Unavailable: git cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
+    try:
+        reason = workspaces.rebase(where.code, state.branch, action.old, action.new)
+    except Refused as error:
+        reason = str(error) or "unknown"
+    return Rebased(at, action.id, reason)
+
+
 def given_up(
-    action: OfAStep, at: float, reason: str
-) -> WorkCommitted | WorkInspected | EvidenceResolved | WorkMerged:
+    action: OfGit, at: float, reason: str
+) -> WorkCommitted | WorkInspected | EvidenceResolved | WorkMerged | Rebased:
     """Return the outcome of an action that could not be done for too long."""
     match action:
         case Inspect():
@@ -105,6 +129,8 @@ def given_up(
             return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=reason)
         case Merge():
             return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
+        case Rebase():
+            return Rebased(at, action.id, reason)
 
 
 def _tree(state: PMState, step: str, where: Places) -> Tree:

@@ -9,7 +9,6 @@ agent may be at work there, so that nothing but the launcher is tried again.
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
@@ -17,6 +16,7 @@ from uuid import UUID, uuid5
 from orchestrator import places
 from orchestrator.daemon.act.finish import bring_judged
 from orchestrator.daemon.act.inspect import look_ahead
+from orchestrator.daemon.folder import make_run_folders
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.daemon.transcripts import remembered
 from orchestrator.daemon.world import (
@@ -26,7 +26,7 @@ from orchestrator.daemon.world import (
     granted,
     guest_of,
     task_folder_of,
-    tree_of,
+    worked_in,
     workspace_of,
 )
 from orchestrator.formats.handoff import render_order
@@ -37,9 +37,9 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
-from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.places import place_of
+from orchestrator.pm.places import begins_work, makes_ready
 from orchestrator.ports.host import LaunchSpec, Standing
+from orchestrator.ports.workspaces import TreeLost
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.environment import Assignment, passed, run_environment
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
     from orchestrator.ports.boxes import Guest
     from orchestrator.ports.clock import Clock
+    from orchestrator.ports.workspaces import Tree
     from orchestrator.runtimes import Runtime
 
 log = logging.getLogger(__name__)
@@ -82,6 +83,9 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
     step, agent = state.steps[run.step], state.agents.get(run.agent)
     if agent is None:
         raise Refused(f"there is no agent named {run.agent}: run `task setup-agents` or add its definition")
+    if run.purpose is Purpose.WORK and run.order not in state.orders:
+        # It has reported, and a power cut took what told of its life.
+        raise Refused(f"its order {run.order} is closed already")
     world.files.make_folder(folder)
     there = _there(world, state, run, where)
     workspace = _workspace(world, state, step, run, where)
@@ -124,28 +128,37 @@ def _there(world: World, state: PMState, run: Run, where: Places) -> There:
 
 def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places) -> Path:
     """Return the folder that a run works in, made ready if the run may still change nothing in it."""
-    tree = tree_of(state, step, where)
+    tree = worked_in(state, run, where)
     launched = world.files.entry(places.run_home(where.home, run.id) / LAUNCHED) is not None
-    if tree is None or place_of(state.brief.config, run.agent) is not None:
+    if tree is None:
         if Gate.CHANGED in step.gates and not launched:
             look_ahead(world, state, step, run, where)
         return workspace_of(state, run, where)
-    if launched or not _makes_ready(step, run, state):
+    if launched or not begins_work(state, step, run.purpose):
         if not launched:
             bring_judged(world, state, step, tree)
+            if _is_over(world, state, step, tree):
+                return world.workspaces.prepare(tree, step.attempt)
         return world.workspaces.where(tree)
-    if step.keep_tree or (step.carries and not step.starts_from):
-        with suppress(Refused):  # it is gone: what was in it and could be kept is named in the order
+    if not makes_ready(state, step, run.purpose):
+        try:
             return world.workspaces.where(tree)
+        except TreeLost:
+            if tree.name in world.workspaces.remains(where.code, where.trees, state.branch):
+                raise
+            # It was never made: its step came no further than to its first launch.
     return world.workspaces.prepare(tree, step.attempt, step.starts_from)
 
 
-def _makes_ready(step: Step, run: Run, state: PMState) -> bool:
-    """Tell whether this run begins in a clean tree: it looks at the tip, or is the one that does the work."""
-    first = run.purpose is Purpose.CHECK or not state.agents[run.agent].check
-    if step.kind is WorkspaceKind.READ_ONLY:
-        return first
-    return Gate.COMMIT in step.gates and first
+def _is_over(world: World, state: PMState, step: Step, tree: Tree) -> bool:
+    """Tell whether a step judges work that is on the task's branch, and whose tree was therefore taken away.
+
+    It is judged again at the tip of that branch, with all that came after it.
+    """
+    judged = state.steps.get(step.judges)
+    if judged is None or not judged.commit or world.files.entry(tree.path) is not None:
+        return False
+    return world.workspaces.holds(tree, judged.commit)
 
 
 def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
@@ -161,8 +174,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
     seen = there.where
     folder = places.run_home(seen.home, run.id)
     order_file = places.run_order(folder)
-    world.files.make_folder(places.artifacts(where.task, agent.artifact_folder), 0o755)
-    world.files.make_folder(places.scratchpad(where.task, run.instance), 0o755)
+    make_run_folders(world.files, where.task, agent, run)
     assignment = _assignment(state, run, step, agent, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
@@ -298,7 +310,7 @@ def _publish_order(
 def _earlier_work(world: World, state: PMState, run: Run, where: Places) -> str:
     """Say where work of earlier tries lies: in the tree, or on the refs that keep what was taken out of it."""
     step = state.steps[run.step]
-    tree = tree_of(state, step, where)
+    tree = worked_in(state, run, where)
     if tree is None or tree.detached or run.far or Gate.COMMIT not in step.gates:
         return ""
     lines = []

@@ -8,25 +8,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.daemon.world import Places, World, task_folder_of, tree_of, workspace_of
+from orchestrator.daemon.world import Places, World, task_folder_of, worked_in, workspace_of, zone_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.repetition import says_anything_new
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.formats.text import neutral
 from orchestrator.hosts.launcher import PANE_LOG
-from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.event import Failure
 from orchestrator.model.facts import Looked
 from orchestrator.model.run import Sight
-from orchestrator.pm.places import place_of
 from orchestrator.runtimes.choice import runtime_known
-from orchestrator.runtimes.screens import Shows, end_of, shown_on
+from orchestrator.runtimes.screens import Shows, end_of, said_on, shown_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from orchestrator.model.run import Run
+    from orchestrator.model.usage_limit import Reset
     from orchestrator.pm.state import PMState
     from orchestrator.ports.files import Entry, Files
     from orchestrator.ports.host import Host
@@ -62,14 +62,15 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     changed = [entry.mtime_ns for _, entry in artifacts]
     changed += [entry.mtime_ns for _, entry in _walk(files, places.scratchpad(where.task, run.instance))]
     # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
-    tree, ours = _tree(world, state, run, where), where.task.parent
+    tree, ours = _tree(state, run, where), where.task.parent
     changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)] if tree else []
     if run.far and _changes_there(world, state, run, where, at - run.progress_at):
         changed.append(int(at * 1e9))
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
     runtime = runtime_known(agent, world.settings.runtimes) if agent else None
-    rule, line = shown_on(screen, runtime.screens if runtime else ()) or (None, "")
+    rules = runtime.screens if runtime else ()
+    rule, line = shown_on(screen, rules) or (None, "")
     failed = rule is not None and (rule.shows is Shows.FAILED or rule.failure is not None)
     failure = rule.failure or Failure.OTHER if rule is not None and failed else None
     return Sight(
@@ -78,13 +79,20 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
         fresh=says_anything_new(printed, run.printed),
         changed_at=max(changed, default=0) / 1e9,
         artifacts=tuple(sorted(neutral(name) for name in fresh)[:20]),
+        said=said_on(screen, rules) if screen.strip() else "",
         dialog=rule.name if rule is not None and rule.shows is Shows.DIALOG else "",
+        asks=rule is not None and rule.asks,
         screen=tuple(each[:LINE_LENGTH] for each in end_of(screen)),
         line=redacted(neutral(line))[:LINE_LENGTH],
         failure=failure,
-        again_at=reset_time("\n".join(end_of(screen)), at) if failure is Failure.LIMIT else None,
+        reset=_reset(world, run, screen) if failure is Failure.LIMIT else None,
         listens=agent is not None and runtime is not None and runtime.listens(agent),
     )
+
+
+def _reset(world: World, run: Run, screen: str) -> Reset | None:
+    """Return when a limit ends by what a screen shows: that was told when the run fell silent, or later."""
+    return reset_time("\n".join(end_of(screen)), run.progress_at, zone_of(run, world.boxes.environ))
 
 
 def _screen(host: Host, run: Run) -> str:
@@ -100,17 +108,12 @@ def _changes_there(world: World, state: PMState, run: Run, where: Places, second
     return any(world.boxes.changed(run.host, folder, seconds) for folder in folders)
 
 
-def _tree(world: World, state: PMState, run: Run, where: Places) -> Path | None:
+def _tree(state: PMState, run: Run, where: Places) -> Path | None:
     """Return the tree that a run works in; None where that lies on a box, which is asked."""
     if run.far:
         return None
-    tree = tree_of(state, state.steps[run.step], where)
-    if tree is None or place_of(state.brief.config, run.agent) is not None:
-        return workspace_of(state, run, where)
-    try:
-        return world.workspaces.where(tree)
-    except Unavailable:
-        return tree.path
+    tree = worked_in(state, run, where)
+    return workspace_of(state, run, where) if tree is None else tree.path
 
 
 def _walk(files: Files, root: Path, without: Path | None = None) -> Iterator[tuple[Path, Entry]]:

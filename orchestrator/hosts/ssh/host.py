@@ -141,7 +141,7 @@ class BoxHost(Panes):
                 return not self._known(folder)
             case Standing.GONE:
                 self._seen.pop(folder, None)
-            case Standing.CLAIMED | Standing.ALIVE:
+            case Standing.CLAIMED | Standing.ALIVE | Standing.LEFT:
                 self._seen[folder] = seen
         return True
 

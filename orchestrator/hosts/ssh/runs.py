@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from importlib.resources import files as package_files
 from typing import Final
 
-from orchestrator.hosts.claims import LIMIT, ended_by, launched_by, standing
+from orchestrator.formats.text import neutral
+from orchestrator.hosts.claims import LIMIT, ended_by, launched_by, left_behind, standing
 from orchestrator.model.errors import Unavailable
+from orchestrator.model.run import Leftover
 from orchestrator.ports.host import Observation
 
 ROOT: Final = ".local/state/agent-orchestrator-box"
@@ -26,6 +28,7 @@ _SCRIPT: Final = package_files("orchestrator.hosts.ssh").joinpath("runs.sh").rea
 
 _BEGIN: Final = b"orchestrator-runs-1"
 _END: Final = b"orchestrator-runs-end"
+_LEFT: Final = re.compile(rb"left ([1-9][0-9]{0,9}) (.{0,64})")
 _USED: Final = re.compile(rb"used ([0-9]{1,18}) ([0-9]{1,6})")
 
 
@@ -107,7 +110,11 @@ def _observation(lines: list[bytes] | None, asked: Asked) -> Observation | None:
     pid, exit_ = _file(lines, b"pid"), _file(lines, b"exit")
     ended = ended_by(exit_) if exit_ is not None else None
     launched = launched_by(pid) if pid is not None else None
-    return standing(launched, ended, lives=b"lives" in lines, claimed=b"claimed" in lines)
+    seen = standing(launched, ended, lives=b"lives" in lines, claimed=b"claimed" in lines)
+    left = [match for line in lines if (match := _LEFT.fullmatch(line))]
+    return left_behind(
+        seen, [Leftover(int(each[1]), neutral(each[2].decode(errors="replace"))) for each in left]
+    )
 
 
 def _file(lines: Sequence[bytes], name: bytes) -> bytes | None:

@@ -1,7 +1,8 @@
 # Looks at the runs of a box and ends them, in one round trip. Given to `sh -c` with the root of our files beneath
 # $HOME, a verb, and:
 #
-#   observe [FOLDER PID START]...   how far each run is; PID and START of a launcher that was seen alive, or empty
+#   observe [FOLDER PID START]...   how far each run is, and what of it outlives its launcher; PID and START of a launcher
+#                                   that was seen alive, or empty
 #   cpu FOLDER                      what its living processes have used, in ticks, and how many make a second
 #   forestall FOLDER KNOWN          claims one that nobody claimed, or whose launcher told no pid for a minute: it will
 #                                   never begin
@@ -53,9 +54,10 @@ $text
 END
 }
 
-# Sets pid, start and session from what a launcher wrote of itself; fails where that does not read.
+# Sets pid, start, session and group from what a launcher wrote of itself; fails where that does not read. `group` is the
+# control group that it made, if it did: the name is made as launch.sh makes it, whatever stands there.
 read_pid() {
-    pid= start= session= whole=
+    pid= start= session= group= whole=
     read_file "$1/pid" || return 1
     while read -r key value; do
         whole=
@@ -63,6 +65,7 @@ read_pid() {
         pid) pid=$value ;;
         start) start=$value ;;
         session) session=$value ;;
+        cgroup) group=$value ;;
         .) whole=yes ;;
         esac
     done <<END
@@ -70,14 +73,33 @@ $text
 END
     case $pid in '' | 0* | *[!0-9]*) return 1 ;; esac
     case $session in 0* | *[!0-9]*) session= ;; esac
+    case $group in *..*) group= ;; /sys/fs/cgroup | /sys/fs/cgroup/*) group=$group/orchestrator-run-$pid-${start%%@*} ;; *) group= ;; esac
     [ -n "$start" ] && [ -n "$whole" ]
 }
 
-# Prints the pid of every process of the run that was read: all in its session while its launcher lives, as
-# afterwards the number may be another's; and all that bear its mark, which finds servers that left the session.
+# Sets `until` to the uptime in seconds at which the launcher of the run that was read wrote its `exit`, if that tells.
+read_until() {
+    until=
+    read_file "$1/exit" || return
+    while read -r key value; do
+        if [ "$key" = uptime ]; then until=${value%%.*}; fi
+    done <<END
+$text
+END
+    case $until in 0* | *[!0-9]* | ?????????????*) until= ;; esac
+}
+
+# Prints the pid of every process of the run in this folder, which was read: all in its session while its launcher lives,
+# and afterwards those that began before that, as the number may be another's by now; all that bear its mark, which finds
+# servers that left the session; and all in its control group.
 of_run() {
-    own=
-    if lives "$pid" "$start"; then own=$session; fi
+    own= until=
+    if lives "$pid" "$start"; then
+        own=$session
+    else
+        read_until "$1"
+        if [ -n "$until" ]; then own=$session; fi
+    fi
     if [ -z "$boot" ]; then
         ps -ax -o pid=,pgid=,stat= | while read -r each group state; do
             case $state in Z*) continue ;; esac
@@ -91,29 +113,50 @@ of_run() {
             # shellcheck disable=SC2086 # the fields after the name
             set -- ${stat##*) }
             case $1 in Z | X) continue ;; esac
-            if [ "$4" = "$own" ]; then echo "${each#/proc/}"; fi
+            if [ "$4" != "$own" ]; then continue; fi
+            if [ -z "$until" ] || [ "$((${20} / hertz))" -lt "$until" ]; then echo "${each#/proc/}"; fi
         done
     fi
+    if [ -n "$group" ]; then find "$group" -name cgroup.procs -exec cat {} + 2>/dev/null; fi
     grep -slzxF -e "ORCHESTRATOR_LAUNCHER=$pid@$start" /proc/[0-9]*/environ 2>/dev/null |
         while IFS=/ read -r _ _ each _; do echo "$each"; done
 }
 
 signal_run() {
-    for each in $(of_run); do kill -s "$1" "$each"; done 2>/dev/null
+    for each in $(of_run "$1"); do kill -s "$2" "$each"; done 2>/dev/null
+}
+
+# Tells what outlives the launcher of the run that was read, but for the leader of its session, which ends with it.
+left_behind() {
+    told=0
+    for each in $(of_run "$1" | sort -nu); do
+        if [ "$each" = "$pid" ] || [ "$each" = "$session" ] || [ "$told" -ge 20 ]; then continue; fi
+        name=
+        { read -r name <"/proc/$each/comm"; } 2>/dev/null || continue # it ended meanwhile
+        printf 'left %s %s\n' "$each" "$name"
+        told=$((told + 1))
+    done
+    if [ "$told" = 0 ]; then remove_group; fi
+}
+
+# Removes the control group of the run that was read, and what was made beneath it, if nobody is in it.
+remove_group() {
+    if [ -n "$group" ] && [ -d "$group" ]; then find "$group" -depth -type d -exec rmdir {} \; ; fi 2>/dev/null
 }
 
 # Kills all but the launcher, and the leader above it, so that it can tell; after 2 s these too. The leader's end
 # would hang up the agent, which would then have ended by another signal than it did.
 kill_run() {
     looks=0
-    while left=$(of_run) && [ -n "$left" ] && [ "$looks" -lt 40 ]; do
+    while left=$(of_run "$1") && [ -n "$left" ] && [ "$looks" -lt 40 ]; do
         for each in $left; do
             case $each in "$pid" | "$session") ;; *) kill -s KILL "$each" ;; esac
         done 2>/dev/null
         looks=$((looks + 1))
         sleep 0.05
     done
-    if [ -n "$left" ]; then signal_run KILL; fi
+    if [ -n "$left" ]; then signal_run "$1" KILL; fi
+    remove_group
 }
 
 observe() {
@@ -134,21 +177,25 @@ observe_one() {
     if [ -z "$there" ] || [ ! -d "$1" ]; then return; fi
     echo folder
     # The order counts: a launcher found dead has written its `exit` by then, if it ever will.
+    launched= over=
     if read_pid "$1"; then
+        launched=yes over=yes
         tell pid
-        if lives "$pid" "$start"; then echo lives; fi
+        if lives "$pid" "$start"; then echo lives && over=; fi
     fi
     if [ -e "$1/exit" ] || [ -L "$1/exit" ]; then
+        over=yes
         echo exit
         if read_file "$1/exit"; then tell exit; fi
     fi
+    if [ -n "$launched" ] && [ -n "$over" ]; then left_behind "$1"; fi
     if [ -e "$1/claimed" ]; then echo claimed; fi
 }
 
 cpu() {
     if [ -z "$there" ] || [ -z "$boot" ] || ! read_pid "$1"; then return; fi
     used=0 found=
-    for each in $(of_run | sort -u); do
+    for each in $(of_run "$1" | sort -u); do
         read_stat "$each" || continue
         # shellcheck disable=SC2086 # the fields after the name
         set -- ${stat##*) }
@@ -185,7 +232,7 @@ give_up() {
 end() {
     forestall "$1" "$2" || return
     if ! read_pid "$1"; then return; fi
-    case $3 in KILL) kill_run ;; *) signal_run TERM ;; esac
+    case $3 in KILL) kill_run "$1" ;; *) signal_run "$1" TERM ;; esac
 }
 
 prepare() {
@@ -203,7 +250,7 @@ begin() {
 }
 
 umask 077
-boot=
+boot= hertz=$(getconf CLK_TCK 2>/dev/null || echo 100)
 { read -r boot </proc/sys/kernel/random/boot_id; } 2>/dev/null
 echo orchestrator-runs-1
 printf 'home %s\n' "$HOME"

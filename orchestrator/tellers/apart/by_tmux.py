@@ -9,6 +9,7 @@ from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_failures import NoServer, NoTarget
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.teller import Answer, Outcome
+from orchestrator.tellers.terminals import ring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +22,7 @@ _LONGEST: Final = 400
 
 
 def tell(socket: str, title: str, body: str, environ: Mapping[str, str]) -> Outcome:
-    """Show a message to whoever looks at a task's session. Nobody does: refused, to be tried again.
+    """Show a message to whoever looks at a task's session, and ring. Nobody does: refused, to be tried again.
 
     The text never stands in a format, where `#(…)` would run a command: an option holds it, and the format names
     that option.
@@ -31,11 +32,14 @@ def tell(socket: str, title: str, body: str, environ: Mapping[str, str]) -> Outc
     line = cut(one_line(f"{title}: {body}"), _LONGEST).rstrip(";")
     try:
         clients = [name for name in tmux.cmd("list-clients", "-F", "#{client_name}").stdout if name]
+        terminals = tmux.cmd("list-clients", "-F", "#{client_tty}").stdout
         if not clients:
             return Outcome(Answer.REFUSED, "nobody is attached")
         tmux.cmd("set-option", "-g", "--", _OPTION, line)
         for client in clients:
             tmux.cmd("display-message", "-c", client, "-d", str(_SHOWN), f"#{{{_OPTION}}}")
+        for terminal in terminals:
+            ring(terminal)
     except (NoServer, NoTarget):
         return Outcome(Answer.REFUSED, "nobody is attached")
     except Unavailable as error:

@@ -12,12 +12,15 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.model.news import DESKTOP, TERMINAL
 from orchestrator.ports.teller import Answer, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 TMUX = "tmux:"
+TERMINAL_URL = f"{TERMINAL}:"
+DESKTOP_URL = f"{DESKTOP}:"
 
 
 def main() -> int:
@@ -38,11 +41,15 @@ def _way(told: dict[str, Any]) -> Callable[[Callable[[], None]], Outcome]:
     if told["url"].startswith(TMUX):
         from orchestrator.tellers.apart.by_tmux import tell as tell_tmux
 
-        def by_tmux(begin: Callable[[], None]) -> Outcome:
-            begin()
-            return tell_tmux(told["socket"], told["title"], told["body"], os.environ)
+        return _at_once(lambda: tell_tmux(told["socket"], told["title"], told["body"], os.environ))
+    if told["url"].startswith(TERMINAL_URL):
+        from orchestrator.tellers.apart.by_terminal import tell as tell_terminal
 
-        return by_tmux
+        return _at_once(lambda: tell_terminal(told["socket"], told["title"], told["body"], os.environ))
+    if told["url"].startswith(DESKTOP_URL):
+        from orchestrator.tellers.apart.by_desktop import tell as tell_desktop
+
+        return _at_once(lambda: tell_desktop(told["title"], told["body"], told["tone"], os.environ))
     from orchestrator.tellers.apart.by_apprise import Unusable, way_to
 
     def by_apprise(begin: Callable[[], None]) -> Outcome:
@@ -55,6 +62,16 @@ def _way(told: dict[str, Any]) -> Callable[[Callable[[], None]], Outcome]:
         return send(told["title"], told["body"], told["tone"])
 
     return by_apprise
+
+
+def _at_once(tell: Callable[[], Outcome]) -> Callable[[Callable[[], None]], Outcome]:
+    """Return what begins and sends in one, where nothing has to be made ready."""
+
+    def send(begin: Callable[[], None]) -> Outcome:
+        begin()
+        return tell()
+
+    return send
 
 
 def _say(descriptor: int, word: str) -> None:

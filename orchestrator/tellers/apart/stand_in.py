@@ -21,6 +21,7 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.tellers.children import ChildTeller
 from orchestrator.tellers.rounds import Rounds
 from orchestrator.tellers.spool import Spool
+from orchestrator.tellers.usual import at_hand
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     state = Path(places.state_folder(environ))
     spool = Spool(DiskFiles(state), places.news(state))
     teller = ChildTeller(settings.notify.deadline, settings.tmux.socket, environ)
-    Rounds(spool, settings.notify, teller, SystemClock()).go(only=arguments[0])
+    Rounds(spool, at_hand(settings.notify, environ), teller, SystemClock()).go(only=arguments[0])
     return 0
 
 

@@ -7,6 +7,7 @@ is in `mischief`.
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,9 @@ from orchestrator.testing.simulation.desk import Desk, Dice, Life, Said
 
 MINUTE: Final = 60.0
 EVEN: Final = 0.5
+
+LATE: Final = "late-"
+"""How the names of files begin that something writes which a run left behind; its run follows."""
 
 
 class Agent:
@@ -136,20 +140,51 @@ class Agent:
         return self.desk.clone if self.told["STEP"].startswith("dev") else None
 
     @property
+    def _shared(self) -> Path | None:
+        """The user's own tree, if this run writes in it: it may only read, have a tree of its own, or be on a box."""
+        path = Path(self.told["WORKSPACE"])
+        writes = self.told["STEP"].startswith("dev") and not self.desk.box
+        return path if writes and "worktrees" not in path.parts else None
+
+    @property
     def _work(self) -> tuple[str, str]:
         name = self.told["SUBTASK"] or self.told["STEP"]
         return f"{name}.txt", f"{name}, attempt {self.told['ATTEMPT']}"
 
     def _do_the_work(self) -> None:
-        if (tree := self._tree()) is not None:
+        if (tree := self._tree()) is not None and tree.path not in self.desk.vanished:
             name, text = self._work
             self.desk.workspaces.work(tree, text, name)
         if (clone := self._clone) is not None:
             name, text = self._work
             clone.commit(self.told["WORKSPACE"], self.told["BRANCH"], self.told["BASE"], text, name)
+        if (shared := self._shared) is not None:
+            name, text = self._work  # all tasks have one tree: what one wrote, another writes otherwise
+            self.desk.workspaces.shared.setdefault(shared, {})[name] = f"{text}, {self.process.run}"
+
+    def _is_without(self, tree: Tree) -> bool:
+        """Tell whether somebody took the tree away; then the agent may make a folder in its place, and a file in it."""
+        if tree.path not in self.desk.vanished:
+            return False
+        if self.random.random() < EVEN:
+            self.desk.workspaces.work(tree, "all that I could do", "made.txt", makes=True)
+        return True
+
+    def starts_over(self) -> None:
+        """Make a folder in the place of the tree, as who takes the tree away."""
+        if (tree := self._tree()) is not None:
+            self.desk.workspaces.lose(tree.path)
+            self.desk.vanished.add(tree.path)
+            self.desk.workspaces.work(tree, "all that I could do", "made.txt", makes=True)
+
+    def write_late(self) -> None:
+        """Write into the tree as something does that the run left behind; nothing, where the tree is gone."""
+        if (tree := self._tree()) is not None:
+            with suppress(KeyError):
+                self.desk.workspaces.work(tree, "late", f"{LATE}{self.process.run}")
 
     def _see_that_the_work_is_there(self) -> None:
-        if (tree := self._tree()) is not None:
+        if (tree := self._tree()) is not None and not self._is_without(tree):
             name, text = self._work
             if self.desk.workspaces.contents(tree).get(name) != text:
                 self.desk.lost_work.append(f"{self.told['RUN']} at {self.told['STEP']}: {name}")

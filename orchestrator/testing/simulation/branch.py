@@ -1,11 +1,16 @@
-"""A task's branch only moves forward, and gains what the PM decided to merge and nothing else."""
+"""A task's branch only moves forward, and gains what the PM decided to merge and nothing else.
+
+No commit of it holds what a run wrote that did not do its work, and none lacks a file that nobody has deleted.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from orchestrator.model.plan import Gate, StepState
+from orchestrator.pm.state import PMState
 from orchestrator.testing.fake_workspaces import ELSEWHERE, FakeWorkspaces
+from orchestrator.testing.simulation.agents import LATE
 from orchestrator.testing.simulation.audit import Audit
 from orchestrator.testing.simulation.wish import PROJECT, Wish
 
@@ -17,6 +22,7 @@ class Branch:
     workspaces: FakeWorkspaces
     wish: Wish
     tip: str = ""
+    _held: set[str] = field(default_factory=set)
 
     def moved(self) -> list[str]:
         """Return what is wrong with the way that it went since it was seen last."""
@@ -27,6 +33,23 @@ class Branch:
         while here and here != old:
             here = self.workspaces.commits[here].parent
         return [] if here else [f"{self.wish.branch} was moved from {old[-4:]} to {self.tip[-4:]}: not ahead"]
+
+    def foreign(self, audit: Audit) -> list[str]:
+        """Return what new commits of steps hold, or lack, that is not the work of those who did it."""
+        found = list[str]()
+        for (step, attempt), name in audit.ledger.evidence.commits.items():
+            if name in self._held or name not in self.workspaces.commits:
+                continue
+            self._held.add(name)
+            commit = self.workspaces.commits[name]
+            before = self.workspaces.commits[commit.parent].contents if commit.parent else {}
+            missing = sorted(before.keys() - commit.contents.keys())
+            found += [f"the commit of {step} lacks {each}, which nobody has deleted" for each in missing]
+            late = [each for each in commit.contents.keys() - before.keys() if each.startswith(LATE)]
+            workers = _workers(audit.state, step, attempt) if late else set()
+            strangers = [each for each in late if each.removeprefix(LATE) not in workers]
+            found += [f"the commit of {step}, attempt {attempt}, holds {each}" for each in strangers]
+        return found
 
     def strays(self, audit: Audit) -> list[str]:
         """Return where the branch and what was decided to merge differ."""
@@ -49,3 +72,15 @@ class Branch:
 
     def _tip(self) -> str:
         return self.workspaces.ref(PROJECT, self.wish.branch)
+
+
+def _workers(state: PMState, step: str, attempt: int) -> set[str]:
+    """Return the runs whose work an attempt's commit may hold: that which reported, and those that it went on from."""
+    found = set[str]()
+    for run in state.runs.values():
+        if (run.step, run.attempt) == (step, attempt) and run.reported_at is not None:
+            here = run
+            while here.id not in found:
+                found.add(here.id)
+                here = state.runs.get(here.resumes) or here
+    return found

@@ -27,6 +27,7 @@ from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.recording import HOME
 from orchestrator.workspaces.leases import Lease
 
 log = logging.getLogger(__name__)
@@ -256,7 +257,7 @@ class Daemon:
                 self.host,
                 self.workspaces,
                 self.settings,
-                {"PATH": "/bin"},
+                {"PATH": "/bin", "HOME": HOME},
                 self._boxes or NoBoxes(),
             ),
             clock=self.clock,

@@ -17,6 +17,7 @@ from orchestrator.testing.fake_process import FakeProcess, Signalled
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.service import Service
 
 Life = Generator[float, None, int]
 CHECK: Final = ("check",)
@@ -24,23 +25,24 @@ CHECK: Final = ("check",)
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """How agents are. The first three are chances, from 0 to 1; `longest` is the most minutes of work.
+    """How agents are. The first four are chances, from 0 to 1; `longest` is the most minutes of work.
 
     `bad`: something goes wrong in a run. `rejects`: a judge rejects. `odd`: a good run does something strange.
-    `subtasks` are those of a plan. `stubborn` is the chance that a step is blocked by the same thing each time.
-    `reticent` agents report only when something is typed to them.
+    `leaves`: a run leaves a process behind. `subtasks` are those of a plan. `stubborn` is the chance that a step is
+    blocked by the same thing each time. `reticent` agents report only when something is typed to them.
     """
 
     bad: float = 0.2
     rejects: float = 0.15
     odd: float = 0.2
+    leaves: float = 0.1
     longest: float = 120.0
     subtasks: int = 3
     stubborn: float = 0.0
     reticent: bool = False
 
 
-GOOD: Final = Manners(bad=0, rejects=0, odd=0, longest=1, subtasks=1)
+GOOD: Final = Manners(bad=0, rejects=0, odd=0, leaves=0, longest=1, subtasks=1)
 """As they are when a world is to come to its end."""
 
 
@@ -59,7 +61,8 @@ class Desk:
     """What agents share. `wrote` is called with every path that one writes.
 
     `criteria` are those of each task, by its folder. `did` counts what agents did that was not simply well,
-    `signs` are the monotonic moments at which each run last showed that it works. On a `box` they use its `clone`.
+    `signs` are the monotonic moments at which each run last showed that it works, `answered` those at which its model
+    last did. `vanished` are the trees that somebody took away. On a `box` they use its `clone`.
     """
 
     files: MemoryFiles
@@ -69,12 +72,15 @@ class Desk:
     manners: Manners
     fate: Fate
     life_of: Callable[[Desk, Dice], Callable[[FakeProcess], Life]]
+    service: Service
     criteria: dict[Path, tuple[str, ...]] = field(default_factory=dict)
     said: dict[str, list[Said]] = field(default_factory=dict)
     lost_work: list[str] = field(default_factory=list)
     signs: dict[str, float] = field(default_factory=dict)
+    answered: dict[str, float] = field(default_factory=dict)
     runs: Counter[str] = field(default_factory=Counter)
     did: Counter[str] = field(default_factory=Counter)
+    vanished: set[Path] = field(default_factory=set)
     box: str = ""
     clone: Clone | None = None
 

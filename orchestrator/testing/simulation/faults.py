@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -31,7 +32,8 @@ MOVES: Final = (-HOUR, HOUR, 8 * HOUR, 24 * HOUR, -5.0, 5.0)
 class Rates:
     """How often what happens, in times per simulated day.
 
-    `eio` is a failed fsync, `fork` that no process can be started for a while.
+    `eio` is a failed fsync, `fork` that no process can be started for a while, `launcher` the end of one, whose agent
+    may live on, `tree` that somebody takes a worktree away, or lets git forget it.
     """
 
     kill: float = 3.0
@@ -44,6 +46,8 @@ class Rates:
     suspend: float = 0.2
     fork: float = 0.3
     eio: float = 0.2
+    launcher: float = 1.0
+    tree: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,8 @@ class Faults:
             "suspend": self._suspend,
             "fork": self._refuse_to_fork,
             "eio": self._fail_soon,
+            "launcher": self._kill_launcher,
+            "tree": self._take_tree,
         }
 
     # When -----------------------------------------------------------------------------------------
@@ -260,6 +266,27 @@ class Faults:
 
     def _kill_tmux(self, _: Random) -> None:
         self.world.host.kill_server()
+
+    def _kill_launcher(self, random: Random) -> None:
+        """Kill the launcher of an agent that may not care that its terminal is gone."""
+        host = random.choice(self.world.hosts)
+        if agents := host.living:
+            agent = random.choice(agents)
+            if random.getrandbits(1):
+                agent.ignores.add(signal.SIGHUP)
+            host.kill_launcher(agent.run)
+
+    def _take_tree(self, random: Random) -> None:
+        """Take the worktree away in which an agent works, or one of those beside it; or let git forget it."""
+        if not (trees := self.world.workspaces.trees()):
+            return
+        path = random.choice(trees)
+        if random.getrandbits(1):
+            self.world.workspaces.prune(path)
+        else:
+            self.world.workspaces.lose(path)
+            self.world.desk.vanished.add(path)
+            self.world.tree_is_gone(path)
 
     def _freeze_tmux(self, random: Random) -> None:
         self.world.host.frozen = True

@@ -11,6 +11,7 @@ from orchestrator.model.news import Rule
 from orchestrator.model.run import Ending, Life
 from orchestrator.model.task import TaskState
 from orchestrator.pm.news import question_news
+from orchestrator.pm.stalls import LOOKS
 from orchestrator.testing.simulation.audit import Audit
 from orchestrator.testing.simulation.branch import Branch
 from orchestrator.testing.simulation.laws import lasting_laws, overdue
@@ -91,7 +92,7 @@ class Invariants:
         else:
             self._read_on(watched)
         found = [*lasting_laws(audit.state, self.world.settings.limits), *audit.broken]
-        found += self._silenced(audit) + self._buried(watched)
+        found += self._silenced(audit) + self._stalled(audit) + self._buried(watched)
         self._found += [f"{watched.wish.id}, line {audit.lines}: {law}" for law in found]
 
     def _signalled(self, process: FakeProcess) -> None:
@@ -116,6 +117,14 @@ class Invariants:
                 found.append(f"{run.id} was ended as silent after {since:.0f} s")
         return found
 
+    def _stalled(self, audit: Audit) -> list[str]:
+        """A run whose model answers, however slowly, is not ended as one whose model does not."""
+        ended, audit.ledger.stalled = audit.ledger.stalled, []
+        now, answered = self.world.clock.monotonic(), self.world.desk.answered
+        late = [(run, now - answered[run]) for run in ended if run in answered]
+        least = self.world.settings.limits.stall / LOOKS - 1
+        return [f"{run} was ended as stalled after {since:.0f} s" for run, since in late if since < least]
+
     def _buried(self, watched: Watched) -> list[str]:
         """A run is not gone before its last words are read (law 5)."""
         gone, watched.audit.ledger.buried = watched.audit.ledger.buried, []
@@ -137,6 +146,7 @@ class Invariants:
         open_ = world.tasks()
         for watched in self.tasks:
             found += watched.branch.moved()
+            found += [f"{watched.wish.id}: {each}" for each in watched.branch.foreign(watched.audit)]
             if (task := open_.get(watched.wish.id)) is not None:
                 found += self._of_task(watched, task)
         found += self._unknown()
@@ -151,6 +161,8 @@ class Invariants:
         if state is not watched.known:
             watched.known = state
             found += _forgotten(state, task.engine.lines, audit)
+            parked = state.steps.among(state.steps.pausing)
+            found += [told for step in parked if (told := self.world.service.overslept(step))]
             now = self.world.clock.monotonic()
             watched.open = {action: watched.open.get(action, now) for action in state.outbox}
         if self.world.boxes:
@@ -215,6 +227,8 @@ class Invariants:
         self.after_turn()
         self.world.take_replies()
         found = [f"run {process.run} still lives" for process in self.world.living]
+        left = [process for host in self.world.hosts for process in host.left]
+        found += [f"what run {process.run} left behind still lives" for process in left]
         found += [f"request {request} was never answered" for request in sorted(self.world.waiting)]
         for watched in self.tasks:
             found += [f"{watched.wish.id}: {each}" for each in self._history(watched)]

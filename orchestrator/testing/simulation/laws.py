@@ -14,6 +14,7 @@ from orchestrator.model.actions import (
     Look,
     Merge,
     Nudge,
+    Rebase,
     ResolveEvidence,
     Tell,
 )
@@ -26,6 +27,7 @@ from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.budget import budget_of, used
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.results import shortfalls
+from orchestrator.pm.usage_limits import outlasts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,6 +115,8 @@ def _steps(state: PMState, limits: Limits) -> Iterator[str]:
     asked = {question.step: question for question in state.open_questions}
     for step in state.steps.values():
         yield from _tally(step, limits)
+        if step.limit is not None and outlasts(step.limit, limits):
+            yield f"the limit of {step.id} outlasts every window, and nobody is asked"
         stands = step.state in {StepState.BLOCKED, StepState.FAILED}
         if stands and step.id not in asked and state.state in ACTIVE:
             yield f"{step.id} is {step.state}, and nobody is asked"
@@ -163,9 +167,9 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("asked again", tally.asks, limits.asks),
         ("silent", tally.silences, limits.silences),
         ("planned anew", tally.replans, limits.replans),
-        ("limited", tally.limits, limits.limits + 1),
         ("overloaded", tally.overloads, limits.overloads + 1),
         ("full", tally.contexts, limits.contexts + 1),
+        ("stalled", tally.stalls, limits.stalls + 1),
         ("begun afresh", tally.fresh, limits.fresh),
     ):
         if count > most:
@@ -197,7 +201,7 @@ def _outbox(state: PMState) -> Iterator[str]:
             case Launch(run=name) | End(run=name) | Look(run=name) | Nudge(run=name) | Answer(run=name):
                 if not state.runs[name].live:
                     yield f"run {name} is gone, and its {action.kind} is still to be done"
-            case Commit() | Inspect() | ResolveEvidence() | Merge() | Tell():
+            case Commit() | Inspect() | ResolveEvidence() | Merge() | Rebase() | Tell():
                 continue
     for run in state.live_runs:
         ends = any(isinstance(action, End) and action.run == run.id for action in state.outbox.values())

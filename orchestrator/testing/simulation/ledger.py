@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Launch, Merge
+from orchestrator.model.actions import Answer, Launch, Merge
+from orchestrator.model.event import CAUTION
 from orchestrator.model.run import Ending, Life
 from orchestrator.pm import changes as c
 from orchestrator.pm.run_changes import RunBelieved, RunEnding, RunOpened, RunReported
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 class Ledger:
     """Counts by run, question or handoff.
 
-    `silenced` are the runs that were ended for their silence, `buried` those that are gone: both are taken from
-    here by whoever looks at them.
+    `silenced` are the runs that were ended for their silence, `stalled` those whose model did not answer, `buried`
+    those that are gone: they are taken from here by whoever looks at them.
     """
 
     limits: Limits
@@ -34,19 +35,21 @@ class Ledger:
     reported: Counter[str] = field(default_factory=Counter)
     opened: Counter[str] = field(default_factory=Counter)
     launched: Counter[str] = field(default_factory=Counter)
+    cautioned: Counter[str] = field(default_factory=Counter)
     taken: Counter[tuple[str, str]] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
     merges: set[str] = field(default_factory=set)
     silenced: list[str] = field(default_factory=list)
+    stalled: list[str] = field(default_factory=list)
     buried: list[str] = field(default_factory=list)
     _rests: dict[str, float] = field(default_factory=dict)
-    _evidence: Evidence = field(default_factory=Evidence)
+    evidence: Evidence = field(default_factory=Evidence)
 
     def enter(self, was: PMState, fact: f.Fact, decision: Decision) -> list[str]:
         """Enter a line, and return the laws that it breaks."""
         self.facts[fact.kind] += 1
-        found = self._evidence.missing_for(was, fact, decision)
+        found = self.evidence.missing_for(was, fact, decision)
         if not decision.changes and not decision.actions:
             found.append("it changed nothing and was journaled")
         match fact:
@@ -66,6 +69,8 @@ class Ledger:
         for action in decision.actions:
             if isinstance(action, Launch):
                 found += _again(self.launched, action.run, "launched")
+            if isinstance(action, Answer) and action.name == CAUTION:
+                found += _again(self.cautioned, action.run, "told that it goes round in circles")
             if isinstance(action, Merge):
                 self.merges.add(action.commit)
         return found
@@ -86,6 +91,8 @@ class Ledger:
                 self._rests[step] = fact.at + self._pause(was.steps[step].tally, tally)
             case RunEnding(run=run, ending=Ending.SILENT):
                 self.silenced.append(run)
+            case RunEnding(run=run, ending=Ending.STALLED):
+                self.stalled.append(run)
             case c.QuestionAsked(question=question):
                 return _again(self.asked, question.id, "asked")
             case c.QuestionAnswered(question=answered):

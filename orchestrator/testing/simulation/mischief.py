@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
+from random import Random
 from typing import Final
 
 from orchestrator.formats.handoff import handoff_name, render_report
@@ -27,8 +28,30 @@ def life_of(desk: Desk, dice: Dice) -> Callable[[FakeProcess], Life]:
 
 def _live(desk: Desk, dice: Dice, process: FakeProcess) -> Life:
     agent = Agent(desk, dice, process)
+    _may_leave_something(desk, dice, agent)
     life = _chosen(desk, dice, agent)
     return tells(agent, life) if process.spec.argv[0] == RUNTIME else life
+
+
+def _may_leave_something(desk: Desk, dice: Dice, agent: Agent) -> None:
+    """Let a run leave a process behind, whatever its life is: one that goes on writing where its agent worked."""
+    name = f"left.{dice.name}"
+    random = desk.fate.random(name)
+    if random.random() < dice.manners.leaves and desk.fate.lets(name):
+        process = agent.process
+        process.left_behind = True
+        process.stays, process.hidden = random.random() < 0.3, random.random() < 0.3  # noqa: PLR2004 (chances)
+        process.lingers = _lingers(agent, random)
+        dice.did("leaves a process behind" + (" that nothing tells to be its own" if process.hidden else ""))
+
+
+def _lingers(agent: Agent, random: Random) -> Naps:
+    """Go on writing; what nothing tells to be of its run ends by itself some day."""
+    for _ in range(random.randint(3, 30)):
+        agent.write_late()
+        yield random.choice((0.01, 1.0, MINUTE, 20 * MINUTE))
+    while not agent.process.hidden:
+        yield MINUTE
 
 
 def _chosen(desk: Desk, dice: Dice, agent: Agent) -> Life:
@@ -85,6 +108,16 @@ def _reports_in_two_halves(agent: Agent, report: Report) -> Naps:
     # A writer that nobody can see is whole when it was still for `limits.settle`.
     yield agent.random.uniform(0.1, 10.0 if writing else 1.0)
     agent.desk.files.writing.discard(path)
+    agent.put(path, data, counts=True)
+
+
+def _saves_it_under_another_name(agent: Agent, report: Report) -> Naps:
+    """Save it as editors and scripts do, and take time until it has its name."""
+    path, data = agent.rendered(report)
+    saved = path.with_name(f"{path.name}.tmp.1")
+    agent.desk.write(saved, data)
+    yield agent.random.uniform(0, 5 * MINUTE)
+    agent.desk.files.delete(saved)
     agent.put(path, data, counts=True)
 
 
@@ -149,6 +182,7 @@ def _scribbles(agent: Agent, report: Report) -> Naps:
 ODD: Final = (
     _says_in_between,
     _reports_in_two_halves,
+    _saves_it_under_another_name,
     _names_no_run,
     _reports_again_and_again,
     _writes_it_again_in_place,
@@ -257,6 +291,14 @@ def _forgets_what_counts(agent: Agent) -> Life:
     return 0
 
 
+def _loses_its_tree(agent: Agent) -> Life:
+    """Take away the worktree, make a folder in its place with one file in it, and hand that in."""
+    yield from agent.works()
+    agent.starts_over()
+    yield from _hands_in(agent, agent.report())
+    return 0
+
+
 def _is_blocked(agent: Agent) -> Life:
     yield agent.random.uniform(1, 30) * MINUTE
     report = replace(agent.report(), status=ReportStatus.BLOCKED, blockers="There is no key.")
@@ -302,6 +344,7 @@ BAD: Final = (
     _says_nonsense,
     _says_two_things_at_once,
     _forgets_what_counts,
+    _loses_its_tree,
     _is_blocked,
     _wants_a_review,
     _dies_in_mid_word,

@@ -10,8 +10,10 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
+from orchestrator.model.event import CAUTION
 from orchestrator.testing.fake_process import FOREVER
 from orchestrator.testing.simulation.agents import EVEN, MINUTE, Agent
+from orchestrator.testing.simulation.recording import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -31,6 +33,8 @@ FAILURES: Final = (
     "other",
 )
 LISTENS_EVERY: Final = 0.5 * MINUTE
+VAIN: Final = 2 * 60 * MINUTE
+"""For how long a program goes on with what comes to nothing, unless it is ended."""
 
 
 def tells(agent: Agent, life: Life) -> Life:
@@ -44,6 +48,7 @@ class Teller:
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self._told = 0
+        self._recorder = Recorder(agent)
 
     def _strays(self) -> bool:
         return self._agent.dice.strays(self._agent.dice.manners.odd)
@@ -57,6 +62,11 @@ class Teller:
             agent.dice.did("takes no order")
             yield FOREVER
         self._tell("UserPromptSubmit", prompt=self._order() + ("?" if self._strays() else ""))
+        self._recorder.prompted("work")
+        if said := agent.desk.service.refusal(f"{agent.told['TASK']}/{agent.told['STEP']}"):
+            yield 1.0
+            self._tell("StopFailure", error="rate_limit", last_assistant_message=said)
+            yield FOREVER
         if agent.random.random() < EVEN:
             yield from self._asks_leave()
         if agent.dice.strays(agent.dice.manners.bad):
@@ -65,16 +75,45 @@ class Teller:
             said = agent.random.choice(("", "resets at 23:30", "try again in 2h 5m", "Prompt is too long"))
             self._tell("StopFailure", error=agent.random.choice(FAILURES), last_assistant_message=said)
             yield FOREVER
+        yield from self._comes_to_nothing()
         if self._strays():
             agent.dice.did("ends its turn before it hands in")
             yield from self._waits_for(self._tell("Stop", waits=True))
-        status = yield from life
+            self._recorder.prompted("go on")
+        if self._strays():
+            agent.dice.did("has a model that answers at length")
+            yield from self._recorder.answers(agent.random.uniform(5, 60) * MINUTE)
+        status = yield from self._recorder.works(life)
         if agent.random.random() < EVEN:
             return status
         for _ in range(2 if self._strays() else 1):
             yield from self._waits_for(self._tell("Stop", waits=True))
         yield FOREVER
         return 0
+
+    def _comes_to_nothing(self) -> Generator[float, None, None]:
+        """Now and then have a model that does not answer any more, or go round in circles."""
+        agent = self._agent
+        if agent.dice.strays(agent.dice.manners.bad / 2):
+            agent.dice.did("waits for its model in vain")
+            yield from self._recorder.calls("look around", agent.random.uniform(0, 60))
+            yield from self._recorder.stalls(VAIN)
+        if agent.dice.strays(agent.dice.manners.bad / 2):
+            agent.dice.did("goes round in circles")
+            yield from self._circles(heeds=agent.random.random() < EVEN)
+
+    def _circles(self, *, heeds: bool) -> Generator[float, None, None]:
+        """Make the same calls again and again, until it is told so, or for long."""
+        agent = self._agent
+        files, said = agent.desk.files, places.run_answers(agent.process.spec.folder) / CAUTION
+        began, pause = agent.desk.clock.monotonic(), agent.random.choice((1.0, 5.0, 20.0))
+        while agent.desk.clock.monotonic() < began + VAIN:
+            for command in ("make all", "git status")[: agent.random.randint(1, 2)]:
+                yield from self._recorder.calls(command, 0.5, "nothing to do")
+            yield pause
+            if heeds and files.entry(said) is not None:
+                agent.dice.did("heeds what it is told")
+                return
 
     def _asks_leave(self) -> Generator[float, None, None]:
         command = self._agent.random.choice(WISHES)
@@ -102,6 +141,7 @@ class Teller:
             "hook_event_name": hook,
             "session_id": agent.process.run,
             "cwd": agent.told["WORKSPACE"],
+            "transcript_path": self._recorder.path,
             **more,
         }
         path = places.task_events(home) / f"{name}{'.waits' if waits else ''}.json"

@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from orchestrator import places
-from orchestrator.daemon.hints import EventHint, Hint, RequestHint, RunHint
+from orchestrator.daemon.hints import EventHint, Hint, RequestHint, RunHint, TreeHint
 from orchestrator.daemon.watch import task_hint
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
@@ -30,6 +30,7 @@ from orchestrator.testing.simulation.daemon import STATE, Daemon, Killed
 from orchestrator.testing.simulation.desk import Desk, Manners
 from orchestrator.testing.simulation.fate import Fate
 from orchestrator.testing.simulation.phone import NOTIFY, Phone
+from orchestrator.testing.simulation.service import Service
 from orchestrator.testing.simulation.wish import PROJECT, Wish
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class World:
     clock: FakeClock = field(init=False)
     files: MemoryFiles = field(init=False)
     workspaces: FakeWorkspaces = field(init=False)
+    service: Service = field(init=False)
     desk: Desk = field(init=False)
     host: FakeHost = field(init=False)
     phone: Phone = field(init=False)
@@ -77,10 +79,19 @@ class World:
         self.clock = FakeClock(self.begins)
         self.files = MemoryFiles(now=self.clock.now)
         self.workspaces = FakeWorkspaces(before=self.tree_changes)
+        self.service = Service(self.clock, self.fate)
         self.desk = Desk(
-            self.files, self.workspaces, self.clock, self.wrote, self.manners, self.fate, mischief.life_of
+            self.files,
+            self.workspaces,
+            self.clock,
+            self.wrote,
+            self.manners,
+            self.fate,
+            mischief.life_of,
+            self.service,
         )
         self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
+        self.host.alone = lambda spec: spec.cwd.is_relative_to(STATE / "worktrees")
         self.desks = [self.desk]
         self.boxes = {
             name: self._box(name) for name in sorted(set().union(*(wish.boxes for wish in self.wishes)))
@@ -107,6 +118,13 @@ class World:
         """Let a worktree that is made be seen on the disk."""
         if step == "make":
             self.save(path / ".git", b"gitdir: elsewhere\n")
+
+    def tree_is_gone(self, path: Path) -> None:
+        """Let the watchers see that a worktree is gone; they may miss it."""
+        self.daemon.news = True
+        for wish in self.wishes:
+            if path.is_relative_to(places.task_worktrees(STATE, wish.id)) and not self._is_missed():
+                self.daemon.hint(TreeHint(wish.id))
 
     def _box(self, name: str) -> Box:
         """Make a machine, whose clock may go wrong by minutes."""

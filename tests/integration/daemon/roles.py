@@ -36,7 +36,10 @@ class Turn:
     hold: wait until the file `go/HOLD` is there. hang: never end. ignore_term: leave TERM unheard.
     eat: take memory until it is killed for it. exit: the status to end with, instead of reporting if `report` is false.
     write: files in the workspace, path to text. screen: what is shown. flood: so many bytes on the screen.
-    leave: a child that stays. listen: read a line from the terminal, and note it in the file `typed` beside SCRIPT.
+    leave: a child that stays, in a session of its own; or the script of sh that it follows. Its pid is noted in the
+    file `left` beside SCRIPT. first_of_all: the same, ahead of everything else; shell: a script of sh that is run
+    ahead of that, and waited for. ignore_hup: leave HUP unheard.
+    listen: read a line from the terminal, and note it in the file `typed` beside SCRIPT.
     spin: show the same again and again, for ever. compute: use the processor and show nothing, for ever. early: lay
     the artifacts down before anything else.
     run: a command whose output becomes an artifact. first: reports to lay down before the own one, each like an
@@ -58,8 +61,7 @@ def main() -> int:
     number = begun(home)
     turns = json.loads(script.read_text(encoding="utf-8")).get(ENV["STEP"], [])
     turn = Turn(turns[number] if number < len(turns) else {})
-    if turn.ignore_term:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    settle_in(turn, home)
     show(f"{ENV['AGENT']} works on {ENV['STEP']}\n")
     if turn.hold:
         wait_for(home / "go" / turn.hold)
@@ -77,13 +79,24 @@ def main() -> int:
     if turn.eat:
         eat()
     if turn.leave:
-        subprocess.Popen(["sleep", str(LONGEST)], start_new_session=True)
+        leave(home, turn.leave)
     work(turn)
     for other in turn.first or ():
         lay_down(Turn(other), report(Turn(other), []))
     if turn.report is not False:
         lay_down(turn, report(turn, made(turn)))
     return turn.exit or 0
+
+
+def settle_in(turn: Turn, home: Path) -> None:
+    """Do what comes ahead of everything else."""
+    for number, unheard in ((signal.SIGTERM, turn.ignore_term), (signal.SIGHUP, turn.ignore_hup)):
+        if unheard:
+            signal.signal(number, signal.SIG_IGN)
+    if turn.shell:
+        subprocess.run(["sh", "-c", turn.shell], check=True)
+    if turn.first_of_all:
+        leave(home, turn.first_of_all)
 
 
 def last(turn: Turn) -> None:
@@ -95,6 +108,14 @@ def last(turn: Turn) -> None:
             show(f"\rWorking ({second} s)")
         if not turn.compute:
             time.sleep(0.02)
+
+
+def leave(home: Path, what: Any) -> None:
+    """Leave a child behind that is in no session of ours."""
+    script = what if isinstance(what, str) else f"exec sleep {LONGEST}"
+    child = subprocess.Popen(["sh", "-c", script], start_new_session=True, cwd=ENV["WORKSPACE"])
+    with (home / "left").open("a", encoding="utf-8") as file:
+        file.write(f"{child.pid}\n")
 
 
 def eat() -> None:

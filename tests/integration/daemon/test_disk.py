@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.beat import has_room
 from tests.integration.daemon.world import World, altered
 from tests.polling import wait_until
 
@@ -58,7 +59,9 @@ def test_without_room_the_daemon_rests_and_goes_on_when_there_is(world: World, s
     world.until(lambda: any(told in log.read_text() for told in ("rests: [Errno 28]", "No space left")))
     world.until(lambda: "the PM's own folder: [Errno 28]" in log.read_text())
     beat = world.beat["beat_at"]
+    assert not has_room(str(world.state))
     filler.unlink()
+    assert has_room(str(world.state))
     world.until_is("complete")
     assert world.pid == pid
     world.until(lambda: world.beat["beat_at"] > beat)

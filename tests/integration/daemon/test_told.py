@@ -164,7 +164,7 @@ def test_without_a_channel_nothing_is_sent_and_what_would_have_been_can_be_read(
     world.until(lambda: news(world, "told"))
     shape = json.loads(world.task("notify", "list", "--json").out)
     assert [(each["title"], each["why"]) for each in shape["news"]] == [
-        ("t1 is complete", "no channel wants it")
+        ("t1 is complete", "no channel is set for it")
     ]
     assert oct((world.state / "news").stat().st_mode & 0o777) == "0o700"
     letter = next((world.state / "news" / "told").iterdir())

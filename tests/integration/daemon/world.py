@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from orchestrator.daemon.segments import segments, unpacked
+from tests.cgroups import remove_groups
 from tests.polling import wait_until
 from tests.tmux_server import TmuxSocket
 
@@ -43,8 +44,11 @@ SMALL = {
     "LIMITS__LONGEST_PAUSE": "100 ms",
     "LIMITS__END_GRACE": "500 ms",
     "LIMITS__START_TIME": "3 s",
+    "NOTIFY__CHANNELS": "[]",
 }
-"""Limits that let nothing wait. `rescan` stays as users have it: what only a rescan finds is found late."""
+"""Limits that let nothing wait, and nobody who is told. `rescan` stays as users have it: what only a rescan finds is
+found late.
+"""
 
 
 @dataclass(frozen=True)
@@ -321,6 +325,10 @@ class World:
         """Return how many lives a step's agents had."""
         return [each for _, each in self.lives].count(step)
 
+    def lives_at(self, step: str) -> list[str]:
+        """Return the runs of a step whose agents lived, in order."""
+        return [run for run, each in self.lives if each == step]
+
     def until(self, holds: Callable[[], T], *, within: float | None = None) -> T:
         """Wait until something holds, and tell the whole story if it never does."""
         try:
@@ -373,6 +381,7 @@ class World:
     def end(self) -> None:
         """End everything that was started here, and remove the folders."""
         self.end_processes()
+        remove_groups(self.state)
         shutil.rmtree(self.root, ignore_errors=True)
 
     def end_processes(self) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from orchestrator.model.event import Reply, Say
-from orchestrator.runtimes.hooks import DENIAL_GATE, DENIALS, hook_answer
+from orchestrator.runtimes.hooks import DENIAL_FILES, DENIALS, hook_answer
 
 _BLOCKS = 2
 """The exit by which Claude Code and Codex hold a tool call back."""
 
 
 def answered(folder: Path, relay: str) -> subprocess.CompletedProcess[str]:
-    (folder / DENIALS).write_bytes(DENIAL_GATE)
+    (folder / DENIALS).write_bytes(DENIAL_FILES[DENIALS])
     (folder / "relay.sh").write_text(relay)
     (folder / "said").touch()
     words = ["sh", str(folder / DENIALS)]

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.hosts.claims import read_launched
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
+from orchestrator.hosts.run_processes import group_of
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_failures import NoServer
 from orchestrator.model.errors import Unavailable
-from orchestrator.model.run import Exit
+from orchestrator.model.run import Exit, Leftover
 from orchestrator.ports.files import Entry
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 from tests.polling import wait_until
@@ -78,6 +80,10 @@ class Bench:
 
     def alive(self, folder: Path) -> Observation:
         wait_until(lambda: self.host.observe(folder).standing is Standing.ALIVE)
+        return self.host.observe(folder)
+
+    def left(self, folder: Path) -> Observation:
+        wait_until(lambda: self.host.observe(folder).standing is Standing.LEFT)
         return self.host.observe(folder)
 
     def gone(self, folder: Path) -> Exit | None:
@@ -249,6 +255,83 @@ def test_panes_with_odd_names_are_seen_and_never_mistaken(bench: Bench) -> None:
     assert not [each for each in bench.host.panes() if each.run == "r1" and each.session == SESSION]
 
 
+# What outlives its launcher -------------------------------------------------------------------------
+
+
+def _kill_launcher(bench: Bench, folder: Path) -> None:
+    launcher = bench.alive(folder).pid
+    assert launcher
+    os.kill(launcher, signal.SIGKILL)
+
+
+def _kill_tmux(bench: Bench, folder: Path) -> None:
+    bench.alive(folder)
+    bench.socket.kill()
+
+
+def _let_go(bench: Bench, folder: Path) -> None:
+    (bench.root / "go").touch()
+
+
+NOTE = "echo $! >>pids.part; mv pids.part pids"
+OUTLIVING = {
+    "killed under what ignores HUP": (
+        "trap '' HUP; echo $$ >pids.part; mv pids.part pids; exec sleep 600",
+        _kill_launcher,
+    ),
+    "nohup, and tmux killed": (f"nohup sleep 600 >/dev/null & {NOTE}; exec sleep 600", _kill_tmux),
+    "setsid, and an exit": (f"setsid sleep 600 & {NOTE}; until [ -e go ]; do sleep 0.01; done", _let_go),
+    "a child without a mark": (
+        f"trap '' HUP; env -i PATH=\"$PATH\" sleep 600 & {NOTE}; until [ -e go ]; do sleep 0.01; done",
+        _let_go,
+    ),
+}
+
+
+@pytest.mark.parametrize("how", OUTLIVING)
+def test_a_run_is_gone_when_nothing_of_it_is_left(bench: Bench, how: str) -> None:
+    """Until then it is told what is left, by a host that had seen it alive and by one that had not."""
+    script, end = OUTLIVING[how]
+    folder = bench.launch("r1", "sh", "-c", script)
+    wait_until((bench.root / "pids").exists)
+    (pid,) = [int(each) for each in (bench.root / "pids").read_text().split()]
+    wait_until(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
+    bench.alive(folder)
+    end(bench, folder)
+    seen = bench.left(folder)
+    assert (seen.left, seen.pid) == ((Leftover(pid, "sleep"),), pid)
+    assert seen.exit is not None
+    assert bench.another_host().observe(folder) == seen
+    bench.host.end(folder, kill=False)
+    assert bench.gone(folder) == seen.exit
+
+
+def test_a_cgroup_goes_with_its_run(bench: Bench) -> None:
+    folder = bench.launch("r1", "sh", "-c", "setsid env -i sleep 600 & until [ -e go ]; do sleep 0.01; done")
+    bench.alive(folder)
+    launched = read_launched(bench.files, folder)
+    assert launched is not None
+    group = group_of(launched.process, launched.cgroup)
+    if group is None:
+        pytest.skip("no control group can be made here")
+    assert group.is_dir()
+    (bench.root / "go").touch()
+    seen = bench.left(folder)
+    assert [each.name for each in seen.left] == ["sleep"]
+    bench.host.end(folder, kill=True)
+    assert bench.gone(folder) == Exit(code=0)
+    assert not group.exists()
+
+
+def test_a_launcher_takes_its_empty_cgroup_with_it(bench: Bench) -> None:
+    folder = bench.launch("r1", "true")
+    wait_until((folder / "exit").exists)
+    launched = read_launched(bench.files, folder)
+    assert launched is not None
+    group = group_of(launched.process, launched.cgroup)
+    wait_until(lambda: group is None or not group.exists())
+
+
 # Claim files --------------------------------------------------------------------------------------
 
 GARBAGE = [
@@ -287,7 +370,7 @@ def test_links_and_folders_in_place_of_claim_files_are_garbage(bench: Bench, tmp
 
 
 def test_a_launcher_that_was_killed_leaves_a_lost_run(bench: Bench) -> None:
-    folder = bench.launch("r1", "sh", "-c", "trap '' HUP; exec sleep 600")
+    folder = bench.launch("r1", "sleep", "600")
     seen = bench.alive(folder)
     assert seen.pid
     os.kill(seen.pid, signal.SIGKILL)

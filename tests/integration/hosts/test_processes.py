@@ -13,7 +13,7 @@ import pytest
 
 from orchestrator.hosts import exit_watch, processes
 from orchestrator.hosts.exit_watch import ExitWatch
-from orchestrator.hosts.processes import MARK, Process, alive, processes_of, send, start_of
+from orchestrator.hosts.processes import Process, alive, rows_of, send, start_of
 from tests.polling import wait_until
 
 
@@ -50,34 +50,6 @@ def test_a_name_with_spaces_and_parentheses_is_no_trap(tmp_path: Path) -> None:
         child.wait()
 
 
-def test_a_run_is_its_session_and_all_that_bear_its_mark(tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
-    children = f"env -i sleep 600 & echo $! >>{pids}; sleep 600 & echo $! >>{pids}; wait"
-    launcher = subprocess.Popen(["sh", "-c", children], start_new_session=True)
-    it = process(launcher)
-    left = subprocess.Popen(["sleep", "600"], start_new_session=True, env={MARK: str(it)})
-    other = subprocess.Popen(
-        ["sleep", "600"], start_new_session=True, env={MARK: f"{it}0", "X": f"{MARK}={it}"}
-    )
-    try:
-        wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 2)
-        own = {int(pid) for pid in pids.read_text().split()} | {launcher.pid}
-        assert {each.pid for each in processes_of(it, it.pid)} == own | {left.pid}
-        # A launcher of which only the number is left: what is in its session now is another's.
-        of_old = Process(launcher.pid, "another start")
-        assert processes_of(of_old, it.pid) == []
-    finally:
-        os.killpg(launcher.pid, signal.SIGKILL)
-        for child in (launcher, left, other):
-            child.kill()
-            child.wait()
-
-
-def test_this_process_is_never_one_of_a_run() -> None:
-    me = Process(os.getpid(), start_of(os.getpid()))
-    assert me not in processes_of(me, os.getsid(0))
-
-
 def test_only_the_same_process_is_signalled(sleeper) -> None:
     send(Process(sleeper.pid, "another start"), signal.SIGKILL)
     send(Process(2**22 + 1, "never there"), signal.SIGKILL)
@@ -86,12 +58,16 @@ def test_only_the_same_process_is_signalled(sleeper) -> None:
     assert sleeper.wait(10) == -signal.SIGTERM
 
 
-@pytest.mark.skipif(not processes._LINUX, reason="compares with /proc")
+@pytest.mark.skipif(not processes.LINUX, reason="compares with /proc")
 def test_ps_tells_the_same_where_there_is_no_proc(sleeper, monkeypatch) -> None:
-    monkeypatch.setattr(processes, "_LINUX", False)
+    (by_proc,) = rows_of({sleeper.pid})
+    monkeypatch.setattr(processes, "LINUX", False)
     it = process(sleeper)
     assert alive(it)
-    assert it in processes_of(it, it.pid)
+    (by_ps,) = rows_of({sleeper.pid})
+    assert (by_ps.process, by_ps.name, by_ps.parent) == (it, by_proc.name, by_proc.parent)
+    assert by_ps.session == by_proc.session  # its process group, of which it is the leader too
+    assert sleeper.pid in processes.pids()
     sleeper.kill()
     wait_until(lambda: not alive(it))
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.launcher import checked_file, lay_down
 from orchestrator.model.errors import Refused
 from orchestrator.ports.host import RELAY, LaunchSpec
+from orchestrator.runtimes.hooks import CAUTION, CAUTION_FILES
+from tests.chaos.machine import fill_up
 from tests.polling import wait_until
 
 SHELLS = [shell for shell in ("sh", "dash", "bash", "busybox") if shutil.which(shell)]
@@ -99,6 +103,56 @@ def test_what_cannot_be_handed_over_is_answered_by_the_fallback_at_once(hooked: 
     assert hooked.tell(b"{}") == b""
 
 
+@pytest.fixture
+def small_disk(hooked: Hooked) -> Iterator[Path]:
+    """The task's folder for events on a disk of its own, which is full in a moment."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", str(hooked.inbox)]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    yield hooked.inbox
+    umount = ["umount", str(hooked.inbox)]
+    wait_until(lambda: not subprocess.run(umount, capture_output=True, check=False).returncode)
+
+
+@pytest.mark.parametrize("words", [(), ("waits", '{"decision": "deny"}')])
+def test_on_a_full_disk_a_hook_waits_for_room_and_then_tells(
+    hooked: Hooked, small_disk: Path, words: tuple[str, ...]
+) -> None:
+    """A hook that gave up printed its fallback, and the program asked at its own screen, for ever."""
+    said = b'{"a": "' + b"x" * 9000 + b'\\n"}\n\n'
+    filler = small_disk / "filler"
+    fill_up(small_disk)
+    hook = hooked.start(*words)
+    assert hook.stdin is not None
+    hook.stdin.write(said)
+    hook.stdin.close()
+    first = wait_until(lambda: sleeper(hook.pid))
+    wait_until(lambda: sleeper(hook.pid) not in {0, first})
+    assert [each.name for each in hooked.events()] == ["filler"], "it leaves nothing half"
+    filler.unlink()
+    (event,) = wait_until(lambda: [each for each in hooked.events() if not each.name.startswith(".")])
+    assert event.read_bytes() == said
+    if words:
+        assert hook.poll() is None, "it waits for its answer"
+        answers = hooked.run / "answers"
+        answers.mkdir()
+        DiskFiles().write(answers / event.name.removesuffix(".waits.json"), b"yes")
+    assert hook.wait(timeout=20) == 0
+    assert hook.stdout is not None
+    assert hook.stdout.read() == (b"yes" if words else b"")
+    hook.stdout.close()
+
+
+def sleeper(pid: int) -> int:
+    """Return the number of the `sleep` that a shell waits for between two tries; 0 if there is none just now."""
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        with suppress(OSError):
+            if Path(f"/proc/{child}/comm").read_text() == "sleep\n":
+                return int(child)
+    return 0
+
+
 def test_many_at_once_are_each_an_event(hooked: Hooked) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: hooked.tell(str(number).encode()), range(24)))
@@ -109,3 +163,21 @@ def test_many_at_once_are_each_an_event(hooked: Hooked) -> None:
 def test_a_runtime_cannot_lay_a_file_over_ours(name: str) -> None:
     with pytest.raises(Refused):
         checked_file(name)
+
+
+def test_what_the_pm_has_to_say_is_said_ahead_of_one_tool_call_and_no_more(hooked: Hooked) -> None:
+    answers = hooked.run / "answers"
+    (hooked.run / CAUTION).write_bytes(CAUTION_FILES[CAUTION])
+
+    def calls() -> bytes:
+        script = [*hooked.shell, str(hooked.run / CAUTION)]
+        return subprocess.run(script, input=b"{}", capture_output=True, check=True, timeout=20).stdout
+
+    assert calls() == b""
+    answers.mkdir()
+    assert calls() == b""
+    DiskFiles().write(answers / "caution", b'{"a": "%s"}\n')
+    assert [calls(), calls()] == [b'{"a": "%s"}\n', b""]
+    # A daemon that is started again may write it once more.
+    DiskFiles().write(answers / "caution", b"again")
+    assert calls() == b""

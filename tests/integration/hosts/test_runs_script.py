@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.hosts.processes import start_of
+from orchestrator.hosts.processes import Process, start_of
+from orchestrator.hosts.run_processes import MARK
 from orchestrator.hosts.ssh import runs
 from orchestrator.hosts.ssh.runs import ROOT, Answered, Asked, read_answer, read_observations, read_used
-from orchestrator.model.run import Exit
+from orchestrator.model.run import Exit, Leftover
 from orchestrator.ports.host import Observation, Standing
 from tests.polling import wait_until
 
@@ -153,3 +154,82 @@ def test_processor_time_is_that_of_the_living(script: Script) -> None:
         else:
             assert read_used(script.ask("cpu", FOLDER)) is None
         busy.kill()
+
+
+# What outlives a launcher ---------------------------------------------------------------------------
+
+
+WITH_PROC = pytest.mark.parametrize("script", [(shell, True) for shell in SHELLS], indirect=True, ids=str)
+"""Without /proc nothing tells of it."""
+
+
+@pytest.fixture
+def left(script: Script) -> Iterator[subprocess.Popen[bytes]]:
+    """Give what bears the mark of a run whose launcher is gone, in a session of its own."""
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as launcher:
+        script.launched(launcher.pid)
+        mark = f"{launcher.pid}@{start_of(launcher.pid)}"
+        launcher.kill()
+    environ = {"A": "b", MARK: mark, "Z": "y"}
+    with subprocess.Popen(["sleep", "600"], start_new_session=True, env=environ) as made:
+        yield made
+        made.kill()
+
+
+@WITH_PROC
+@pytest.mark.parametrize("exit_", [Exit(code=3), Exit(lost=True)])
+def test_what_outlives_a_launcher_is_told_and_ended(
+    script: Script, left: subprocess.Popen[bytes], exit_: Exit
+) -> None:
+    if exit_.code is not None:
+        (script.folder / "exit").write_text(f"code {exit_.code}\noom_kills 0\nuptime 12.34\n")
+    seen = script.observe()
+    assert seen is not None
+    assert (seen.standing, seen.left) == (Standing.LEFT, (Leftover(left.pid, "sleep"),))
+    assert seen.exit == exit_
+    script.ask("end", FOLDER, "", "TERM")
+    assert left.wait(timeout=10) == -signal.SIGTERM
+    assert script.observe() == Observation(Standing.GONE, _pid(script), "%1", exit_)
+
+
+@WITH_PROC
+def test_its_session_tells_of_what_began_while_the_launcher_lived(script: Script) -> None:
+    if not script._proc:
+        pytest.skip("without /proc nothing tells of it")
+    words = ["sh", "-c", "trap '' HUP; env -i sleep 600 & echo $!; wait"]
+    with subprocess.Popen(words, start_new_session=True, stdout=subprocess.PIPE) as launcher:
+        assert launcher.stdout is not None
+        child = int(launcher.stdout.readline())
+        script.launched(launcher.pid)
+        launcher.kill()
+    try:
+        assert _standing(script) is Standing.GONE, "its number may be another's by now"
+        began = Process(child, start_of(child)).began
+        (script.folder / "exit").write_text(f"code 0\noom_kills 0\nuptime {began - 1:.2f}\n")
+        assert _standing(script) is Standing.GONE
+        (script.folder / "exit").write_text(f"code 0\noom_kills 0\nuptime {began + 1:.2f}\n")
+        seen = script.observe()
+        assert seen is not None
+        assert seen.left == (Leftover(child, "sleep"),)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+@WITH_PROC
+@pytest.mark.parametrize("said", ["/tmp", "/sys/fs/cgroup/../..", "relative", "/sys/fs/cgroupx"])
+def test_a_control_group_is_looked_for_nowhere_else(script: Script, tmp_path: Path, said: str) -> None:
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as launcher:
+        script.launched(launcher.pid)
+        launcher.kill()
+    with (script.folder / "pid").open("a") as file:
+        file.write(f"cgroup {said}\n")
+    assert _standing(script) is Standing.GONE
+
+
+def _standing(script: Script) -> Standing | None:
+    seen = script.observe()
+    return None if seen is None else seen.standing
+
+
+def _pid(script: Script) -> int:
+    return int((script.folder / "pid").read_text().split()[1])

@@ -69,7 +69,7 @@ def told(server: TmuxSocket, title: str, body: str = "") -> Answer:
 def test_who_is_attached_sees_it(server: TmuxSocket) -> None:
     with attached(server) as master:
         assert told(server, "demo asks: q1", "Keep the old\nname?") is Answer.TOLD
-        until_shown(master, "demo asks: q1: Keep the old name?")
+        assert "\a" in until_shown(master, "demo asks: q1: Keep the old name?") or until_shown(master, "\a")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import pytest
 
 from orchestrator.cli import requests
 from orchestrator.cli.main import main
+from tests.unit.cli.repository import Shop
 
 AT = 1_764_254_100.0
 _OURS = ("ORCHESTRATOR_", "XDG_", "GIT_", "TMUX", "VISUAL", "EDITOR", "NO_COLOR")
@@ -61,6 +62,7 @@ def _agent(name: str = "dev", **other: Any) -> dict[str, Any]:
         "turn": "busy",
         "evidence": "process 77",
         "since": AT,
+        "turn_since": AT,
         "host": "local",
         "pane": "%3",
         "pid": 77,
@@ -111,7 +113,7 @@ class House:
                 "work": "branch `task/tidy` at 0123456789: 1 commit",
                 "not_done": "nothing",
                 "cost": "2 h at work",
-                "next": "`git merge task/tidy` takes over what is done",
+                "next": "`task merge tidy` takes over what is done",
             },
             "steps": [_step(), _step("dev-1", agent="dev", title="Rename it", status="working")],
             "agents": [_agent()],
@@ -253,3 +255,15 @@ def repository(house: House) -> Path:
 @pytest.fixture
 def python() -> str:
     return sys.executable
+
+
+@pytest.fixture
+def shop(house: House, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """The project in git, with one commit on `main`, from which a task began that is complete."""
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(house.root / ".gitconfig"))
+    (house.root / ".gitconfig").write_text("[user]\nname = A User\nemail = user@localhost\n")
+    made = Shop(house)
+    made.git("init", "-q", "-b", "main")
+    made.base = made.commit()
+    made.told()
+    return made

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import examination
+from orchestrator.cli import examination, reach
 from orchestrator.cli.box import named_box
 from orchestrator.runtimes.choice import RUNTIMES
 from orchestrator.runtimes.inventory import AGENT_CLIS
@@ -15,7 +15,8 @@ from orchestrator.runtimes.inventory import AGENT_CLIS
 @pytest.fixture
 def programs(house, monkeypatch):
     """A PATH of our own, with tmux and git; what is put there says what it is told to. All CLIs have a bare runtime."""
-    monkeypatch.setattr(examination, "RUNTIMES", {cli.name: None for cli in AGENT_CLIS})
+    for module in (examination, reach):
+        monkeypatch.setattr(module, "RUNTIMES", {cli.name: None for cli in AGENT_CLIS})
     folder = house.root / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -86,7 +87,8 @@ def test_what_its_runtime_lets_through_reaches_an_agent_without_any_setting(
 ):
     programs("claude", "echo 2.1.328")
     programs("codex", "echo 0.169.0")
-    monkeypatch.setattr(examination, "RUNTIMES", {"claude": RUNTIMES["claude"]})
+    for module in (examination, reach):
+        monkeypatch.setattr(module, "RUNTIMES", {"claude": RUNTIMES["claude"]})
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     said = task("doctor", "--json", "--project", str(house.project))
     assert _cli(said, "claude")["logins"] == ["ANTHROPIC_API_KEY"]

@@ -31,6 +31,7 @@ def test_the_json_document_has_its_documented_shape(house, task):
             "project": str(house.project),
             "phase": "DEVELOPING",
             "state": "running",
+            "limited": None,
             "steps_passed": 1,
             "steps_set_aside": 0,
             "steps_total": 2,
@@ -40,7 +41,7 @@ def test_the_json_document_has_its_documented_shape(house, task):
             "updated": "2025-11-27T14:35:00Z",
         }
     ]
-    assert said["daemon"] == {"up": False, "as_of": None}
+    assert said["daemon"] == {"up": False, "as_of": None, "room": True}
     words = set(task("help", "json").out.split())
     assert set(said["tasks"][0]) <= words
 

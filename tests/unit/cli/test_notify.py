@@ -62,7 +62,8 @@ def test_a_channel_that_hangs_is_not_known_and_holds_up_for_its_deadline_at_most
     assert said.out == "json (json://…): not known: no answer in time\n"
 
 
-def test_without_channels_it_says_how_to_set_one(task):
+def test_with_an_empty_list_it_says_how_to_set_one(task, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__CHANNELS", "[]")
     said = task("notify", "test")
     assert said.code == 2
     assert "no channel is set" in said.err
@@ -82,7 +83,7 @@ def test_nothing_was_told_yet(task):
 
 def test_the_list_shows_what_waits_what_failed_and_what_was_told(task, spool, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr("orchestrator.cli.notify.columns", lambda: 200)
+    monkeypatch.setattr("orchestrator.cli.notifying.columns", lambda: 200)
     rows = task("notify", "list").out.splitlines()
     assert rows[0].split() == ["WHEN", "RULE", "STATE", "WHAT", "HOW"]
     assert ["daemon" in rows[1], "complete" in rows[2], "question" in rows[3]] == [True] * 3
@@ -130,3 +131,13 @@ def test_the_configuration_shows_no_address(task, channels):
     assert "secret" not in said.out
     settings = {each["key"]: each["value"] for each in task("config", "--json").json["settings"]}
     assert settings["notify.channels"] == '["tgram://… name=phone"]'
+
+
+def test_what_no_channel_took_is_never_said_to_be_told(task, house, monkeypatch):
+    monkeypatch.setattr("orchestrator.cli.notifying.columns", lambda: 200)
+    news = News("complete-1", Rule.COMPLETE, "tidy is complete", "", 1.0)
+    Spool(DiskFiles(), house.state / "news").lay_aside(Letter(news, {}, "no channel is set for it"), TOLD)
+    row = task("notify", "list").out.splitlines()[1]
+    assert "untold" in row.split()
+    assert row.endswith("no channel is set for it")
+    assert task("notify", "list", "--json").json["news"][0]["state"] == "untold"

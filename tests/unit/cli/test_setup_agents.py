@@ -4,7 +4,8 @@ import tomllib
 
 import pytest
 
-from orchestrator.cli.setup_agents import FORMS, setup_agents
+from orchestrator.cli import setup_agents as asked
+from orchestrator.cli.agent_setup import ALL, FORMS, setup_agents
 from orchestrator.formats.command_forms import read_command
 from orchestrator.model.agents import Role
 from orchestrator.model.errors import BadFile
@@ -32,7 +33,7 @@ def agents(house, monkeypatch):
     folder = house.root / "agents"
     folder.mkdir()
     (folder / "dev.md").write_text(AGENT)
-    monkeypatch.setattr("orchestrator.cli.setup_agents.shipped", lambda _name: folder)
+    monkeypatch.setattr("orchestrator.cli.agent_setup.shipped", lambda _name: folder)
 
 
 def test_every_form_is_written(house, task, agents):
@@ -168,3 +169,7 @@ def test_the_slash_commands_are_written_where_a_cli_has_them(tmp_path):
 def test_a_command_whose_front_matter_does_not_read_is_refused():
     with pytest.raises(BadFile, match="front matter"):
         read_command(b"no front matter\n", "task-x")
+
+
+def test_every_form_can_be_asked_for():
+    assert (*FORMS, ALL) == asked.FORMS

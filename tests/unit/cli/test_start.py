@@ -24,6 +24,30 @@ The old name is gone.
 - No test fails
 """
 
+AGENTS = ("explore", "plan", "dev", "test", "review")
+COMMANDED = FILLED + "\n## Agent Config\n" + "".join(f"{agent}.command: true\n" for agent in AGENTS)
+"""A task whose agents are the program `true`."""
+
+
+@pytest.fixture(autouse=True)
+def ready(house, monkeypatch):
+    """A project with a commit to begin from, and an agent CLI that is logged in."""
+    git_of(house.project, "init", "-q")
+    git_of(house.project, "commit", "-q", "--allow-empty", "-m", "Begin")
+    folder = house.root / "clis"
+    folder.mkdir()
+    (folder / "claude").write_text("#!/bin/sh\necho 2.1.328\n")
+    (folder / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    # The daemon of these tests lives in their own process, whose environment was fixed before they began.
+    monkeypatch.setattr("orchestrator.cli.precheck.environment_of", lambda _: None)
+
+
+def git_of(project, *words):
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(project), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
 
 @pytest.fixture
 def brief(house):
@@ -86,6 +110,8 @@ def test_the_same_name_in_another_project_is_another_task(start, house, task, ru
     other = house.root / "other"
     (other / "tasks" / "tidy").mkdir(parents=True)
     (other / "tasks" / "tidy" / "task.md").write_text(FILLED)
+    git_of(other, "init", "-q")
+    git_of(other, "commit", "-q", "--allow-empty", "-m", "Begin")
     start()
     task("start", "tidy", "--project", str(other))
     assert len(list((house.state / "tasks").iterdir())) == 2
@@ -110,7 +136,7 @@ def test_a_blank_task_is_laid_down_but_not_started(start, house, daemon):
 
 def test_a_blank_task_is_opened_in_the_editor_on_a_terminal(house, running):
     editor = house.root / "my editor"
-    editor.write_text(f"#!{sys.executable}\nimport sys\nopen(sys.argv[-1], 'w').write({FILLED!r})\n")
+    editor.write_text(f"#!{sys.executable}\nimport sys\nopen(sys.argv[-1], 'w').write({COMMANDED!r})\n")
     editor.chmod(0o755)
     leader, follower = os.openpty()
     command = [sys.executable, "-m", "orchestrator.cli", "start", "tidy", "--project", str(house.project)]
@@ -374,7 +400,7 @@ def test_a_template_that_does_not_fit_leaves_nothing_behind(start, house, daemon
     said = start("--template", "mine")
     assert said.code == 1
     assert "the template mine does not fit this project: \ufffd[2Jno Python here" in said.err
-    assert list(house.project.iterdir()) == []
+    assert [path.name for path in house.project.iterdir()] == [".git"]
 
 
 def test_a_task_stays_with_its_template(start, house, daemon, brief, template):
@@ -387,7 +413,7 @@ def test_a_template_that_is_not_there(start, house):
     said = start("--template", "nowhere")
     assert said.code == 2
     assert "there is no template nowhere" in said.err
-    assert list(house.project.iterdir()) == []
+    assert [path.name for path in house.project.iterdir()] == [".git"]
 
 
 def test_templates_are_listed_with_their_goal(house, task, template):
@@ -419,7 +445,7 @@ def test_following_shows_the_log_and_ends_as_the_task_does(start, house, task, d
     shown = {"partial": "complete in part", "waiting": "waiting  DEVELOPING"}.get(state, state)
     assert f"tidy  {shown}\n" in said.out
     assert "artifacts  " in said.out
-    assert ("next      git merge" in said.out) == (state != "waiting")
+    assert ("next      task merge tidy" in said.out) == (state != "waiting")
 
 
 def test_how_an_earlier_start_ended_is_not_taken_for_the_end(start, house, task, daemon, brief):
@@ -440,7 +466,9 @@ def test_how_an_earlier_start_ended_is_not_taken_for_the_end(start, house, task,
     assert start("--follow").code == 0
 
 
-def test_ctrl_c_leaves_the_task_running(house, running, brief):
+def test_ctrl_c_leaves_the_task_running(house, running, brief, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__CHANNELS", "tmux://")
+    brief.write_text(COMMANDED)
     command = [
         sys.executable,
         "-m",
@@ -473,3 +501,168 @@ def test_a_daemon_that_is_down_keeps_the_request(start, house, brief, monkeypatc
     start()
     (path,) = house.state.glob("tasks/*/requests/*.json")
     assert json.loads(path.read_text())["verb"] == "start"
+
+
+# What can be known beforehand ---------------------------------------------------------------------
+
+
+def flat(text):
+    """Return a text on one line, however it was wrapped."""
+    return " ".join(text.split())
+
+
+def with_dev(command):
+    return COMMANDED.replace("dev.command: true", f"dev.command: {command}")
+
+
+def test_a_command_that_is_not_committed_keeps_a_task_from_starting(start, house, daemon, brief):
+    """Agents work in trees of a commit, where it is not."""
+    (house.project / "agents").mkdir()
+    (house.project / "agents" / "dev.sh").write_text("#!/bin/sh\n")
+    (house.project / "agents" / "dev.sh").chmod(0o755)
+    brief.write_text(with_dev("./agents/dev.sh"))
+    said = start()
+    assert said.code == 1
+    assert "missing  dev.command: ./agents/dev.sh: is not committed" in said.out
+    assert f"> git -C {house.project} add --force -- agents/dev.sh" in said.out
+    assert "tidy is not started" in said.err
+    assert daemon.heard == []
+
+
+def test_the_remedy_that_is_shown_lets_it_start(start, house, running, brief):
+    (house.project / "dev.sh").write_text("#!/bin/sh\n")
+    brief.write_text(with_dev("./dev.sh"))
+    lines = start().out.splitlines()
+    first = next(n for n, line in enumerate(lines) if line.lstrip().startswith("> chmod"))
+    typed = "\n".join(line.strip().removeprefix("> ") for line in lines[first : first + 3])
+    environ = os.environ | {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b"}
+    environ |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
+    subprocess.run(["sh", "-e", "-c", typed], env=environ, check=True)
+    assert start().code == 0
+
+
+def test_what_agents_do_not_see_is_said_and_the_task_starts(start, house, running, brief):
+    (house.project / "kept.py").write_text("1\n")
+    git_of(house.project, "add", "kept.py")
+    git_of(house.project, "commit", "-q", "-m", "Keep")
+    (house.project / "kept.py").write_text("2\n")
+    (house.project / "new.py").write_text("1\n")
+    said = start()
+    assert said.code == 0
+    assert "warn base: changed here and not committed, so that no agent sees it: kept.py, new.py" in flat(
+        said.out
+    )
+
+
+@pytest.mark.parametrize(
+    ("channels", "said"),
+    [
+        (None, "note channels: none is set: you are told by the bell of this terminal"),
+        ("[]", "warn channels: nobody is told of anything"),
+        ("json://a", None),
+    ],
+)
+def test_it_is_said_how_the_user_would_be_told(start, running, brief, monkeypatch, channels, said):
+    if channels:
+        monkeypatch.setenv("ORCHESTRATOR_NOTIFY__CHANNELS", channels)
+    out = flat(start().out)
+    assert said in out if said else "channels" not in out
+
+
+def test_without_an_agent_cli_it_says_how_to_get_one(start, daemon, brief, monkeypatch):
+    monkeypatch.setenv("PATH", os.environ["PATH"].split(":", 1)[1])
+    said = start()
+    assert said.code == 1
+    assert "missing dev: agent dev names no runtime and no command, and no agent CLI was found" in flat(
+        said.out
+    )
+
+
+def test_a_cli_without_a_login_is_said_and_the_task_starts(start, running, brief, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    said = start()
+    assert said.code == 0
+    assert (
+        "dev.runtime, explore.runtime, plan.runtime, review.runtime, test.runtime: no login of Claude"
+        in flat(said.out)
+    )
+
+
+def test_a_task_at_work_is_not_looked_at(start, house, running, brief):
+    brief.write_text(with_dev("./nowhere.sh"))
+    house.task("tidy-0a1b2c3d", state="running")
+    said = start()
+    assert (said.code, "missing" in said.out) == (0, False)
+
+
+def test_an_old_branch_of_that_name_is_said(start, house, running, brief):
+    git_of(house.project, "branch", "task/tidy")
+    git_of(house.project, "commit", "-q", "--allow-empty", "-m", "Later")
+    said = start()
+    assert (said.code, "there is a branch task/tidy already" in said.out) == (0, True)
+    house.task("tidy-0a1b2c3d", state="stopped")
+    assert "there is a branch" not in start().out
+
+
+def test_a_branch_in_the_way_keeps_a_task_from_starting(start, house, daemon, brief):
+    git_of(house.project, "branch", "task")
+    said = start()
+    assert (said.code, "a branch `task` is in the way" in said.out) == (1, True)
+
+
+# --check ------------------------------------------------------------------------------------------
+
+
+def everything(house):
+    return sorted(str(path) for path in house.root.rglob("*"))
+
+
+def test_a_check_looks_at_all_and_starts_nothing(start, house, daemon, brief):
+    before = everything(house)
+    said = start("--check")
+    assert (said.code, said.err) == (0, "")
+    for part in ("base: agents begin from", "tmux: ", "channels: ", "budget: ", "daemon: ", "state: "):
+        assert part in said.out
+    assert said.out.endswith("tidy could start; nothing was started\n")
+    assert daemon.heard == []
+    assert everything(house) == before
+
+
+def test_a_check_that_finds_something_missing_ends_with_1(start, house, daemon, brief):
+    brief.write_text(with_dev("./nowhere.sh"))
+    said = start("--check", "--json")
+    assert said.code == 1
+    (found,) = [each for each in said.json["findings"] if each["severity"] == "missing"]
+    assert found["topic"] == "dev.command: ./nowhere.sh"
+    assert said.json["can_run"] is False
+
+
+def test_a_check_speaks_only_of_the_clis_that_the_task_uses(start, brief):
+    topics = {each["topic"] for each in start("--check", "--json").json["findings"]}
+    assert not topics & {"codex", "gemini", "aider", "opencode", "kiro"}
+
+
+def test_a_check_of_a_template_makes_nothing(start, house, daemon, brief):
+    brief.unlink()
+    brief.parent.rmdir()
+    before = everything(house)
+    said = start("--check")
+    assert (said.code, "`task start tidy` makes one" in said.err) == (2, True)
+    template = house.root / "config" / "agent-orchestrator" / "templates" / "mine"
+    template.mkdir(parents=True)
+    (template / "task.md").write_text(COMMANDED)
+    assert start("--check", "--template", "mine").code == 0
+    assert [path for path in everything(house) if path not in before and "config" not in path] == []
+
+
+def test_a_check_tells_what_a_task_may_use(start, brief):
+    brief.write_text(COMMANDED + "limits: 2M tokens; $20\n")
+    assert "it may use 2M tokens, $20" in start("--check").out
+
+
+def test_a_check_looks_at_each_box(start, house, brief, ssh):
+    brief.write_text(AWAY + "dev.command: true\n")
+    said = start("--check")
+    assert said.code == 1
+    assert "missing  me@127.0.0.1:/srv/shop: does not answer (no route)" in said.out
+    assert not list(Path(os.environ["ORCHESTRATOR_HOME"]).rglob("requests"))

@@ -82,6 +82,7 @@ def test_systemds_unit_says_what_the_daemon_is_and_how_it_is_looked_after(progra
     for key, value in {
         "Type": "notify",
         "KillMode": "process",
+        "Delegate": "yes",
         "Restart": "on-failure",
         "UMask": "0077",
         "OOMPolicy": "continue",

@@ -30,7 +30,7 @@ class Git:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def commit(self, tree, message):
+    def commit(self, tree, message, *, attempt=0):
         raise self.error
 
     def merge(self, tree, commit):
@@ -174,7 +174,7 @@ class Counting:
         self.commits = 0
         self.busy = False
 
-    def commit(self, tree, message):
+    def commit(self, tree, message, *, attempt=0):
         if self.busy:
             raise Unavailable("git is busy")
         self.commits += 1

@@ -25,11 +25,16 @@ WHERE = Places(Path("/project"), HOME, Path("/project/tasks/demo"), Path("/pm/wo
 
 
 class Trees:
-    """Workspaces that are asked for nothing but to be released."""
+    """Workspaces that are asked for nothing but what is there, and to be released."""
 
     def __init__(self):
+        self.there = {"a", "b", "c", "look"}
         self.released = []
         self.able = True
+
+    def remains(self, project, root, branch):
+        assert (project, root, branch) == (WHERE.code, WHERE.trees, "task/demo")
+        return self.there
 
     def release(self, tree, _patience):
         if not self.able:
@@ -38,7 +43,7 @@ class Trees:
 
     def taken(self):
         told, self.released = self.released, []
-        return told
+        return sorted(told)
 
 
 class NoPanes:
@@ -54,10 +59,7 @@ def trees():
 @pytest.fixture
 def house(trees):
     """Do the housekeeping as it is done after each decision."""
-    files = MemoryFiles()
-    for name in ("a", "b", "c", "look"):
-        files.make_folder(WHERE.trees / name)
-    world = World(files, NoPanes(), trees, Settings(), {})  # type: ignore[arg-type]
+    world = World(MemoryFiles(), NoPanes(), trees, Settings(), {})  # type: ignore[arg-type]
     office = Office(
         world, FakeClock(), Inline(), Inline(), lambda: "n", lambda _: None, Path("/pm"), lambda *_: ()
     )
@@ -95,7 +97,7 @@ def test_one_that_was_worked_in_again_is_removed_again(story, trees, house):
     story.does("accept", ReportStatus.BLOCKED, blockers="no device")
     story.answers("q2", "set-aside")
     house.keep_house(story.state, WHERE)
-    assert sorted(trees.taken()) == ["b", "c", "look"]
+    assert trees.taken() == ["b", "c", "look"]
     story.starts()
     house.keep_house(story.state, WHERE)
     assert trees.taken() == []
@@ -120,6 +122,15 @@ def test_after_a_restart_everything_is_looked_at_once(story, trees, house):
     assert trees.taken() == ["a", "b"]
     house.keep_house(story.state, WHERE)
     assert trees.taken() == []
+
+
+def test_what_a_killed_daemon_left_of_a_tree_goes_with_the_next(story, trees, house):
+    """It was killed between the tree's folder and its branch. Trees of which nothing is left are left alone."""
+    story.finishes("a")
+    story.finishes("b")
+    trees.there = {"b"}
+    house.keep_house(story.state, WHERE)
+    assert trees.taken() == ["b"]
 
 
 def test_a_tree_that_many_steps_share_is_looked_at_once(house, monkeypatch):

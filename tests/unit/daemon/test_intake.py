@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.intake import DOUBT, Intake
+from orchestrator.daemon.intake import ABANDONED, DOUBT, Intake
 from orchestrator.model.consulting import PMAction
 from orchestrator.model.facts import DecisionLanded, Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
@@ -294,6 +294,34 @@ def test_a_misnamed_report_that_names_anothers_run_is_told(desk):
     desk.put("dev-report.md", with_run(run.id))
     desk.now += Limits().settle
     assert isinstance(desk.scan()[0], Intruded)
+
+
+@pytest.mark.parametrize(
+    "name", [f"{NAME}.tmp.1", f"{NAME}.part", f".{NAME}.swp", f"#{NAME}#", "4913", "tmpab12cd34"]
+)
+def test_what_is_being_saved_is_waited_for_and_costs_nothing(desk, name):
+    """Its writer may take its time: it gets its name, or goes, and until then nobody is asked to write again."""
+    (run,) = desk.state.live_runs
+    desk.put(name, with_run(run.id))
+    for _ in range(3):
+        desk.now += 10 * Limits().settle
+        assert desk.scan() == []
+        assert not desk.intake.unsettled, "nothing is looked at more often for it"
+    desk.files.rename(HANDOFFS / name, HANDOFFS / NAME)
+    (fact,) = desk.scan()
+    assert fact.report is not None
+
+
+@pytest.mark.parametrize("over", ["gone", "long"])
+def test_what_was_being_saved_and_never_was_is_told(desk, over):
+    desk.put(f"{NAME}.tmp.1", GOOD)
+    assert desk.scan() == []
+    if over == "long":
+        desk.now += ABANDONED
+    (fact,) = desk.scan(final=("explore",) if over == "gone" else ())
+    assert isinstance(fact, Intruded)
+    assert "being saved" in fact.reason
+    assert desk.scan() == []
 
 
 @pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])

@@ -11,6 +11,7 @@ from orchestrator import places
 from orchestrator.daemon.act.launch import launch
 from orchestrator.daemon.world import Places, World
 from orchestrator.model.agents import Agent
+from orchestrator.model.errors import Refused
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Life, Purpose, Run
@@ -42,7 +43,14 @@ def _lives(process: FakeProcess) -> Generator[float, None, int]:
     return 0
 
 
-def argv_of(runtime: str, kept: bytes | None, *, host: str = "local", transcript: Path | str = CHAT) -> str:
+def argv_of(
+    runtime: str,
+    kept: bytes | None,
+    *,
+    host: str = "local",
+    transcript: Path | str = CHAT,
+    orders: dict[str, Order] | None = None,
+) -> str:
     """Return the command line of a run that goes on with another one's work, given what is kept of that."""
     launched: list[LaunchSpec] = []
 
@@ -63,7 +71,7 @@ def argv_of(runtime: str, kept: bytes | None, *, host: str = "local", transcript
         state=TaskState.RUNNING,
         steps=Steps([step]),
         runs=Runs([before, run]),
-        orders={ORDER.name: ORDER},
+        orders={ORDER.name: ORDER} if orders is None else orders,
     )
     clock = FakeClock(0.0)
     files = MemoryFiles(now=clock.now)
@@ -107,3 +115,9 @@ def test_in_doubt_it_is_gone_on_with(runtime: str) -> None:
 
 def test_a_program_that_loses_none_is_not_looked_at() -> None:
     assert f" {SESSION} " in argv_of("codex", None)
+
+
+def test_a_run_that_has_reported_is_not_launched_again():
+    """A power cut took what told of its life, and the outbox has its launch still."""
+    with pytest.raises(Refused, match="is closed already"):
+        argv_of("command", None, orders={})

@@ -32,7 +32,7 @@ def test_a_complete_task() -> None:
     assert "branch `task/demo` at cccccccccc: 1 commit, 2 files changed, +3 -1" in told.work
     assert "the PM has run no check" in told.work
     assert told.not_done == "nothing"
-    assert "git -C /project merge task/demo" in told.next
+    assert told.next == "`task diff demo` shows what is done, `task merge demo` takes it over"
 
 
 def test_a_partial_task_says_what_is_missing() -> None:
@@ -47,7 +47,8 @@ def test_a_partial_task_says_what_is_missing() -> None:
         "complete in part: 1 subtask set aside: Do a; 6 of 9 steps passed, 3 set aside"
     )
     assert "Do a (rejected 1 times, last: it leaks)" in told.not_done
-    assert "task start demo" in told.next
+    assert "`task start demo --project /project` tries again" in told.next
+    assert "`task merge demo --anyway` takes it over" in told.next
 
 
 def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:

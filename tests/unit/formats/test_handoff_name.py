@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.handoff import handoff_name, split_handoff_name
+from orchestrator.formats.handoff import handoff_name, is_being_saved, split_handoff_name
 from orchestrator.model.errors import BadName
 from tests.unit.formats.texts import instants, names
 
@@ -72,3 +72,60 @@ def test_no_text_is_an_error(name):
 def test_only_a_name_gets_a_handoff(instance):
     with pytest.raises(BadName):
         handoff_name(instance, 0.0)
+
+
+SAVED = (
+    "dev-20251127-154500.md.tmp.1",
+    "dev-20251127-154500.md.tmp.48213.1764254100123",  # Claude Code
+    "dev-20251127-154500.md.part",
+    "dev-20251127-154500.md.Ab12Cd",
+    "dev-20251127-154500.md~",
+    "dev-20251127-154500.tmp.md",
+    ".dev-20251127-154500.md.swp",
+    ".dev-20251127-154500.md.swx",
+    ".#dev-20251127-154500.md",
+    "#dev-20251127-154500.md#",
+    ".goutputstream-Z1XT42",
+    ".~lock.dev-20251127-154500.md#",
+    "report.md.crdownload",
+    "plan.tmp",
+    "4913",
+    "5036",
+    "tmpab12cd34",
+    "tmp.Ab12Cd34Ef",
+    "sedAb12Cd",
+)
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_names_under_which_programs_save_are_known(name):
+    assert is_being_saved(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dev-20251127-154500.md",
+        "dev-new.md",
+        "dev-report.md",
+        "dev-20251127.md",
+        "notes.txt",
+        "dev_20251127.txt",
+        "template.md",
+        "tmp.md",
+        "sedation.md",
+        "partial-results.md",
+        "explore-half.md",
+    ],
+)
+def test_other_names_are_none_of_these(name):
+    assert not is_being_saved(name)
+
+
+@given(names, instants)
+def test_no_handoff_is_taken_for_one_that_is_being_saved(instance, at):
+    assert not is_being_saved(handoff_name(instance, at))
+
+
+def test_a_long_name_is_known_as_soon_as_a_short_one():
+    assert not is_being_saved("a.tmp" + "-a_b" * 60 + "!")

@@ -16,9 +16,11 @@ from orchestrator.model.actions import (
     Look,
     Merge,
     Nudge,
+    Rebase,
     ResolveEvidence,
     Tell,
 )
+from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.consulting import PMAction, PMDecision
 from orchestrator.model.errors import Fault
@@ -32,6 +34,7 @@ from orchestrator.model.run import Delivery, Exit, Run, Sight
 from orchestrator.model.task import Brief, Config, Phase, TaskState
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.draft import Decision
+from orchestrator.pm.stalls import tells_more
 from orchestrator.pm.state import PMState
 from tests.unit.pm.deciding import decided
 
@@ -63,6 +66,7 @@ class Story:
         self.works = True
         self.sees: Sight | None = Sight()
         self.merge_refused = ""
+        self.rebase_refused = ""
         self.commit_refused = ""
         self.left = ""
         self.commit = "c"
@@ -112,6 +116,8 @@ class Story:
                 self.feed(f.Nudged(self.at, self.nonce(), run, told, Delivery.UNKNOWN))
             case Tell(id=told):
                 self.feed(f.Told(self.at, told))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told, self.rebase_refused))
             case Answer(id=told, name=name, reply=reply):
                 self.replies[name] = reply
                 self.feed(f.AnswerGiven(self.at, told))
@@ -145,6 +151,14 @@ class Story:
         name = f"{run.id}.{self.nonce()}"
         self.feed(f.EventLanded(self.at, name, run.id, name, event, waits, **more))
         return name
+
+    def records(self, step: str, activity: Activity) -> bool:
+        """The program of a step's run has recorded so much by now; return whether the daemon takes note of it."""
+        run = self.run_of(step)
+        news = tells_more(self.state, self.limits, run, activity, self.at)
+        if news:
+            self.feed(f.ActivitySeen(self.at, self.nonce(), run.id, activity))
+        return news
 
     def reports(
         self,
@@ -217,6 +231,10 @@ class Story:
     def stops(self) -> Decision:
         """The user says `task stop`."""
         return self.feed(f.StopAsked(self.at, self.nonce()))
+
+    def rebases(self, base: str = "today", old: str = "tip", new: str = "anew", **commits: str) -> Decision:
+        """The user says `task rebase`: each commit of the branch became another one."""
+        return self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new, commits))
 
     def spawns(self, agent: str, instructions: str = "Look around") -> Decision:
         """The user says `task spawn`."""

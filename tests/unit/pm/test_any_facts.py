@@ -20,6 +20,7 @@ from orchestrator.model.actions import (
     Look,
     Merge,
     Nudge,
+    Rebase,
     ResolveEvidence,
     Tell,
 )
@@ -33,7 +34,7 @@ from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subt
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import Gate
-from orchestrator.model.run import Delivery, Exit, Life, Run, Sight
+from orchestrator.model.run import Delivery, Exit, Leftover, Life, Run, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import (
     AfterRejections,
@@ -47,6 +48,7 @@ from orchestrator.model.task import (
     WorkspaceKind,
 )
 from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.readiness import may_be_ordered
 from orchestrator.pm.state import PMState
@@ -161,7 +163,7 @@ events = st.builds(
     text=st.sampled_from(["", "it says so"]),
     wish=st.none() | wishes,
     failure=st.none() | st.sampled_from(Failure),
-    again_at=st.sampled_from([None, 0.0, 1_764_260_000.0]),
+    reset=st.sampled_from([None, Reset((0.0,)), Reset((1_764_260_000.0, 1_764_346_400.0), 60.0)]),
     background=st.sampled_from([0, 0, 2]),
 )
 judgements = st.none() | st.builds(Judgement, st.sampled_from(Ruling), st.just("a rule"), st.just(600.0))
@@ -287,6 +289,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, made))
             case Tell(id=told):
                 self.feed(f.Told(self.at, told))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told))
             case Answer(id=told):
                 self.feed(f.AnswerGiven(self.at, told))
 
@@ -348,7 +352,15 @@ class Mind(RuleBasedStateMachine):
             case Tell() | Answer() as action:
                 self.done(action, "")
             case (
-                Launch() | End() | Look() | Nudge() | Commit() | Inspect() | ResolveEvidence() | Merge()
+                Launch()
+                | End()
+                | Look()
+                | Nudge()
+                | Commit()
+                | Inspect()
+                | ResolveEvidence()
+                | Merge()
+                | Rebase()
             ) as action if works:
                 self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
             case Launch(run=run, id=told):
@@ -359,9 +371,16 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.Looked(self.at, told, run, None, "tmux is frozen"))
             case Nudge(id=told, run=run):
                 self.feed(f.Nudged(self.at, told, run, told, Delivery.NOT_DELIVERED, "its pane is gone"))
+            case Commit() | Inspect() | ResolveEvidence() | Merge() | Rebase() as action:
+                self.git_fails(action, data)
+
+    def git_fails(
+        self, action: Commit | Inspect | ResolveEvidence | Merge | Rebase, data: st.DataObject
+    ) -> None:
+        match action:
             case Commit(id=told, step=step, attempt=attempt):
-                reason, left = data.draw(st.sampled_from([("no git", ""), ("", "me@box:/repo")]))
-                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", reason=reason, left=left))
+                why: dict[str, Any] = {data.draw(st.sampled_from(["reason", "left", "lost"])): "no git"}
+                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", **why))
             case Inspect(id=told, step=step, attempt=attempt):
                 reason = data.draw(st.sampled_from(["no git", ""]))
                 self.feed(f.WorkInspected(self.at, told, step, attempt, "/p", reason=reason))
@@ -370,6 +389,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.EvidenceResolved(self.at, told, step, attempt, reason=reason))
             case Merge(id=told, step=step, attempt=attempt, commit=commit):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, commit, "the branch moved on"))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told, "the branch moved on"))
 
     @rule(data=st.data(), planned=good_subtasks)
     def good_report(self, data: st.DataObject, planned: tuple[Subtask, ...]) -> None:
@@ -384,12 +405,34 @@ class Mind(RuleBasedStateMachine):
         if run is not None:
             self.feed(f.RunGone(self.at, f"{run.id}:gone", run.id, exit_))
 
+    @rule(data=st.data(), exit_=exits, left=st.lists(st.sampled_from([101, 102, 103]), max_size=2))
+    def leaves(self, data: st.DataObject, exit_: Exit, left: list[int]) -> None:
+        run = self.run(data)
+        if run is not None:
+            named = tuple(Leftover(pid, "node") for pid in left)
+            self.feed(f.RunLeft(self.at, f"{run.id}:left:{left}", run.id, exit_, named))
+
+    @rule(data=st.data())
+    def tree_vanishes(self, data: st.DataObject) -> None:
+        run = self.run(data)
+        if run is not None:
+            self.feed(f.TreeVanished(self.at, f"{run.id}:tree", run.id, "it is gone"))
+
     @rule()
     def deadline(self) -> None:
         moment = wake_at(self.state, self.limits)
         if moment is not None:
             self.at = max(self.at, moment)
             self.feed(f.TimePassed(self.at, self.nonce()))
+
+    @rule(
+        base=st.sampled_from(["base", "today"]),
+        old=st.sampled_from(["tip", "c1"]),
+        new=st.sampled_from(["c2", ""]),
+    )
+    def rebase(self, base: str, old: str, new: str) -> None:
+        """The user wants the work to stand elsewhere, at rest or not."""
+        self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new or old, {"c1": new}))
 
     @rule(data=st.data(), word=words)
     def answer(self, data: st.DataObject, word: str) -> None:
@@ -446,7 +489,14 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.RunGone(self.at, f"{name}:gone", name, exit_))
             case _:
                 self.feed(
-                    f.LaunchFailed(self.at, f"{name}:failed", name, "why", again=data.draw(st.booleans()))
+                    f.LaunchFailed(
+                        self.at,
+                        f"{name}:failed",
+                        name,
+                        "why",
+                        again=data.draw(st.booleans()),
+                        tree_lost=data.draw(st.booleans()),
+                    )
                 )
 
     @rule(
@@ -455,11 +505,18 @@ class Mind(RuleBasedStateMachine):
         commit=st.sampled_from(["", "c1"]),
         reason=st.sampled_from(["", "why"]),
         left=st.sampled_from(["", "me@box:/repo"]),
+        lost=st.sampled_from(["", "", "it is gone"]),
     )
-    def any_work(self, data: st.DataObject, attempt: int, commit: str, reason: str, left: str) -> None:
+    def any_work(
+        self, data: st.DataObject, attempt: int, commit: str, reason: str, left: str, lost: str
+    ) -> None:
         step = data.draw(st.sampled_from([*self.state.steps, "nothing"]))
         if data.draw(st.booleans()):
-            self.feed(f.WorkCommitted(self.at, self.nonce(), step, attempt, commit, reason=reason, left=left))
+            self.feed(
+                f.WorkCommitted(
+                    self.at, self.nonce(), step, attempt, commit, reason=reason, left=left, lost=lost
+                )
+            )
         else:
             self.feed(f.WorkMerged(self.at, f"{self.nonce()}", step, attempt, commit, reason))
 

@@ -13,7 +13,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight, Turn
 from orchestrator.model.task import Unanswered
-from orchestrator.pm.silence import evidence_of, found
+from orchestrator.pm.sights import evidence_of, found
 from tests.unit.pm.story import AT, Story
 
 HUNG = Sight(cpu=1.0)
@@ -91,8 +91,8 @@ def test_a_report_that_came_meanwhile_makes_the_look_vain() -> None:
 def test_what_was_seen_is_told_apart(sight: Sight, run: dict[str, float], quiet: Quiet) -> None:
     story, lives = at_work(None)
     known = replace(story.state.runs[lives.id], progress_at=AT, **run)  # type: ignore[arg-type]
-    assert found(known, sight, story.limits) is quiet
-    assert evidence_of(quiet, sight)
+    assert found(known, sight, story.limits, AT, story.limits.stall) is quiet
+    assert evidence_of(quiet, sight, known)
 
 
 # What is done -----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.codex import OVERRIDES, Codex
+from orchestrator.runtimes.hooks import CAUTION, DENIALS
 from orchestrator.runtimes.screens import Shows, dialog_on, shown_on
 from tests.unit.runtimes.captured import WORK, captured, screens
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
@@ -47,6 +48,8 @@ SHOWN: dict[str, tuple[Shows, Failure | None] | None] = {
     "streaming": None,  # nothing on it says that it works
     "typed": (Shows.RESTING, None),
     "waiting_rate_limit_hour": (Shows.FAILED, Failure.LIMIT),
+    "failed_used_up": (Shows.FAILED, Failure.LIMIT),
+    "failed_used_up_for_days": (Shows.FAILED, Failure.LIMIT),
 }
 
 
@@ -104,9 +107,11 @@ def test_trust_hooks_and_silence_are_set_for_the_run_alone() -> None:
     assert found["web_search"] == "disabled"
     assert found["features"] == {"unbounded_connection_retries": False}
     assert "model_provider" not in found
-    assert found["hooks"].keys() == {
-        "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "Stop"
-    }  # fmt: skip
+    told = {"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "PreToolUse"}
+    assert found["hooks"].keys() == told
+    assert found["hooks"]["PreToolUse"][0]["hooks"][0]["command"] == f"sh {SPAWN.folder / CAUTION}"
+    assert found["hooks"]["PreToolUse"][0]["hooks"][1]["command"] == f"sh {SPAWN.folder / DENIALS}"
+    assert {CAUTION, DENIALS} <= launching.files.keys()
     assert tomllib.loads(launching.files[OVERRIDES].decode()) == found
 
 
@@ -221,6 +226,8 @@ def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[s
     ("trouble", "failure"),
     [
         ("rate_limit_short", Failure.LIMIT),
+        ("used_up", Failure.LIMIT),
+        ("used_up_for_days", Failure.LIMIT),
         ("overloaded", Failure.OVERLOAD),
         ("server_error", Failure.OVERLOAD),
         ("unauthorized", Failure.LOGIN),

@@ -19,6 +19,7 @@ from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.gemini import DEFAULTS, GATE, ORDER, POLICY, SETTINGS, START, TRUST, Gemini
 from orchestrator.runtimes.gemini_chat import said_once
+from orchestrator.runtimes.hooks import CAUTION
 from orchestrator.runtimes.screens import Shows, dialog_on, shown_on
 from tests.unit.runtimes.captured import WORK, captured, screens
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
@@ -34,6 +35,7 @@ SHOWN: dict[str, tuple[Shows, Failure | None] | None] = {
     "failed_credit_gone": (Shows.FAILED, None),
     "failed_overloaded": (Shows.BUSY, None),  # two minutes of it: it might still be thinking
     "failed_rate_limit_hour": (Shows.DIALOG, Failure.LIMIT),
+    "failed_rate_limit_zoned": (Shows.DIALOG, Failure.LIMIT),
     "failed_rate_limit_short": (Shows.BUSY, None),
     "failed_server_error": (Shows.BUSY, None),
     "failed_too_long": (Shows.FAILED, None),
@@ -138,7 +140,9 @@ def test_its_model_is_the_definitions() -> None:
 
 
 def test_the_gate_stands_ahead_of_every_tool_that_does_something() -> None:
-    (gate,) = laid(SETTINGS)["hooks"]["BeforeTool"]
+    gate, caution = laid(SETTINGS)["hooks"]["BeforeTool"]
+    assert caution["hooks"][0]["command"] == f"sh {SPAWN.folder / CAUTION}"
+    assert "matcher" not in caution
     assert gate["hooks"][0]["command"] == f"sh {SPAWN.folder / GATE}"
     for tool in (
         "write_file",
@@ -396,11 +400,12 @@ def test_what_a_captured_screen_shows(name: str) -> None:
     assert bool(dialog_on(screen, GEMINI.screens)) is (wanted is not None and wanted[0] is Shows.DIALOG)
 
 
-def test_an_answer_that_is_minutes_late_shows_an_overload() -> None:
+def test_the_clock_of_its_spinner_shows_no_failure() -> None:
+    """A long answer may be streaming: whether nothing comes is told by its records and by what its screen says."""
     screen = screens("gemini")["failed_overloaded"].replace("1m 59s", "6m 2s")
     found = shown_on(screen, GEMINI.screens)
     assert found is not None
-    assert found[0].failure is Failure.OVERLOAD
+    assert (found[0].shows, found[0].failure) == (Shows.BUSY, None)
 
 
 def lines(events: list[dict[str, Any]]) -> list[bytes]:

@@ -9,7 +9,7 @@ from orchestrator.model.news import Rule
 from orchestrator.model.settings import NotifySettings
 from orchestrator.ports.teller import Answer, Outcome
 from orchestrator.tellers.letter import Standing
-from orchestrator.tellers.policy import HOUR
+from orchestrator.tellers.policy import HOUR, stands
 from orchestrator.tellers.spool import FAILED, NEW, TOLD
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_teller import FakeTeller
@@ -72,7 +72,7 @@ def test_a_rule_that_is_off_is_not_told_and_is_not_left_lying(room):
     assert room.goes() is None
     assert room.bodies() == []
     (letter,) = room.spool.over(TOLD)
-    assert (letter.news.id, letter.why) == (news.id, "no channel wants it")
+    assert (letter.news.id, letter.why) == (news.id, "no channel is set for it")
 
 
 def test_each_channel_has_its_own_rules(room):
@@ -360,3 +360,36 @@ def test_never_more_than_the_rate_never_twice_and_nothing_is_lost(
     sent = room.sent_at.get("phone", [])
     for at in sent:
         assert len([each for each in sent if at <= each < at + HOUR]) <= per_hour
+
+
+# What is said of it afterwards --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([TOLD_IT, REFUSED], "told"),
+        ([UNKNOWN, REFUSED], "unknown"),
+        ([REFUSED, REFUSED], "failed"),
+    ],
+    ids=["one took it", "one may have", "none did"],
+)
+def test_news_was_told_only_if_a_channel_took_it(room, answers, said):
+    room.sets(channels=(PHONE, DESK), tries=1)
+    by_channel = dict(zip(("phone", "desk"), answers, strict=True))
+    room.teller.answer = lambda message: by_channel[message.channel.name]
+    room.news()
+    room.goes()
+    assert [stands(letter) for where in (TOLD, FAILED) for letter in room.spool.over(where)] == [said]
+
+
+@pytest.mark.parametrize("why", ["no channel", "its rule is off", "answered"])
+def test_what_nobody_was_to_be_told_is_untold(room, why):
+    if why == "no channel":
+        room.sets(channels=())
+    elif why == "its rule is off":
+        room.sets(rules=(Rule.DAEMON,))
+    news = room.news(Rule.QUESTION)
+    room.answered.add(news.id if why == "answered" else "")
+    room.goes()
+    assert [stands(letter) for letter in room.spool.over(TOLD)] == ["untold"]

@@ -1,0 +1,190 @@
+"""Archived tasks: a file each in the state folder, and what its first part tells of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tarfile
+import time
+from argparse import Namespace
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from orchestrator import places
+from orchestrator.cli.belongings import size_said
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp
+from orchestrator.cli.table import table
+
+MANIFEST: Final = "manifest.json"
+VERSION: Final = 1
+_ENDING: Final = ".tar.gz"
+_LARGEST: Final = 16_777_216
+"""Bytes of a manifest at most: it names each ref of a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an archive tells of its task. `refs` gives the commit of each ref; `bundled`: some are in a bundle."""
+
+    id: str
+    name: str
+    project: str
+    state: str
+    archived_at: float
+    code: str = ""
+    base: str = ""
+    refs: dict[str, str] = field(default_factory=dict)
+    bundled: bool = False
+    folder: bool = False
+    version: int = VERSION
+
+    def encoded(self) -> bytes:
+        """Return it as JSON that a person can read."""
+        return json.dumps(asdict(self), indent=1).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An archived task."""
+
+    file: Path
+    manifest: Manifest
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self.manifest.name
+
+    @property
+    def size(self) -> int:
+        """Bytes of its file."""
+        return self.file.stat().st_size
+
+    def shape(self) -> dict[str, object]:
+        """Return what the JSON document says of it."""
+        told = self.manifest
+        return {
+            "id": told.id,
+            "task": told.name,
+            "project": told.project,
+            "state": told.state,
+            "archived_at": stamp(told.archived_at),
+            "size": self.size,
+            "file": str(self.file),
+        }
+
+    def remove(self) -> None:
+        """Take it away, and the ref in the project by which git keeps what it builds on."""
+        from orchestrator.cli.packing import unpin
+
+        unpin(self.manifest)
+        self.file.unlink()
+
+
+def archives(state: str) -> tuple[list[Archive], list[str]]:
+    """Return all archived tasks, the newest first, and what is wrong with files that do not read."""
+    folder, found, faults = Path(places.archive(state)), list[Archive](), list[str]()
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if not path.name.endswith(_ENDING) or path.name.startswith("."):
+            continue
+        try:
+            found.append(Archive(path, read_manifest(path)))
+        except (OSError, ValueError) as error:
+            faults.append(f"{path} does not read as an archive ({error})")
+    return sorted(found, key=lambda each: each.manifest.archived_at, reverse=True), faults
+
+
+def chosen_archive(name: str, project: str | None) -> Archive:
+    """Return the archived task that a name or an id means.
+
+    Raises:
+        CommandError: there is none, or more than one.
+
+    """
+    folder = os.path.realpath(project) if project else ""
+    found = [
+        each
+        for each in archives(places.state_folder(os.environ))[0]
+        if name in {each.name, each.manifest.id} and folder in {"", each.manifest.project}
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise CommandError(
+            Exit.USAGE, f"there is no archived task {name[:80]!a}: `task list --archived` shows all there are"
+        )
+    raise CommandError(
+        Exit.USAGE,
+        "say by its id which archived task is meant:\n"
+        + "\n".join(f"  {each.manifest.id}  {harmless(each.manifest.project)}" for each in found),
+    )
+
+
+def show(options: Namespace) -> int:
+    """Show all archived tasks, for `task list --archived`."""
+    found, faults = archives(places.state_folder(os.environ))
+    if options.project:
+        folder = os.path.realpath(options.project)
+        found = [each for each in found if each.manifest.project == folder]
+    if options.json:
+        print(json.dumps({"archived": [each.shape() for each in found]}))
+    elif not found:
+        print("no task is archived; `task archive NAME` puts one into a file")
+    else:
+        now = time.time()
+        rows = [
+            (
+                each.name,
+                each.manifest.state,
+                ago(each.manifest.archived_at, now),
+                size_said(each.size),
+                each.manifest.project,
+                each.file.name,
+            )
+            for each in found
+        ]
+        headings = ("TASK", "STATE", "ARCHIVED", "SIZE", "PROJECT", "FILE")
+        print("\n".join(table(headings, rows, columns(), colour=coloured(sys.stdout))))
+        print(f"\nin {harmless(places.archive(places.state_folder(os.environ)))}")
+    for fault in faults:
+        print(harmless(fault), file=sys.stderr)
+    return Exit.DONE
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Return what an archive tells of its task: its first part. Raises OSError, ValueError."""
+    try:
+        with places.own_file(str(path)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
+            first = packed.next()
+            if first is None or first.name != MANIFEST or not first.isreg() or first.size > _LARGEST:
+                raise ValueError("it does not begin with a manifest")
+            file = packed.extractfile(first)
+            told: Any = json.loads(file.read()) if file else None
+    except (tarfile.TarError, EOFError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    return _manifest(told)
+
+
+def _manifest(told: Any) -> Manifest:  # noqa: ANN401 (whatever JSON gave)
+    if not isinstance(told, dict) or told.get("version") != VERSION:
+        raise ValueError("it was written by another version of this program")
+    try:
+        made = Manifest(**told)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    texts = (
+        made.id,
+        made.name,
+        made.project,
+        made.state,
+        made.code,
+        made.base,
+        *made.refs,
+        *made.refs.values(),
+    )
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("its manifest holds what is no text")
+    return made

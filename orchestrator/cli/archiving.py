@@ -1,0 +1,56 @@
+"""`task archive`: puts a task with all that belongs to it into one file and takes it away, or brings it back."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+
+from orchestrator import places
+from orchestrator.cli.archives import Archive, chosen_archive, read_manifest
+from orchestrator.cli.belongings import belongings_of, size_said
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.removal import ARCHIVE, DELETE, begun, confirmed, let_go, sweep, take_away
+from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.tasks import find
+
+
+def run(options: Namespace) -> int:
+    """Archive a task, or bring one back."""
+    state = Path(places.state_folder(os.environ))
+    if places.check_state_folder(str(state)):
+        sweep(state)
+    if options.restore:
+        return _restore(options, state)
+    task = find(options.name, options.project)
+    if (half := begun(task)) == DELETE:
+        raise CommandError(
+            Exit.FAILED, f"{task.name} is half deleted: {typed('task', 'delete', task.id)} goes on"
+        )
+    has = belongings_of(task)
+    print(f"{'what is left of' if half else 'into a file goes'} {task.name} ({harmless(task.id)}):")
+    print("\n".join(has.lines()))
+    if not half:
+        if not confirmed(f"archive {task.name}?", yes=options.yes):
+            print("nothing was archived")
+            return Exit.FAILED
+        let_go(task, ARCHIVE)
+        has = belongings_of(task)  # as it stands now that nobody works on it
+    from orchestrator.cli.packing import pack  # which the list above does without
+
+    file = places.archive_file(state, task.id)
+    archive = Archive(file, read_manifest(file)) if half and file.exists() else pack(has, state)
+    take_away(belongings_of(task))
+    print(f"{task.name} is archived: {harmless(archive.file)}, {size_said(archive.size)}")
+    print(f"bring it back by: {typed('task', 'archive', archive.manifest.id, '--restore')}")
+    return Exit.DONE
+
+
+def _restore(options: Namespace, state: Path) -> int:
+    from orchestrator.cli.restoring import restore
+
+    archive = chosen_archive(options.name, options.project)
+    restore(archive, state)
+    print(f"{archive.name} is back, as it was: {harmless(archive.manifest.state)}")
+    print(f"look at it: {typed('task', 'status', archive.manifest.id)}")
+    return Exit.DONE

@@ -1,0 +1,175 @@
+"""What of a task's work can be shown as a change: of the whole, of a step, of one of its tries. Looked up, not kept.
+
+The journal tells which commit each try handed in; refs keep what was not good enough, or never handed in.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.journal import newest_first
+from orchestrator.cli.screen import harmless
+from orchestrator.cli.work import SHORT, Work
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.run import HERE
+from orchestrator.ports.workspaces import Tree
+from orchestrator.workspaces.checkout import Checkout
+from orchestrator.workspaces.gathering import GATHERED
+from orchestrator.workspaces.joining import base_of
+from orchestrator.workspaces.lives import last_life
+from orchestrator.workspaces.snapshot import seen
+
+_COMMITTED: Final = "work_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change by what it is of, from one commit to another commit or tree."""
+
+    what: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One try at a step: the commit that it handed in, or that a ref keeps of it."""
+
+    attempt: int
+    commit: str
+
+
+def whole(work: Work) -> Change:
+    """Return all that a task has brought onto its branch. Raises Unavailable."""
+    git = work.repository.git
+    start = git.find("merge-base", work.base, work.tip) or work.base
+    return Change(f"{work.branch}, since {start[:SHORT]}", start, work.tip)
+
+
+def of_step(work: Work, step: dict[str, Any], attempt: int | None, state: str) -> Change:
+    """Return what a step has changed, in its last try or in another one.
+
+    Raises:
+        CommandError: nothing of it can be shown; the message says what can.
+        Unavailable: git cannot do it now.
+
+    """
+    name = str(step["id"])
+    if attempt is None:
+        if step.get("status") == "working" and (lying := _lying(work, step, state)) is not None:
+            return lying
+        handed_in = str(step.get("commit") or "")
+        if handed_in and work.repository.commit_of(handed_in):
+            return Change(f"{name}, {handed_in[:SHORT]}", _start(work, step, handed_in), handed_in)
+    tries = tries_of(work, [step])[name]
+    found = [each for each in tries if attempt in {None, each.attempt}]
+    if found:
+        last = found[-1]
+        what = f"{name}, attempt {last.attempt}, {last.commit[:SHORT]}"
+        return Change(what, _start(work, step, last.commit), last.commit)
+    if attempt is None:
+        raise CommandError(Exit.FAILED, f"{harmless(name)} has changed nothing yet")
+    known = ", ".join(str(each.attempt) for each in tries) or "none"
+    raise CommandError(
+        Exit.FAILED, f"nothing is kept of attempt {attempt} at {harmless(name)}; kept are: {known}"
+    )
+
+
+def tries_of(work: Work, steps: Sequence[dict[str, Any]]) -> dict[str, list[Try]]:
+    """Return by step the tries of which something is kept, the oldest first."""
+    found: dict[str, dict[int, str]] = {str(step["id"]): {} for step in steps}
+    for line in newest_first(Path(places.task_journal(work.task.home)), f'"{_COMMITTED}"'.encode()):
+        fact = line["fact"]
+        if fact.get("kind") == _COMMITTED and fact.get("step") in found and fact.get("commit"):
+            found[fact["step"]].setdefault(int(fact["attempt"]), str(fact["commit"]))
+    kept = _kept(work)
+    for step in steps:
+        if step.get("id") == _first_of(step, steps):
+            for attempt, commit in kept.get(_tree_of(step), ()):
+                found[str(step["id"])].setdefault(attempt, commit)
+    there = _there(work, {commit for tries in found.values() for commit in tries.values()})
+    return {
+        step: [Try(n, commit) for n, commit in sorted(tries.items()) if commit in there]
+        for step, tries in found.items()
+    }
+
+
+def _there(work: Work, commits: set[str]) -> set[str]:
+    """Return those of these commits that the repository has."""
+    asked = "".join(f"{commit}\n" for commit in sorted(commits))
+    said = work.repository.git.ask("cat-file", "--batch-check", stdin=asked.encode(errors="replace"))
+    return {line.split(" ")[0] for line in said.splitlines() if line.split(" ")[1:2] == ["commit"]}
+
+
+def _kept(work: Work) -> dict[str, list[tuple[int, str]]]:
+    """Return by tree what refs keep that was found there: the attempt that it is of, and the commit.
+
+    A ref bears the attempt that the tree was made ready for: what lay there is of the one before, if there was one.
+    """
+    prefix, git = f"refs/tasks/{work.branch}/", work.repository.git
+    lines = git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix).splitlines()
+    gathered = f"{GATHERED}{work.branch.removeprefix('task/')}"
+    if work.repository.commit_of(gathered):
+        lines += git.ask("log", "--format=%B", gathered).splitlines()
+    kept: dict[str, list[tuple[int, str]]] = {}
+    for line in lines:
+        ref, _, commit = line.partition(" ")
+        tree, _, number = ref.removeprefix(prefix).partition("/")
+        attempt = number.partition("-")[0]
+        if ref.startswith(prefix) and attempt.isdigit():
+            kept.setdefault(tree, []).append((max(int(attempt) - 1, 1), commit))
+    return kept
+
+
+def _first_of(step: dict[str, Any], steps: Sequence[dict[str, Any]]) -> object:
+    """Return the id of the step that works in a step's tree; the others of its subtask judge what it did."""
+    return next(each.get("id") for each in steps if _tree_of(each) == _tree_of(step))
+
+
+def _start(work: Work, step: dict[str, Any], commit: str) -> str:
+    """Return the commit that a step's work was built on.
+
+    That is the one before it. What came from a box may be several: there it is the nearest that another step handed in.
+    """
+    git = work.repository.git
+    parent = git.find("rev-parse", "--verify", "--quiet", f"{commit}^") or work.base
+    if not _is_far(work, step) or not work.repository.is_ancestor(work.base, commit):
+        return parent
+    led = git.ask("rev-list", "--first-parent", f"{work.base}..{commit}").split()
+    others = {str(each.get("commit")) for each in work.task.told["steps"]} - {commit}
+    left = git.find("merge-base", commit, work.tip)
+    return next((each for each in led[1:] if each in others or each == left), work.base)
+
+
+def _is_far(work: Work, step: dict[str, Any]) -> bool:
+    """Tell whether a step's agent works on a box."""
+    hosts = {
+        agent.get("host") for agent in work.task.told["agents"] if agent.get("agent") == step.get("agent")
+    }
+    return bool(hosts - {None, HERE})
+
+
+def _lying(work: Work, step: dict[str, Any], state: str) -> Change | None:
+    """Return what lies uncommitted in the tree of a step that is being worked on; None if there is no such tree."""
+    root = Path(places.task_worktrees(state, work.task.id))
+    tree = last_life(Tree(work.code, root, _tree_of(step), work.branch, work.base))
+    if tree.path.is_symlink() or not tree.path.is_dir():
+        return None
+    with suppress(Refused, Unavailable), tempfile.TemporaryDirectory() as folder:
+        start = base_of(work.repository, tree, work.tip)
+        lies = seen(Checkout.at(work.repository, tree.path), Path(folder) / "index", start)
+        if lies != work.repository.tree_of(start):
+            return Change(f"{step['id']}, as it lies in {tree.path}, not committed", start, lies)
+    return None
+
+
+def _tree_of(step: dict[str, Any]) -> str:
+    """Return the name of the tree that a step works in: its subtask's, or its own."""
+    return str(step.get("subtask") or step["id"])

@@ -1,0 +1,38 @@
+"""By which ways the user would be told, as `task start` says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from orchestrator import places
+from orchestrator.cli.findings import Finding, Severity
+from orchestrator.model.news import TERMINAL, USUAL_CHANNELS
+from orchestrator.tellers.usual import at_hand
+
+if TYPE_CHECKING:
+    from orchestrator.model.settings import NotifySettings
+
+_MEND = '[notify]\nchannels = ["ntfy://my-topic"]'
+
+
+def channels_found(settings: NotifySettings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield how the user would be told."""
+    more = f"to be told on a phone, say, write into {places.config_file(environ)}"
+    if not settings.channels:
+        text = f"nobody is told of anything, as the settings have an empty list; {more}"
+        yield Finding("channels", Severity.WARN, text, _MEND)
+    elif settings.channels == USUAL_CHANNELS:
+        yield Finding(
+            "channels", Severity.NOTE, f"none is set: {usual_said(settings, environ)}; {more}", _MEND
+        )
+    else:
+        named = ", ".join(f"{each.name} ({each.scheme})" for each in settings.channels)
+        yield Finding("channels", Severity.OK, f"you are told by {named}")
+
+
+def usual_said(settings: NotifySettings, environ: Mapping[str, str]) -> str:
+    """Return in words by which of the usual channels a user is told."""
+    names = [each.name for each in at_hand(settings, environ).channels]
+    desktop = "" if names == [TERMINAL] else ", and a message on the desktop"
+    return f"you are told by the bell of this terminal, a line in tmux while you are attached{desktop}"

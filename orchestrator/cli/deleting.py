@@ -1,0 +1,63 @@
+"""`task delete`: takes a task away with all that belongs to it, once the user has seen what that is."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+
+from orchestrator import places
+from orchestrator.cli.belongings import belongings_of
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.removal import ARCHIVE, DELETE, begun, confirmed, let_go, sweep, take_away
+from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.tasks import called, find
+
+
+def run(options: Namespace) -> int:
+    """Delete a task."""
+    if options.archived:
+        return _delete_archived(options)
+    state = Path(places.state_folder(os.environ))
+    if places.check_state_folder(str(state)):
+        sweep(state)
+    task = find(options.name, options.project)
+    name, half = called(task), begun(task)
+    if half == ARCHIVE and not places.archive_file(state, task.id).exists():
+        half = ""  # nothing of it is in a file yet
+    has = belongings_of(task)
+    print(f"{'what is left of' if half else 'this goes with'} {task.name} ({harmless(task.id)}):")
+    print("\n".join(has.lines()))
+    if not half:
+        if (lost := has.unmerged()) and not options.unmerged:
+            listed = "\n".join(f"  {each}" for each in lost)
+            raise CommandError(
+                Exit.FAILED,
+                f"{task.name} is not deleted, as nothing else has this:\n{listed}\n"
+                f"take it over ({typed('task', 'merge', name)}), keep it in a file ({typed('task', 'archive', name)}), "
+                f"or let it go ({typed('task', 'delete', name, '--unmerged')})",
+            )
+        for each in has.unmerged():
+            print(f"  lost       {each}")
+        if not confirmed(f"delete {task.name}?", yes=options.yes):
+            print("nothing was deleted")
+            return Exit.FAILED
+        let_go(task, DELETE)
+        has = belongings_of(task)  # as it stands now that nobody works on it
+    take_away(has)
+    print(f"{task.name} is deleted")
+    return Exit.DONE
+
+
+def _delete_archived(options: Namespace) -> int:
+    from orchestrator.cli.archives import chosen_archive
+    from orchestrator.cli.belongings import size_said
+
+    archive = chosen_archive(options.name, options.project)
+    print(f"{harmless(archive.file)}, {size_said(archive.size)}")
+    if not confirmed(f"delete the archive of {archive.name}?", yes=options.yes):
+        print("nothing was deleted")
+        return Exit.FAILED
+    archive.remove()
+    print(f"the archive of {archive.name} is deleted")
+    return Exit.DONE

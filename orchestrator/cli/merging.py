@@ -1,0 +1,191 @@
+"""`task merge`: brings a task's branch into what the user has checked out, or takes that back.
+
+Looking is done by the guarded git. The merge itself is the user's own: by their git, with their hooks, signatures and
+filters, as if they had typed `git merge`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from argparse import Namespace
+from pathlib import Path
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.tasks import Task, called, chosen
+from orchestrator.cli.unmerge import noted, seen_anew, undo
+from orchestrator.cli.work import (
+    SHORT,
+    Work,
+    commits_said,
+    elsewhere,
+    lacking,
+    names_said,
+    work_of,
+)
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.workspaces.merging import Merging, Way, foreseen, is_result
+from orchestrator.workspaces.own_tree import OwnTree
+from orchestrator.workspaces.process import as_the_user
+
+_NEVER_FORWARD = frozenset({"false", "no", "off", "0"})
+
+
+def run(options: Namespace) -> int:
+    """Merge a task's branch, or undo that."""
+    task = chosen(options)
+    if options.undo:
+        return undo(task, dry=options.dry_run)
+    work = work_of(task)
+    _refuse_unless_whole(task, anyway=options.anyway)
+    own = _ready(work)
+    wanted = "no" if options.no_ff else own.git.find("config", "--get", "merge.ff").lower()
+    plan = foreseen(work.repository, own, work.tip, forward=wanted not in _NEVER_FORWARD)
+    if plan.way is Way.THERE:
+        print(f"{work.branch} is in {own.branch} already: there is nothing to merge")
+        return Exit.DONE
+    if plan.way is Way.COMMIT and wanted == "only":
+        raise CommandError(
+            Exit.FAILED,
+            f"{own.branch} has changed since {task.name} began, and your git is to make no merge commits "
+            f"(merge.ff = only): {typed('task', 'rebase', called(task))} brings the work up to it",
+        )
+    _refuse_if_at_odds(work, own, plan)
+    told = f"{work.branch} ({commits_said(plan.commits)}, {plan.tip[:SHORT]}) into {own.branch} in {harmless(own.top)}"
+    print("\n".join(_stat(own, plan)))
+    if options.dry_run:
+        print(f"would merge {told}: {_how(own, plan)}")
+        return Exit.DONE
+    _merge(work, own, plan)
+    now = work.repository.head(work.code)
+    print(f"merged {told}: {plan.way.value}, {own.branch} went from {own.head[:SHORT]} to {now[:SHORT]}")
+    print(f"undo it by: {typed('task', 'merge', called(task), '--undo')}", flush=True)
+    seen_anew(task)
+    return Exit.DONE
+
+
+# What stands against it ---------------------------------------------------------------------------
+
+
+def _refuse_unless_whole(task: Task, *, anyway: bool) -> None:
+    lacks = lacking(task.told)
+    if lacks and not anyway:
+        listed = "\n".join(f"  {each}" for each in lacks)
+        raise CommandError(
+            Exit.FAILED,
+            f"{task.name} is not whole, so it is not merged:\n{listed}\n"
+            f"to merge what is on its branch all the same: {typed('task', 'merge', called(task), '--anyway')}",
+        )
+    for each in lacks:
+        print(f"not whole: {each}")
+
+
+def _ready(work: Work) -> OwnTree:
+    """Return the user's tree if a merge into it makes sense as it stands. Raises CommandError."""
+    own = work.own_tree()
+    where = harmless(own.top)
+    if what := own.under_way:
+        raise CommandError(
+            Exit.FAILED,
+            f"a {what} is under way in {where}: finish it, or `git {what} --abort`, then try again",
+        )
+    if not own.branch:
+        raise CommandError(
+            Exit.FAILED,
+            f"no branch is checked out in {where}: `git switch` to the one that is to have the work",
+        )
+    if own.branch == work.branch:
+        raise CommandError(
+            Exit.FAILED,
+            f"{work.branch} itself is checked out in {where}: `git switch` to a branch of yours first",
+        )
+    if not work.count():
+        boxes = elsewhere(work.task.told)
+        there = (
+            f" (its agents work on {boxes}; `bring: branch` in task.md brings their commits)" if boxes else ""
+        )
+        raise CommandError(
+            Exit.FAILED, f"{work.branch} has no commit of its own: there is nothing to merge{there}"
+        )
+    if not work.repository.is_ancestor(work.base, own.head):
+        strange = own.git.ask("rev-list", "--count", f"{own.head}..{work.base}")
+        raise CommandError(
+            Exit.FAILED,
+            f"{own.branch} does not have {work.base[:SHORT]}, from which {work.task.name} began: with its work "
+            f"{commits_said(int(strange))} would come that are not the task's. Switch to the branch that has it, or "
+            f"let the work begin here: {typed('task', 'rebase', called(work.task))}",
+        )
+    return own
+
+
+def _refuse_if_at_odds(work: Work, own: OwnTree, plan: Merging) -> None:
+    if plan.conflicts:
+        raise CommandError(
+            Exit.FAILED,
+            f"{work.task.name} is not merged, as {own.branch} has changed since in the same places:\n"
+            f"{names_said(plan.conflicts)}\n"
+            f"nothing was touched; to settle it by hand: {typed('git', '-C', own.top, 'merge', work.branch)}",
+        )
+    if plan.in_the_way:
+        raise CommandError(
+            Exit.FAILED,
+            f"{work.task.name} is not merged, as these files of {harmless(own.top)} hold what is not committed:\n"
+            f"{names_said(plan.in_the_way)}\n"
+            f"commit them, or put them aside: {typed('git', '-C', own.top, 'stash', '--include-untracked')}",
+        )
+
+
+# Doing it -----------------------------------------------------------------------------------------
+
+
+def _merge(work: Work, own: OwnTree, plan: Merging) -> None:
+    """Have the user's git merge. What the branch stood at is written down first.
+
+    Raises:
+        CommandError: it would not; the branch and the tree are as they were.
+
+    """
+    note = {"branch": own.branch, "before": own.head, "tip": plan.tip, "at": time.time()}
+    home = Path(work.task.home)
+    disk, path = DiskFiles(home.parents[1]), places.task_merged(home)
+    earlier = noted(work.task)
+    disk.write(path, json.dumps(note).encode())
+    way = "--ff-only" if plan.way is Way.FORWARD else "--no-ff"
+    words = ["merge", way, "--commit", "--no-squash", "--no-edit", "--no-stat", "--quiet"]
+    code = as_the_user(own.top, *words, "-m", f"Merge branch '{work.branch}'", plan.tip, environ=os.environ)
+    if code == 0 and is_result(work.repository, work.repository.head(work.code), own.head, plan.tip):
+        return
+    if own.under_way == "merge":
+        as_the_user(own.top, "merge", "--abort", environ=os.environ)
+    if work.repository.head(work.code) == own.head:
+        if earlier:
+            disk.write(path, json.dumps(earlier).encode())
+        else:
+            path.unlink(missing_ok=True)
+        raise CommandError(
+            Exit.FAILED, f"git did not merge it (status {code}, see above); {own.branch} is as it was"
+        )
+    raise CommandError(
+        Exit.FAILED,
+        f"git ended with status {code}, and {own.branch} is not what was foreseen; it was at {own.head}: "
+        f"look at {typed('git', '-C', own.top, 'log', '-3')}",
+    )
+
+
+def _how(own: OwnTree, plan: Merging) -> str:
+    if plan.way is Way.FORWARD:
+        return f"fast-forward from {own.head[:SHORT]}"
+    return "with a merge commit" if plan.result else "with a merge commit, if nothing is at odds"
+
+
+def _stat(own: OwnTree, plan: Merging) -> list[str]:
+    """Return which files change, as `git diff --stat` shows it."""
+    if not plan.result:
+        return []
+    said = own.git.ask(
+        "diff", "--no-ext-diff", "--no-textconv", "--stat=100", "--stat-count=20", own.head, plan.result
+    )
+    return [harmless(line) for line in said.splitlines()]

@@ -1,0 +1,159 @@
+"""`task notify`: tries the channels, and shows what was told, what waits and what failed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.inside import forbid_inside_run
+from orchestrator.cli.notify import HOW, SHOWN
+from orchestrator.cli.screen import clock, coloured, columns, harmless, stamp
+from orchestrator.cli.table import table
+from orchestrator.formats.settings import load_settings
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.news import Channel, News, Rule
+from orchestrator.model.settings import NotifySettings, Settings
+from orchestrator.ports.teller import Answer
+from orchestrator.tellers import policy
+from orchestrator.tellers.letter import Letter, Receipt
+from orchestrator.tellers.spool import FAILED, TOLD, Spool
+from orchestrator.tellers.usual import at_hand
+
+
+def run(options: Namespace) -> int:
+    """Try the channels, or show the news."""
+    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    notify = at_hand(settings.notify, os.environ)
+    if options.action == "test":
+        forbid_inside_run("notify test")
+        return _test(settings, _meant(notify, options.channel), as_json=options.json)
+    _list(notify, shown=None if options.all else SHOWN, as_json=options.json)
+    return Exit.DONE
+
+
+def _meant(settings: NotifySettings, name: str | None) -> list[Channel]:
+    channels = list(settings.channels)
+    if not channels:
+        path = places.config_file(os.environ)
+        raise CommandError(Exit.USAGE, f"no channel is set: say where you want to be told in {path}\n{HOW}")
+    if name is None:
+        return channels
+    found = [channel for channel in channels if channel.name == name]
+    if not found:
+        known = ", ".join(channel.name for channel in channels)
+        raise CommandError(Exit.USAGE, f"there is no channel {name[:40]!a}: there are {known}")
+    return found
+
+
+def _test(settings: Settings, channels: list[Channel], *, as_json: bool) -> int:
+    """Send past the spool and its limits: who asks wants to know now."""
+    from orchestrator.tellers.children import ChildTeller
+    from orchestrator.tellers.wording import message
+
+    at = time.time()
+    news = News("test", Rule.DAEMON, "agent-orchestrator: a test", "You will be told here.", at)
+    teller = ChildTeller(settings.notify.deadline, settings.tmux.socket, os.environ)
+    outcomes = teller.send([message(channel, [news], at) for channel in channels])
+    pairs = list(zip(channels, outcomes, strict=True))
+    if as_json:
+        shape = [
+            {"name": channel.name, "scheme": channel.scheme, "answer": said.answer, "reason": said.reason}
+            for channel, said in pairs
+        ]
+        print(json.dumps({"channels": shape}))
+    else:
+        words = {Answer.TOLD: "sent", Answer.REFUSED: "not sent", Answer.UNKNOWN: "not known"}
+        for channel, said in pairs:
+            why = f": {harmless(said.reason)}" if said.reason else ""
+            print(f"{channel.name} ({channel.scheme}://…): {words[said.answer]}{why}")
+    return Exit.DONE if all(said.answer is Answer.TOLD for said in outcomes) else Exit.FAILED
+
+
+def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None:
+    state = Path(places.state_folder(os.environ))
+    spool = Spool(DiskFiles(state), places.news(state))
+    at = time.time()
+    waiting = spool.look()
+    told, failed = spool.over(TOLD), spool.over(FAILED)
+    tried: dict[str, tuple[float, ...]] = {}
+    for letter in (*waiting, *told, *failed):
+        for channel, receipt in letter.receipts.items():
+            tried[channel] = tuple({*tried.get(channel, ()), *receipt.tries})
+    waits = policy.plan(settings, waiting, policy.lately(tried, at), at).waits
+    found = [
+        *((letter, "waits") for letter in waiting),
+        *((letter, policy.stands(letter)) for letter in (*failed, *told)),
+    ]
+    found.sort(key=lambda each: each[0].news.at, reverse=True)
+    if as_json:
+        print(json.dumps({"news": [_shape(letter, state, waits) for letter, state in found]}))
+        return
+    if not found:
+        print("there was nothing to tell yet")
+        return
+    rows = [
+        (
+            clock(letter.news.at, at),
+            letter.news.rule,
+            state,
+            letter.news.title,
+            "; ".join(_hows(letter, waits, at)),
+        )
+        for letter, state in found[:shown]
+    ]
+    headings = ("WHEN", "RULE", "STATE", "WHAT", "HOW")
+    print("\n".join(table(headings, rows, columns(), colour=coloured(sys.stdout))))
+    if shown is not None and len(found) > shown:
+        print(f"and {len(found) - shown} older: `task notify list --all`")
+
+
+def _hows(letter: Letter, waits: dict[tuple[str, str], policy.Wait], at: float) -> list[str]:
+    """Return how far each channel is with a letter, in words."""
+    said = [f"{channel}: {_how(receipt, at)}" for channel, receipt in letter.receipts.items()]
+    said += [
+        f"{channel}: until {clock(wait.until, at)}" + (f" ({wait.why})" if wait.why else "")
+        for (news, channel), wait in waits.items()
+        if news == letter.news.id and wait.until > at
+    ]
+    return said or [letter.why or "waits for the daemon"]
+
+
+def _how(receipt: Receipt, at: float) -> str:
+    when = f" {clock(receipt.tries[-1], at)}" if receipt.tries else ""
+    return f"{receipt.standing}{when}" + (f" ({receipt.reason})" if receipt.reason else "")
+
+
+def _shape(letter: Letter, state: str, waits: dict[tuple[str, str], policy.Wait]) -> dict[str, object]:
+    news = letter.news
+    return {
+        "id": news.id,
+        "at": stamp(news.at),
+        "rule": news.rule,
+        "state": state,
+        "title": news.title,
+        "text": news.text,
+        "task_id": news.task or None,
+        "question": news.question or None,
+        "why": letter.why,
+        "channels": [
+            {
+                "name": channel,
+                "standing": receipt.standing,
+                "tries": receipt.count,
+                "last_try": stamp(receipt.tries[-1]) if receipt.tries else None,
+                "reason": receipt.reason,
+            }
+            for channel, receipt in letter.receipts.items()
+        ],
+        "waits": [
+            {"channel": channel, "until": stamp(wait.until), "why": wait.why}
+            for (waiting, channel), wait in waits.items()
+            if waiting == news.id
+        ],
+    }

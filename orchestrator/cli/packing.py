@@ -1,0 +1,180 @@
+"""Everything of a task in one file: its folders, its journal and logs, and a bundle of its refs.
+
+The bundle builds on the commit that the task began from; a ref in the project keeps git from dropping that.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from orchestrator import places
+from orchestrator.cli.archives import MANIFEST, Archive, Manifest, read_manifest
+from orchestrator.cli.belongings import Belongings
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.work import code_of, repository_of
+from orchestrator.formats.settings import load_settings
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.workspaces import Tree
+from orchestrator.workspaces.beside import name_in
+from orchestrator.workspaces.git import GitWorkspaces
+from orchestrator.workspaces.holdings import drop_refs, refs_of
+from orchestrator.workspaces.repository import Repository
+
+BUNDLE: Final = "refs.bundle"
+HOME: Final = "home"
+FOLDER: Final = "folder"
+
+_LEFT_OUT: Final = frozenset({"requests", "leaving.json"})
+_TRIES: Final = 3
+_PINNED: Final = "refs/tasks/archived/"
+
+
+def pack(has: Belongings, state: Path) -> Archive:
+    """Put all of a task that was let go of into one file, durably, and return that. Nothing is taken away yet.
+
+    What lay uncommitted in its worktrees is on refs afterwards.
+
+    Raises:
+        CommandError: its files go on changing.
+        Unavailable: git cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
+    DiskFiles(state).make_folder(places.archive(state))
+    task, file = has.task, places.archive_file(state, has.task.id)
+    bundle, part = (places.archive_part(state, task.id, what) for what in ("bundle", "part"))
+    manifest = _manifest(has, bundle)
+    for _ in range(_TRIES):
+        try:
+            _write(part, manifest, bundle, has)
+            break
+        except FileNotFoundError:  # a log was just compressed
+            continue
+    else:
+        raise CommandError(Exit.FAILED, f"the files of {task.name} go on changing: try again")
+    _check(part, manifest)
+    part.rename(file)
+    _sync_folder(file.parent)
+    bundle.unlink(missing_ok=True)
+    return Archive(file, manifest)
+
+
+def unpin(manifest: Manifest) -> None:
+    """Let git drop what an archive builds on, should nothing else hold it. A repository that is gone is fine."""
+    if manifest.base:
+        try:
+            repository = repository_of({"code": manifest.code, "project": manifest.project})
+            ref = f"{_PINNED}{manifest.id}"
+            if commit := repository.commit_of(ref):
+                drop_refs(repository, {ref: commit})
+        except (Refused, Unavailable):
+            return
+
+
+def _manifest(has: Belongings, bundle: Path) -> Manifest:
+    """Return what the archive tells, with the task's refs bundled and their ground pinned."""
+    task, refs, bundled = has.task, dict[str, str](), False
+    base = str(task.told.get("base") or "")
+    if has.repository is not None and base:
+        _keep_what_lies(has, base)
+        refs = refs_of(has.repository, has.branch) if has.holdings.refs else {}
+        bundled = _bundled(has.repository, refs, base, bundle)
+        ref = f"{_PINNED}{task.id}"
+        if not has.repository.commit_of(ref):
+            has.repository.move(ref, base, "", "archived")
+    return Manifest(
+        id=task.id,
+        name=task.name,
+        project=task.project,
+        state=str(task.told.get("state", "asked_for")),
+        archived_at=time.time(),
+        code=str(code_of(task.told)) if task.told else "",
+        base=base,
+        refs=refs,
+        bundled=bundled,
+        folder=has.folder is not None,
+    )
+
+
+def _keep_what_lies(has: Belongings, base: str) -> None:
+    """Put on refs what lies uncommitted in the task's worktrees, and take these away."""
+    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    workspaces = GitWorkspaces(settings.git.deadline, environ=os.environ)
+    for name in dict.fromkeys(
+        name_in(path.name) for path in has.holdings.trees
+    ):  # a tree may have had several lives
+        tree = Tree(code_of(has.task.told), has.worktrees, name, has.branch, base)
+        workspaces.release(tree, 0)
+
+
+def _bundled(repository: Repository, refs: dict[str, str], base: str, bundle: Path) -> bool:
+    """Write a bundle of what the refs have beyond the base; False if that is nothing."""
+    git = repository.git
+    new = [ref for ref in refs if git.ask("rev-list", "--count", f"{base}..{refs[ref]}") != "0"]
+    if not new:
+        return False
+    wanted = "".join(f"{ref}\n" for ref in new) + f"^{base}\n"
+    git.ask(
+        "bundle", "create", "--quiet", str(bundle), "--stdin", stdin=wanted.encode(errors="surrogateescape")
+    )
+    git.ask("bundle", "verify", "--quiet", str(bundle))
+    return True
+
+
+def _write(part: Path, manifest: Manifest, bundle: Path, has: Belongings) -> None:
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with open(descriptor, "wb") as file:  # noqa: PTH123 (it is open)
+        with tarfile.open(fileobj=file, mode="w:gz", format=tarfile.PAX_FORMAT) as packed:
+            told = manifest.encoded()
+            first = tarfile.TarInfo(MANIFEST)
+            first.size, first.mtime = len(told), manifest.archived_at
+            packed.addfile(first, io.BytesIO(told))
+            if manifest.bundled:
+                packed.add(bundle, BUNDLE, recursive=False)
+            _add(packed, has.home, HOME, _LEFT_OUT)
+            if has.folder is not None:
+                _add(packed, has.folder, FOLDER)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _add(packed: tarfile.TarFile, root: Path, name: str, left_out: frozenset[str] = frozenset()) -> None:
+    """Add a folder as it is: plain files, folders, and links as links."""
+    for path, inside in _walk(root, name, left_out):
+        if path.is_symlink() or path.is_dir() or path.is_file():
+            packed.add(path, inside, recursive=False)
+
+
+def _walk(root: Path, name: str, left_out: frozenset[str]) -> Iterator[tuple[Path, str]]:
+    yield root, name
+    for entry in sorted(os.scandir(root), key=lambda each: each.name):
+        if entry.name in left_out:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(Path(entry.path), f"{name}/{entry.name}", frozenset())
+        else:
+            yield Path(entry.path), f"{name}/{entry.name}"
+
+
+def _check(part: Path, manifest: Manifest) -> None:
+    """Read an archive through, as it lies on the disk: what it was made of is about to be taken away."""
+    if read_manifest(part) != manifest:
+        raise CommandError(Exit.FAILED, f"{part} does not hold what was put into it: nothing was taken away")
+    with places.own_file(str(part)) as data, tarfile.open(fileobj=data, mode="r|gz") as packed:
+        for _ in packed:
+            pass
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,104 @@
+"""What git shows of a task, on the user's terminal: with their pager, in colour, and harmless.
+
+What agents wrote stands in it. So git is the guarded one, with no program that the repository names, and each line is
+made harmless before it is painted: git's own colours could not be told from those that a file brings along. Where
+nobody looks (a pipe, a file) the bytes are git's own, fit for `git apply`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Final
+
+from orchestrator.cli.screen import coloured, paint
+from orchestrator.formats.text import neutral
+from orchestrator.workspaces.process import Git
+
+_HUNK: Final = re.compile(r"(@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@)(.*)")
+_STAT: Final = re.compile(r"(.* \| +\d+ )(\+*)(-*)")
+_TRUSTED: Final = frozenset({"system", "global"})
+"""Scopes of git's settings that are the user's own. Those of a repository could be an agent's."""
+
+_NEVER: Final = frozenset({"false", "never", "no", "off", "0"})
+_LESS: Final = {"LESS": "FRX", "LV": "-c"}
+
+
+def show(git: Git, *words: str) -> int:
+    """Run a command of git that shows differences, and return its exit status."""
+    if not sys.stdout.isatty():
+        sys.stdout.flush()
+        return git.stream(*words, into=None).wait()
+    process = git.stream(*words)
+    assert process.stdout is not None  # noqa: S101 (it is a pipe)
+    with process:
+        colour = coloured(sys.stdout) and _own(git, "color.diff", "color.ui") not in _NEVER
+        lines = (neutral(line.decode(errors="replace").rstrip("\n")) for line in process.stdout)
+        with _paged(git) as out, suppress(BrokenPipeError):
+            for line in painted(lines) if colour else lines:
+                out.write(f"{line}\n")
+        process.terminate()  # whoever closed the pager wants no more
+    return 0
+
+
+def painted(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a diff, or of its statistics, in git's usual colours."""
+    old = new = 0
+    for line in lines:
+        if old > 0 or new > 0:
+            kind = line[:1]
+            old, new = old - (kind in {" ", "-"}), new - (kind in {" ", "+"})
+            yield paint(line, "green" if kind == "+" else "red") if kind in {"+", "-"} else line
+        elif hunk := _HUNK.fullmatch(line):
+            old, new = (1 if count is None else int(count) for count in hunk.group(2, 3))
+            yield paint(hunk[1], "cyan") + hunk[4]
+        elif stat := _STAT.fullmatch(line):
+            yield stat[1] + paint(stat[2], "green") + paint(stat[3], "red")
+        else:
+            yield line if line.startswith(("\\", " ")) or not line else paint(line, "bold")
+
+
+@contextmanager
+def _paged(git: Git) -> Iterator[IO[str]]:
+    """Give the user's pager to write to, as git would find it; standard output where there is none."""
+    wanted = os.environ.get("GIT_PAGER") or _own(git, "core.pager") or os.environ.get("PAGER") or "less"
+    program = next(iter(wanted.split()), "cat")
+    if program == "cat" or not shutil.which(program):
+        yield sys.stdout
+        return
+    pager = subprocess.Popen(
+        ["sh", "-c", wanted],
+        stdin=subprocess.PIPE,
+        env=_LESS | dict(os.environ),
+        encoding="utf-8",
+        errors="replace",
+    )
+    assert pager.stdin is not None  # noqa: S101 (it is a pipe)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's
+    try:
+        yield pager.stdin
+    finally:
+        with suppress(BrokenPipeError):
+            pager.stdin.close()
+        pager.wait()
+        signal.signal(signal.SIGINT, before)
+
+
+def _own(git: Git, *keys: str) -> str:
+    """Return the first of these settings of git that its user set, not the repository; else nothing."""
+    for key in keys:
+        said = git.find("config", "--show-scope", "--get-all", key)
+        mine = [
+            value
+            for scope, _, value in (line.partition("\t") for line in said.splitlines())
+            if scope in _TRUSTED
+        ]
+        if mine:
+            return mine[-1].lower() if key.startswith("color") else mine[-1]
+    return ""

@@ -1,0 +1,260 @@
+"""What can be known of a task before it starts: whether its agents would find what they need, and where they begin.
+
+`task start` asks for what costs nothing to know, and does not start where something is missing. `task start --check`
+asks for all of it, and starts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from orchestrator import places
+from orchestrator.cli.beat import Beat
+from orchestrator.cli.commands import Commit, Folder, Ground, judged
+from orchestrator.cli.findings import Finding, Severity
+from orchestrator.cli.reach import House, environment_of
+from orchestrator.cli.screen import typed
+from orchestrator.model.agents import Agent
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.settings import Settings
+from orchestrator.model.task import Brief, WorkspaceKind
+from orchestrator.pm.families import family_of
+from orchestrator.pm.places import place_of
+from orchestrator.runtimes.choice import COMMAND, RUNTIMES, runtime_of
+from orchestrator.runtimes.environment import passed
+from orchestrator.runtimes.inventory import AGENT_CLIS, AgentCli, program_on
+from orchestrator.runtimes.logins import login_files, login_variables
+from orchestrator.runtimes.roster import PM, Roster, find_agents
+from orchestrator.runtimes.skills import find_skills
+from orchestrator.runtimes.templates import template_folder
+from orchestrator.shipped import shipped
+from orchestrator.workspaces.own_tree import OwnTree
+from orchestrator.workspaces.repository import Repository
+
+SHORT: Final = 10
+_FILES: Final = 5
+
+
+@dataclass(frozen=True)
+class Case:
+    """A task that is to start. `known`: it was started before, so that its branch is its own."""
+
+    name: str
+    project: Path
+    brief: Brief
+    settings: Settings
+    environ: Mapping[str, str]
+    known: bool = False
+
+    @cached_property
+    def house(self) -> House:
+        """What reaches an agent."""
+        beat = Beat(places.state_folder(self.environ))
+        theirs = environment_of(beat.pid) if beat.up and beat.pid else None
+        return House(self.environ, theirs or self.environ, self.settings.environment.passed)
+
+    @cached_property
+    def search(self) -> str:
+        """The `PATH` of an agent."""
+        return passed(self.house.daemons, self.house.names).get("PATH", "")
+
+    @property
+    def code(self) -> Path:
+        """The folder whose code the task works on."""
+        place = self.brief.config.cwd
+        return Path(place.path).expanduser() if place and not place.host else self.project
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The agents without which the task cannot be done."""
+        return (*family_of(self.brief).agents(self.brief), *([PM] if self.brief.config.pm else []))
+
+
+def look(case: Case) -> list[Finding]:
+    """Return what is wrong, or worth knowing, as far as it costs nothing to find out."""
+    grounds, no_ground = _grounds(case)
+    roster, no_roster = _roster(case)
+    found = [*_programs(case), *no_ground, *no_roster]
+    ground: Ground = Folder(case.code)
+    if grounds is not None:
+        repository, own = grounds
+        found += _base(case, repository, own)
+        ground = Commit(repository, case.code, own.head)
+    if roster is not None:
+        found += _missing(case, roster)
+        for name, agent in roster.agents.items():
+            if name in case.needed or name in case.brief.config.agents:
+                found += _agent(case, agent, ground)
+    return together([*found, *_skills(case)])
+
+
+def together(found: Iterable[Finding]) -> list[Finding]:
+    """Return findings of which those that say the same of several agents are one."""
+    topics: dict[tuple[Severity, str, str], list[str]] = {}
+    for each in found:
+        topics.setdefault((each.severity, each.text, each.mend), []).append(each.topic)
+    return [
+        Finding(", ".join(dict.fromkeys(names)), severity, text, mend)
+        for (severity, text, mend), names in topics.items()
+    ]
+
+
+def _programs(case: Case) -> Iterator[Finding]:
+    for name, why in (("tmux", "agents live in it"), ("git", "agents' work is kept by it")):
+        if program_on(case.environ.get("PATH", ""), name) is None:
+            yield Finding(
+                name, Severity.MISSING, f"is not there: {why}", f"install {name} by your package manager"
+            )
+
+
+# Where it begins ----------------------------------------------------------------------------------
+
+
+def _grounds(case: Case) -> tuple[tuple[Repository, OwnTree] | None, list[Finding]]:
+    """Return the repository that the task's trees are made of, where it has such; and why there is none."""
+    if case.brief.config.workspace is WorkspaceKind.SHARED:
+        return None, []
+    try:
+        repository = Repository.of(case.code, case.settings.git.deadline, case.environ)
+        return (repository, OwnTree.of(repository, case.code)), []
+    except (Refused, Unavailable) as error:
+        return None, [Finding("base", Severity.MISSING, str(error))]
+
+
+def _base(case: Case, repository: Repository, own: OwnTree) -> Iterator[Finding]:
+    """Yield from which commit the task would begin, and what is not in it."""
+    if repository.commit_of("refs/heads/task"):
+        yield Finding(
+            "base",
+            Severity.MISSING,
+            f"a branch `task` is in the way of task/{case.name}",
+            typed("git", "-C", case.code, "branch", "-m", "task", "NEW-NAME"),
+        )
+    branch, known = f"task/{case.name}", case.known
+    if own.branch == branch:
+        yield Finding(
+            "base",
+            Severity.MISSING,
+            f"{branch} is checked out here, and the task is to move it",
+            "git switch BRANCH",
+        )
+    elif not known and (tip := repository.commit_of(f"refs/heads/{branch}")) and tip != own.head:
+        yield Finding(
+            "base",
+            Severity.WARN,
+            f"there is a branch {branch} already, at {tip[:SHORT]}: the task goes on from there",
+            typed("git", "-C", case.code, "branch", "-D", branch),
+        )
+    if known:
+        return
+    on = f" of {own.branch}" if own.branch else ", which no branch has checked out here"
+    yield Finding("base", Severity.OK, f"agents begin from {own.head[:SHORT]}{on}")
+    if own.under_way:
+        yield Finding(
+            "base", Severity.WARN, f"a {own.under_way} is under way here: what it makes is not in that commit"
+        )
+    if changed := sorted(own.uncommitted() | own.untracked(f"tasks/{case.name}/")):
+        named = ", ".join(changed[:_FILES]) + (
+            f" and {len(changed) - _FILES} more" if len(changed) > _FILES else ""
+        )
+        yield Finding(
+            "base",
+            Severity.WARN,
+            f"changed here and not committed, so that no agent sees it: {named}",
+            "git commit",
+        )
+
+
+# Agents -------------------------------------------------------------------------------------------
+
+
+def roster_of(case: Case) -> Roster | None:
+    """Return the agents that a task could spawn; None if that cannot be known."""
+    return _roster(case)[0]
+
+
+def _roster(case: Case) -> tuple[Roster | None, list[Finding]]:
+    """Return the agents that the task could spawn, or why that cannot be known; and what was passed over."""
+    named, config = case.brief.config.template, case.brief.config
+    try:
+        template = template_folder(named, case.settings.templates.folders, case.environ) if named else None
+        roster = find_agents(
+            case.project,
+            template,
+            config,
+            shipped("agents"),
+            path=case.search,
+            defined=case.settings.runtimes,
+        )
+    except Refused as error:
+        return None, [Finding("agents", Severity.MISSING, str(error))]
+    return roster, [Finding("agents", Severity.WARN, warning) for warning in roster.warnings]
+
+
+def _missing(case: Case, roster: Roster) -> Iterator[Finding]:
+    for name in case.needed:
+        if name not in roster.agents:
+            yield Finding(name, Severity.MISSING, "nobody defines this agent", "task setup-agents")
+
+
+def _agent(case: Case, agent: Agent, ground: Ground) -> Iterator[Finding]:
+    """Yield what an agent lacks to be launched. On a box that is looked at there."""
+    place = place_of(case.brief.config, agent.name)
+    if place is not None and place.host:
+        return
+    if place is not None:
+        ground = Folder(Path(place.path).expanduser())
+        if not ground.path.is_dir():
+            yield Finding(f"{agent.name}.cwd", Severity.MISSING, f"{ground.path} is no folder")
+            return
+    try:
+        runtime = runtime_of(agent, case.settings.runtimes)
+    except Refused as error:
+        yield Finding(agent.name, Severity.MISSING, str(error))
+        return
+    if runtime.name == COMMAND and agent.command:
+        yield from judged(f"{agent.name}.command", agent.command, ground, case.search)
+    if agent.check:
+        yield from judged(f"{agent.name}.check", agent.check, ground, case.search)
+    if (cli := _cli(runtime.name)) is not None:
+        yield from _of_cli(case, agent, cli)
+
+
+def _cli(runtime: str) -> AgentCli | None:
+    return next((cli for cli in AGENT_CLIS if cli.name == runtime and runtime in RUNTIMES), None)
+
+
+def _of_cli(case: Case, agent: Agent, cli: AgentCli) -> Iterator[Finding]:
+    reaching = case.house.of_agent(cli)
+    if program_on(reaching.get("PATH", ""), cli.program) is None:
+        yield Finding(
+            f"{agent.name}.runtime",
+            Severity.MISSING,
+            f"{cli.program} is not on the PATH that an agent gets",
+            cli.install,
+        )
+    elif not login_files(cli, reaching) and not login_variables(cli, reaching):
+        yield Finding(
+            f"{agent.name}.runtime",
+            Severity.WARN,
+            f"no login of {cli.title} is seen in files or variables that an agent gets",
+            cli.login,
+        )
+
+
+def _skills(case: Case) -> Iterator[Finding]:
+    asked = [*case.brief.config.skills]
+    asked += [name for wish in case.brief.config.agents.values() for name in wish.skills]
+    if not asked:
+        return
+    home = case.environ.get("HOME", "")
+    known = {
+        skill.name for skill in find_skills(case.project, Path(home) if home.startswith("/") else None).found
+    }
+    for name in dict.fromkeys(asked):
+        if name not in known:
+            yield Finding("skills", Severity.WARN, f"{name} is found nowhere: orders name it all the same")

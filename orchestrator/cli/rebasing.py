@@ -1,0 +1,108 @@
+"""`task rebase`: lets a task's work stand upon what the user's tree has checked out today.
+
+The commits are made anew here, one by one; where one is at odds with what is there, nothing is changed. Then the daemon
+is asked: it writes down upon what the work stands, opens again what was tested and accepted, and moves the branch.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import Namespace
+from typing import Final
+
+from orchestrator import places
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.requests import ask
+from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.startup import ensure_running
+from orchestrator.cli.tasks import AT_WORK, called, chosen
+from orchestrator.cli.work import SHORT, Work, commits_said, names_said, work_of
+from orchestrator.workspaces.replaying import Replayed, replayed
+
+_PATIENCE: Final = 15.0
+_PAUSE: Final = 0.05
+
+
+def run(options: Namespace) -> int:
+    """Rebase a task's branch."""
+    task = chosen(options)
+    work = work_of(task)
+    if task.told["state"] in AT_WORK:
+        raise CommandError(
+            Exit.FAILED,
+            f"{task.name} is {harmless(task.told['state'])}: first `{typed('task', 'stop', called(task))}`",
+        )
+    onto = _onto(work)
+    if onto == work.base:
+        print(
+            f"{task.name} stands upon {onto[:SHORT]} already, which is checked out in {harmless(work.code)}"
+        )
+        return Exit.DONE
+    made = replayed(work.repository, work.base, work.tip, onto)
+    _refuse_if_at_odds(work, made, onto)
+    left_out = sum(not new for new in made.commits.values())
+    moved = commits_said(len(made.commits) - left_out)
+    said = f"{moved} of {work.branch} upon {onto[:SHORT]}, from {work.base[:SHORT]}"
+    said += f" ({left_out} left out, as nothing of them is new there)" if left_out else ""
+    if options.dry_run:
+        print(f"would bring {said}")
+        return Exit.DONE
+    ensure_running(places.state_folder(os.environ))
+    commits = "\n".join(f"{old} {new}".rstrip() for old, new in made.commits.items())
+    print(
+        harmless(
+            ask(task.home, "rebase", {"base": onto, "old": work.tip, "new": made.tip, "commits": commits})
+        )
+    )
+    _wait(work, made.tip)
+    kept = f"; as it was the branch is kept: refs/tasks/{work.branch}/rebased/at-{work.tip}"
+    print(f"brought {said}{kept if work.repository.commit_of(kept.rpartition(' ')[2]) else ''}")
+    print(f"go on: {typed('task', 'start', task.name, '--project', task.project)}")
+    return Exit.DONE
+
+
+def _onto(work: Work) -> str:
+    """Return the commit upon which the work is to stand. Raises CommandError."""
+    own = work.own_tree()
+    if what := own.under_way:
+        raise CommandError(Exit.FAILED, f"a {what} is under way in {harmless(own.top)}: finish it first")
+    if own.branch == work.branch:
+        raise CommandError(
+            Exit.FAILED,
+            f"{work.branch} itself is checked out in {harmless(own.top)}: `git switch` to the branch upon which its "
+            f"work is to stand",
+        )
+    return own.head
+
+
+def _refuse_if_at_odds(work: Work, made: Replayed, onto: str) -> None:
+    if made.stopped:
+        raise CommandError(
+            Exit.FAILED,
+            f"{work.task.name} is not rebased: {harmless(made.stopped)} is at odds with {onto[:SHORT]} in\n"
+            f"{names_said(made.conflicts)}\n"
+            f"nothing was changed. By hand: {typed('git', '-C', work.code, 'merge', work.branch)}; or let the task be "
+            f"done anew upon this: {typed('task', 'archive', called(work.task))}, then start it again",
+        )
+
+
+def _wait(work: Work, tip: str) -> None:
+    """Wait until the daemon has moved the branch.
+
+    Raises:
+        CommandError: it could not; or it has not done so yet, and will.
+
+    """
+    deadline = time.monotonic() + _PATIENCE
+    while (now := work.repository.commit_of(f"refs/heads/{work.branch}")) != tip:
+        work.task.read()
+        if str(work.task.told.get("base")) == work.base:
+            notices = work.task.told.get("notices") or ["see `task why`"]
+            raise CommandError(Exit.FAILED, f"the branch was not moved, and all is as before: {notices[-1]}")
+        if time.monotonic() > deadline:
+            raise CommandError(
+                Exit.DOWN,
+                f"{work.branch} is at {now[:SHORT]} still: the daemon tries again, see `task status`",
+            )
+        time.sleep(_PAUSE)

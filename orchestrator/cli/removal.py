@@ -1,0 +1,158 @@
+"""Taking a task away, for `task delete` and `task archive`: the daemon lets go of it, then all that belongs to it goes.
+
+Each part may be repeated. Its own folder goes last, moved aside in one step; whoever is cut off before that finds the
+mark in it and goes on.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from orchestrator import places
+from orchestrator.cli.beat import Beat
+from orchestrator.cli.belongings import Belongings
+from orchestrator.cli.exclude import include
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.requests import ask
+from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.tasks import AT_WORK, Task, called
+from orchestrator.daemon.leaving import write_mark
+from orchestrator.formats.settings import load_settings
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.workspaces.holdings import drop_folder, drop_refs, drop_trees
+
+DELETE: Final = "delete"
+ARCHIVE: Final = "archive"
+
+_TMUX_SECONDS: Final = 5.0
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Tell whether the user wants it, asked on a terminal.
+
+    Raises:
+        CommandError: there is no terminal to ask on, and nobody said yes beforehand.
+
+    """
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise CommandError(Exit.USAGE, "nothing is done without a yes: say --yes, or ask on a terminal")
+    return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+
+
+def begun(task: Task) -> str:
+    """Return what was begun and cut off: `delete`, `archive`, or nothing."""
+    try:
+        mark: Any = json.loads(places.own_bytes(places.task_leaving(task.home)))
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError, RecursionError):
+        return DELETE
+    return ARCHIVE if isinstance(mark, dict) and mark.get("why") == ARCHIVE else DELETE
+
+
+def let_go(task: Task, why: str) -> None:
+    """Have the daemon let go of a task; from here on nobody opens it. Again is fine.
+
+    Raises:
+        CommandError: it is at work; or the daemon does not answer.
+
+    """
+    if begun(task):
+        return
+    state = places.state_folder(os.environ)
+    if not Beat(state).up:
+        with _no_daemon(state) as nobody:
+            if nobody:
+                _refuse_at_work(task)
+                disk = DiskFiles(Path(state))
+                write_mark(disk, Path(task.home), why, time.time())
+                return
+    ask(task.home, "release", {"why": why})
+
+
+def take_away(has: Belongings) -> None:
+    """Remove all that belongs to a task that was let go of.
+
+    Raises:
+        CommandError: tmux does not answer.
+        Unavailable: git, or the disk, cannot do it now. What is left goes the next time.
+
+    """
+    task, state = has.task, Path(places.state_folder(os.environ))
+    _end_session(task.id)
+    drop_trees(has.repository, has.worktrees)
+    if has.repository is not None:
+        drop_refs(has.repository, has.holdings.refs)
+    if has.folder is not None:
+        drop_folder(has.folder)
+    if task.project and (project := Path(task.project)).is_dir():
+        with suppress(OSError):  # unless it was the last task of this project
+            places.task_folder(project, task.name).parent.rmdir()
+        include(project, task.name)
+    for mirror in has.mirrors:
+        drop_folder(mirror)
+    aside = places.leaving(state)
+    DiskFiles(state).make_folder(aside)
+    has.home.rename(aside / f"{task.id}.{time.time_ns()}")
+    sweep(state)
+
+
+def sweep(state: Path) -> None:
+    """Remove what was moved aside, also by a command that was cut off there. Raises Unavailable."""
+    aside = places.leaving(state)
+    for folder in aside.iterdir() if aside.is_dir() else ():
+        drop_folder(folder)
+
+
+def _refuse_at_work(task: Task) -> None:
+    """Refuse where, by the last that a daemon told, something goes on in a task."""
+    lives = [agent for agent in task.told.get("agents", ()) if agent.get("state") != "gone"]
+    if task.told and (task.told["state"] in AT_WORK or lives):
+        raise CommandError(
+            Exit.FAILED,
+            f"{task.name} is {harmless(task.told['state'])}, and the daemon is down: `task daemon start`, then "
+            f"`{typed('task', 'stop', called(task))}`",
+        )
+
+
+@contextmanager
+def _no_daemon(state: str) -> Iterator[bool]:
+    """Keep a daemon from starting for a while; False if one was quicker."""
+    places.make_state_folder(state)
+    descriptor = os.open(
+        places.daemon_lock(state), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+    )
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
+
+
+def _end_session(task: str) -> None:
+    """Close the task's tmux session, if there is one: its windows show what is gone."""
+    socket = load_settings(Path(places.config_file(os.environ)), os.environ).tmux.socket
+    words = ["tmux", "-S" if "/" in socket else "-L", socket, "kill-session", "-t", f"={task}"]
+    try:
+        subprocess.run(words, capture_output=True, timeout=_TMUX_SECONDS, check=False)
+    except FileNotFoundError:
+        return
+    except subprocess.TimeoutExpired as error:
+        raise CommandError(
+            Exit.FAILED, f"tmux did not answer within {_TMUX_SECONDS:.0f} s: try again"
+        ) from error

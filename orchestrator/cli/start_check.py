@@ -1,0 +1,112 @@
+"""`task start --check`: all that can be known of a task before it starts. It starts nothing, and writes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from orchestrator import places
+from orchestrator.cli.box import BoxSeen, look_at
+from orchestrator.cli.brief import is_remote, read_or_made
+from orchestrator.cli.channels import channels_found
+from orchestrator.cli.diagnosis import findings
+from orchestrator.cli.examination import examine
+from orchestrator.cli.exits import Exit
+from orchestrator.cli.findings import Finding, Severity, can_run
+from orchestrator.cli.precheck import Case, look, together
+from orchestrator.cli.remote import boxes_wanted
+from orchestrator.cli.screen import coloured, columns
+from orchestrator.formats.amounts import money_said, span_said, tokens_said
+from orchestrator.formats.settings import load_settings
+from orchestrator.formats.text import neutral_json
+from orchestrator.model.budget import Measure
+from orchestrator.model.task import Brief
+from orchestrator.pm.budget import budget_of
+from orchestrator.pm.state import PMState
+from orchestrator.runtimes.inventory import AGENT_CLIS
+from orchestrator.runtimes.roster import Roster
+
+_SAID = {Measure.TOKENS: tokens_said, Measure.COST: money_said, Measure.TIME: span_said}
+
+
+def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
+    """Look at all that a task needs, and say what was found; the exit code is 1 if it could not start."""
+    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    brief = read_or_made(places.task_folder(project, name), project, options.template)
+    found = list[Finding]()
+    if brief.unfilled:
+        text = "does not say yet what is to be done"
+        found.append(Finding("task.md", Severity.MISSING, text, f"task start {name}"))
+    case = Case(name, project, brief, settings, os.environ, known)
+    found += look(case)
+    found += [each for each in findings(examine(project, os.environ, _quiet)) if _concerns(each, case)]
+    found += channels_found(settings.notify, os.environ)
+    found += _limits(case)
+    if is_remote(brief):
+        found += _boxes(brief, project)
+    found = together(dict.fromkeys(found))
+    if options.json:
+        print(
+            neutral_json(
+                json.dumps({"can_run": can_run(found), "findings": [each.shape() for each in found]})
+            )
+        )
+    else:
+        width, colour = columns(), coloured(sys.stdout)
+        print("\n".join(line for each in found for line in each.lines(width, colour=colour)))
+        verdict = f"{name} could start" if can_run(found) else f"{name} could not start: mend what is missing"
+        print(f"\n{verdict}; nothing was started")
+    return Exit.DONE if can_run(found) else Exit.FAILED
+
+
+def _quiet(_: list[str]) -> None:
+    """Say nothing of what is waited for."""
+
+
+def _concerns(found: Finding, case: Case) -> bool:
+    """Tell whether a finding about this machine is one about this task: not of agent CLIs that it does not use."""
+    own = {program.name for program in case.settings.runtimes}
+    others = {cli.name for cli in AGENT_CLIS} | own | {"agents"}
+    if found.topic == "project" and "git repository" in found.text:
+        return False  # whether the task needs one was looked at already
+    return found.topic not in others - _runtimes(case)
+
+
+def _runtimes(case: Case) -> set[str]:
+    """Return the runtimes that the task's agents are run with."""
+    from orchestrator.cli.precheck import roster_of
+
+    roster: Roster | None = roster_of(case)
+    return (
+        {agent.runtime for agent in roster.agents.values() if agent.name in case.needed} if roster else set()
+    )
+
+
+def _limits(case: Case) -> Iterator[Finding]:
+    """Yield what the task may use."""
+    budget = budget_of(PMState(brief=case.brief), case.settings.limits)
+    said = [
+        f"{_SAID[each](most)}{' tokens' if each is Measure.TOKENS else ''}"
+        for each in Measure
+        if (most := budget.of(each)) is not None
+    ]
+    if said:
+        yield Finding("budget", Severity.OK, f"it may use {', '.join(said)}, then you are asked")
+    else:
+        text = "it may use as much as it takes; under Agent Config of task.md this bounds it"
+        yield Finding("budget", Severity.NOTE, text, "limits: 2M tokens; $20; 8 h")
+
+
+def _boxes(brief: Brief, project: Path) -> Iterable[Finding]:
+    """Yield what is found on each box. Of a pool one that will do is enough."""
+    for alternatives in boxes_wanted(brief, project):
+        seen: list[BoxSeen] = [look_at(wanted, os.environ) for wanted in alternatives]
+        enough = any(each.can_run for each in seen)
+        for box in seen:
+            for each in box.findings:
+                grave = Severity.WARN if enough and each.severity is Severity.MISSING else each.severity
+                yield Finding(str(box.wanted), grave, each.text, each.mend)

@@ -1,0 +1,132 @@
+"""`task merge --undo`: sets the user's branch back to where it stood, if nothing came on top of the merge."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from orchestrator import places
+from orchestrator.cli.beat import Beat
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.requests import ask
+from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.tasks import Task
+from orchestrator.cli.work import SHORT, code_of, names_said, repository_of
+from orchestrator.workspaces.own_tree import OwnTree
+from orchestrator.workspaces.process import as_the_user
+from orchestrator.workspaces.repository import Repository, checked_commit
+
+
+def noted(task: Task) -> dict[str, Any]:
+    """Return what the last merge of a task wrote down before it began; empty if there was none."""
+    try:
+        note = json.loads(places.own_bytes(places.task_merged(task.home)))
+        if all(isinstance(note[key], str) for key in ("branch", "before", "tip")):
+            checked_commit(note["before"]), checked_commit(note["tip"])
+            return dict(note)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CommandError(Exit.FAILED, f"{places.task_merged(task.home)} does not read ({error})") from error
+    return {}
+
+
+def undo(task: Task, *, dry: bool) -> int:
+    """Undo the last merge of a task.
+
+    Raises:
+        CommandError: it cannot be undone without loss; the message says what to type instead.
+
+    """
+    note = noted(task)
+    if not note:
+        raise CommandError(
+            Exit.FAILED, f"`task merge` has merged nothing of {task.name} that could be undone"
+        )
+    told = task.believed()
+    repository = repository_of(told)
+    own = OwnTree.of(repository, code_of(told))
+    branch, before, tip = str(note["branch"]), str(note["before"]), str(note["tip"])
+    if own.branch != branch:
+        raise CommandError(
+            Exit.FAILED,
+            f"{task.name} was merged into {branch}, and {own.branch or 'no branch'} is checked out: "
+            f"{typed('git', '-C', own.top, 'switch', branch)}",
+        )
+    if own.head != before:
+        _refuse_if_not_last(task, repository, own, note)
+        said = f"{branch} in {harmless(own.top)} from {own.head[:SHORT]} back to {before[:SHORT]}"
+        if dry:
+            print(f"would set {said}")
+            return Exit.DONE
+        code = as_the_user(own.top, "reset", "--quiet", "--keep", before, environ=os.environ)
+        if code or repository.head(code_of(told)) != before:
+            raise CommandError(Exit.FAILED, f"git did not set {branch} back (status {code}, see above)")
+        print(f"set {said}; {harmless(told['branch'])} still has the work ({tip[:SHORT]})")
+    else:
+        print(f"{branch} is at {before[:SHORT]}, as it was before: there is nothing to undo")
+    if not dry:
+        Path(places.task_merged(task.home)).unlink(missing_ok=True)
+        seen_anew(task)
+    return Exit.DONE
+
+
+def seen_anew(task: Task) -> None:
+    """Have the daemon look at the task's branch again, so that its pages say what became of it.
+
+    One that is down does so when it starts; one that will not keeps nobody from going on.
+    """
+    if Beat(places.state_folder(os.environ)).up:
+        with suppress(CommandError):
+            ask(task.home, "checkin", {})
+
+
+def _refuse_if_not_last(task: Task, repository: Repository, own: OwnTree, note: dict[str, Any]) -> None:
+    """Refuse to undo a merge on top of which something came, which others have, or which files here depend on."""
+    branch, before, tip = str(note["branch"]), str(note["before"]), str(note["tip"])
+    if what := own.under_way:
+        raise CommandError(Exit.FAILED, f"a {what} is under way in {harmless(own.top)}: finish it first")
+    merge = _merge_in(repository, own, before, tip)
+    if not merge:
+        raise CommandError(
+            Exit.FAILED,
+            f"{branch} does not hold the merge of {task.name} any more: it is at {own.head[:SHORT]}, and was at "
+            f"{before[:SHORT]} before the merge",
+        )
+    what_else = [] if merge != tip else [f"{before[:SHORT]}..{tip[:SHORT]}"]
+    revert = typed("git", "-C", own.top, "revert", *(what_else or ["-m", "1", merge[:SHORT]]))
+    if own.head != merge:
+        raise CommandError(
+            Exit.FAILED,
+            f"something came on top of the merge of {task.name} ({branch} is at {own.head[:SHORT]}), so it is not "
+            f"taken away from beneath that; what undoes it by new commits: {revert}",
+        )
+    shared = repository.git.ask(
+        "for-each-ref", "--contains", merge, "--format=%(refname:short)", "refs/remotes"
+    )
+    if shared:
+        raise CommandError(
+            Exit.FAILED,
+            f"{harmless(shared.splitlines()[0])} has the merge of {task.name} already, and others may build on it; "
+            f"what undoes it by new commits: {revert}",
+        )
+    if files := own.in_the_way(own.head, before):
+        raise CommandError(
+            Exit.FAILED,
+            f"these files of {harmless(own.top)} hold what is not committed and the merge has changed:\n"
+            f"{names_said(files)}\ncommit them, or put them aside: {typed('git', '-C', own.top, 'stash')}",
+        )
+
+
+def _merge_in(repository: Repository, own: OwnTree, before: str, tip: str) -> str:
+    """Return the commit that the merge made of the branch, if the branch still has it."""
+    if not repository.is_ancestor(before, own.head):
+        return ""
+    said = own.git.ask("rev-list", "--first-parent", "--parents", f"{before}..{own.head}")
+    for commit, *parents in map(str.split, said.splitlines()):
+        if commit == tip or parents == [before, tip]:
+            return str(commit)
+    return ""

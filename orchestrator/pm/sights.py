@@ -1,0 +1,106 @@
+"""What a look at a quiet run means, and how that is said: structured signs come first, the screen last (law 12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.activity import Stage
+from orchestrator.model.run import Quiet
+from orchestrator.pm import stalls
+from orchestrator.pm.stalls import clock
+
+if TYPE_CHECKING:
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.run import Run, Sight
+
+BUSY_SHARE: Final = 0.01
+"""A run that used less than this share of one processor did not compute: clocks and spinners tick on."""
+
+_EVIDENCE: Final = {
+    Quiet.MOVING: "changed files at {changed}",
+    Quiet.PRINTING: "showed on its screen what it had not shown before ({printed} bytes in all)",
+    Quiet.COMPUTING: "computes and shows nothing{used}",
+    Quiet.SPINNING: "repeats itself on its screen{used}",
+    Quiet.DIALOG: "waits at a dialog: {dialog}{line}",
+    Quiet.UNASKED: "waits at a dialog that its hook did not ask about: {dialog}{line}",
+    Quiet.FAILED: "shows that its turn failed:{line}",
+    Quiet.WAITING: "waits for its model's answer; since {heard} its hooks and its records tell nothing",
+    Quiet.ANSWERED: "its model answers: its screen shows more than at {said}",
+    Quiet.STALLED: "waits for its model's answer in vain since {heard}: no event, no record, {screen}",
+    Quiet.REPEATING: "since {progress} its calls bring back what they brought back before{used}",
+    Quiet.HUNG: "shows nothing and does nothing{used}",
+    Quiet.UNSURE: "gave no sign of work since {progress}; the next look tells whether its screen changes",
+    Quiet.UNKNOWN: "could not be looked at",
+}
+
+
+def found(run: Run, sight: Sight | None, limits: Limits, at: float, longest: float) -> Quiet:
+    """Return what a sight means.
+
+    Args:
+        run: the run as it was known before the look.
+        sight: what was seen; None where it could not be looked at.
+        limits: how long what may last.
+        at: the moment of the look.
+        longest: for how many seconds the run may wait for its model.
+
+    """
+    for_model = stalls.awaits_model(run) and at >= run.heard_at + longest / stalls.LOOKS
+    if sight is None:
+        stalled = for_model and stalls.found(run, None, longest, at) is Quiet.STALLED
+        return Quiet.STALLED if stalled else Quiet.UNKNOWN
+    if sight.changed_at > run.progress_at and not for_model:
+        return Quiet.MOVING
+    if sight.failure is not None:
+        return Quiet.FAILED
+    if sight.dialog:
+        return Quiet.UNASKED if sight.asks and run.delivery is not None else Quiet.DIALOG
+    if for_model:
+        return stalls.found(run, sight, longest, at)
+    return _of_records(run, limits, at) or _of_output(run, sight, limits, at)
+
+
+def evidence_of(quiet: Quiet, sight: Sight, run: Run) -> str:
+    """Return what was seen, in words, for whoever asks why: what, since when, from where (law 12)."""
+    used = "" if sight.cpu is None else f"; {sight.cpu:.0f} s of processor time in all"
+    if quiet is Quiet.TOOL:
+        return run.evidence
+    if quiet is Quiet.UNREPORTED and sight.artifacts:
+        return f"left {', '.join(sight.artifacts[:3])} and no handoff{used}"
+    if quiet is Quiet.UNREPORTED:
+        return f"ended its turn at {clock(run.recorded_at)}, by its records, and told nothing of it"
+    return _EVIDENCE[quiet].format(
+        used=used,
+        changed=clock(sight.changed_at),
+        heard=clock(run.heard_at),
+        progress=clock(run.progress_at),
+        said=clock(run.said_at),
+        printed=sight.printed,
+        dialog=sight.dialog,
+        line=f" '{sight.line}'" if sight.line else "",
+        screen="nothing new on its screen" if sight.said else "and its screen is not known",
+    )
+
+
+def _of_records(run: Run, limits: Limits, at: float) -> Quiet | None:
+    if not run.records:
+        return None
+    if at < run.progress_at + limits.silence:
+        return Quiet.TOOL if run.stage is Stage.TOOL else Quiet.UNSURE
+    return Quiet.REPEATING if run.recorded_at > run.progress_at else None
+
+
+def _of_output(run: Run, sight: Sight, limits: Limits, at: float) -> Quiet:
+    if sight.said and not (run.said and at >= run.said_at + limits.stall / stalls.LOOKS):
+        return Quiet.UNSURE
+    new = stalls.says_more(run.said, sight.said) if sight.said else sight.fresh
+    if new and sight.printed > run.printed:
+        return Quiet.PRINTING
+    since = limits.silence if run.cpu is None else limits.look_again
+    if sight.cpu is not None and sight.cpu - (run.cpu or 0.0) >= BUSY_SHARE * since:
+        return Quiet.COMPUTING
+    if sight.printed > run.printed and run.cpu is not None:
+        return Quiet.SPINNING
+    if sight.artifacts:
+        return Quiet.UNREPORTED
+    return Quiet.SPINNING if sight.printed > run.printed and run.looks > 1 else Quiet.HUNG

@@ -1,0 +1,33 @@
+"""Which of the usual channels there are on this machine, for a user who has set none."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.news import DESKTOP, USUAL_CHANNELS
+
+if TYPE_CHECKING:
+    from orchestrator.model.settings import NotifySettings
+
+_DISPLAYS: Final = ("DISPLAY", "WAYLAND_DISPLAY")
+
+
+def at_hand(settings: NotifySettings, environ: Mapping[str, str]) -> NotifySettings:
+    """Return the settings with the channels that there are; what the user has set themself stays as it is."""
+    if settings.channels != USUAL_CHANNELS or desktop_program(environ):
+        return settings
+    return replace(settings, channels=tuple(each for each in settings.channels if each.scheme != DESKTOP))
+
+
+def desktop_program(environ: Mapping[str, str]) -> str:
+    """Return the program that shows a message on the desktop; empty where there is no desktop, or no such program."""
+    path = environ.get("PATH", "")
+    if sys.platform == "darwin":
+        return shutil.which("osascript", path=path) or ""
+    if not any(environ.get(display) for display in _DISPLAYS):
+        return ""
+    return shutil.which("notify-send", path=path) or ""

@@ -1,0 +1,92 @@
+"""Every verb of `task` but `status`: to its last word, or to its first where it then asks other programs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from functools import partial
+
+from orchestrator.cli.exits import Exit
+from orchestrator.cli.main import VERBS
+from tests.benchmarks.bench import Bench, Stopwatch
+from tests.benchmarks.floors import bare_python
+from tests.benchmarks.row import Of, Reach, Row
+from tests.benchmarks.status import TASK, Calls, measured
+from tests.benchmarks.world import World, brief
+
+TIMES = 10.0
+"""A tenth of a second where an empty interpreter takes ten milliseconds."""
+OF_GIT = 15.0
+"""The same for what asks git, which is called up to a dozen times."""
+
+LOOKING = (
+    "--version", "help", "help json", "list", "list --archived", "hosts", "logs small", "why small",
+    "questions", "templates", "config", "notify list", "completion bash", "complete tasks", "daemon status",
+    "start --help",
+)  # fmt: skip
+"""What these say is all there is to know."""
+
+ASKING = {
+    "checkin small": (Exit.DONE, TIMES),
+    "stop small": (Exit.DONE, TIMES),
+    "attach small": (Exit.USAGE, TIMES),
+    "answer small q-1 yes": (Exit.USAGE, TIMES),
+    "order small dev Hurry": (Exit.FAILED, TIMES),
+    "spawn small dev --instructions Work": (Exit.FAILED, TIMES),
+    "diff small --stat": (Exit.DONE, OF_GIT),
+    "merge small --anyway": (Exit.FAILED, OF_GIT),
+    "rebase small": (Exit.DONE, OF_GIT),
+    "delete small": (Exit.USAGE, OF_GIT),
+    "archive small": (Exit.USAGE, OF_GIT),
+    "start small --check": (Exit.DONE, None),
+}
+"""What these say of a task that was stopped needs the daemon, git or all the machine; a refusal is an answer too."""
+
+BESIDES = {"status", "doctor", "setup-agents"}
+"""A benchmark of its own, measured to its first line, asks the programs that it sets up."""
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    if missing := set(VERBS) - BESIDES - {words.split()[0] for words in (*LOOKING, *ASKING)}:
+        raise RuntimeError(f"nobody measures {', '.join(sorted(missing))}")
+    with World() as world:
+        world.make_repository()
+        world.start_daemon()
+        task = world.start_task("small", brief({}, "worktree"))
+        task.first_run()
+        task.ask("stop")
+        world.stop_daemon()
+        os.chdir(world.project)
+        try:
+            for words in LOOKING:
+                yield _row(bench, world, words, Exit.DONE, TIMES)
+            world.start_daemon()
+            for words, (code, most) in ASKING.items():
+                yield _row(bench, world, words, code, most)
+            yield _doctor(bench, world)
+        finally:
+            os.chdir("/")
+
+
+def _row(bench: Bench, world: World, words: str, code: int, most: float | None) -> Row:
+    argv = [str(TASK), *words.split()]
+    call = partial(Calls.call, argv=argv, world=world, terminal=False, code=code)
+    return measured(bench, world, f"task {words}", call, most)
+
+
+def _doctor(bench: Bench, world: World) -> Row:
+    floor, first, last = Calls(), list[float](), list[float]()
+    what = "task doctor, until its first line"
+    for _ in bench.times(5, what):
+        floor.call(bare_python(), world, terminal=False)
+        watch = Stopwatch()
+        argv = [str(TASK), "doctor"]
+        with subprocess.Popen(argv, env=world.environ, stdout=subprocess.PIPE) as doctor:
+            if doctor.stdout is None or not doctor.stdout.readline():
+                raise RuntimeError("the doctor said nothing")
+            first.append(watch.ms)
+            doctor.stdout.read()
+        last.append(watch.ms)
+    said = f"until its last {max(last):.0f} ms"
+    return Row(what, "ms", first, floor.clock, "python3 -c pass", Reach(Of.RATIO, TIMES), said)

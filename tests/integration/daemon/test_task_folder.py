@@ -1,0 +1,84 @@
+"""The task's folder, or `handoffs/` in it, is taken away or replaced while agents work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.integration.daemon.world import World
+
+HOLD = {"hold": "on"}
+
+
+def asked(world: World) -> str:
+    """Return what is asked about the whole task, once it is."""
+    return str(
+        world.until(lambda: [each["text"] for each in world.told()["questions"] if not each["step"]])[0]
+    )
+
+
+def look(world: World) -> None:
+    """Have the daemon look at everything, as it does at each rescan."""
+    world.ask("checkin")
+
+
+def finished(world: World) -> None:
+    world.until_is("complete")
+    world.check_once()
+    world.check_nobody_is_left()
+    assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/greet.py"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.touch], ids=["pipe", "file"])
+def test_an_exit_is_told_whatever_is_in_the_place_of_handoffs(
+    world: World, make: Callable[[Path], None]
+) -> None:
+    """It was waited for with `alive` for an hour. What was in the place is kept, and the reports lie there again."""
+    folder = world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    before = sorted(path.name for path in (folder / "handoffs").glob("[ep]*-*.md") if path.name[:2] != "pm")
+    shutil.rmtree(folder / "handoffs")
+    make(folder / "handoffs")
+    os.kill(world.agent("dev:greet")["pid"], signal.SIGKILL)
+    world.until(lambda: world.lives_of("dev:greet") == 2)
+    world.go("on")
+    finished(world)
+    names = {path.name for path in (folder / "handoffs").iterdir()}
+    assert set(before) <= names
+    assert (folder / "handoffs.set-aside-1").exists()
+    assert any("set-aside-1" in notice for notice in world.told()["notices"])
+
+
+def test_a_folder_that_was_deleted_is_asked_about_and_put_back(world: World) -> None:
+    folder = world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    away = folder.with_name("away")
+    folder.rename(away)
+    look(world)
+    assert f"{folder} is gone" in asked(world)
+    assert "is gone" in world.task("questions", "t1").out
+    away.rename(folder)
+    world.go("on")
+    look(world)
+    finished(world)
+    assert len(world.lives) == 6
+
+
+def test_a_folder_that_is_not_to_be_had_again_is_made_anew(world: World) -> None:
+    folder = world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    shutil.rmtree(folder)
+    look(world)
+    assert "answer continue" in asked(world)
+    said = world.task("answer", "t1", "q1", "continue")
+    assert said.code == 0, said
+    names = {path.name.partition("-")[0] for path in (folder / "handoffs").iterdir()}
+    assert {"explore", "plan"} <= names
+    world.brief()
+    world.go("on")
+    finished(world)

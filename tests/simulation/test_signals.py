@@ -1,0 +1,130 @@
+"""The whole daemon on a quiet day, with programs whose model hangs, or that go round in circles: what it costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from orchestrator import places
+from orchestrator.daemon.segments import segments, unpacked
+from orchestrator.testing.simulation import telling
+from orchestrator.testing.simulation.climate import Climate
+from orchestrator.testing.simulation.desk import Manners
+from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.faults import CALM, NEVER
+from orchestrator.testing.simulation.run import live
+from orchestrator.testing.simulation.telling import Teller
+from orchestrator.testing.simulation.user import Habits
+from orchestrator.testing.simulation.wish import Wish
+from orchestrator.testing.simulation.world import World
+
+QUIET = Climate("quiet", 1.0, 1.0, CALM, NEVER, Habits(restless=0.0, eager=0.0))
+MINUTE = 60.0
+HANGS = 5 * 60 * MINUTE
+
+Trouble = Callable[[Teller], Generator[float, None, None]]
+
+
+@dataclass
+class Day:
+    """A quiet day with one task, in which something is wrong with the first program of each step; `began` is when."""
+
+    trouble: Trouble
+    began: dict[str, float] = field(default_factory=dict)
+    world: World | None = None
+    _seen: set[str] = field(default_factory=set)
+
+    def lives(self, monkeypatch: pytest.MonkeyPatch, seed: str) -> dict[str, str]:
+        """Let it pass, and return how its task ended."""
+        day = self
+
+        def goes_wrong(teller: Teller) -> Generator[float, None, None]:
+            told = teller._agent.told
+            work = f"{told['STEP']}/{told['ATTEMPT']}"
+            if work in day._seen:
+                return
+            day._seen.add(work)
+            day.began[told["RUN"]] = teller._agent.desk.clock.now()
+            yield from day.trouble(teller)
+
+        monkeypatch.setattr(telling.Teller, "_comes_to_nothing", goes_wrong)
+        return live(seed, climate=QUIET, world_of=self._world).tasks
+
+    def _world(self, fate: Fate) -> World:
+        manners = Manners(bad=0.0, rejects=0.0, odd=0.0, longest=30.0, subtasks=1)
+        self.world = World(fate, (Wish("alpha", tells=True),), manners, deaf=0.0, slow=False)
+        return self.world
+
+    def changes(self, kind: str) -> list[dict[str, Any]]:
+        """Return the changes of one kind that were journaled, in order."""
+        assert self.world is not None
+        files, folder = self.world.files, places.task_journal(self.world.wishes[0].home)
+        lines = []
+        for name in segments(entry.name for entry in files.entries(folder)):
+            lines += [
+                json.loads(line) for line in unpacked(name, files.read(folder / name)).splitlines() if line
+            ]
+        return [each for line in lines for each in line.get("changes", ()) if each["kind"] == kind]
+
+    def questions(self) -> list[dict[str, Any]]:
+        """Return what was asked, but for leave."""
+        asked = [each["question"] for each in self.changes("question_asked")]
+        return [question for question in asked if question.get("kind") != "permission"]
+
+    def endings(self) -> dict[str, tuple[str, float]]:
+        """Return why each run in which something went wrong was ended, and after how many seconds."""
+        ended = {each["run"]: each for each in self.changes("run_ending")}
+        return {run: (ended[run]["ending"], ended[run]["at"] - began) for run, began in self.began.items()}
+
+
+SEEDS = ["quiet-1", "quiet-2", "quiet-3"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_hang_costs_ten_minutes_at_most_and_asks_nobody(
+    monkeypatch: pytest.MonkeyPatch, seed: str
+) -> None:
+    day = Day(lambda teller: teller._recorder.stalls(HANGS))
+    assert set(day.lives(monkeypatch, seed).values()) == {"complete"}
+    assert len(day.began) >= 5
+    for ending, took in day.endings().values():
+        assert ending == "stalled"
+        assert took <= 10 * MINUTE
+    assert not day.questions()
+
+
+def answers_and_hangs(teller: Teller) -> Generator[float, None, None]:
+    """An answer grows on the screen for an hour, and then it does not."""
+    yield from teller._recorder.answers(60 * MINUTE)
+    yield from teller._recorder.stalls(HANGS)
+
+
+def test_a_hang_after_an_hour_of_one_answer_costs_ten_minutes_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    day = Day(answers_and_hangs)
+    assert set(day.lives(monkeypatch, "quiet-4").values()) == {"complete"}
+    for ending, took in day.endings().values():
+        assert ending == "stalled"
+        assert 60 * MINUTE < took <= 70 * MINUTE
+
+
+@pytest.mark.parametrize("heeds", [True, False])
+def test_who_goes_round_in_circles_is_told_within_minutes(
+    monkeypatch: pytest.MonkeyPatch,
+    heeds: bool,  # noqa: FBT001 (a parameter)
+) -> None:
+    day = Day(lambda teller: teller._circles(heeds=heeds))
+    assert set(day.lives(monkeypatch, "quiet-5").values()) == {"complete"}
+    cautioned = day.changes("run_cautioned")
+    for run, began in day.began.items():
+        told = [each["at"] - began for each in cautioned if each["run"] == run]
+        assert len(told) == (1 if heeds else 2)
+        assert told[0] < 12 * 3 * 22 + 2 * MINUTE, "a dozen calls from the third on, and a rescan"
+    if not heeds:
+        assert {ending for ending, _ in day.endings().values()} == {"repeating"}
+    assert not day.questions()

@@ -1,0 +1,42 @@
+"""A task's folder is kept out of the user's commits, and let in again."""
+
+import pytest
+
+from orchestrator.cli.exclude import exclude, include, tracks
+
+NAME = "tidy"
+
+
+@pytest.fixture
+def listed(shop):
+    return lambda: (shop.project / ".git/info/exclude").read_text().splitlines()
+
+
+def test_what_is_excluded_is_let_in_again(shop, listed):
+    before = listed()
+    assert exclude(shop.project, NAME)
+    assert listed() == [*before, f"/tasks/{NAME}/"]
+    assert not exclude(shop.project, NAME)
+    include(shop.project, NAME)
+    assert listed() == before
+
+
+def test_what_the_user_tracks_or_ignores_is_left_alone(shop, listed):
+    before = listed()
+    shop.commit(f"tasks/{NAME}/task.md")
+    shop.commit(".gitignore", "/tasks/\n")
+    assert tracks(shop.project, NAME)
+    assert not exclude(shop.project, NAME)
+    assert not exclude(shop.project, "other")
+    assert listed() == before
+
+
+def test_it_runs_no_program_that_the_repository_names(shop, tmp_path):
+    """Plain git asks `core.fsmonitor` for what `ls-files` and `check-ignore` do: whoever starts a task runs it."""
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
+    shop.git("config", "core.fsmonitor", str(program))
+    assert exclude(shop.project, NAME)
+    include(shop.project, NAME)
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,115 @@
+"""Which modules a verb imports: what it costs before it says a word. No time is measured here; scripts/bench does."""
+
+import subprocess
+import sys
+
+import pytest
+
+from orchestrator.cli.main import VERBS
+from orchestrator.formats.text import names
+
+HEAVY = names(
+    """
+    apprise apscheduler asyncio concurrent email http importlib.resources libtmux logging paramiko pathlib platformdirs
+    pydantic requests ssl subprocess tempfile tomllib typing urllib3 watchdog zipfile
+    """
+)
+"""What costs more than a tenth of an interpreter's start, and is to be imported by those only that need it."""
+
+READING = {
+    ("--version",): ("", "cli"),
+    ("help",): ("", "cli"),
+    ("help", "json"): ("", "cli"),
+    ("complete", "tasks"): ("", "cli places"),
+    ("status", "tidy"): ("", "cli formats places"),
+    ("list",): ("", "cli places"),
+    ("hosts",): ("", "cli places"),
+    ("questions",): ("", "cli places"),
+    ("logs", "tidy"): ("pathlib typing", "cli daemon formats model places ports"),
+    ("why", "tidy"): ("pathlib typing", "cli daemon formats model places pm ports"),
+    ("config",): ("pathlib tomllib typing", "cli formats model places"),
+    ("templates",): ("pathlib typing", "cli formats model places runtimes shipped"),
+    ("notify", "list"): ("pathlib typing subprocess", "cli formats hosts model places ports tellers"),
+    ("daemon", "status"): ("pathlib typing subprocess", "cli model places runtimes shipped"),
+    ("completion", "bash"): ("pathlib typing subprocess", "cli daemon formats model places pm ports"),
+    ("diff", "tidy"): (
+        "pathlib typing subprocess tempfile",
+        "cli daemon formats model places ports workspaces",
+    ),
+    ("list", "--archived"): (
+        "pathlib typing subprocess tempfile",
+        "cli formats model places ports workspaces",
+    ),
+}
+"""For each reading verb what of `HEAVY` it may import, and of which rooms of ours.
+
+Of `formats`, `status` takes what imports nothing else: how moments and amounts are said. `config` shows the list of
+prices, which is TOML.
+"""
+
+LONGER = {"doctor"}
+"""Verbs that say a first word before they import what they need."""
+
+
+def imported(words):
+    """Return the modules that a command has imported when it ends."""
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "from orchestrator.cli.main import main\n"
+        f"main({list(words)!r})\n"
+        "print(*sorted(set(sys.modules) - before), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    return done.stderr.splitlines()[-1].split()
+
+
+@pytest.mark.parametrize("words", READING, ids=" ".join)
+def test_a_reading_verb_imports_no_more_than_it_needs(house, words):
+    house.task()
+    (house.state / "tasks" / "tidy-0a1b2c3d" / "pm.log").write_text("x\n")
+    (house.state / "tasks" / "tidy-0a1b2c3d" / "journal").mkdir()
+    modules = imported(words)
+    allowed, rooms = READING[words]
+    assert {name for name in HEAVY if name in modules} <= names(allowed)
+    ours = {name.split(".")[1] for name in modules if name.startswith("orchestrator.")}
+    assert ours <= names(rooms)
+
+
+def test_every_verb_that_only_looks_is_held(house):
+    """The others ask the daemon, a box or git, and wait for these."""
+    changing = {
+        "start", "stop", "attach", "checkin", "merge", "rebase", "delete", "archive",
+        "spawn", "order", "answer", "setup-agents",
+    }  # fmt: skip
+    assert {words[0] for words in READING} | LONGER | changing >= set(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_verb_explains_itself_by_what_it_needs_to_work(verb):
+    """`task VERB --help`, and the shell's completion, read the arguments alone."""
+    modules = imported(["help", verb])
+    ours = {name.split(".")[1] for name in modules if name.startswith("orchestrator.")}
+    assert ours <= names("cli daemon formats model places pm ports")
+    assert not {"pydantic", "asyncio", "concurrent", "tomllib"} & set(modules)
+
+
+def test_the_doctor_says_a_first_word_before_it_looks(house):
+    """What it needs to look takes as long to import as all else together."""
+    code = (
+        "import sys\n"
+        "from orchestrator.cli.main import main\n"
+        "class Out:\n"
+        "    def __init__(self, out): self.out, self.first = out, None\n"
+        "    def write(self, text):\n"
+        "        self.first = self.first or set(sys.modules)\n"
+        "        return self.out.write(text)\n"
+        "    def __getattr__(self, name): return getattr(self.out, name)\n"
+        "sys.stdout = Out(sys.stdout)\n"
+        "main(['doctor'])\n"
+        "print(*sorted(sys.stdout.first), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    first = done.stderr.splitlines()[-1].split()
+    assert done.stdout.startswith("agent-orchestrator ")
+    assert not {name for name in HEAVY if name in first}
+    assert "orchestrator.cli.examination" not in first

@@ -1,0 +1,151 @@
+"""`task rebase`: what was tested before is tested and accepted again, and nothing is complete until then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.model import facts as f
+from orchestrator.model.actions import Rebase
+from orchestrator.model.plan import StepState
+from orchestrator.model.task import Phase, TaskState, WorkspaceKind
+from tests.unit.pm.story import MET, Story
+
+if TYPE_CHECKING:
+    from orchestrator.pm.draft import Decision
+
+
+def complete(*subtasks: str) -> Story:
+    story = Story()
+    story.planned(*(subtasks or ("a",)))
+    for subtask in subtasks or ("a",):
+        story.commit = f"c-{subtask}-"
+        story.finishes(subtask)
+        story.at += 100
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    return story
+
+
+def rebases(decision: Decision) -> list[Rebase]:
+    return [action for action in decision.actions if isinstance(action, Rebase)]
+
+
+def test_a_complete_task_is_complete_no_more() -> None:
+    story = complete()
+    story.works = False
+    decision = story.rebases(**{"c-a-1": "anew"})
+    assert story.task() is TaskState.STOPPED
+    assert story.state.base == "today"
+    assert (rebases(decision)[0].old, rebases(decision)[0].new) == ("tip", "anew")
+    assert "test:a, accept" in decision.reply
+    assert story.phase() is Phase.TESTING
+    assert story.state.criteria == ()
+    assert not story.works_on()
+
+
+def test_the_next_start_tests_and_accepts_again() -> None:
+    story = complete("a", "b")
+    story.rebases(**{"c-a-1": "x", "c-b-1": "y"})
+    assert (story.step("dev:a").commit, story.step("dev:b").commit) == ("x", "y")
+    story.starts()
+    assert story.works_on() == {"test:b"}
+    assert "rebased onto today" in story.order_of("test:b").instructions
+    story.approves("test:b")
+    story.approves("review:b")
+    assert story.works_on() == {"accept"}
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    assert [story.step(step).attempt for step in ("dev:b", "test:a", "test:b", "accept")] == [1, 1, 2, 2]
+
+
+def test_a_test_that_fails_there_goes_back_to_dev() -> None:
+    story = complete()
+    story.rebases(**{"c-a-1": "x"})
+    story.starts()
+    story.rejects("test:a")
+    assert story.works_on() == {"dev:a"}
+
+
+def test_what_was_stopped_on_the_way_goes_on_there() -> None:
+    story = Story()
+    story.planned("a", "b")
+    story.commit = "c-a-"
+    story.finishes("a")
+    story.stops()
+    story.ends("dev:b")
+    story.rebases(**{"c-a-1": "x"})
+    assert (story.task(), story.step("test:a").state) == (TaskState.STOPPED, StepState.PENDING)
+    story.starts()
+    assert story.works_on() == {"test:a"}
+
+
+def test_before_anything_was_made_only_the_base_moves() -> None:
+    story = Story()
+    story.starts()
+    story.stops()
+    story.ends("explore")
+    story.rebases()
+    assert (story.state.base, story.state.why) == ("today", "the user stopped it")
+
+
+def test_a_branch_that_builds_on_it_already_is_not_tested_again() -> None:
+    story = complete()
+    decision = story.rebases(old="tip", new="tip")
+    assert (story.task(), story.state.base, rebases(decision)) == (TaskState.COMPLETE, "today", [])
+
+
+def test_work_of_which_nothing_is_left_is_not_tested_by_itself() -> None:
+    """What the new base has already is no commit of the branch any more; there is no tree to test it in."""
+    story = complete("a", "b")
+    story.rebases(**{"c-a-1": "x", "c-b-1": ""})
+    assert (story.step("test:a").state, story.step("test:b").state) == (StepState.PENDING, StepState.PASSED)
+
+
+def test_a_branch_that_could_not_be_moved_stands_where_it_stood() -> None:
+    story = complete()
+    story.rebase_refused = "task/demo is checked out in /repo: switch to another branch there"
+    story.rebases(**{"c-a-1": "x"})
+    assert (story.state.base, story.step("dev:a").commit) == ("base", "c-a-1")
+    assert "checked out in /repo" in story.state.notices[-1]
+    assert story.task() is TaskState.STOPPED
+    assert not story.state.outbox
+
+
+def test_a_step_that_was_tried_again_meanwhile_keeps_its_new_work() -> None:
+    story = complete()
+    story.works = False
+    action = rebases(story.rebases(**{"c-a-1": "x"}))[0]
+    story.works = True
+    story.starts()
+    story.rejects("test:a")
+    story.works = False
+    story.rebase_refused = "moved"
+    story._work(action)
+    assert story.step("dev:a").commit == ""
+    assert story.state.base == "base"
+
+
+@pytest.mark.parametrize("kind", ["at work", "no branch", "the same base", "under way"])
+def test_what_cannot_be_rebased_now_is_refused(kind: str) -> None:
+    if kind == "at work":
+        story = Story()
+        story.planned("a")
+    elif kind == "no branch":
+        story = Story(workspace=WorkspaceKind.SHARED)
+        story.feed(
+            f.TaskStarted(story.at, "n", "r", "demo-1", "demo", "/p", story.brief, story.agents, base="")
+        )
+        story.stops()
+        story.ends("explore")
+    else:
+        story = complete()
+        story.works = False
+    base = "base" if kind == "the same base" else "today"
+    if kind == "under way":
+        story.rebases("yesterday")
+    before = story.state
+    assert story.rebases(base).refused
+    assert story.state.base == before.base
+    assert story.state.outbox == before.outbox

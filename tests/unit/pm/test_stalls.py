@@ -1,0 +1,421 @@
+"""A stream that hangs: known by what does not come, ended, gone on with, and bounded (U3, laws 8, 9, 12)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.model import facts as f
+from orchestrator.model.actions import Answer, Look
+from orchestrator.model.activity import Activity, Stage
+from orchestrator.model.event import Event, EventKind
+from orchestrator.model.limits import Limits
+from orchestrator.model.permission import Act, Judgement, Ruling, Wish
+from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight, Turn
+from orchestrator.pm.stalls import says_more
+from tests.unit.pm.story import AT, Story
+
+LIMITS = Limits()
+THIRD = LIMITS.stall / 3
+RESCAN = 30.0
+STILL = Sight(cpu=5.0, printed=9, said="abc/12")
+TAKEN = Event(EventKind.TAKEN, "s-1", "/t.jsonl")
+
+
+class Told(Story):
+    """A story whose explorer is a program that tells of itself, and keeps records."""
+
+    def __init__(self, **limits: float) -> None:
+        super().__init__(limits=Limits(**limits))  # type: ignore[arg-type]
+        self.agents = {name: replace(agent, receipts=True) for name, agent in self.agents.items()}
+        self.sees = STILL
+        self.seen = Activity()
+        self.starts()
+        self.begins()
+
+    def begins(self) -> Run:
+        """The newest run comes alive, takes its order, and its model is asked."""
+        run = self.comes_alive("explore")
+        self.seen = Activity()
+        self.tells("explore", TAKEN, whole=True)
+        self.wrote(Stage.MODEL)
+        return run
+
+    def wrote(self, stage: Stage, *, novel: bool = False, tool: str = "") -> bool:
+        """Its program records one more thing; return whether the daemon takes note of that at once."""
+        at = self.at if novel else self.seen.novel_at
+        self.seen = Activity(stage, self.seen.records + 1, self.at, tool, at)
+        return self.records("explore", self.seen)
+
+    def passes(self, seconds: float) -> None:
+        """Time passes; the records are read at each rescan, and ahead of each deadline."""
+        until = self.at + seconds
+        while self.at < until:
+            super().passes(min(RESCAN, until - self.at))
+            if self.works_on():
+                self.records("explore", self.seen)
+
+    @property
+    def run(self) -> Run:
+        return self.run_of("explore")
+
+    @property
+    def is_stalled(self) -> bool:
+        return self.run.ending is Ending.STALLED
+
+    def ends_and_begins(self) -> Run:
+        """The run that is being ended is gone, and the next one begins."""
+        self.ends(run=self.run, how=Exit(signal=15))
+        self.passes(LIMITS.longest_pause)
+        return self.begins()
+
+
+# When it is known -------------------------------------------------------------------------------------
+
+
+def test_a_hung_stream_is_known_within_ten_minutes_and_its_conversation_goes_on() -> None:
+    story = Told()
+    began, first = story.at, story.run
+    while story.run.ending is Ending.NOT:
+        story.passes(1)
+        assert story.at - began <= 600
+    assert story.run.ending is Ending.STALLED
+    story.ends(run=first, how=Exit(signal=15))
+    here = story.step("explore")
+    assert (here.state, here.keep_tree, here.tally.stalls) == (StepState.PENDING, True, 1)
+    assert not story.state.open_questions
+    story.passes(LIMITS.first_pause)
+    assert story.run.resumes == first.id
+    assert not story.state.runs[first.id].spent
+
+
+def test_a_spinner_and_files_that_others_change_are_no_signs_of_its_model() -> None:
+    story = Told()
+    story.sees = replace(STILL, printed=10**6, fresh=True, changed_at=AT + 10**6)
+    story.passes(LIMITS.stall)
+    assert story.run.ending is Ending.STALLED
+
+
+def test_an_answer_that_grows_on_the_screen_is_alive_however_long_it_takes() -> None:
+    story = Told()
+    for tokens in range(40):
+        story.sees = replace(STILL, said=f"abc/{tokens}k")
+        story.passes(THIRD)
+        assert story.run.ending is Ending.NOT
+    assert (story.run.quiet, story.run.turn) == (Quiet.ANSWERED, Turn.BUSY)
+    hangs = story.at
+    while story.run.ending is Ending.NOT:
+        story.passes(1)
+        assert story.at - hangs <= 600
+
+
+def test_a_screen_that_changes_once_in_a_while_does_not_hide_a_hang() -> None:
+    """A program that asks again by itself shows the beginning of the same answer once more, each five minutes."""
+    story = Told()
+    began = story.at
+    while story.run.ending is Ending.NOT:
+        story.passes(1)
+        story.sees = replace(STILL, said=f"{int((story.at - began) // 306)}/")
+        assert story.at - began <= 600
+
+
+def test_a_screen_that_cannot_be_looked_at_does_not_hide_a_hang() -> None:
+    story = Told()
+    story.sees = None
+    story.passes(LIMITS.stall - 1)
+    assert not story.is_stalled
+    story.passes(1)
+    assert story.is_stalled
+
+
+def test_an_answer_that_was_seen_to_grow_is_not_ended_because_it_cannot_be_seen_for_a_moment() -> None:
+    story = Told()
+    for tokens in range(8):
+        story.sees = replace(STILL, said=f"abc/{tokens}k")
+        story.passes(THIRD)
+    story.sees = None
+    story.passes(THIRD)
+    assert not story.is_stalled
+    story.passes(LIMITS.stall)
+    assert story.is_stalled
+
+
+def test_a_look_that_never_comes_back_does_not_hide_a_hang() -> None:
+    story = Told()
+    story.works = False
+    story.passes(LIMITS.stall + 2 * THIRD)
+    assert story.run.ending is Ending.STALLED
+    assert not any(isinstance(each, Look) for each in story.state.outbox.values())
+
+
+@pytest.mark.parametrize("sign", ["record", "event"])
+def test_a_record_or_an_event_begins_the_time_anew(sign: str) -> None:
+    story = Told()
+    for _ in range(6):
+        story.passes(LIMITS.stall - 1)
+        if sign == "record":
+            assert story.wrote(Stage.MODEL)
+        else:
+            story.tells("explore", TAKEN)
+        assert story.run.ending is Ending.NOT
+    story.passes(LIMITS.stall + THIRD)
+    assert story.run.ending is Ending.STALLED
+
+
+def test_that_it_tries_its_service_again_is_no_sign_of_an_answer() -> None:
+    story = Told()
+    for _ in range(3):
+        story.passes(THIRD - 1)
+        story.tells("explore", Event(EventKind.RETRYING, text="terminated"))
+    story.passes(10)
+    assert story.run.ending is Ending.STALLED
+
+
+def test_a_tool_that_runs_long_is_no_stall() -> None:
+    story = Told()
+    story.wrote(Stage.TOOL, tool="Bash: make all")
+    story.passes(LIMITS.silence - 60)
+    assert story.run.ending is Ending.NOT
+    assert story.run.stage is Stage.TOOL
+    assert "Bash: make all" in story.run.evidence
+
+
+def test_a_hang_after_a_long_tool_is_known_in_time() -> None:
+    story = Told()
+    story.wrote(Stage.TOOL, tool="Bash: make all")
+    story.passes(1200)
+    assert story.wrote(Stage.MODEL), "that the tool is done is news, as it is believed to run"
+    assert "make" not in story.run.evidence
+    story.passes(LIMITS.stall)
+    assert story.run.ending is Ending.STALLED
+
+
+def test_time_in_which_it_waits_for_a_person_is_not_its_models() -> None:
+    story = Told()
+    wish, ask = Wish("Bash", Act.RUN, command="docker ps"), Judgement(Ruling.ASK, "no rule", 7200.0)
+    story.tells("explore", Event(EventKind.ASKED, wish=wish), waits=True, judgement=ask)
+    story.passes(3600)
+    assert story.run.ending is Ending.NOT
+    story.answers(story.question().id, "allow")
+    story.passes(LIMITS.stall - 1)
+    assert not story.is_stalled
+    story.passes(1)
+    assert story.is_stalled
+
+
+def test_a_run_whose_program_keeps_no_records_has_the_bounds_of_silence() -> None:
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    story.works = False
+    story.passes(LIMITS.silence - 1)
+    assert not any(isinstance(each, Look) for each in story.state.outbox.values())
+
+
+def test_a_turn_that_ended_and_was_told_by_no_hook_is_found_and_its_handoff_asked_for() -> None:
+    story = Told()
+    story.passes(100)
+    story.wrote(Stage.OVER)
+    story.passes(2 * THIRD)
+    assert (story.run.ending, story.run.quiet) == (Ending.UNREPORTED, Quiet.UNREPORTED)
+    assert "ended its turn" in story.run.evidence
+
+
+def test_who_waits_for_what_goes_on_in_the_background_has_ended_its_turn_and_told_so() -> None:
+    story = Told()
+    story.wrote(Stage.OVER)
+    story.tells("explore", Event(EventKind.ENDED, background=1), waits=True)
+    story.passes(1)
+    story.wrote(Stage.OVER)
+    story.passes(LIMITS.silence - 60)
+    assert (story.run.ending, story.run.quiet) == (Ending.NOT, None)
+
+
+# How it goes on ---------------------------------------------------------------------------------------
+
+
+def stalls(story: Told) -> Run:
+    """Its model does not answer until its run is ended and gone; return that."""
+    while story.run.ending is Ending.NOT:
+        story.passes(30)
+    run = story.run
+    story.ends(run=run, how=Exit(signal=15))
+    story.passes(LIMITS.longest_pause)
+    return run
+
+
+def test_stalls_go_up_the_ladder_of_setbacks() -> None:
+    """The same conversation `stalls` times, then a fresh one as often, and only then a question."""
+    story = Told()
+    spent, lasted = [], []
+    rounds = (LIMITS.stalls + 1) * (LIMITS.fresh + 1)
+    for _ in range(rounds):
+        assert not story.state.open_questions
+        began = story.at
+        run = stalls(story)
+        assert run.ending is Ending.STALLED
+        lasted.append(round(story.at - began))
+        spent.append(story.state.runs[run.id].spent)
+        if story.works_on():
+            story.begins()
+    assert [place for place, each in enumerate(spent) if each] == [LIMITS.stalls]
+    assert sorted(lasted[: LIMITS.stalls + 1]) == lasted[: LIMITS.stalls + 1], (
+        "who may only think long gets more time"
+    )
+    assert lasted[0] <= 480 + LIMITS.longest_pause
+    assert max(lasted) <= LIMITS.silence + 60 + LIMITS.longest_pause
+    question = story.question()
+    assert (question.kind, story.step("explore").state) == (QuestionKind.STUCK, StepState.BLOCKED)
+    assert "in vain" in question.text
+
+
+def test_a_fresh_conversation_is_told_where_the_work_lies() -> None:
+    story = Told()
+    for _ in range(LIMITS.stalls + 1):
+        stalls(story)
+        story.begins()
+    tally = story.step("explore").tally
+    assert (tally.stalls, tally.fresh) == (0, 1)
+    assert story.state.runs[story.run.resumes].spent
+    assert "in your working directory" in story.order_of("explore").instructions
+    assert "in vain" in story.order_of("explore").instructions
+
+
+def test_circles_after_a_fresh_start_for_stalls_ask_a_person() -> None:
+    """There is one ladder: a fresh conversation is tried once in an attempt, whatever it is tried for."""
+    story = Told()
+    for _ in range(LIMITS.stalls + 1):
+        stalls(story)
+        story.begins()
+    for count in (10, 11):
+        story.passes(60)
+        seen = Activity(Stage.MODEL, count, story.at, "", 0.0, LIMITS.repeats, "Bash: make all")
+        story.records("explore", seen)
+    assert story.run.ending is Ending.REPEATING
+    story.ends(run=story.run, how=Exit(signal=15))
+    assert "Bash: make all" in story.question().text
+
+
+def test_a_second_hang_after_work_is_known_as_soon_as_the_first() -> None:
+    story = Told()
+    story.passes(LIMITS.stall)
+    story.ends_and_begins()
+    story.passes(60)
+    story.wrote(Stage.MODEL, novel=True)
+    story.passes(THIRD)
+    story.wrote(Stage.MODEL, novel=True)
+    hangs = story.at
+    while story.run.ending is Ending.NOT:
+        story.passes(1)
+        assert story.at - hangs <= 600
+
+
+def test_a_stall_after_long_work_is_counted_as_a_first_one() -> None:
+    story = Told()
+    story.passes(LIMITS.stall)
+    story.ends_and_begins()
+    assert story.step("explore").tally.stalls == 1
+    for _ in range(40):
+        story.passes(60)
+        story.wrote(Stage.MODEL, novel=True)
+    story.passes(LIMITS.stall + THIRD)
+    story.ends_and_begins()
+    assert story.step("explore").tally.stalls == 1
+
+
+# Dialogs of our own failure ---------------------------------------------------------------------------
+
+UNASKED = Sight(
+    cpu=5.0, printed=9, said="abc/", dialog="permission for a tool", asks=True, screen=("Allow?",)
+)
+
+
+def test_a_dialog_that_no_hook_asked_about_is_answered_by_another_run() -> None:
+    story = Told()
+    story.sees = UNASKED
+    story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
+    assert (story.run.quiet, story.run.ending) == (Quiet.UNASKED, Ending.NOT), "its hook may just be telling"
+    story.passes(LIMITS.receipt)
+    assert story.run.ending is Ending.UNASKED
+    run = story.run
+    story.ends(run=run, how=Exit(signal=15))
+    assert not story.state.open_questions
+    story.passes(LIMITS.first_pause)
+    assert story.run.resumes == run.id
+
+
+def test_a_dialog_whose_hook_asks_late_is_left_to_that() -> None:
+    story = Told()
+    story.sees = UNASKED
+    story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
+    wish, allow = Wish("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
+    story.sees = STILL
+    story.tells("explore", Event(EventKind.ASKED, wish=wish), waits=True, judgement=allow)
+    story.passes(LIMITS.receipt + 1)
+    assert story.run.ending is Ending.NOT
+
+
+def test_a_look_from_before_an_event_says_nothing() -> None:
+    story = Told()
+    story.works = False
+    story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
+    wish, allow = Wish("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
+    story.at += 1
+    story.tells("explore", Event(EventKind.ASKED, wish=wish), waits=True, judgement=allow)
+    story.works = True
+    story.feed(f.Looked(story.at, story.nonce(), story.run.id, UNASKED))
+    assert story.run.quiet is None
+    assert any(isinstance(each, Answer) for each in story.state.outbox.values())
+
+
+def test_dialogs_that_come_again_and_again_become_a_question() -> None:
+    story = Told()
+    for _ in range((LIMITS.stalls + 1) * (LIMITS.fresh + 1)):
+        story.sees = UNASKED
+        stalls(story)
+        if story.works_on():
+            story.begins()
+    assert "did not ask about" in story.question().text
+
+
+# What is journaled, and said --------------------------------------------------------------------------
+
+
+def test_records_that_change_nothing_are_not_journaled() -> None:
+    story = Told()
+    heard = 0
+    for _ in range(600):
+        story.passes(1)
+        heard += story.wrote(Stage.TOOL)
+        heard += story.wrote(Stage.MODEL)
+    assert heard <= 600 / THIRD + 1
+
+
+def test_what_is_said_of_a_run_that_waits_tells_since_when_and_from_where() -> None:
+    story = Told()
+    story.passes(THIRD)
+    waits = story.run
+    assert (waits.quiet, waits.turn_since) == (Quiet.WAITING, story.at)
+    assert "records" in waits.evidence
+    story.wrote(Stage.MODEL)
+    went_on = story.run
+    assert (went_on.quiet, "went on" in went_on.evidence) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "more"),
+    [
+        ("a/1", "a/1", False),
+        ("a/1", "a/2", True),
+        ("a/1", "b/1", True),
+        ("a/1", "a/", False),
+        ("a/", "a/1", False),
+        ("", "a/1", False),
+        ("a/1", "", False),
+    ],
+)
+def test_a_count_that_vanishes_is_nothing_new(before: str, now: str, more: bool) -> None:  # noqa: FBT001
+    assert says_more(before, now) is more

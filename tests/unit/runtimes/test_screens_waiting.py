@@ -1,0 +1,85 @@
+"""What screens of real CLIs say while their model is awaited: spinners and clocks are nothing, words and tokens are.
+
+Captured by `tests/clis/growth.py`, with a model that hangs or is slow; `screens` are by the second since the start.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.pm.stalls import says_more
+from orchestrator.runtimes.screens import Shows, said_on, shipped_rules, shown_on
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "clis"
+CLIS = ["claude", "claude-2.1.197", "codex", "gemini", "opencode"]
+ASKED_AGAIN = {
+    "claude": ["mid"],
+    "claude-2.1.197": ["mid", "pings"],
+    "codex": ["mid", "pings"],
+    "gemini": ["mid"],
+}
+"""What each asks again by itself within 345 s, and shows the answer to."""
+
+
+def measured(cli: str, scene: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((FIXTURES / cli / f"measured_waiting_{scene}.json").read_text())
+    return told
+
+
+def changes(cli: str, scene: str) -> list[bool]:
+    """Return whether each captured screen says more than the one before it."""
+    rules = shipped_rules(cli.partition("-")[0])
+    said = [said_on(screen, rules) for screen in measured(cli, scene)["screens"].values()]
+    assert all(said)
+    return [says_more(before, now) for before, now in pairwise(said)]
+
+
+@pytest.mark.parametrize("cli", CLIS)
+@pytest.mark.parametrize("scene", ["hang", "mid", "pings"])
+def test_while_a_stream_hangs_no_screen_says_anything_new(cli: str, scene: str) -> None:
+    found = changes(cli, scene)
+    assert not found[0], "from 150 to 300 s"
+    asked_again = scene in ASKED_AGAIN.get(cli, ()) or (cli, scene) == ("opencode", "mid")
+    assert found[1] is asked_again, "from 300 to 345 s"
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_a_slow_answer_is_seen(cli: str) -> None:
+    assert changes(cli, "slow") == [True]
+
+
+@pytest.mark.parametrize("cli", ["claude", "claude-2.1.197"])
+def test_a_long_tool_call_that_is_being_written_is_seen_by_its_tokens(cli: str) -> None:
+    assert changes(cli, "block") == [True]
+
+
+@pytest.mark.parametrize("cli", ["codex", "opencode"])
+def test_these_show_nothing_of_a_long_tool_call_that_is_being_written(cli: str) -> None:
+    """So theirs are taken for a stall after a while, and given more time the second time."""
+    assert changes(cli, "block") == [False]
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_the_clock_of_a_tool_that_runs_is_nothing_new(cli: str) -> None:
+    screens = measured(cli, "tool")["screens"]
+    rules = shipped_rules(cli.partition("-")[0])
+    first = next(iter(screens.values()))
+    later = first.replace(" 56s", " 1m 11s").replace("(56s", "(1m 11s").replace("56s)", "1m 11s)")
+    assert not says_more(said_on(first, rules), said_on(later, rules))
+
+
+@pytest.mark.parametrize("cli", CLIS)
+@pytest.mark.parametrize("scene", ["hang", "mid", "pings", "slow", "block", "tool"])
+def test_none_of_them_is_taken_for_a_dialog_or_a_failure(cli: str, scene: str) -> None:
+    for screen in measured(cli, scene)["screens"].values():
+        found = shown_on(screen, shipped_rules(cli.partition("-")[0]))
+        assert found is None or found[0].shows not in {Shows.DIALOG, Shows.FAILED}, found
+
+
+def test_a_program_of_which_no_spinner_is_known_says_nothing_for_certain() -> None:
+    assert said_on("$ make\n* Working (3 s)", shipped_rules("aider")) == ""
