@@ -305,6 +305,11 @@ def task_home(state: P, task: str) -> P:
     return _under(state, "tasks", _name(task))
 
 
+def state_above(home: P) -> P:
+    """Return the PM's own folder, in which the folder of a task lies."""
+    return type(home)(os.path.dirname(os.path.dirname(home)))  # noqa: PTH120 (no pathlib here)
+
+
 def task_journal(home: P) -> P:
     """Return the folder of a task's journal segments."""
     return _under(home, "journal")

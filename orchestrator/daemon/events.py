@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.act.answer import put
-from orchestrator.daemon.world import granted, task_folder_of, workspace_of, zone_of
+from orchestrator.daemon.workplace import may_write, workplace_of
+from orchestrator.daemon.world import zone_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.formats.strict_json import load_json
@@ -201,11 +202,5 @@ class Events:
             return Judgement(Ruling.ALLOW, "the user said: always")
         policy = self.policy(state, run)
         real = self._real_of(run)
-        grants = tuple(str(real(folder)) for folder in may_write(run, state, where))
-        return replace(judge(policy, wish, grants), wait=policy.wait)
-
-
-def may_write(run: Run, state: PMState, where: Places) -> tuple[Path, ...]:
-    """Return the folders that a run may write, where it works first."""
-    folders = granted(task_folder_of(state, run, where.task), state.agents[run.agent], run)
-    return workspace_of(state, run, where), *folders
+        workplace = workplace_of(run, state, where, self.environ(run.host), self.files, real)
+        return replace(judge(policy, wish, workplace), wait=policy.wait)

@@ -16,8 +16,9 @@ from orchestrator.model.facts import TaskStarted
 from orchestrator.model.names import checked_name
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.families import family_of
+from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.pools import placed, standings
-from orchestrator.runtimes.choice import runtime_of
+from orchestrator.runtimes.choice import denied_in_vain, runtime_of
 from orchestrator.runtimes.roster import PM, Roster, find_agents
 from orchestrator.runtimes.skills import Skills, find_skills
 from orchestrator.runtimes.templates import template_folder
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from orchestrator.daemon.office import Office
     from orchestrator.daemon.task import Task
+    from orchestrator.model.agents import Agent
     from orchestrator.model.task import Brief
     from orchestrator.pm.state import PMState
 
@@ -72,7 +74,7 @@ def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState])
         if agent not in found.agents:
             why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
             raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")
-        runtime_of(found.agents[agent], office.world.settings.runtimes)
+        _denies_in_vain(office, brief, found.agents[agent])
     skills = skills_of(office, root)
     for warning in _of_skills(skills, brief):
         task.engine.say(warning)
@@ -96,6 +98,19 @@ def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState])
         confirmed=asked.confirmed,
         history={} if task.begun else history(files, folder, office.world.settings.limits),
     )
+
+
+def _denies_in_vain(office: Office, brief: Brief, agent: Agent) -> None:
+    """Refuse an agent whose program does unasked what a rule denies it. Raises Refused."""
+    runtime = runtime_of(agent, office.world.settings.runtimes)
+    own = brief.config.agents.get(agent.name)
+    said = (own.permissions, brief.config.permissions) if own else (brief.config.permissions,)
+    rule = denied_in_vain(runtime, policy_for(office.world.settings.permissions, *said))
+    if rule is not None:
+        raise Refused(
+            f"the rule `{rule}` would not hold for {agent.name}: the program `{runtime.name}` asks nobody ahead of "
+            f"that. Give it another (`{agent.name}.runtime: …`), or take the rule out of {rule.source or 'task.md'}"
+        )
 
 
 def _placed(

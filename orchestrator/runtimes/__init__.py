@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # whoever only looks for a template or a login needs none of 
     from orchestrator.model.activity import Record
     from orchestrator.model.agents import Agent
     from orchestrator.model.event import Event, Reply
+    from orchestrator.model.permission import Act
     from orchestrator.model.usage import Read
     from orchestrator.runtimes.screens import Rule
 
@@ -77,6 +78,11 @@ class Runtime(Protocol):
     @property
     def receipts(self) -> bool:
         """Whether it tells when it has taken its order, and when its turn is over."""
+        ...
+
+    @property
+    def unruled(self) -> frozenset[Act]:
+        """What it does without asking leave, so that a rule that denies it would not hold."""
         ...
 
     @property

@@ -21,6 +21,7 @@ from orchestrator.formats.told import number_of, text_of
 from orchestrator.formats.usage import aider_usage
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
+from orchestrator.model.permission import Act
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
@@ -84,6 +85,7 @@ class Aider:
 
     name: Final = "aider"
     receipts: Final = False
+    unruled: Final = frozenset({Act.READ, Act.WRITE})
     variables: Final = (
         "AIDER_*",
         "ANTHROPIC_API_KEY",

@@ -8,6 +8,7 @@ from typing import Final
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
+from orchestrator.model.permission import Act, Policy, Rule, Ruling
 from orchestrator.model.programs import Program
 from orchestrator.runtimes import Runtime
 
@@ -86,3 +87,9 @@ def runtime_known(agent: Agent, defined: Sequence[Program]) -> Runtime:
         return runtime_of(agent, defined)
     except Refused:
         return RUNTIMES[COMMAND]
+
+
+def denied_in_vain(runtime: Runtime, policy: Policy) -> Rule | None:
+    """Return a rule that denies what a program does without asking leave, or None if all that deny hold."""
+    denials = (rule for rule in policy.rules if rule.ruling is Ruling.DENY)
+    return next((rule for rule in denials if (rule.act or Act.OTHER) in runtime.unruled), None)

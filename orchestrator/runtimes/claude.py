@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +24,16 @@ from orchestrator.model.event import Event, EventKind, Failure, Reply
 from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
-from orchestrator.runtimes.hooks import CANNOT_ASK, CAUTION_FILES, FOREVER, caution, hook_answer, hook_event
+from orchestrator.runtimes.hooks import (
+    CANNOT_ASK,
+    CAUTION_FILES,
+    DENIAL_FILES,
+    FOREVER,
+    caution,
+    denial,
+    hook_answer,
+    hook_event,
+)
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 SETTINGS: Final = "claude-settings.json"
@@ -56,6 +66,8 @@ _ACTS: Final = {
     "AskUserQuestion": Act.ASK,
     "ExitPlanMode": Act.ASK,
 }
+_UNASKED: Final = "Bash|Glob|Grep|LS|Read"
+"""Tools of which it lets some calls pass unasked: what reads, in its workspace."""
 _SAID: Final = (b'"type":"user"', b'"type":"assistant"')
 """Of what begins so in a text the quotation marks are escaped."""
 _PATHS: Final = ("file_path", "notebook_path", "path")
@@ -66,6 +78,7 @@ class Claude:
 
     name: Final = "claude"
     receipts: Final = True
+    unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = (
         KEY,
         "ANTHROPIC_*",
@@ -100,7 +113,7 @@ class Claude:
         if key := spawn.environ.get(KEY):
             environment |= {KEY: "", KEPT_KEY: key}
             wanted["apiKeyHelper"] = f"printenv {KEPT_KEY}"
-        laid = {SETTINGS: json.dumps(wanted, indent=1).encode(), **CAUTION_FILES}
+        laid = {SETTINGS: json.dumps(wanted, indent=1).encode(), **CAUTION_FILES, **DENIAL_FILES}
         return Launching((*argv, spawn.prompt), environment, laid)
 
     def _hooks(self, spawn: Spawn) -> dict[str, Any]:
@@ -110,7 +123,10 @@ class Claude:
         denied = self.answer(CANNOT_ASK)
         return {
             **{name: hook(spawn.relay()) for name in _TOLD},
-            "PreToolUse": hook(caution(spawn.folder)),
+            "PreToolUse": [
+                *hook(caution(spawn.folder)),
+                {"matcher": _UNASKED, **hook(denial(spawn.folder))[0]},
+            ],
             "PermissionRequest": hook(spawn.relay(waits=True, fallback=denied)),
             "Stop": hook(spawn.relay(waits=True)),
         }
@@ -125,6 +141,8 @@ class Claude:
                 return event(EventKind.TAKEN, text=text_of(told, "prompt"))
             case "PermissionRequest":
                 return event(EventKind.ASKED, wish=_wish(told))
+            case "PreToolUse":
+                return event(EventKind.ASKED, wish=replace(_wish(told), held=True, again=True))
             case "Notification" if text_of(told, "notification_type") == "permission_prompt":
                 return event(EventKind.WAITING, text=text_of(told, "message"))
             case "Stop":

@@ -2,8 +2,9 @@
 
 All that holds for one run goes by `-c`, on top of the user's `config.toml`, which is left alone; login and sessions
 are the user's own. Codex's sandbox lets commands write where the run may and in the folders for temporary files, with
-no network; what needs more it asks leave for, and the policy of the task decides. A turn that failed or was broken off
-raises no hook: the rollout, the file that it keeps of a session, tells of it [codex_rollout.py].
+no network; what needs more it asks leave for, and the policy of the task decides. A hook ahead of every tool
+[laid/denial_gate.sh] keeps from it what that policy denies inside the sandbox, too. A turn that failed or was broken
+off raises no hook: the rollout, the file that it keeps of a session, tells of it [codex_rollout.py].
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +27,16 @@ from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.codex_rollout import events_of
-from orchestrator.runtimes.hooks import CANNOT_ASK, CAUTION_FILES, FOREVER, caution, hook_answer, hook_event
+from orchestrator.runtimes.hooks import (
+    CANNOT_ASK,
+    CAUTION_FILES,
+    DENIAL_FILES,
+    FOREVER,
+    caution,
+    denial,
+    hook_answer,
+    hook_event,
+)
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
 OVERRIDES: Final = "codex-overrides.toml"
@@ -48,6 +59,7 @@ class Codex:
 
     name: Final = "codex"
     receipts: Final = True
+    unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = (
         KEY,
         "CODEX_ACCESS_TOKEN",
@@ -78,7 +90,9 @@ class Codex:
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         argv += [spawn.resumes] if spawn.resumes else []
         laid = "".join(f"{key} = {value}\n" for key, value in settings.items()).encode("utf-8", "replace")
-        return Launching((*argv, "--", spawn.prompt), files={OVERRIDES: laid, **CAUTION_FILES})
+        return Launching(
+            (*argv, "--", spawn.prompt), files={OVERRIDES: laid, **CAUTION_FILES, **DENIAL_FILES}
+        )
 
     def _settings(self, spawn: Spawn) -> dict[str, str]:
         """Return what is set for a run, by key, as TOML."""
@@ -96,8 +110,9 @@ class Codex:
             "notice.hide_rate_limit_model_nudge": "true",
             "tui.show_tooltips": "false",
         }
-        for name in (*_TOLD, *_ASKED, "PreToolUse"):
+        for name in (*_TOLD, *_ASKED):
             settings[f"hooks.{name}"] = self._hook(spawn, name)
+        settings["hooks.PreToolUse"] = _hooked(caution(spawn.folder), denial(spawn.folder))
         if spawn.environ.get(KEY):
             address = _toml(spawn.environ.get(ADDRESS) or VENDOR)
             provider = f'{{name="OpenAI", base_url={address}, env_key="{KEY}", wire_api="responses"}}'
@@ -106,15 +121,13 @@ class Codex:
 
     def _hook(self, spawn: Spawn, name: str) -> str:
         fallback = self.answer(CANNOT_ASK) if name == "PermissionRequest" else ""
-        relay = spawn.relay(waits=name in _ASKED, fallback=fallback)
-        command = _toml(caution(spawn.folder) if name == "PreToolUse" else relay)
-        return f'[{{hooks=[{{type="command", command={command}, timeout={FOREVER}}}]}}]'
+        return _hooked(spawn.relay(waits=name in _ASKED, fallback=fallback))
 
     def event(self, told: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means. What an agent of the agent's does is told only where it asks leave."""
         event = partial(hook_event, told)
         name = text_of(told, "hook_event_name")
-        if text_of(told, "agent_id") and name != "PermissionRequest":
+        if text_of(told, "agent_id") and name not in {"PermissionRequest", "PreToolUse"}:
             return None
         match name:
             case "SessionStart":
@@ -123,6 +136,8 @@ class Codex:
                 return event(EventKind.TAKEN, text=text_of(told, "prompt"))
             case "PermissionRequest":
                 return event(EventKind.ASKED, wish=_wish(told))
+            case "PreToolUse":
+                return event(EventKind.ASKED, wish=_held(told))
             case "Stop":
                 return event(EventKind.ENDED, text=text_of(told, "last_assistant_message"))
             case _:
@@ -168,6 +183,21 @@ def _wish(told: Mapping[str, Any]) -> Wish:
             return Wish(tool, Act.RUN, command=command, cwd=cwd)
         case _:
             return Wish(tool, Act.OTHER, cwd=cwd)
+
+
+def _held(told: Mapping[str, Any]) -> Wish:
+    """Return what it is about to do in its sandbox. A patch is held to its paths: a rule may speak of their names."""
+    wish = _wish(told)
+    if wish.tool == "apply_patch":
+        paths = tuple(_PATCHED.findall(text_of(told, "tool_input", "command")))
+        wish = Wish(wish.tool, Act.WRITE, paths, cwd=wish.cwd)
+    return replace(wish, held=True)
+
+
+def _hooked(*commands: str) -> str:
+    """Return the TOML of a hook that runs shell commands."""
+    each = (f'{{type="command", command={_toml(command)}, timeout={FOREVER}}}' for command in commands)
+    return f"[{{hooks=[{', '.join(each)}]}}]"
 
 
 def _toml(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.model.event import Event, Reply
+from orchestrator.model.permission import Act
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.screens import Rule
 
@@ -18,6 +19,7 @@ class Command:
 
     name: Final = "command"
     receipts: Final = False
+    unruled: Final = frozenset(Act)
     variables: Final[tuple[str, ...]] = ()
     screens: Final[tuple[Rule, ...]] = ()
 

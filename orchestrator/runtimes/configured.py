@@ -15,6 +15,7 @@ from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.model.event import Event, Reply
+from orchestrator.model.permission import Act
 from orchestrator.model.programs import PLACE, Program
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Metered, Recorded, Remembering, Spawn, Traced
@@ -45,6 +46,11 @@ class Configured:
     def variables(self) -> tuple[str, ...]:
         """The variables that the settings let pass."""
         return self.program.variables
+
+    @property
+    def unruled(self) -> frozenset[Act]:
+        """What the program whose hooks it speaks does unasked; without hooks, all."""
+        return frozenset(Act) if self.speaks is None else self.speaks.unruled
 
     @property
     def screens(self) -> tuple[Rule, ...]:

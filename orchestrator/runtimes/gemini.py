@@ -116,6 +116,7 @@ class Gemini:
 
     name: Final = "gemini"
     receipts: Final = True
+    unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = (
         "GEMINI_API_KEY",
         "GEMINI_CLI_HOME",

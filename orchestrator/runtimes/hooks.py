@@ -32,6 +32,17 @@ def caution(folder: Path) -> str:
     return join(["sh", str(folder / CAUTION)])
 
 
+DENIALS: Final = "denial-gate.sh"
+"""In a run's folder: the hook ahead of tool calls that a program may let pass by itself."""
+
+DENIAL_FILES: Final = {DENIALS: (Path(__file__).parent / "laid" / "denial_gate.sh").read_bytes()}
+
+
+def denial(folder: Path) -> str:
+    """Return the shell command for the hook that holds a tool call against what is denied, by the run's folder."""
+    return join(["sh", str(folder / DENIALS)])
+
+
 def hook_event(told: Mapping[str, Any], kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)
     """Return an event of the session that a hook tells of."""
     return Event(kind, text_of(told, "session_id"), text_of(told, "transcript_path"), **more)

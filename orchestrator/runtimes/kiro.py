@@ -56,6 +56,7 @@ class Kiro:
     name: Final = "kiro"
     untested: Final = True
     receipts: Final = True
+    unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = ("KIRO_API_KEY", "AWS_*", "HTTPS_PROXY", "NO_PROXY")
     screens: Final[tuple[Rule, ...]] = shipped_rules("kiro")
 

@@ -87,6 +87,7 @@ class Opencode:
 
     name: Final = "opencode"
     receipts: Final = True
+    unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = (
         "OPENCODE_API_KEY",
         "OPENCODE_AUTH_CONTENT",

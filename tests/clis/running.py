@@ -78,14 +78,19 @@ def goes_on_once(reason: str) -> Answering:
 
 @dataclass(slots=True)
 class Running:
-    """Runs of one program in one place. `told` is all that its hooks said, `events` what that means, in order."""
+    """Runs of one program in one place. `told` is all that its hooks said, `events` what that means, in order.
+
+    Wishes that a program holds by its own means are in `ahead`, and `holding` answers them.
+    """
 
     bench: Bench
     runtime: Runtime
     user: Mapping[str, str]
     answering: Answering = lets_go
+    holding: Answering = allows
     told: list[dict[str, Any]] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    ahead: list[Event] = field(default_factory=list)
     runs: int = 0
     _spec: LaunchSpec | None = None
     _read: dict[Path, int] = field(default_factory=dict)
@@ -185,10 +190,13 @@ class Running:
     def _hear(self, said: dict[str, Any], name: str) -> None:
         self.told.append(said)
         event = self.runtime.event(said)
+        ahead = event is not None and event.wish is not None and event.wish.held
         if event is not None:
-            self.events.append(event)
+            (self.ahead if ahead else self.events).append(event)
         if name.endswith(".waits.json"):
-            reply = Reply(Say.PASS) if event is None else self.answering(event)
+            reply = (
+                Reply(Say.PASS) if event is None else self.holding(event) if ahead else self.answering(event)
+            )
             run = name.partition(".")[0]
             put(self._files, self.home, run, name.removesuffix(".waits.json"), self.runtime.answer(reply))
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.model import event as told
 from orchestrator.model.agents import Agent
-from orchestrator.model.event import EventKind, Failure
+from orchestrator.model.event import Event, EventKind, Failure, Say
 from orchestrator.model.permission import Act
 from orchestrator.runtimes.codex import Codex
 from orchestrator.runtimes.screens import shown_on
@@ -103,6 +104,27 @@ def test_leave_is_given_or_denied_by_the_answer_of_the_hook(outside: Path) -> No
         here.start("# Agent: dev\nAgain.", resumes=refused.session, agent=DEV)
         here.until(EventKind.ENDED, 2)
         assert [path.name for path in outside.iterdir()] == ["2"]
+
+
+def test_what_is_denied_does_not_run_inside_the_sandbox() -> None:
+    """Its sandbox would let both commands write into the workspace; one of them is denied."""
+
+    def working(request: ModelRequest) -> Steps:
+        (made,) = yield shell("echo hi > allowed.md")
+        (refused,) = yield shell("echo hi > denied.md")
+        yield say(made.text + refused.text)
+
+    def holding(event: Event) -> told.Reply:
+        denied = event.wish is not None and "denied" in event.wish.command
+        return told.Reply(Say.DENY, "Not that.") if denied else told.Reply(Say.ALLOW)
+
+    with running(played(working)) as here:
+        here.holding = holding
+        here.start("# Agent: dev", agent=DEV)
+        assert "Not that." in here.until(EventKind.ENDED).text
+        assert (here.bench.place.work / "allowed.md").exists()
+        assert not (here.bench.place.work / "denied.md").exists()
+        assert [event.wish and event.wish.act for event in here.ahead] == [Act.RUN, Act.RUN]
 
 
 def test_leave_that_nobody_can_be_asked_for_is_denied(outside: Path) -> None:

@@ -1,152 +1,158 @@
-"""Judging a command line: each simple command of it, and what these run in turn."""
+"""Judging one command: by the user's rules, by what it runs in turn, and by default."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Final
 
-from orchestrator.formats.shell_line import LONGEST, Command, read_shell
-from orchestrator.formats.shell_words import Word
-from orchestrator.model.permission import Act, Ruling
-from orchestrator.pm.permissions.defaults import GIT, UNSAFE_VARIABLES
-from orchestrator.pm.permissions.files import read_word, write_target
+from orchestrator.model.permission import Act, Rule, Ruling
+from orchestrator.pm.permissions import shell_commands
+from orchestrator.pm.permissions.call import Call
+from orchestrator.pm.permissions.defaults import KNOWN, RUNNERS
+from orchestrator.pm.permissions.fields import MARKS, Field, as_line
 from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_rule, shown, strictest
-from orchestrator.pm.permissions.matching import narrowly, plain_name, wild, words_of
+from orchestrator.pm.permissions.matching import base, narrowly, plain_name, widely, words_of
 from orchestrator.pm.permissions.paths import inside, resolved
-from orchestrator.pm.permissions.programs import by_default
-from orchestrator.pm.permissions.scanning import denied_by_default, denied_within, ruled
-from orchestrator.pm.permissions.wrappers import Inner, inner
+from orchestrator.pm.permissions.programs import by_default, exempt
+from orchestrator.pm.permissions.runs import Inner
+from orchestrator.pm.permissions.scanning import denied_by_default, denied_within
+from orchestrator.pm.permissions.scope import Scope
+from orchestrator.pm.permissions.wrappers import inner
 
-_DEEPEST: Final = 6
-_MOST_PLACES: Final = 16
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
-_STRICTNESS: Final = re.compile(r"[-+][eux]+o?|[-+]o|pipefail|errexit|nounset|xtrace")
+Within = Callable[[Inner, Call], Finding]
+"""Judges what a wrapper runs."""
 
-Places = frozenset[str]
-
-
-def judged_line(case: Case, text: str, places: Places, depth: int = 0) -> Finding:
-    """Return what is found of a command line that is run in one of these places."""
-    if len(text) > LONGEST:
-        return built_in(Ruling.DENY, f"a command line of {len(text)} signs is not read: put it into a file")
-    line = read_shell(text)
-    if line.doubt or depth > _DEEPEST:
-        doubt = line.doubt or "goes deeper than can be followed"
-        return _doubted(case, text, case.doubt(f"{shown(text)} cannot be judged with certainty: it {doubt}"))
-    findings, ahead = list[Finding](), Places()
-    for command in line.commands:
-        findings.append(_judged(case, command, places, depth))
-        moved = _moved(command, places)
-        if command.then == "&&" and moved != places:
-            ahead |= places  # what comes after the chain runs there too, if the `cd` fails
-            places = moved
-        elif command.then in {"&&", "|", "|&"}:
-            places = moved
-        else:
-            places, ahead = moved | ahead, Places()
-    found = strictest(findings)
-    return _doubted(case, text, found) if any(each.by is By.DOUBT for each in findings) else found
+_VERSIONED: Final = re.compile(r"(python3|gcc|g\+\+|clang|clang\+\+|ruby|php|lua|node|pip3?)[-.]?[0-9.]*")
+_TEXTUAL: Final = frozenset({"echo", "grep", "printf", "rg", "egrep", "fgrep"})
 
 
-def _doubted(case: Case, text: str, found: Finding) -> Finding:
-    """Return a denial where a line is in doubt and a denied command may stand in it."""
-    if found.ruling is Ruling.DENY and found.by is not By.DOUBT:
-        return found
-    return denied_within(case, text) or found
+def judged(
+    case: Case,
+    fields: tuple[Field, ...],
+    scope: Scope,
+    given: str | None,
+    within: Within,
+    *,
+    module: bool = False,
+) -> Finding:
+    """Return what is found of one command.
 
+    Args:
+        case: What it is held against.
+        fields: Its words.
+        scope: What holds where it runs.
+        given: The text, with marks, that it reads; None if that is nothing or not known.
+        within: Judges what it runs in turn.
+        module: It is a module of python's.
 
-def _judged(case: Case, command: Command, places: Places, depth: int) -> Finding:
-    findings = [_assigned(case, word) for word in command.assignments]
-    for redirect in command.redirects:
-        target = write_target if redirect.writes else read_word
-        findings.append(target(case, redirect.target, places))
-    if command.words:
-        findings.append(_run(case, command, places, depth))
-    return strictest(findings)
-
-
-def _assigned(case: Case, word: Word) -> Finding:
-    name = word.text.partition("=")[0].rstrip("+")
-    if any(wild(pattern, name) for pattern in UNSAFE_VARIABLES):
-        return case.doubt(f"setting {shown(name)} may make another command of what follows")
-    return built_in(Ruling.ALLOW, f"setting {shown(name)} changes nothing else")
-
-
-def _run(case: Case, command: Command, places: Places, depth: int) -> Finding:
-    """Return what is found of one command: by the rules, by what it runs in turn, and by default."""
-    words = command.words
-    texts = [word.text for word in words]
-    told = shown(" ".join(texts))
-    for ruling in (Ruling.DENY, Ruling.ASK):
-        if rule := ruled(case, texts, ruling):
-            within = _within(case, command, places, depth) if ruling is Ruling.ASK else None
-            return strictest([by_rule(rule, told), *([within] if within else [])])
-    allowed = _allowed(case, words)
-    within = _within(case, command, places, depth)
-    if allowed:
-        if within and within.ruling is not Ruling.ALLOW and within.by in {By.RULE, By.DEFAULT}:
-            return within
-        if within and within.by is By.DOUBT:
-            return denied_within(case, " ".join(texts[1:])) or allowed
-        return allowed if within else _unless_denied(case, texts, allowed)
+    """
+    first = fields[0]
+    if (
+        not first.certain
+        or first.glob
+        or first.tilde
+        or first.text[:1] in {"=", "-", ""}
+        or "{" in first.text
+    ):
+        doubt = case.doubt(f"{shown(as_line(fields))} does not say plainly which program it runs")
+        return denied_within(case, " ".join(field.text for field in fields)) or doubt
+    call = Call(case, _known_name(case, first.text, scope), fields, scope, given)
+    if (ruled := _ruled(call)) is not None:
+        if ruled.ruling is not Ruling.ASK or (runs := inner(call)) is None:
+            return ruled
+        return strictest([ruled, within(runs, call)])
+    runs = inner(call)
+    found = None if runs is None or runs == Inner() else within(runs, call)
+    if (allowed := _allowed(call)) is not None:
+        return _unless_denied(call, allowed, found)
+    if (free := exempt(call)) is not None:
+        return free
+    texts = [field.text for field in fields]
     if why := denied_by_default(texts):
-        return built_in(Ruling.DENY, f"{told}: {why}")
-    if found := _own_word(case, words, places):
-        return found
-    if within:
-        return within
-    found = by_default(case, words, places, command.stdin)
-    if found:
-        return found
-    return _unknown(case, texts, told)
+        return built_in(Ruling.DENY, f"{call.shown}: {why}")
+    if denied_by_default(texts, surely=False):
+        return call.doubt("may turn out to be what is denied")
+    if (own := shell_commands.judged(call)) is not None:
+        return own
+    if found is not None:
+        return strictest([found, by_default(call) or found]) if call.name in {"find", "git"} else found
+    return _by_kind(call, module=module)
 
 
-def _allowed(case: Case, words: Sequence[Word]) -> Finding | None:
+def judged_by_name(case: Case, texts: list[str]) -> list[Finding]:
+    """Return what is found of a function by its name alone: where it is not defined, a program of that name runs."""
+    for ruling in (Ruling.DENY, Ruling.ASK):
+        for rule in case.rules(Act.RUN, ruling):
+            if widely(words_of(rule), texts):
+                return [by_rule(rule, shown(" ".join(texts)))]
+    if denied_by_default(texts, surely=False) or plain_name(texts[0]) in KNOWN:
+        return [case.doubt(f"{shown(texts[0])} is a function with the name of a program")]
+    return []
+
+
+def _by_kind(call: Call, *, module: bool) -> Finding:
+    found = by_default(call)
+    if found is not None:
+        return found
+    if module:
+        return call.allow("is a module of the project's, or one that was installed")
+    return _unknown(call)
+
+
+def _ruled(call: Call) -> Finding | None:
+    """Return what a rule that denies or asks says of a command, or that it may say something of it."""
+    texts = [field.text for field in call.fields]
+    for ruling in (Ruling.DENY, Ruling.ASK):
+        for rule in call.case.rules(Act.RUN, ruling):
+            pattern = words_of(rule)
+            if not widely(pattern, texts):
+                continue
+            if widely(pattern, texts, surely=True):
+                return by_rule(rule, call.shown)
+            return call.doubt(f"may be what the rule `{rule}` speaks of")
+    return None
+
+
+def _allowed(call: Call) -> Finding | None:
     """Return what allows a command of which each word is certain, or None."""
-    if not all(word.certain for word in words):
+    if not all(field.certain for field in call.fields):
         return None
-    texts = [word.text for word in words]
-    for rule in case.rules(Act.RUN, Ruling.ALLOW):
+    texts = [field.text for field in call.fields]
+    for rule in call.case.rules(Act.RUN, Ruling.ALLOW):
         if narrowly(words_of(rule), texts):
-            return by_rule(rule, shown(" ".join(texts)))
-    return by_rule(case.tool, shown(" ".join(texts))) if case.tool else None
+            return by_rule(rule, call.shown)
+    return by_rule(call.case.tool, call.shown) if call.case.tool else None
 
 
-def _within(case: Case, command: Command, places: Places, depth: int) -> Finding | None:
-    """Return what is found of what a command runs in turn; None if it is no wrapper, or runs nothing so."""
-    runs = inner(command.words)
-    if runs is None or runs == Inner():
-        return None
-    if runs.doubt:
-        return case.doubt(f"{shown(' '.join(word.text for word in command.words))}: {runs.doubt}")
-    if depth >= _DEEPEST:
-        return case.doubt("it goes deeper than can be followed")
-    if runs.text:
-        return judged_line(case, runs.text, places, depth + 1)
-    findings = [_assigned(case, word) for word in runs.assignments]
-    inside_it = replace(command, assignments=(), redirects=(), words=runs.words)
-    return strictest([_run(case, inside_it, places, depth + 1), *findings])
-
-
-def _unless_denied(case: Case, texts: Sequence[str], allowed: Finding) -> Finding:
-    """Return that a command is allowed, unless one that the user denies may stand among its words."""
-    if plain_name(texts[0]) in {"echo", "grep", "printf", "rg"}:
+def _unless_denied(call: Call, allowed: Finding, within: Finding | None) -> Finding:
+    """Return that a command is allowed by a rule, unless something that is denied stands among its words."""
+    rest = " ".join(field.text for field in call.rest)
+    if within is not None:
+        if within.ruling is Ruling.ALLOW or within.by not in {By.RULE, By.DEFAULT, By.DOUBT}:
+            return allowed
+        return within if within.by is not By.DOUBT else denied_within(call.case, rest) or allowed
+    if call.name in _TEXTUAL or (
+        call.name == "git" and call.texts[:1] in {("commit",), ("log",), ("grep",), ("tag",), ("notes",)}
+    ):
         return allowed
-    if plain_name(texts[0]) == "git" and len(texts) > 1 and texts[1] in GIT:
-        return allowed
-    return _by_the_user(case, " ".join(texts[1:])) or allowed
+    return _by_the_user(call.case, rest) or allowed
 
 
-def _unknown(case: Case, texts: Sequence[str], told: str) -> Finding:
+def _unknown(call: Call) -> Finding:
     """Return what is found of a program that nothing is known of: it may run what its words say."""
-    rest = " ".join(texts[1:])
-    if found := _by_the_user(case, rest):
+    rest = " ".join(field.text for field in call.rest)
+    if found := _by_the_user(call.case, rest):
         return found
-    if denied_within(case, rest, anywhere=True):
-        return case.doubt(f"{told}: nothing is known of what it runs")
-    return case.otherwise(told)
+    if denied_within(call.case, rest, anywhere=True):
+        return call.doubt("nothing is known of what it runs")
+    if any(not MARKS.isdisjoint(field.text) for field in call.rest) and _may_be_ruled(call):
+        return call.doubt("is given what is not known")
+    return call.case.otherwise(call.shown)
+
+
+def _may_be_ruled(call: Call) -> Rule | None:
+    return next(iter(call.case.rules(Act.RUN, Ruling.DENY)), None)
 
 
 def _by_the_user(case: Case, text: str) -> Finding | None:
@@ -154,56 +160,21 @@ def _by_the_user(case: Case, text: str) -> Finding | None:
     return found if found and found.by is By.RULE else None
 
 
-def _own_word(case: Case, words: Sequence[Word], places: Places) -> Finding | None:
-    """Return what is found of some of the shell's own commands, or None."""
-    told, rest = shown(" ".join(word.text for word in words)), words[1:]
-    match words[0].text:
-        case "cd":
-            return _cd(case, words, places)
-        case "command" if rest and rest[0].text in {"-v", "-V"}:
-            return built_in(Ruling.ALLOW, f"{told} changes nothing")
-        case "export" if rest and all(word.certain and _ASSIGNMENT.fullmatch(word.text) for word in rest):
-            return strictest(_assigned(case, word) for word in rest)
-        case "set" if rest and all(_STRICTNESS.fullmatch(word.text) for word in rest):
-            return built_in(Ruling.ALLOW, f"{told} changes how strict the shell is")
-        case "source" | "." if len(rest) == 1 and rest[0].certain and rest[0].text.endswith("/bin/activate"):
-            paths = [resolved(rest[0].text, place) for place in places]
-            if not rest[0].tilde and all(path and inside(path, case.grants) for path in paths):
-                return built_in(Ruling.ALLOW, f"{told} sets up the environment of the project")
-    return None
+def _known_name(case: Case, program: str, scope: Scope) -> str:
+    """Return the name by which a program is known: also where it lies in the run's own environment."""
+    name = plain_name(program)
+    if not name and "/" in program:
+        own = base(program)
+        places = [resolved(program, place) for place in scope.places]
+        own_place = all(path and inside(path, case.workplace.grants) for path in places)
+        installed = program.startswith("/") and not any(
+            inside(path, case.workplace.temporary) for path in places
+        )
+        if (own_place or installed) and _is_environment(program):
+            name = own if own in RUNNERS or own in {"pip", "pip3"} or _VERSIONED.fullmatch(own) else ""
+    found = _VERSIONED.fullmatch(name)
+    return found[1] if found else name
 
 
-def _cd(case: Case, words: Sequence[Word], places: Places) -> Finding:
-    """Return what is found of going to another folder."""
-    told = shown(" ".join(word.text for word in words))
-    if _targets(words, places) and all(inside(path, case.grants) for path in _targets(words, places)):
-        return built_in(Ruling.ALLOW, f"{told} stays in the folders that the run was granted")
-    return case.doubt(f"{told} leaves the folders that the run was granted")
-
-
-def _targets(words: Sequence[Word], places: Places) -> list[str]:
-    """Return where a `cd` may lead, or nothing if that is not known."""
-    rest = [word for word in words[1:] if word.text not in {"--", "-P", "-L"}]
-    if (
-        len(rest) != 1
-        or not rest[0].certain
-        or rest[0].glob
-        or rest[0].tilde
-        or rest[0].text[:1] in {"-", "", "+"}
-    ):
-        return []
-    found = [resolved(rest[0].text, place) for place in sorted(places)]
-    return found if all(found) else []
-
-
-def _moved(command: Command, places: Places) -> Places:
-    """Return where what follows may be run: a `cd` may fail, or hold for a subshell only."""
-    if not command.words or command.words[0].text not in {"cd", "pushd", "popd", "builtin", "command"}:
-        return places
-    if command.words[0].text != "cd":
-        return places if not any(word.text == "cd" for word in command.words) else places | {""}
-    targets = _targets(command.words, places)
-    if targets and command.then == "&&":
-        return frozenset(targets)
-    moved = places | set(targets) if targets else places | {""}
-    return moved if len(moved) <= _MOST_PLACES else frozenset({""})
+def _is_environment(program: str) -> bool:
+    return any(sign in f"/{program}" for sign in ("/bin/", "/.bin/", "/Scripts/", "gradlew", "mvnw"))

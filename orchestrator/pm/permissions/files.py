@@ -1,4 +1,4 @@
-"""Programs that read or write the files that they are given by name."""
+"""Programs that read, write, move or delete the files that their words name."""
 
 from __future__ import annotations
 
@@ -7,135 +7,216 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from orchestrator.formats.shell_words import Word
-from orchestrator.model.permission import Act, Ruling
-from orchestrator.pm.permissions.defaults import PATTERN_FIRST, WRITER_WORDS, WRITERS
-from orchestrator.pm.permissions.finding import Case, Finding, built_in, shown, strictest
-from orchestrator.pm.permissions.paths import inside, judged_path, resolved
+from orchestrator.model.permission import Act, Rule, Ruling
+from orchestrator.pm.permissions.call import Call
+from orchestrator.pm.permissions.defaults import PATTERN_FIRST, READERS, WRITER_WORDS, WRITERS
+from orchestrator.pm.permissions.fields import ANY_FILE, ANYTHING, MARKS, Field
+from orchestrator.pm.permissions.finding import Finding, built_in, by_rule, shown, strictest
+from orchestrator.pm.permissions.options import has_option
+from orchestrator.pm.permissions.paths import granted, inside, judged_path, may_reach, protected, resolved
 
 _MODE: Final = re.compile(r"0?[0-7]{3}|(?:[ugoa]*[-+=][rwxX]*)(?:,[ugoa]*[-+=][rwxX]*)*")
+_MODE_OPTION: Final = re.compile(r"-[rwxX]+")
 _LONGEST_PATH: Final = 4096
 _HOME: Final = re.compile(r"/(?:~[^/]*/*|(?:home|Users)(?:/[^/]+)?/?|root/?)?")
 _BETWEEN: Final = re.compile(r"[=:,]")
 _HIDDEN_BY_GLOB: Final = re.compile(
     r"(?:^|[/=:])\.[^/]*[*?\[]|[*?\[][^/]*(?:env|rsa|25519|cred)|(?:env|rsa|25519|cred)[^/]*[*?\[]|^/proc.*[*?\[]"
 )
+_OF_PROGRAMS: Final = re.compile(r"/\.(?:claude|codex|gemini|opencode)/[^/]*$", re.IGNORECASE)
+_LITERALS: Final = 2
+_TOP: Final = 2
 
 
-def reading(case: Case, name: str, words: Sequence[Word], places: frozenset[str]) -> Finding:
+def reading(call: Call) -> Finding:
     """Return what is found of a program that reads whatever files its words name."""
-    told = shown(" ".join(word.text for word in words))
-    findings = [built_in(Ruling.ALLOW, f"{told} only reads")]
-    if name in {"grep", "egrep", "fgrep", "rg", "diff"} and any(_is_home(word, places) for word in words[1:]):
-        findings.append(case.doubt(f"{told} reads a whole home"))
-    skip = name in PATTERN_FIRST and not any(
-        word.text.startswith(("-e", "--regexp", "--file")) or re.match(r"-[A-Za-z]*[ef]", word.text)
-        for word in words
+    if has_option([call.fields[0], *_known(call.rest)], READERS.get(call.name, ())):
+        return call.doubt("may do more than read")
+    findings = [call.allow("only reads")]
+    searches = _searches(call)
+    if searches and any(_is_home(field, call) for field in call.rest):
+        findings.append(call.doubt("reads a whole home"))
+    skip = call.name in PATTERN_FIRST and not any(
+        field.text.startswith(("-e", "--regexp", "--file")) or re.match(r"-[A-Za-z]*[ef]", field.text)
+        for field in call.rest
     )
-    for word in words[1:]:
-        if skip and not word.text.startswith("-"):
+    takes = False
+    for field in call.rest:
+        if skip and not field.option:
             skip = False
-            continue
-        findings += [read_word(case, word, places)]
+        elif ANYTHING in field.text and not field.many and (takes or field.option):
+            pass  # the value of an option
+        else:
+            findings.append(read_word(call, field, search=searches and not field.option))
+        takes = field.option and re.fullmatch(r"-[A-Za-z]|--[a-z-]+", field.text) is not None
+    if searches and not [field for field in call.rest if not field.option][call.name in PATTERN_FIRST :]:
+        findings.append(read_word(call, Field("."), search=True))
     return strictest(findings)
 
 
-def read_word(case: Case, word: Word, places: Iterable[str]) -> Finding:
-    """Return what is found of reading what one word may name: each part of it is taken for a path."""
-    if not word.certain:
-        return case.doubt(f"what {shown(word.text)} stands for is not known")
-    if len(word.text) > _LONGEST_PATH:
-        return case.doubt(f"{shown(word.text)} is too long for a path")
-    if word.glob and _HIDDEN_BY_GLOB.search(word.text.casefold()):
-        return case.doubt(f"{shown(word.text)} may name files that hold secrets")
-    if word.tilde and (case.rules(Act.READ, Ruling.DENY) or case.rules(Act.READ, Ruling.ASK)):
-        findings = [case.doubt(f"whose home {shown(word.text)} begins with is not known")]
+def read_word(call: Call, field: Field, *, search: bool = False) -> Finding:
+    """Return what is found of reading what one word may name: each part of it is taken for a path.
+
+    `search`: what lies beneath it is read as well.
+    """
+    case = call.case
+    if not field.known:
+        return case.doubt(f"what {shown(field.text)} stands for is not known")
+    if len(field.text) > _LONGEST_PATH:
+        return case.doubt(f"{shown(field.text)} is too long for a path")
+    if field.glob and _HIDDEN_BY_GLOB.search(field.text.casefold()):
+        return case.doubt(f"{shown(field.text)} may name files that hold secrets")
+    if field.tilde and (case.rules(Act.READ, Ruling.DENY) or case.rules(Act.READ, Ruling.ASK)):
+        findings = [case.doubt(f"whose home {shown(field.text)} begins with is not known")]
     else:
         findings = [built_in(Ruling.ALLOW, "it names no file")]
-    findings += [
-        judged_path(case, Act.READ, path, granted=inside(path, case.grants))
-        for part in dict.fromkeys([word.text, *_BETWEEN.split(word.text)])
-        if part and not part.startswith("--")
-        for path in _all_paths(part, places)
-    ]
+    for part in dict.fromkeys([field.text, *_BETWEEN.split(field.text)]):
+        if part and not part.startswith("--"):
+            for path in _all_paths(part, call.places):
+                findings.append(judged_path(case, Act.READ, path, granted=granted(case, path)))
+                if search and (rule := may_reach(case, Act.READ, path)) and not _left_out(call, rule):
+                    where = f"searching {shown(path)} without leaving that out by an option"
+                    findings.append(by_rule(rule, where))
     return strictest(findings)
 
 
-def writing(case: Case, name: str, words: Sequence[Word], places: frozenset[str]) -> Finding:
+def writing(call: Call) -> Finding:
     """Return what is found of a program that writes, moves or deletes the files that its words name."""
-    operands = _operands(name, words[1:])
-    told = shown(" ".join(word.text for word in words))
+    name = call.name
     if name == "chown":
-        outside = [word for word in words[2:] if not word.text.startswith("-")]
-        found = strictest([case.otherwise(told), *(_written(case, word, places) for word in outside)])
-        return _hardened(case, name, words, found, outside, places)
+        outside = [field for field in call.rest[1:] if not field.option]
+        found = strictest([call.case.otherwise(call.shown), *(_written(call, field) for field in outside)])
+        return _hardened(call, found, outside)
+    operands = _operands(call)
     if operands is None:
-        return _hardened(
-            case,
-            name,
-            words,
-            case.doubt(f"{told} has options of which there is no default"),
-            words[1:],
-            places,
-        )
+        return _hardened(call, call.doubt("has options of which there is no default"), call.rest)
     if name == "chmod":
-        if not operands or not _MODE.fullmatch(operands[0].text):
-            return _hardened(
-                case, name, words, case.doubt(f"{told} gives rights of an unknown kind"), operands[1:], places
-            )
-        operands = operands[1:]
-    moved = operands if name in {"cp", "mv"} else []
-    read, operands = (operands[:-1], operands[-1:]) if name == "cp" else ([], operands)
-    if not operands and name != "tee":
-        return case.doubt(f"{told} names no files")
-    findings = [built_in(Ruling.ALLOW, f"{told} writes where the run may write")]
-    findings += [read_word(case, word, places) for word in read]
-    findings += [_written(case, word, places, root=name in {"rm", "mv", "rmdir"}) for word in operands]
-    findings += [_written(case, _beside(each, moved[-1]), places) for each in moved[:-1]]
-    if name == "cp" and len(words) - len(moved) > 1 and any(_is_home(word, places) for word in read):
-        findings.append(case.doubt(f"{told} reads a whole home"))
-    return _hardened(case, name, words, strictest(findings), operands, places)
+        mode = next((field.text for field in call.rest if _MODE_OPTION.fullmatch(field.text)), None)
+        if mode is None and (not operands or not _MODE.fullmatch(operands[0].text)):
+            return _hardened(call, call.doubt("gives rights of an unknown kind"), operands[1:])
+        operands = operands if mode is not None else operands[1:]
+    moved = operands if name in {"cp", "mv", "install", "ln"} else []
+    read, operands = (operands[:-1], operands[-1:]) if name in {"cp", "install"} else ([], operands)
+    if not operands and name not in {"tee", "sponge"}:
+        return call.doubt("names no files")
+    findings = [call.allow("writes where the run may write")]
+    findings += [read_word(call, field) for field in read]
+    findings += [_written(call, field, whole=name in {"rm", "mv", "rmdir"}) for field in operands]
+    findings += [_written(call, _beside(each, moved[-1])) for each in moved[:-1]]
+    if name == "cp" and len(call.rest) > len(moved) and any(_is_home(field, call) for field in read):
+        findings.append(call.doubt("reads a whole home"))
+    return _hardened(call, strictest(findings), operands)
 
 
-def write_target(case: Case, word: Word, places: frozenset[str]) -> Finding:
+def linking(call: Call) -> Finding:
+    """Return what is found of `ln`: a link may lead to where the run may not write."""
+    operands = _operands(call)
+    if operands is None or not operands:
+        return call.doubt("has options of which there is no default")
+    findings = [writing(call.of([*operands[1:], operands[-1]] if len(operands) > 1 else [Field(".")]))]
+    for target in operands[:-1] or operands:
+        beside = operands[-1].text.rstrip("/").rpartition("/")[0] if len(operands) > 1 else ""
+        near = f"{beside}/{target.text}" if beside and not target.text.startswith("/") else target.text
+        texts = (
+            [near]
+            if any(re.match(r"-[a-z]*s|--symbolic", text) for text in call.texts)
+            else [target.text, near]
+        )
+        paths = [path for text in texts for path in call.paths(text)]
+        if target.tilde or not all(path and inside(path, call.case.workplace.grants) for path in paths):
+            findings.append(call.doubt("makes a link to what the run may not write"))
+        if any(protected(f"{path}/config") for path in paths):
+            findings.append(call.doubt("makes a link to what steers git or the agent's own program"))
+    return strictest(findings)
+
+
+def write_target(call: Call, field: Field) -> Finding:
     """Return what is found of a redirection to a file."""
-    return _written(case, word, places)
+    return _written(call, field)
 
 
-def _beside(source: Word, folder: Word) -> Word:
+def written(call: Call, fields: Iterable[Field]) -> Finding:
+    """Return what is found of files that a program writes."""
+    return strictest(
+        [call.allow("writes where the run may write"), *(_written(call, each) for each in fields)]
+    )
+
+
+def _left_out(call: Call, rule: Rule) -> bool:
+    """Tell whether a search is told not to look at what a rule speaks of."""
+    names = [part for part in rule.pattern.strip("'").split("/") if part.strip("*")]
+    options = [text for text in call.texts if text.startswith(("--exclude", "-g!", "--glob=!", "!"))]
+    return bool(names) and any(names[-1].strip("*") in text for text in options)
+
+
+def _known(fields: Sequence[Field]) -> list[Field]:
+    return [field for field in fields if not field.text.startswith(ANYTHING)]
+
+
+def _searches(call: Call) -> bool:
+    """Tell whether a program also reads what lies beneath the folders that it is given."""
+    if call.name in {"rg", "ag", "ack", "diff"}:
+        return True
+    recursive = any(re.match(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive", text) for text in call.texts)
+    return call.name in {"grep", "egrep", "fgrep", "zgrep"} and recursive
+
+
+def _beside(source: Field, folder: Field) -> Field:
     """Return the file that a source becomes, if what it is copied to is a folder."""
     name = source.text.rstrip("/").rpartition("/")[2]
     return replace(folder, text=f"{folder.text}/{name if name not in {'.', '..'} else ''}", glob=False)
 
 
-def _is_home(word: Word, places: Iterable[str]) -> bool:
-    return any(_HOME.fullmatch(path) is not None for path in _all_paths(word.text, places))
+def _is_home(field: Field, call: Call) -> bool:
+    home = call.case.workplace.home
+    return any(
+        _HOME.fullmatch(path) is not None or (home and path == home)
+        for path in _all_paths(field.text, call.places)
+    )
 
 
-def _written(case: Case, word: Word, places: frozenset[str], *, root: bool = False) -> Finding:
-    if (
-        not word.certain
-        or len(word.text) > _LONGEST_PATH
-        or (word.glob and any(part.startswith(".") for part in word.text.split("/")))
-    ):
-        return case.doubt(f"which file {shown(word.text)} names is not known")
-    if word.tilde:
+def _written(call: Call, field: Field, *, whole: bool = False) -> Finding:
+    """Return what is found of writing what a word names; `whole`: with all that lies beneath it."""
+    case = call.case
+    if not field.known or len(field.text) > _LONGEST_PATH:
+        return case.doubt(f"which file {shown(field.text)} names is not known")
+    hidden = [part for part in field.text.split("/") if part.startswith(".") and part not in {".", ".."}]
+    if field.glob and any(not set("*?[").isdisjoint(part) for part in hidden):
+        return case.doubt(f"which file {shown(field.text)} names is not known")
+    if (field.glob or not MARKS.isdisjoint(field.text)) and _OF_PROGRAMS.search(f"/{field.text}"):
+        return case.doubt(f"{shown(field.text)} may name what steers an agent's program")
+    if ANY_FILE in field.text:
+        return case.doubt(f"{shown(field.text)} may name what steers git, or anything else in its folder")
+    if field.tilde:
         return strictest(
-            [judged_path(case, Act.WRITE, path, granted=False) for path in _all_paths(word.text, places)]
+            [
+                judged_path(case, Act.WRITE, path, granted=False)
+                for path in _all_paths(field.text, call.places)
+            ]
         )
     findings = list[Finding]()
-    for place in places:
-        path = resolved(word.text, place)
+    for path in call.paths(field.text):
         if not path:
-            return case.doubt(f"in which folder {shown(word.text)} lies is not known")
-        if root and path in case.grants:
-            return case.doubt(f"{shown(word.text)} is the whole of a folder that the run was granted")
-        findings.append(judged_path(case, Act.WRITE, path, granted=inside(path, case.grants)))
+            return case.doubt(f"in which folder {shown(field.text)} lies is not known")
+        if whole and (path in case.workplace.grants or path in case.workplace.temporary):
+            return case.doubt(f"{shown(field.text)} is the whole of a folder that the run was granted")
+        if whole and field.glob and not inside(path, case.workplace.grants) and _names_little(path):
+            return case.doubt(f"{shown(field.text)} may name files of others")
+        findings.append(judged_path(case, Act.WRITE, path, granted=granted(case, path)))
+        if whole and (rule := may_reach(case, Act.WRITE, path)) and rule.pattern.startswith("/"):
+            findings.append(case.doubt(f"{shown(path)} may hold what the rule `{rule}` speaks of"))
     return strictest(findings)
 
 
+def _names_little(path: str) -> bool:
+    """Tell whether a pattern in a folder for temporary files may stand for anything there."""
+    last = path.rpartition("/")[2]
+    letters = sum(sign.isalnum() for sign in last.split("*")[0].split("?")[0])
+    return letters < _LITERALS and path.count("/") <= _TOP
+
+
 def _all_paths(text: str, places: Iterable[str]) -> Iterator[str]:
-    """Return the paths that a text may mean. A home is not known here: it stands for itself."""
+    """Return the paths that a text may mean. A home that is not known stands for itself."""
     if text.startswith("~"):
         yield "/" + text
         return
@@ -143,46 +224,54 @@ def _all_paths(text: str, places: Iterable[str]) -> Iterator[str]:
         yield resolved(text, place) or resolved(text, "/")
 
 
-def _operands(name: str, words: Sequence[Word]) -> list[Word] | None:
+def _operands(call: Call) -> list[Field] | None:
     """Return what is no option; None if an option is not known to be harmless."""
-    known, found, over = set(WRITERS.get(name, "")), list[Word](), False
-    for word in words:
-        if over or not word.text.startswith("-") or word.text == "-":
-            found.append(word)
-        elif word.text == "--":
+    known, found, over, takes = set(WRITERS.get(call.name, "")), list[Field](), False, False
+    for field in call.rest:
+        text = field.text
+        if takes:
+            takes = False
+        elif over or not text.startswith("-") or text == "-":
+            found.append(field)
+        elif text == "--":
             over = True
-        elif word.text.startswith("--"):
-            if word.text not in WRITER_WORDS:
+        elif text.startswith("--"):
+            if text.partition("=")[0] not in WRITER_WORDS:
                 return None
-        elif not set(word.text[1:]) <= known:
+        elif call.name == "chmod" and _MODE_OPTION.fullmatch(text):
+            continue
+        elif call.name in {"truncate", "install", "split"} and text in {
+            "-s",
+            "-m",
+            "-l",
+            "-b",
+            "-n",
+            "-o",
+            "-g",
+        }:
+            takes = True
+        elif not set(text[1:]) <= known:
             return None
     return found
 
 
-def _hardened(
-    case: Case,
-    name: str,
-    words: Sequence[Word],
-    found: Finding,
-    targets: Sequence[Word],
-    places: frozenset[str],
-) -> Finding:
+def _hardened(call: Call, found: Finding, targets: Sequence[Field]) -> Finding:
     """Return a denial where something outside is deleted with all that it holds, or its rights are changed."""
-    if found.ruling is Ruling.DENY or not _sweeps(name, words):
+    if found.ruling is Ruling.DENY or not _sweeps(call):
         return found
-    for word in targets:
-        if word.text.startswith("-") or not word.certain:
+    for field in targets:
+        if field.option or not field.known or not MARKS.isdisjoint(field.text):
             continue
-        paths = [resolved(word.text, place) for place in places]
-        if word.tilde or any(path and not inside(path, case.grants) for path in paths):
-            told = "deletes" if name == "rm" else "changes the rights of"
-            return built_in(
-                Ruling.DENY, f"{shown(' '.join(each.text for each in words))} {told} what is not the run's"
-            )
+        if field.tilde or any(
+            path and not granted(call.case, path) and path not in call.case.workplace.temporary
+            for path in call.paths(field.text)
+        ):
+            verb = "deletes" if call.name == "rm" else "changes the rights of"
+            return call.deny(f"{verb} what is not the run's")
     return found
 
 
-def _sweeps(name: str, words: Sequence[Word]) -> bool:
-    if name == "rm":
-        return any(re.match(r"-[A-Za-z]*[rR]|--r", word.text) for word in words[1:])
-    return name in {"chmod", "chown"}
+def _sweeps(call: Call) -> bool:
+    if call.name == "rm":
+        return any(re.match(r"-[A-Za-z]*[rR]|--r", text) for text in call.texts)
+    return call.name in {"chmod", "chown"}

@@ -8,7 +8,8 @@ from enum import IntEnum
 from typing import Final
 
 from orchestrator.formats.text import cut, one_line
-from orchestrator.model.permission import Act, Policy, Rule, Ruling
+from orchestrator.model.permission import Act, Policy, Rule, Ruling, Workplace
+from orchestrator.pm.permissions.fields import readable
 
 _SHOWN: Final = 160
 _ORDER: Final = {Ruling.ALLOW: 0, Ruling.ASK: 1, Ruling.DENY: 2}
@@ -34,10 +35,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What everything is held against: the policy, the folders that were granted, and a rule that allows the tool."""
+    """What everything is held against: the policy, the place in which it happens, and a rule that allows the tool."""
 
     policy: Policy
-    grants: tuple[str, ...]
+    workplace: Workplace
     tool: Rule | None = None
 
     def rules(self, act: Act, ruling: Ruling) -> list[Rule]:
@@ -51,8 +52,8 @@ class Case:
 
     def otherwise(self, what: str) -> Finding:
         """Return what the policy says of that of which no rule speaks."""
-        told = f"no rule speaks of {what}: otherwise {self.policy.otherwise}"
-        return Finding(self.policy.otherwise, told, By.OTHERWISE)
+        why = f"no rule speaks of {what}: otherwise {self.policy.otherwise}"
+        return Finding(self.policy.otherwise, why, By.OTHERWISE)
 
 
 def by_rule(rule: Rule, what: str) -> Finding:
@@ -73,4 +74,4 @@ def strictest(findings: Iterable[Finding]) -> Finding:
 
 def shown(text: str) -> str:
     """Return text of an agent's as one harmless line between backquotes."""
-    return f"`{cut(one_line(text).replace('`', chr(39)), _SHOWN)}`"
+    return f"`{cut(one_line(readable(text)).replace('`', chr(39)), _SHOWN)}`"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, assert_never
 
-from orchestrator.model.permission import Act, Judgement, Permissions, Policy, Rule, Ruling, Wish
-from orchestrator.pm.permissions.commands import judged_line
+from orchestrator.model.permission import Act, Judgement, Permissions, Policy, Rule, Ruling, Wish, Workplace
 from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_rule, shown, strictest
 from orchestrator.pm.permissions.matching import address_matches, wild
-from orchestrator.pm.permissions.paths import judged_path, resolved
+from orchestrator.pm.permissions.network import allowed_address
+from orchestrator.pm.permissions.paths import granted, judged_path, resolved
+from orchestrator.pm.permissions.walking import judged_line
 
 _LONGEST_PATH: Final = 4096
 NOBODY: Final = (
@@ -30,21 +32,37 @@ def policy_for(settings: Policy, *said: Permissions) -> Policy:
     return Policy(rules, otherwise, settings.wait)
 
 
-def judge(policy: Policy, wish: Wish, grants: tuple[str, ...]) -> Judgement:
+def judge(policy: Policy, wish: Wish, workplace: Workplace) -> Judgement:
     """Return whether an agent may do what it asks leave for, and why. Never raises.
 
     Args:
         policy: The user's rules, and what holds otherwise.
         wish: What is to be done.
-        grants: The folders in which the run may write, absolute, links followed.
+        workplace: Where its run works.
 
     """
-    folders = tuple(path for grant in grants if (path := resolved(grant, "")))
-    found = _found(policy, wish, folders)
-    return Judgement(found.ruling, found.why)
+    grants = tuple(path for grant in workplace.grants if (path := resolved(grant, "")))
+    found = _found(policy, wish, replace(workplace, grants=grants))
+    if wish.held and _left_open(policy, wish, found):
+        return Judgement(Ruling.ALLOW, f"{found.why}; its program holds it by its own means", passes=True)
+    return Judgement(found.ruling, found.why, passes=wish.held)
 
 
-def _found(policy: Policy, wish: Wish, grants: tuple[str, ...]) -> Finding:
+def _left_open(policy: Policy, wish: Wish, found: Finding) -> bool:
+    """Tell whether the rules leave a wish to the program that holds it: neither they nor the defaults deny it."""
+    match found.by:
+        case By.OTHERWISE:
+            return found.ruling is not Ruling.ALLOW
+        case By.DOUBT:
+            # What cannot be read may be what a rule denies. Where there is none, the sandbox is enough.
+            return wish.again or not any(
+                rule.ruling is not Ruling.ALLOW and rule.act in {wish.act, None} for rule in policy.rules
+            )
+        case By.RULE | By.DEFAULT:
+            return found.ruling is Ruling.ASK and wish.again
+
+
+def _found(policy: Policy, wish: Wish, workplace: Workplace) -> Finding:
     tool = f"the tool {shown(wish.tool)}"
     for ruling in (Ruling.DENY, Ruling.ASK):
         for rule in policy.rules:
@@ -57,9 +75,9 @@ def _found(policy: Policy, wish: Wish, grants: tuple[str, ...]) -> Finding:
                 return (
                     found
                     if ruling is Ruling.DENY
-                    else strictest([found, _by_act(Case(policy, grants), wish)])
+                    else strictest([found, _by_act(Case(policy, workplace), wish)])
                 )
-    return _by_act(Case(policy, grants, _allowing(policy, wish)), wish)
+    return _by_act(Case(policy, workplace, _allowing(policy, wish)), wish)
 
 
 def _allowing(policy: Policy, wish: Wish) -> Rule | None:
@@ -74,9 +92,7 @@ def _by_act(case: Case, wish: Wish) -> Finding:
         case Act.READ | Act.WRITE:
             return _paths(case, wish)
         case Act.FETCH:
-            return (
-                _spoken(case, wish) or _named(case, wish) or case.otherwise(f"fetching {shown(wish.command)}")
-            )
+            return _spoken(case, wish) or _named(case, wish) or _fetched(case, wish)
         case Act.ASK:
             return _spoken(case, wish) or _named(case, wish) or Finding(Ruling.DENY, NOBODY, By.DEFAULT)
         case Act.OTHER:
@@ -90,8 +106,9 @@ def _paths(case: Case, wish: Wish) -> Finding:
         return case.doubt("a path of more than 4096 signs is none")
     if wish.paths:
         return strictest(
-            judged_path(case, wish.act, resolved(path, wish.cwd) or path, granted=wish.inside)
+            judged_path(case, wish.act, at, granted=wish.inside or granted(case, at))
             for path in wish.paths
+            for at in [resolved(path, wish.cwd) or path]
         )
     any_path = _spoken(case, wish) or _named(case, wish)
     if any_path:
@@ -99,6 +116,14 @@ def _paths(case: Case, wish: Wish) -> Finding:
     if wish.act is Act.READ:
         return built_in(Ruling.ALLOW, "reading is allowed")
     return case.doubt(f"the tool {shown(wish.tool)} does not say what it writes")
+
+
+def _fetched(case: Case, wish: Wish) -> Finding:
+    """Return what holds of an address of which no rule speaks: this machine, and where packages are looked up."""
+    why = allowed_address(wish.command) if "://" in wish.command else ""
+    if why:
+        return built_in(Ruling.ALLOW, f"fetching {shown(wish.command)} {why}")
+    return case.otherwise(f"fetching {shown(wish.command)}")
 
 
 def _spoken(case: Case, wish: Wish) -> Finding | None:

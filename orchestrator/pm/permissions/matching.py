@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestrator.model.permission import Rule, Ruling
+from orchestrator.pm.permissions.fields import ANYTHING, MARKS
 
 PROGRAM_FOLDERS: Final = frozenset(
     {"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin"}
@@ -73,11 +74,12 @@ def narrowly(pattern: Sequence[str], words: Sequence[str]) -> bool:
     return len(rest) == len(words) - 1 and all(map(wild, rest, words[1:]))
 
 
-def widely(pattern: Sequence[str], words: Sequence[str]) -> bool:
+def widely(pattern: Sequence[str], words: Sequence[str], *, surely: bool = False) -> bool:
     """Return whether a command may be one that a pattern names.
 
     It may be, if the words of the pattern come in their order with nothing but options (and what may be their values)
-    between, and its options anywhere; whatever follows, wherever the program lies, in capitals or not.
+    between, and its options anywhere; whatever follows, wherever the program lies, in capitals or not. A word with a
+    mark in it may be any word; `surely` leaves such words out of account.
     """
     if not pattern or not words or not wild(base(pattern[0]), base(words[0])):
         return False
@@ -86,7 +88,8 @@ def widely(pattern: Sequence[str], words: Sequence[str]) -> bool:
     plain = [word for word in pattern[1:] if not (word.startswith("-") and word.strip("-"))]
     while plain and plain[-1] == "*":
         plain.pop()
-    return all(_given(option, rest) for option in options) and _aligned(plain, rest)
+    unknown = not surely and any(ANYTHING in word for word in rest)
+    return all(unknown or _given(option, rest) for option in options) and _aligned(plain, rest, surely=surely)
 
 
 def _given(option: str, words: Sequence[str]) -> bool:
@@ -101,14 +104,15 @@ def _given(option: str, words: Sequence[str]) -> bool:
     return any(word.startswith(option) for word in clusters) or set(option[1:]) <= set("".join(clusters))
 
 
-def _aligned(plain: Sequence[str], words: Sequence[str]) -> bool:
+def _aligned(plain: Sequence[str], words: Sequence[str], *, surely: bool) -> bool:
     reached, after_option = {0}, False
     for word in words:
         if len(plain) in reached:
             return True
-        option = word.startswith("-")
+        option = word.startswith(("-", ANYTHING))
         kept = reached if option or after_option else set()
-        reached = {place + 1 for place in reached if wild(plain[place], word)} | kept
+        marked = not surely and not MARKS.isdisjoint(word)
+        reached = {place + 1 for place in reached if marked or wild(plain[place], word)} | kept
         if not reached:
             return False
         after_option = option and "=" not in word
@@ -133,6 +137,23 @@ def path_matches(pattern: str, path: str, *, widely: bool) -> bool:
     if not text.startswith("/"):
         wanted = ["**", *wanted]
     return _along([*wanted, "**"] if widely else wanted, path.strip("/").split("/"))
+
+
+def may_lie_beneath(pattern: str, path: str) -> bool:
+    """Return whether what a pattern speaks of may lie beneath a folder, or at a path with marks in it."""
+    try:
+        text = "".join(shlex.split(pattern))
+    except ValueError:
+        return True
+    if not text.startswith("/"):
+        return True
+    known = path.split("/")
+    known = known[: next((at for at, part in enumerate(known) if not MARKS.isdisjoint(part)), len(known))]
+    wanted = text.split("/")[: len(known)]
+    return (
+        all(part == "**" or wild(part, other) for part, other in zip(wanted, known, strict=False))
+        or "**" in text
+    )
 
 
 def _along(pattern: Sequence[str], parts: Sequence[str]) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterable
 from typing import Final
 
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, Rule, Ruling
 from orchestrator.pm.permissions.defaults import (
     NO_SECRETS,
     PROTECTED,
@@ -13,14 +15,36 @@ from orchestrator.pm.permissions.defaults import (
     SECRET,
     SECRET_FOLDERS,
 )
+from orchestrator.pm.permissions.fields import ANYTHING, FILES, MARKS
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, by_rule, shown
-from orchestrator.pm.permissions.matching import path_matches, wild
+from orchestrator.pm.permissions.matching import may_lie_beneath, path_matches, wild
 
-_HARMLESS: Final = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"})
+_HARMLESS: Final = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
+_PIPES: Final = "/dev/fd/"
+_OTHERS: Final = ("tmux-*", "ssh-*", ".X*", ".ICE*", "systemd-*", "snap*", "*.sock", "*.socket")
+"""What lies in a folder for temporary files and is another program's."""
+
+
+def _pattern(ends: Iterable[str], folders: Iterable[str] = ()) -> re.Pattern[str]:
+    """Return what finds paths that end in one of some names, or lie in one of some folders."""
+    last = "|".join(map(_wild, ends))
+    within = "|".join(map(_wild, folders))
+    return re.compile(rf"/(?:{last})/*$" + (rf"|/(?:{within})(?:/|$)" if within else ""))
+
+
+def _wild(pattern: str) -> str:
+    return re.escape(pattern).replace(r"\*", "[^/]*")
+
+
+_SECRET: Final = _pattern(SECRET, SECRET_FOLDERS)
+_NO_SECRET: Final = _pattern(NO_SECRETS)
+_PROTECTED: Final = _pattern(PROTECTED, PROTECTED_FOLDERS)
 
 
 def resolved(path: str, place: str) -> str:
     """Return a path made absolute, its `.` and `..` taken out; nothing if that is not known."""
+    if ANYTHING in path:
+        return ""
     if not path.startswith("/"):
         if not place.startswith("/"):
             return ""
@@ -28,6 +52,8 @@ def resolved(path: str, place: str) -> str:
     parts = list[str]()
     for part in path.split("/"):
         if part == "..":
+            if parts and not FILES.isdisjoint(parts[-1]):
+                return ""  # how many folders a mark stands for is not known
             parts = parts[:-1]
         elif part not in {"", "."}:
             parts.append(part)
@@ -41,51 +67,66 @@ def inside(path: str, grants: Iterable[str]) -> bool:
     )
 
 
+def granted(case: Case, path: str) -> bool:
+    """Return whether a run may write what lies at an absolute path: in its own folders, or for a while."""
+    workplace = case.workplace
+    if inside(path, workplace.grants):
+        return True
+    if not inside(path, workplace.temporary) or path in workplace.temporary:
+        return False
+    if inside(path, workplace.withheld) or inside(path, workplace.private):
+        return False
+    parts = path.split("/")
+    return not any(wild(pattern, part) for pattern in _OTHERS for part in parts)
+
+
+@functools.lru_cache(maxsize=4096)
 def secret(path: str) -> bool:
     """Return whether a path is one of those that hold secrets."""
-    parts = [part.casefold() for part in path.split("/") if part]
-    if not parts or any(wild(pattern, parts[-1]) for pattern in NO_SECRETS):
-        return False
-    return _ends_in(parts, SECRET) or _holds(parts, SECRET_FOLDERS)
+    path = path.casefold().rstrip("/")
+    return _SECRET.search(path) is not None and _NO_SECRET.search(path) is None
 
 
+@functools.lru_cache(maxsize=4096)
 def protected(path: str) -> bool:
     """Return whether what lies at a path steers git or the agent's own program."""
-    parts = [part.casefold() for part in path.split("/") if part]
-    return _ends_in(parts, PROTECTED) or _holds(parts, PROTECTED_FOLDERS)
+    return _PROTECTED.search(path.casefold().rstrip("/")) is not None
 
 
 def judged_path(case: Case, act: Act, path: str, *, granted: bool) -> Finding:
-    """Return what is found of reading or writing one path, absolute and with its links followed."""
+    """Return what is found of reading or writing one path, absolute and with its links followed.
+
+    With a mark in it a rule that denies or asks may speak of it, and so a person must look where there is one.
+    """
     what = f"{'writing' if act is Act.WRITE else 'reading'} {shown(path)}"
+    marked = not MARKS.isdisjoint(path)
     for ruling in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW):
         for rule in case.rules(act, ruling):
             if path_matches(rule.pattern, path, widely=ruling is not Ruling.ALLOW):
                 return by_rule(rule, what)
+            if marked and ruling is not Ruling.ALLOW and may_lie_beneath(rule.pattern, path):
+                return case.doubt(f"{what}: the rule `{rule}` may speak of it")
     if case.tool:
         return by_rule(case.tool, what)
     if act is Act.READ:
         if secret(path):
             return built_in(Ruling.DENY, f"{what}: such files hold secrets")
         return built_in(Ruling.ALLOW, f"{what}: reading is allowed")
-    if path in _HARMLESS:
+    if path in _HARMLESS or path.startswith(_PIPES):
         return built_in(Ruling.ALLOW, f"{what} changes nothing")
     if protected(path):
         return built_in(Ruling.DENY, f"{what}: it steers git or the agent's own program")
     if granted:
         return built_in(Ruling.ALLOW, f"{what}: it lies in a folder that the run was granted")
+    if inside(path, case.workplace.private):
+        return built_in(Ruling.DENY, f"{what}: that folder is the PM's own")
     return case.doubt(f"{what}: it lies outside of the folders that the run was granted")
 
 
-def _ends_in(parts: list[str], patterns: Iterable[str]) -> bool:
-    """Return whether the last of these parts are as a pattern says, part by part."""
-    for pattern in patterns:
-        wanted = pattern.split("/")
-        if len(parts) >= len(wanted) and all(map(wild, wanted, parts[-len(wanted) :])):
-            return True
-    return False
-
-
-def _holds(parts: list[str], patterns: Iterable[str]) -> bool:
-    """Return whether parts that follow each other are as a pattern says."""
-    return any(_ends_in(parts[:end], patterns) for end in range(1, len(parts) + 1))
+def may_reach(case: Case, act: Act, folder: str) -> Rule | None:
+    """Return a rule that denies or asks, and may speak of something that lies beneath a folder."""
+    for ruling in (Ruling.DENY, Ruling.ASK):
+        for rule in case.rules(act, ruling):
+            if may_lie_beneath(rule.pattern, folder):
+                return rule
+    return None

@@ -3,137 +3,204 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from typing import Final
 
-from orchestrator.formats.shell_words import Word
 from orchestrator.model.permission import Ruling
-from orchestrator.pm.permissions.defaults import (
-    NEVER_WITH,
-    PLAIN,
-    READERS,
-    REMOTE_COPY,
-    RUNNERS,
-    SUBCOMMANDS,
-    WRITERS,
-)
-from orchestrator.pm.permissions.files import reading, writing
-from orchestrator.pm.permissions.finding import Case, Finding, built_in, shown
+from orchestrator.pm.permissions import databases, network, patches, processes
+from orchestrator.pm.permissions.archives import archiving, copying
+from orchestrator.pm.permissions.call import Call
+from orchestrator.pm.permissions.defaults import PLAIN, READERS, REMOTE_COPY, WRITERS
+from orchestrator.pm.permissions.development import developed, subcommand
+from orchestrator.pm.permissions.fields import ANYTHING, Field
+from orchestrator.pm.permissions.files import linking, read_word, reading, writing, written
+from orchestrator.pm.permissions.finding import Finding, strictest
 from orchestrator.pm.permissions.git import judged_git
-from orchestrator.pm.permissions.matching import base, plain_name
-from orchestrator.pm.permissions.options import has_option
-from orchestrator.pm.permissions.paths import inside, resolved
-from orchestrator.pm.permissions.scanning import denied_within
+from orchestrator.pm.permissions.matching import base
 from orchestrator.pm.permissions.scripts import awk_only_prints, sed_only_edits
+from orchestrator.pm.permissions.searching import search
 
-_VERSIONED: Final = re.compile(r"(python3|gcc|clang)\.?[0-9.]*")
 _REMOTE: Final = re.compile(r"(?:[^/]*:.*|rsync://.*)", re.DOTALL)
-_INLINE: Final = re.compile(r"-[A-Za-z]*[ceEp]|--eval|--print|--command")
-_OWN_FOLDERS: Final = ("/bin/", "/.bin/", "./gradlew", "./mvnw")
+_TELLS: Final = frozenset({"--version", "-V", "--help"})
 
 
-def by_default(case: Case, words: Sequence[Word], places: frozenset[str], stdin: str) -> Finding | None:
-    """Return what holds of a command; None if there is no default for it.
-
-    Args:
-        case: What it is held against.
-        words: The program and what it is given.
-        places: The folders in which it may be run; an empty one is not known.
-        stdin: The text that it is given in the line itself.
-
-    """
-    name = _known_name(case, words[0].text, places)
-    told = shown(" ".join(word.text for word in words))
+def by_default(call: Call) -> Finding | None:
+    """Return what holds of a command; None if there is no default for it."""
+    if len(call.rest) == 1 and call.texts[0] in _TELLS and "/" not in call.fields[0].text:
+        return call.allow("only tells")
+    name = call.name
+    if name == "command" and call.texts[:1] in {("-v",), ("-V",)}:
+        return call.allow("only tells")
     if name in {"test", "[", "printf"} and any(
-        "$(" in word.text or "`" in word.text or word.text == "-v" for word in words
+        "$(" in text or "`" in text or text == "-v" for text in call.texts
     ):
-        return case.doubt(f"{told} may run what stands in an index")
+        return call.doubt("may run what stands in an index")
     if name in PLAIN:
-        return built_in(Ruling.ALLOW, f"{told} changes nothing")
-    if name in READERS:
-        return _read(case, name, words, places)
-    if name in {"sed", "awk", "gawk", "mawk", "uniq"}:
-        return _edited(case, name, words, places)
+        return call.allow("changes nothing")
+    if name in {"sed", "gsed", "awk", "gawk", "mawk", "uniq"}:
+        return _edited(call)
+    if name == "find":
+        return _found(call)
+    if name in READERS and not (name == "xxd" and "-r" in " ".join(call.texts)):
+        return _read(call)
+    if name == "ln":
+        return linking(call)
     if name in WRITERS:
-        return writing(case, name, words, places)
-    if name == "git":
-        return judged_git(case, words, places)
-    if base(words[0].text) in {"chown", "chgrp"}:
-        return writing(case, "chown", words, places)
-    if base(words[0].text) == REMOTE_COPY and any(_REMOTE.fullmatch(word.text) for word in words[1:]):
-        return built_in(Ruling.DENY, f"{told} reaches another machine")
-    if base(words[0].text) == "dd" and any(word.text.startswith("of=/dev/") for word in words[1:]):
-        return built_in(Ruling.DENY, f"{told} writes to a device")
-    return _developed(case, name, words, stdin)
+        return writing(call)
+    if base(call.fields[0].text) in {"chown", "chgrp"}:
+        return writing(Call(call.case, "chown", call.fields, call.scope, call.given))
+    if base(call.fields[0].text) == "dd":
+        return _copied(call)
+    return _by_kind(call)
 
 
-def _known_name(case: Case, program: str, places: Iterable[str]) -> str:
-    """Return the name by which a program is known: also where it lies in the run's own environment."""
-    name = plain_name(program)
-    if not name and any(sign in f"/{program}" for sign in _OWN_FOLDERS) and _is_inside(case, program, places):
-        own = base(program)
-        name = own if own in RUNNERS or _VERSIONED.fullmatch(own) else ""
-    found = _VERSIONED.fullmatch(name)
-    return "python3" if found and found[1] == "python3" else name
+def exempt(call: Call) -> Finding | None:
+    """Return what is allowed of a program that is denied otherwise; None if nothing is said of it."""
+    if len(call.rest) == 1 and call.texts[0] in _TELLS and "/" not in call.fields[0].text:
+        return call.allow("only tells")
+    if call.name == "kill":
+        return processes.ending(call)
+    if call.name == "mount" and not call.rest:
+        return call.allow("only tells")
+    if call.name in {"systemctl", "crontab", "launchctl"}:
+        found = subcommand(call)
+        return found if found is not None and found.ruling is Ruling.ALLOW else None
+    if call.name == "service" and call.texts[1:] == ("status",):
+        return call.allow("only tells")
+    return None
 
 
-def _is_inside(case: Case, path: str, places: Iterable[str]) -> bool:
-    return all((found := resolved(path, place)) and inside(found, case.grants) for place in places)
+def _by_kind(call: Call) -> Finding | None:
+    """Return what holds of a program that has rules of its own."""
+    return _KINDS.get(call.name, developed)(call)
 
 
-def _read(case: Case, name: str, words: Sequence[Word], places: frozenset[str]) -> Finding:
-    if has_option(words, READERS[name]):
-        return case.doubt(f"{shown(' '.join(word.text for word in words))} may do more than read")
-    if name == "date" and any(not word.text.startswith(("-", "+")) for word in words[1:]):
-        return case.doubt("`date` may set the clock")
-    return reading(case, name, words, places)
+def _watched(call: Call) -> Finding | None:
+    """Return what is found of `top` and its kind: without an option that ends them they wait for keys."""
+    ends = "-b" in " ".join(call.texts) or "-l" in call.texts
+    return processes.listing(call) if ends else None
 
 
-def _edited(case: Case, name: str, words: Sequence[Word], places: frozenset[str]) -> Finding:
-    """Return what is found of programs that read, or write, by a script of their own."""
-    if not all(word.certain for word in words):
-        return case.doubt(f"what `{name}` is given is not known")
-    texts = [word.text for word in words]
-    if name == "uniq":
-        operands = [text for text in texts[1:] if not text.startswith("-")]
-        return reading(case, name, words, places) if len(operands) < 2 else case.doubt("`uniq` writes a file")  # noqa: PLR2004
-    if name == "sed":
-        edit = sed_only_edits(texts[1:])
-        if edit is None:
-            return case.doubt("what this `sed` does is not certain")
-        files = [word for word in words if word.text in set(edit.files)]
+def _reached(call: Call) -> Finding | None:
+    """Return what is found of a program that copies to and from other machines."""
+    if any(_REMOTE.fullmatch(text) for text in call.texts):
+        return call.deny("reaches another machine")
+    return copying(call) if call.name == REMOTE_COPY else None
+
+
+def _dumped(call: Call) -> Finding | None:
+    """Return what is found of `xxd -r`, which writes."""
+    operands = [field for field in call.rest if not field.option]
+    return strictest([reading(call), written(call, operands[1:2])])
+
+
+def _variables(call: Call) -> Finding | None:
+    return call.allow("only reads") if call.rest and not _secret_names(call) else None
+
+
+def _temporary(call: Call) -> Finding:
+    """Return what is found of `mktemp`: it makes a file as its template says."""
+    template = [field for field in call.rest if not field.option]
+    if any(text.startswith(("-p", "--tmpdir=")) or (text == "-t" and template) for text in call.texts):
         return (
-            writing(case, "sed", [words[0], *files], places)
-            if edit.in_place
-            else reading(case, "cat", [words[0], *files], places)
+            call.allow("makes something for a while")
+            if not template
+            else call.doubt("makes a file elsewhere")
         )
-    printed = awk_only_prints(texts[1:])
-    if printed is None:
-        return case.doubt("what this `awk` does is not certain")
-    return reading(
-        case, "cat", [words[0], *(word for word in words[1:] if word.text in set(printed))], places
+    return strictest([call.allow("makes something for a while"), written(call, template)])
+
+
+def _secret_names(call: Call) -> bool:
+    return any(
+        re.search(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", text, re.IGNORECASE) for text in call.texts
     )
 
 
-def _developed(case: Case, name: str, words: Sequence[Word], stdin: str) -> Finding | None:
-    """Return what is found of a program of development: it may run what the agent wrote."""
-    told = shown(" ".join(word.text for word in words))
-    if has_option(words, NEVER_WITH.get(name, ())):
-        return None
-    if name in {*SUBCOMMANDS, *RUNNERS, "npx"} and not all(word.certain for word in words):
-        return case.doubt(f"what {told} is given is not known")
-    if name in SUBCOMMANDS:
-        verbs = [word for word in words[1:] if not (name == "cargo" and word.text.startswith("+"))]
-        if verbs and verbs[0].certain and verbs[0].text in SUBCOMMANDS[name]:
-            return built_in(Ruling.ALLOW, f"{told} builds or tests")
-        return None
-    if name == "npx":
-        return built_in(Ruling.ALLOW, f"{told} builds or tests")
-    if name not in RUNNERS:
-        return None
-    inline = any(_INLINE.fullmatch(word.text) for word in words[1:])
-    inline = inline and name in {"python", "python3", "node"}
-    code = "\n".join([*(word.text for word in words[1:] if inline), stdin])
-    if code and (found := denied_within(case, code)):
-        return found
-    return built_in(Ruling.ALLOW, f"{told} is a program of development")
+def _read(call: Call) -> Finding:
+    if call.name in {"less", "more"} and any(text.startswith("+") for text in call.texts):
+        return call.doubt("may run what follows a `+`")
+    if call.name == "date" and any(
+        not text.startswith(("-", "+")) for text in call.texts if not _after_d(call, text)
+    ):
+        return call.doubt("may set the clock")
+    return reading(call)
+
+
+def _after_d(call: Call, text: str) -> bool:
+    at = call.texts.index(text)
+    return at > 0 and call.texts[at - 1] in {"-d", "-r", "-v", "-f", "-j", "--date"}
+
+
+def _found(call: Call) -> Finding:
+    """Return what is found of `find`: what it runs for each file is judged besides."""
+    left_out = {"-delete", "-exec", "-execdir", "{}", ";", "+"}
+    fields = tuple(field for field in call.fields if field.text not in left_out)
+    read = search(call.rest)
+    deleted = [
+        Field(read.path(chosen=chosen)) for at, chosen in read.chosen.items() if call.texts[at] == "-delete"
+    ]
+    return strictest(
+        [
+            reading(Call(call.case, "find", fields, call.scope)),
+            *([written(call, deleted)] if deleted else []),
+        ]
+    )
+
+
+def _edited(call: Call) -> Finding:
+    """Return what is found of programs that read, or write, by a script of their own."""
+    name = call.name
+    if name == "uniq":
+        operands = [field for field in call.rest if not field.option]
+        return reading(call) if len(operands) < 2 else call.doubt("writes a file")  # noqa: PLR2004 (from and to)
+    texts = [field.text for field in call.rest]
+    if name in {"sed", "gsed"}:
+        edit = sed_only_edits(texts)
+        if edit is None or any(ANYTHING in text for text in edit.scripts):
+            return call.doubt("does what is not certain")
+        files = [field for field in call.rest if field.text in set(edit.files)]
+        return (
+            writing(Call(call.case, "sed", (call.fields[0], *files), call.scope))
+            if edit.in_place
+            else _files_of(call, files)
+        )
+    printed = awk_only_prints(texts)
+    script = texts[-len(printed) - 1] if printed is not None else ""
+    if printed is None or ANYTHING in script:
+        return call.doubt("does what is not certain")
+    return _files_of(call, [field for field in call.rest if field.text in set(printed)])
+
+
+def _files_of(call: Call, files: list[Field]) -> Finding:
+    return reading(Call(call.case, "cat", (call.fields[0], *files), call.scope))
+
+
+def _copied(call: Call) -> Finding:
+    """Return what is found of `dd`."""
+    values = dict(text.partition("=")[::2] for text in call.texts)
+    if values.get("of", "").startswith("/dev/") and values["of"] != "/dev/null":
+        return call.deny("writes to a device")
+    if not set(values) <= {"if", "of", "bs", "count", "skip", "seek", "conv", "status", "iflag", "oflag"}:
+        return call.doubt("has options of which there is no default")
+    outputs = [Field(values["of"])] if "of" in values else []
+    return strictest(
+        [written(call, outputs), *(read_word(call, Field(values["if"])) for _ in range("if" in values))]
+    )
+
+
+_KINDS: Final[dict[str, Callable[[Call], Finding | None]]] = {
+    "git": judged_git,
+    **dict.fromkeys(("curl", "wget"), network.requesting),
+    **dict.fromkeys(("nc", "ncat", "ping", "telnet"), network.connecting),
+    "sqlite3": databases.querying,
+    "apply_patch": patches.applying,
+    "patch": patches.patching,
+    "ps": processes.listing,
+    **dict.fromkeys(("top", "htop"), _watched),
+    **dict.fromkeys(("tar", "gtar", "bsdtar", "zip", "unzip"), archiving),
+    **dict.fromkeys(("rsync", "scp"), _reached),
+    "mktemp": _temporary,
+    "xxd": _dumped,
+    "printenv": _variables,
+}
+"""The programs that have rules of their own; all others are looked at as programs of development."""

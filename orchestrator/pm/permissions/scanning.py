@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestrator.formats.text import names
 from orchestrator.model.permission import Act, Rule, Ruling
-from orchestrator.pm.permissions.defaults import DENIED
+from orchestrator.pm.permissions.defaults import DENIED, LOOKED_FOR
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, by_rule, shown
 from orchestrator.pm.permissions.matching import base, widely, wild, words_of
 
@@ -61,14 +61,10 @@ def denied_within(case: Case, text: str, *, anywhere: bool = False) -> Finding |
     return None
 
 
-def ruled(case: Case, words: Sequence[str], ruling: Ruling) -> Rule | None:
-    """Return the user's rule that denies, or asks about, a command."""
-    return next((rule for rule in case.rules(Act.RUN, ruling) if widely(words_of(rule), words)), None)
-
-
-def denied_by_default(words: Sequence[str]) -> str:
-    """Return why a command is denied unless the user says otherwise, or nothing."""
-    return next((why for pattern, why in _of_program(base(words[0])) if widely(pattern, words)), "")
+def denied_by_default(words: Sequence[str], *, surely: bool = True) -> str:
+    """Return why a command is denied unless the user says otherwise, or nothing; not `surely`: why it may be."""
+    found = _of_program(_table(), base(words[0]))
+    return next((why for pattern, why in found if widely(pattern, words, surely=surely)), "")
 
 
 class _Rules:
@@ -91,20 +87,23 @@ def _denied(case: Case, rules: _Rules, candidate: _Candidate) -> Finding | None:
     words = candidate.words
     for rule, pattern in rules.speaking_of(words[0]):
         if widely(pattern, words) or _hides(pattern, words):
-            return by_rule(rule, _told(words))
+            return by_rule(rule, _quoted(words))
     if candidate.leads and (why := _default(words)) and not _allowed(case, words):
-        return built_in(Ruling.DENY, f"{_told(words)}: {why}")
+        return built_in(Ruling.DENY, f"{_quoted(words)}: {why}")
     return None
 
 
 def _default(words: Sequence[str]) -> str:
-    why = denied_by_default(words)
+    found = _of_program(_looked_for(), base(words[0]))
+    why = next((why for pattern, why in found if widely(pattern, words)), "")
     if why or not {"*", "?"} & set(words[0]):
         return why
-    return next((why for each in _table().values() for pattern, why in each if _hides(pattern, words)), "")
+    return next(
+        (why for each in _looked_for().values() for pattern, why in each if _hides(pattern, words)), ""
+    )
 
 
-def _told(words: Sequence[str]) -> str:
+def _quoted(words: Sequence[str]) -> str:
     return f"in it may stand {shown(' '.join(words[:4]))}"
 
 
@@ -121,18 +120,30 @@ def _allowed(case: Case, words: Sequence[str]) -> bool:
     return any(widely(words_of(rule), words) for rule in case.rules(Act.RUN, Ruling.ALLOW))
 
 
+_Table = dict[str, list[tuple[tuple[str, ...], str]]]
+"""Patterns with what they say, by the program that they name."""
+
+
 @functools.cache
-def _table() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    made = dict[str, list[tuple[tuple[str, ...], str]]]()
-    for pattern, why in DENIED.items():
+def _table() -> _Table:
+    return _by_program(DENIED)
+
+
+@functools.cache
+def _looked_for() -> _Table:
+    return _by_program(LOOKED_FOR)
+
+
+def _by_program(patterns: Mapping[str, str]) -> _Table:
+    made = _Table()
+    for pattern, why in patterns.items():
         words = tuple(pattern.split(" "))
         made.setdefault(words[0], []).append((words, why))
     return made
 
 
-def _of_program(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
+def _of_program(table: _Table, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """Return the patterns that may speak of a program."""
-    table = _table()
     yield from table.get(name, [])
     for first, patterns in table.items():
         if "*" in first and wild(first, name):

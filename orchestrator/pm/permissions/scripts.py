@@ -20,17 +20,21 @@ _SED: Final = re.compile(
     rf"(?:{_ADDRESS}(?:{_SUBSTITUTE}|[pdq=PDNnhHgGxl][0-9]*)[ ]*(?:[;\n][ ;\n]*|$))+|{_ADDRESS}[aic][ \\][^\n]*",
     re.DOTALL,
 )
-_AWK_NEVER: Final = re.compile(
-    r"system|getline|\||@|close|fflush|ENVIRON|ARGV|[>][>\s]*[\"(A-Za-z_$&]|print[^;}\n]*>"
+_AWK_TOKEN: Final = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|#[^\n]*|[A-Za-z_][A-Za-z0-9_]*|[0-9.]+|\s+|\|\||&&|[><=!]=|.', re.DOTALL
 )
+_AWK_REGEX: Final = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?\]?[^\]\n]*\])*/")
+_AWK_NEVER: Final = frozenset({"system", "getline", "close", "fflush", "ENVIRON", "ARGV", "|", "@", "ARGC"})
+_AWK_WORDS: Final = frozenset({"print", "printf", "return", "in", "else", "do"})
 _LONGEST: Final = 2000
 
 
 class Edit(NamedTuple):
-    """The files that sed reads, and whether it writes them."""
+    """The files that sed reads, whether it writes them, and its scripts."""
 
     files: tuple[str, ...]
     in_place: bool
+    scripts: tuple[str, ...]
 
 
 def sed_only_edits(words: Sequence[str]) -> Edit | None:
@@ -42,8 +46,9 @@ def sed_only_edits(words: Sequence[str]) -> Edit | None:
         if word in {"-e", "--expression"} and at < len(words):
             scripts.append(words[at])
             at += 1
-        elif re.fullmatch(r"-[nErsuz]*i(?:\.[a-z]+)?|--in-place", word):
+        elif re.fullmatch(r"-[nErsuz]*i(?:\.[a-z0-9]+)?|--in-place(?:=\.[a-z0-9]+)?", word):
             in_place = True
+            at += at < len(words) and words[at] == ""  # sed of the BSDs takes the ending as a word
         elif re.fullmatch(r"-[nErsuz]+|--quiet|--silent|--regexp-extended|--posix", word):
             continue
         elif word.startswith("-"):
@@ -54,7 +59,7 @@ def sed_only_edits(words: Sequence[str]) -> Edit | None:
         scripts, files = files[:1], files[1:]
     if not scripts or any(len(script) > _LONGEST or not _SED.fullmatch(script.strip()) for script in scripts):
         return None
-    return Edit(tuple(files), in_place)
+    return Edit(tuple(files), in_place, tuple(scripts))
 
 
 def awk_only_prints(words: Sequence[str]) -> tuple[str, ...] | None:
@@ -63,10 +68,33 @@ def awk_only_prints(words: Sequence[str]) -> tuple[str, ...] | None:
     while at < len(words) and words[at].startswith("-"):
         if words[at] in {"-F", "-v"}:
             at += 2
-        elif re.fullmatch(r"-F.{1,3}|-v[A-Za-z_]+=.*", words[at]):
+        elif re.fullmatch(r"-F.{1,20}|-v[A-Za-z_]+=.*", words[at]):
             at += 1
         else:
             return None
-    if at >= len(words) or len(words[at]) > _LONGEST or _AWK_NEVER.search(words[at]):
+    if at >= len(words) or len(words[at]) > _LONGEST or not _only_prints(words[at]):
         return None
     return tuple(words[at + 1 :])
+
+
+def _only_prints(script: str) -> bool:
+    """Tell whether a script of awk's runs nothing and writes to nothing but where it prints."""
+    at, before, printing, depth = 0, "", False, 0
+    while at < len(script):
+        if script[at] == "/" and (
+            not before or before in _AWK_WORDS or not re.search(r"[\w)\]$\"]$", before)
+        ):
+            found = _AWK_REGEX.match(script, at)
+        else:
+            found = _AWK_TOKEN.match(script, at)
+        if not found:
+            return False
+        sign, at = found[0], found.end()
+        if sign.isspace() or sign.startswith("#"):
+            continue
+        if sign in _AWK_NEVER or sign == '"' or (sign == ">" and printing and not depth):
+            return False
+        depth += (sign == "(") - (sign == ")")
+        printing = (printing or sign in {"print", "printf"}) and sign not in {";", "}"}
+        before = sign
+    return True

@@ -4,182 +4,289 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
-from orchestrator.formats.shell_words import Word
 from orchestrator.formats.text import names
-from orchestrator.pm.permissions.defaults import MODULES, PACKAGES, RUNNERS
-from orchestrator.pm.permissions.matching import plain_name
+from orchestrator.pm.permissions.call import Call
+from orchestrator.pm.permissions.defaults import PACKAGES, RUN_BY
+from orchestrator.pm.permissions.fields import ANY_FILE, ANYTHING, FILE_TEXT, SOME_FILE, Field
+from orchestrator.pm.permissions.modules import module
+from orchestrator.pm.permissions.runs import Inner
+from orchestrator.pm.permissions.searching import search
 
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+_ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _SPAN: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?[smhd]?")
 _NICENESS: Final = re.compile(r"-(?:n)?-?[0-9]{1,2}")
-_RUN_BY: Final = frozenset({"uv", "poetry", "pipenv", "hatch", "pdm", "rye"})
-_QUIET: Final = frozenset({"--no-sync", "--frozen", "--locked", "--offline", "-q", "--quiet", "--"})
-_SHELLS: Final = frozenset({"sh", "bash", "dash"})
-_C: Final = re.compile(r"-[eulx]*c")
+_QUIET: Final = frozenset(
+    {
+        "--no-sync",
+        "--frozen",
+        "--locked",
+        "--offline",
+        "-q",
+        "--quiet",
+        "--",
+        "--isolated",
+        "--all-extras",
+        "--dev",
+    }
+)
+_WITH: Final = frozenset({"--with", "--group", "--extra", "-p", "--python", "--env", "-e", "--project-dir"})
+_SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh"})
+_ANY_SHELL: Final = frozenset({*_SHELLS, "zsh", "ksh", "fish", "csh", "tcsh"})
+_C: Final = re.compile(r"-[eulxo]*c")
+_STRICT: Final = re.compile(r"-[eulxn]+|-o|pipefail|--norc|--noprofile|--login")
 _PYTHON: Final = re.compile(r"python(?:3(?:\.[0-9]{1,2})?)?")
-_PLACED: Final = frozenset({"nohup", "builtin", "noglob", "nocorrect", "exec", "-"})
+_PLACED: Final = frozenset(
+    {"nohup", "builtin", "noglob", "nocorrect", "exec", "-", "setsid", "caffeinate", "unbuffer"}
+)
+_EXEC: Final = frozenset({"-exec", "-execdir"})
 
 
-@dataclass(frozen=True, slots=True)
-class Inner:
-    """What a wrapper runs: words of one command, or a shell's `text`; `assignments` hold for it.
-
-    With a `doubt` it is not certain; with no words, text or doubt nothing is run.
-    """
-
-    words: tuple[Word, ...] = ()
-    text: str = ""
-    assignments: tuple[Word, ...] = ()
-    doubt: str = ""
-
-
-def inner(words: Sequence[Word]) -> Inner | None:
+def inner(call: Call) -> Inner | None:
     """Return what a command runs in turn, or None if it is no wrapper."""
-    name = plain_name(words[0].text)
+    name = call.name
     if _PYTHON.fullmatch(name):
-        return _module(words)
-    if name in _SHELLS or name in {"zsh", "ksh", "fish", "csh", "tcsh"}:
-        return _shell(name, words)
+        return module(call.fields)
+    if name in _ANY_SHELL:
+        return _shell(call)
     if name in _PLACED:
-        return _after(words, 1, name)
-    if name in _RUN_BY:
-        return _run_by(words)
+        return _after(call, 1)
+    if name in RUN_BY:
+        return _run_by(call)
+    if name == "find" and any(text in {*_EXEC, "-ok", "-okdir"} for text in call.texts):
+        return _found(call)
     found = _KNOWN.get(name)
     if found:
-        return found(words)
+        return found(call)
     return Inner(doubt=f"`{name}` runs what it is told to") if name in _RUNS else None
 
 
-def _after(words: Sequence[Word], at: int, name: str, assignments: tuple[Word, ...] = ()) -> Inner:
-    rest = tuple(words[at:])
+def _after(call: Call, at: int, assignments: tuple[tuple[str, str], ...] = ()) -> Inner:
+    rest = call.fields[at:]
     if not rest:
-        return Inner(doubt=f"`{name}` runs nothing that is named")
+        return Inner(doubt=f"`{call.name}` runs nothing that is named")
     if not rest[0].certain or rest[0].glob or rest[0].tilde or rest[0].text.startswith("-"):
-        return Inner(doubt=f"what `{name}` runs is not certain")
+        return Inner(doubt=f"what `{call.name}` runs is not certain")
     return Inner(rest, assignments=assignments)
 
 
-def _env(words: Sequence[Word]) -> Inner:
-    at, set_before = 1, list[Word]()
-    while at < len(words):
-        word = words[at]
-        if word.text in {"-i", "--ignore-environment", "--", "-"}:
+def _env(call: Call) -> Inner:
+    at, fields, assignments = 1, call.fields, list[tuple[str, str]]()
+    while at < len(fields):
+        text = fields[at].text
+        found = _ASSIGNMENT.fullmatch(text)
+        if text in {"-i", "--ignore-environment", "--", "-"}:
             at += 1
-        elif word.text in {"-u", "--unset"}:
+        elif text in {"-u", "--unset"}:
             at += 2
-        elif _ASSIGNMENT.fullmatch(word.text):
-            set_before.append(word)
+        elif found:
+            assignments.append((found[1], found[2]))
             at += 1
         else:
             break
-    return _after(words, at, "env", tuple(set_before))
+    return _after(call, at, tuple(assignments))
 
 
-def _command(words: Sequence[Word]) -> Inner:
-    if len(words) > 1 and words[1].text in {"-v", "-V"}:
+def _command(call: Call) -> Inner:
+    if call.texts[:1] in (("-v",), ("-V",)):
         return Inner()
-    return _after(words, 2 if len(words) > 1 and words[1].text in {"-p", "--"} else 1, "command")
+    return _after(call, 2 if call.texts[:1] in (("-p",), ("--",)) else 1)
 
 
-def _timeout(words: Sequence[Word]) -> Inner:
-    at = 1
-    while at < len(words) and words[at].text.startswith("-"):
-        if words[at].text in {"-k", "-s", "--kill-after", "--signal"}:
+def _timeout(call: Call) -> Inner:
+    at, fields = 1, call.fields
+    while at < len(fields) and fields[at].text.startswith("-"):
+        if fields[at].text in {"-k", "-s", "--kill-after", "--signal"}:
             at += 1
         elif not re.fullmatch(
-            r"--foreground|--preserve-status|-v|--verbose|--(?:kill-after|signal)=\w+", words[at].text
+            r"--foreground|--preserve-status|-v|--verbose|--(?:kill-after|signal)=\w+", fields[at].text
         ):
             return Inner(doubt="what `timeout` runs is not certain")
         at += 1
-    if at >= len(words) or not _SPAN.fullmatch(words[at].text):
+    if at >= len(fields) or not _SPAN.fullmatch(fields[at].text):
         return Inner(doubt="what `timeout` runs is not certain")
-    return _after(words, at + 1, "timeout")
+    return _after(call, at + 1)
 
 
-def _nice(words: Sequence[Word]) -> Inner:
+def _nice(call: Call) -> Inner:
     at = 1
-    if len(words) > 1 and words[1].text == "-n":
+    if call.texts[:1] == ("-n",):
         at = 3
-    elif len(words) > 1 and _NICENESS.fullmatch(words[1].text):
+    elif call.texts and _NICENESS.fullmatch(call.texts[0]):
         at = 2
-    return _after(words, at, "nice")
+    return _after(call, at)
 
 
-def _time(words: Sequence[Word]) -> Inner:
-    return _after(words, 2 if len(words) > 1 and words[1].text in {"-p", "-v"} else 1, "time")
+def _time(call: Call) -> Inner:
+    return _after(call, 2 if call.texts[:1] in (("-p",), ("-v",)) else 1)
 
 
-def _stdbuf(words: Sequence[Word]) -> Inner:
+def _stdbuf(call: Call) -> Inner:
     at = 1
-    while at < len(words) and re.fullmatch(r"-[ioe](?:L|[0-9]+[KM]?)", words[at].text):
+    while at < len(call.fields) and re.fullmatch(r"-[ioe](?:L|[0-9]+[KM]?)", call.fields[at].text):
         at += 1
-    return _after(words, at, "stdbuf")
+    return _after(call, at)
 
 
-def _run_by(words: Sequence[Word]) -> Inner | None:
-    if len(words) > 1 and not words[1].certain:
+def _watch(call: Call) -> Inner:
+    """Return what `script -q /dev/null` and the like run is not certain; `xvfb-run` runs what follows its options."""
+    at = 1
+    while at < len(call.fields) and re.fullmatch(
+        r"-a|--auto-servernum|-s|--server-args=.*", call.fields[at].text
+    ):
+        at += 2 if call.fields[at].text == "-s" else 1
+    return _after(call, at)
+
+
+def _run_by(call: Call) -> Inner | None:
+    if call.rest and not call.rest[0].certain:
         return Inner(doubt="what it runs is not certain")
-    if len(words) < 2 or words[1].text != "run":  # noqa: PLR2004 (program and verb)
+    if call.texts[:1] not in (("run",), ("exec",)):
         return None
     at = 2
-    while at < len(words) and words[at].text in _QUIET:
-        at += 1
-    if at < len(words) and words[at].certain and words[at].text.endswith(".py"):
-        return Inner((Word("python3"), *words[at:]))
-    return _after(words, at, f"{words[0].text} run")
+    while at < len(call.fields) and (call.fields[at].text in _QUIET or call.fields[at].text in _WITH):
+        at += 2 if call.fields[at].text in _WITH else 1
+    if at < len(call.fields) and call.fields[at].text in {"-m", "--module"}:
+        return Inner((Field("python3"), *call.fields[at:]))
+    if at < len(call.fields) and call.fields[at].certain and call.fields[at].text.endswith(".py"):
+        return Inner((Field("python3"), *call.fields[at:]))
+    if at < len(call.fields) and call.fields[at].text == "-":
+        return Inner((Field("python3"), *call.fields[at:]))
+    return _after(call, at)
 
 
-def _npx(words: Sequence[Word]) -> Inner:
+def _npx(call: Call) -> Inner:
+    """Return the program of development that is run; it may be fetched by its name, as an install would."""
     at = 1
-    while at < len(words) and words[at].text in {"--no-install", "--no", "--offline"}:
+    while at < len(call.fields) and call.fields[at].text in {
+        "--no-install",
+        "--no",
+        "--offline",
+        "--yes",
+        "-y",
+        "--bun",
+        "--prefer-offline",
+    }:
         at += 1
-    if at < len(words) and words[at].certain and words[at].text in PACKAGES:
-        return Inner(tuple(words[at:]))
-    return Inner(doubt="what `npx` runs is none of the known programs of development")
+    if call.name in {"pnpm", "yarn", "bun"}:
+        at += 1
+    if at < len(call.fields) and call.fields[at].certain:
+        name = re.sub(r"(?<=.)@[\w.^~-]+$", "", call.fields[at].text)
+        if name in PACKAGES:
+            return Inner((Field(name.rpartition("/")[2]), *call.fields[at + 1 :]))
+    return Inner(doubt=f"what `{call.name}` runs is none of the known programs of development")
 
 
-def _shell(name: str, words: Sequence[Word]) -> Inner:
-    """Return the text after `-c`. A script or standard input is not known here."""
-    if name in _SHELLS and len(words) == 3 and _C.fullmatch(words[1].text) and words[2].certain:  # noqa: PLR2004
-        return Inner(text=words[2].text)
-    if name in _SHELLS and len(words) == 2 and words[1].text in {"--version", "--help"}:  # noqa: PLR2004
-        return Inner()
-    return Inner(doubt=f"what `{name}` runs is not certain")
-
-
-def _module(words: Sequence[Word]) -> Inner | None:
-    """Return the program that `python -m` runs, under its own name; None where python itself runs something."""
-    at = 1
-    while at < len(words) and words[at].text.startswith("-") and words[at].certain:
-        letters, at = words[at].text[1:], at + 1
-        if letters.startswith("-"):
-            continue
-        taker = next((place for place, letter in enumerate(letters) if letter in "cmWX"), None)
-        if taker is None:
-            continue
-        if letters[taker] == "c":
-            return None
-        if letters[taker] == "m":
-            return _of_python(letters[taker + 1 :], words, at)
-        at += not letters[taker + 1 :]
+def _manager(call: Call) -> Inner | None:
+    """Return what `pnpm exec`, `yarn dlx`, `bun x` and the like run; None where they do something else."""
+    if call.texts[:1] in (("exec",), ("dlx",), ("x",)):
+        return _npx(call)
+    if (
+        call.name in {"yarn", "pnpm", "bun"}
+        and call.rest
+        and call.rest[0].certain
+        and call.texts[0] in PACKAGES
+    ):
+        return Inner(call.rest)
     return None
 
 
-def _of_python(name: str, words: Sequence[Word], at: int) -> Inner:
-    """Return what a module is, whose name is this or else the word at that place."""
-    if not name and at < len(words) and words[at].certain:
-        name, at = words[at].text, at + 1
-    if name in RUNNERS:
-        return Inner((Word(name), *words[at:]))
-    if name in MODULES:
+def _shell(call: Call) -> Inner | None:
+    """Return the text after `-c`, or that it reads; None where it runs a script."""
+    if call.name not in _SHELLS:
+        return Inner(doubt=f"what `{call.name}` runs is not certain")
+    at = 1
+    while at < len(call.fields) and _STRICT.fullmatch(call.fields[at].text):
+        at += 1
+    if at + 1 < len(call.fields) and _C.fullmatch(call.fields[at].text):
+        text, arguments = call.fields[at + 1], call.fields[at + 2 :]
+        if not text.certain:
+            return Inner(doubt=f"what `{call.name}` runs is not certain")
+        return Inner(text=text.text, arguments=tuple(arguments[1:]))
+    if call.texts in {("--version",), ("--help",)}:
         return Inner()
-    return Inner(doubt=f"the module {name[:40]!a} is none of the known programs of development")
+    if at < len(call.fields) and call.fields[at].text not in {"-s", "-"} and not call.fields[at].option:
+        return None
+    if call.given is not None and Field(call.given).certain and call.given.strip():
+        return Inner(text=call.given)
+    if call.given == FILE_TEXT:
+        return None
+    return Inner(doubt=f"what `{call.name}` runs is not certain")
 
 
-_KNOWN: Final[dict[str, Callable[[Sequence[Word]], Inner | None]]] = {
+def _xargs(call: Call) -> Inner:
+    """Return the command with what it is given at its end, or in place of its sign."""
+    at, sign, fields = 1, "", call.fields
+    while at < len(fields) and fields[at].text.startswith("-"):
+        text = fields[at].text
+        if text in {"-n", "-P", "-L", "-s", "-d", "--max-args", "--max-procs", "--delimiter"}:
+            at += 1
+        elif text == "-I" and at + 1 < len(fields):
+            sign, at = fields[at + 1].text, at + 1
+        elif re.fullmatch(r"-I.+", text):
+            sign = text[2:]
+        elif not re.fullmatch(
+            r"-[0rtx]+|-[nPLs][0-9]+|-d.+|--null|--no-run-if-empty|--verbose|--max-(?:args|procs)=[0-9]+",
+            text,
+        ):
+            return Inner(doubt="what `xargs` runs is not certain")
+        at += 1
+    rest = fields[at:] or (Field("echo"),)
+    if not rest[0].certain or rest[0].text.startswith("-") or (sign and sign in rest[0].text):
+        return Inner(doubt="what `xargs` runs is not certain")
+    return _filled(rest, sign, Field(call.given if call.given is not None else ANYTHING, many=not sign))
+
+
+def _filled(rest: Sequence[Field], sign: str, value: Field) -> Inner:
+    """Return a command with a value put in."""
+    if sign:
+        if rest[0].text in _ANY_SHELL and any(sign in field.text for field in rest if _is_code(field)):
+            return Inner(doubt="names of files would become part of a script")
+        return Inner(tuple(replace(field, text=field.text.replace(sign, value.text)) for field in rest))
+    given = value.text.split() if Field(value.text).certain else [value.text]
+    return Inner((*rest, *(Field(text, many=value.many) for text in given)))
+
+
+def _is_code(field: Field) -> bool:
+    return any(character in field.text for character in " ;|&$")
+
+
+def _git(call: Call) -> Inner | None:
+    """Return what git runs at each step of a rebase or a bisection; None where it runs nothing so."""
+    texts = call.texts
+    if texts[:2] == ("bisect", "run"):
+        return _after(call, 3)
+    if texts[:1] != ("rebase",):
+        return None
+    scripts = [call.fields[at + 2] for at, text in enumerate(texts[:-1]) if text in {"-x", "--exec"}]
+    scripts += [Field(text.partition("=")[2]) for text in texts if text.startswith("--exec=")]
+    if not all(field.certain for field in scripts):
+        return Inner(doubt="what `git` runs is not certain")
+    return Inner(text="\n".join(field.text for field in scripts)) if scripts else None
+
+
+def _found(call: Call) -> Inner:
+    """Return what `find` runs for each file; what it may do besides is judged where it reads."""
+    read, made = search(call.rest), None
+    for at in sorted(read.chosen, reverse=True):
+        option, begin = call.texts[at], at + 2
+        if not option.startswith(("-exec", "-ok")):
+            continue
+        ends = (place for place in range(begin, len(call.fields)) if call.fields[place].text in {";", "+"})
+        end = next(ends, begin)
+        if option not in _EXEC or end == begin or not call.fields[begin].certain:
+            return Inner(doubt="what `find` runs is not certain")
+        path = read.path(chosen=read.chosen[at])
+        if option == "-execdir" and ANYTHING not in path:
+            path = f"./{ANY_FILE if ANY_FILE in path else SOME_FILE}"
+        filled = _filled(call.fields[begin:end], "{}", Field(path, many=call.fields[end].text == "+"))
+        made = filled if made is None else replace(filled, also=made)
+    return made if made is not None else Inner(doubt="what `find` runs is not certain")
+
+
+_KNOWN: Final[dict[str, Callable[[Call], Inner | None]]] = {
     "env": _env,
     "command": _command,
     "timeout": _timeout,
@@ -188,10 +295,18 @@ _KNOWN: Final[dict[str, Callable[[Sequence[Word]], Inner | None]]] = {
     "time": _time,
     "stdbuf": _stdbuf,
     "npx": _npx,
+    "bunx": _npx,
+    "uvx": _npx,
+    "pnpm": _manager,
+    "yarn": _manager,
+    "bun": _manager,
+    "xargs": _xargs,
+    "gxargs": _xargs,
+    "xvfb-run": _watch,
+    "git": _git,
 }
 _RUNS: Final = names(
-    "eval source . trap alias xargs parallel watch flock strace ltrace gdb script expect chroot unshare setsid entr"
-    " busybox ionice chrt taskset ssh-agent dbus-run-session xvfb-run caffeinate hash enable set export"
-    " declare typeset readonly local unset shopt setopt emulate autoload zmodload unalias pushd popd sudo doas su"
+    "parallel watch flock strace ltrace gdb script expect chroot unshare entr busybox ionice chrt taskset ssh-agent"
+    " dbus-run-session sudo doas su pipx nodemon concurrently dotenv direnv"
 )
-"""They may run what their words say, or make later words mean something else: nothing certain can be told of them."""
+"""They may run what their words say: nothing certain can be told of them."""

@@ -1,14 +1,19 @@
 """Real shells have the last word: no line that was allowed runs what is denied, however it is put together."""
 
-import random
+import os
 import shutil
+import signal
 import subprocess
+from contextlib import suppress
+from pathlib import Path
+from random import Random
 
 import pytest
 
 from orchestrator.formats.permission_rules import read_permissions
-from orchestrator.model.permission import Act, Policy, Ruling, Wish
+from orchestrator.model.permission import Act, Policy, Ruling, Wish, Workplace
 from orchestrator.pm.permissions import judge
+from tests.integration.permissions.lines import random_line
 
 SHELLS = [found for found in map(shutil.which, ("bash", "dash", "zsh")) if found]
 GIT = """#!/bin/sh
@@ -18,133 +23,15 @@ while [ $# -gt 0 ]; do
 done
 """
 EVIL = '#!/bin/sh\necho "evil $*" >> "$HIT"\n'
-REAL = ("env", "nohup", "timeout", "xargs", "sh", "bash", "find", "sed", "awk", "cat", "ls", "grep")
-LINES = [
-    "git status && git log",
-    "git commit -m 'say git push'",
-    "git commit -m \"$(cat <<'EOF'\nevil\nEOF\n)\"",
-    "cat > a.txt <<'EOF'\nevil\nEOF\n",
-    "echo git push | cat",
-    "cd sub && ls; cd sub",
-    "bash -c 'ls | cat'",
-    "timeout 5 env A=1 ls",
-    "sed -n 's/a/b/p' a.txt",
-    "awk '{print $1}' a.txt",
-    "find . -name 'a*'",
-    "(ls; cat a.txt) > b.txt 2>&1",
-    "",
+REAL = ("env", "nohup", "timeout", "xargs", "sh", "bash", "find", "sed", "awk", "cat", "ls", "grep", "sleep")
+POLICIES = [
+    Policy(),
+    Policy(read_permissions("deny run evil; deny run git push").rules, Ruling.ALLOW),
+    Policy(read_permissions("deny run evil; allow run env *; allow run timeout *; allow run ls *").rules),
 ]
-PIECES = [
-    *(
-        "git push",
-        "git",
-        "push",
-        "evil",
-        "evil x",
-        "; evil ",
-        "echo",
-        "ls",
-        "cat",
-        "sh -c",
-        "bash -c",
-        "xargs",
-        "eval",
-        "command",
-    ),
-    *(
-        "env",
-        "A=1",
-        "X=evil",
-        "$X",
-        "nohup",
-        "timeout 1",
-        "exec",
-        "time",
-        "!",
-        "set -e",
-        "export",
-        "cd sub",
-        "find . ",
-        "-exec",
-    ),
-    *(
-        " ",
-        "'",
-        '"',
-        "\\",
-        "\\\n",
-        "\n",
-        ";",
-        "&&",
-        "||",
-        "|",
-        "&",
-        "$(",
-        "(",
-        ")",
-        "`",
-        "{",
-        "}",
-        "$",
-        "${IFS}",
-        "$IFS",
-        "#",
-    ),
-    *(
-        "<<EOF\n",
-        "<<'EOF'\n",
-        "EOF\n",
-        ">",
-        "<",
-        "2>&1",
-        ">a",
-        "<(",
-        ">(",
-        "<<<",
-        "$'",
-        "\\x65",
-        "?",
-        "*",
-        "[",
-        "]",
-        "=",
-        "&>",
-    ),
-    *(
-        ">|",
-        "\t",
-        "\r",
-        "\x0b",
-        "\u00a0",
-        "-",
-        "--",
-        "-c",
-        "{a,git}",
-        "git\\\npush",
-        "if",
-        "then",
-        "fi",
-        "for i in a;",
-        "do",
-        "done",
-    ),
-    *(
-        "case",
-        "esac",
-        "f()",
-        "[[",
-        "]]",
-        "((",
-        "))",
-        "\"$(cat <<'EOF'\n",
-        'EOF\n)"',
-        "sed -n",
-        "1e evil",
-        "awk",
-        "system(",
-    ),
-]
-POLICIES = [Policy(), Policy(read_permissions("deny run evil; deny run git push").rules, Ruling.ALLOW)]
+LINES = int(os.environ.get("PERMISSION_LINES", "6000"))
+FIRST = int(os.environ.get("PERMISSION_SEED", "0"))
+"""How many lines each seed makes, and which seeds: more, and others, by hand."""
 
 
 @pytest.fixture
@@ -153,6 +40,7 @@ def place(tmp_path):
     programs, work = tmp_path / "programs", tmp_path / "work"
     programs.mkdir()
     (work / "sub").mkdir(parents=True)
+    (work / "a.txt").write_text("evil\n", "utf-8")
     for name, text in (("git", GIT), ("evil", EVIL)):
         (programs / name).write_text(text, encoding="utf-8")
         (programs / name).chmod(0o755)
@@ -163,53 +51,70 @@ def place(tmp_path):
     return tmp_path
 
 
-def line(rng):
-    """Return a line that is made of pieces of the shells' language, or one that may be allowed, with some put in."""
-    text = rng.choice(LINES)
-    for _ in range(rng.randint(1, 4 if text else 9)):
-        at = rng.randint(0, len(text)) if text and rng.random() < 0.6 else len(text)
-        text = text[:at] + rng.choice(PIECES) + (" " if rng.random() < 0.4 else "") + text[at:]
-    return text
-
-
-def ran(place, shell, text):
-    """Return what a shell ran of that which is denied."""
-    hit = place / "hit"
-    hit.unlink(missing_ok=True)
-    subprocess.run(
-        [shell, "-c", text],
+def ran(place: Path, shell: str, text: str, name: str) -> str:
+    """Return what a shell ran of that which is denied; `name` is of this try alone, as something may be late."""
+    hit, work = place / name, place / name.replace("hit", "work")
+    shutil.copytree(place / "work", work)
+    limits = 'ulimit -t 2; exec "$@"'
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", limits, "limited", shutil.which(shell) or shell, "-c", text],
         env={"PATH": str(place / "programs"), "HIT": str(hit)},
-        cwd=place / "work",
+        cwd=work,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        timeout=20,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        pass  # a loop without an end: what it ran until then counts
+    finally:
+        # What it left in the background goes with it: a line may begin loops that nobody waits for.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        shutil.rmtree(work, ignore_errors=True)
     return hit.read_text(encoding="utf-8", errors="replace") if hit.exists() else ""
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_no_shell_runs_what_is_denied_of_a_line_that_was_allowed(place, seed):
-    rng = random.Random(seed)
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + 4))
+def test_no_shell_runs_denied_commands_of_allowed_lines(place, seed):
+    random, workplace = Random(seed), Workplace((str(place / "work"),), own_tree=True)
     allowed = 0
-    for number in range(3000):
-        text, policy = line(rng), POLICIES[number % 2]
+    for number in range(LINES):
+        text, policy = random_line(random), POLICIES[number % len(POLICIES)]
         wish = Wish("Bash", Act.RUN, command=text, cwd=str(place / "work"))
-        steers = any(word in text for word in ("git", "evil", "x65", "$"))
-        if not steers or judge(policy, wish, (str(place / "work"),)).ruling is not Ruling.ALLOW:
+        conspicuous = any(word in text for word in ("git", "evil", "$", "`", "ev"))
+        if not conspicuous or judge(policy, wish, workplace).ruling is not Ruling.ALLOW:
             continue
         allowed += 1
-        assert [ran(place, shell, text) for shell in SHELLS] == [""] * len(SHELLS), text
-    assert allowed > 100
+        found = [ran(place, shell, text, f"hit-{number}-{at}") for at, shell in enumerate(SHELLS)]
+        assert found == [""] * len(SHELLS), text
+    assert allowed > LINES / 20
 
 
-def test_what_is_looked_for_is_found(place):
-    for text in (
-        "git -C x -c a=b push",
-        "X=evil; $X",
-        'eval "evil"',
-        "echo evil | sh",
-        "$'\\x65vil'",
-        "{evil,x}",
+def test_the_shells_do_run_what_is_looked_for(place):
+    """The stubs tell of being run: each way of hiding is one that some shell takes."""
+    for number, text in enumerate(
+        (
+            "git -C x -c a=b push",
+            "X=evil; $X",
+            'eval "evil"',
+            "echo evil | sh",
+            "$'\\x65vil'",
+            "{evil,x}",
+            "cat <<EOF\n`evil`\nEOF",
+            "ls ${x:-$(evil)}",
+            "[[ a || evil ]]",
+            "((evil))",
+            "for i in evil; do $i; done",
+            "read x < a.txt; $x",
+            "f() { $1; }; f evil",
+            "trap evil EXIT",
+            "cat a.txt | xargs -I{} sh -c {}",
+            "awk 'BEGIN{system(\"evil\")}'",
+            "sed -n '1e evil' a.txt",
+        )
     ):
-        assert any(ran(place, shell, text) for shell in SHELLS), text
+        assert any(ran(place, shell, text, f"hit-{number}-{at}") for at, shell in enumerate(SHELLS)), text

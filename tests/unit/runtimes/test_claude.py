@@ -13,7 +13,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.claude import KEPT_KEY, KEY, SETTINGS, Claude
-from orchestrator.runtimes.hooks import CAUTION
+from orchestrator.runtimes.hooks import CAUTION, DENIALS
 from tests.unit.runtimes.captured import CAPTURED, WORK, captured
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
 
@@ -25,7 +25,7 @@ MEANT: dict[str, tuple[EventKind, Failure | None] | None] = {
     "Notification_permission_prompt": (EventKind.WAITING, None),
     "PermissionRequest": (EventKind.ASKED, None),
     "PostToolUse": None,
-    "PreToolUse": None,
+    "PreToolUse": (EventKind.ASKED, None),
     "SessionEnd": None,
     "SessionStart": (EventKind.STARTED, None),
     "SessionStart_resume": (EventKind.STARTED, None),
@@ -122,7 +122,8 @@ def test_a_key_reaches_its_helper_only_and_each_hook_is_relayed() -> None:
     assert {name for name, command in commands.items() if "waits" in command} == {"PermissionRequest", "Stop"}
     assert '"behavior": "deny"' in commands["PermissionRequest"], "a dialog would wait for nobody"
     assert commands["PreToolUse"] == f"sh {SPAWN.folder / CAUTION}"
-    assert CAUTION in launching.files
+    assert laid["hooks"]["PreToolUse"][1]["hooks"][0]["command"] == f"sh {SPAWN.folder / DENIALS}"
+    assert {CAUTION, DENIALS} <= launching.files.keys()
     timeouts = [each[0]["hooks"][0]["timeout"] for each in laid["hooks"].values()]
     assert min(timeouts) > 3600, "a hook that the program gives up cannot wait for room on the disk"
     assert "apiKeyHelper" not in json.loads(CLAUDE.launching(SPAWN).files[SETTINGS])

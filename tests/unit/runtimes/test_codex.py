@@ -15,7 +15,7 @@ from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.codex import OVERRIDES, Codex
-from orchestrator.runtimes.hooks import CAUTION
+from orchestrator.runtimes.hooks import CAUTION, DENIALS
 from orchestrator.runtimes.screens import Shows, dialog_on, shown_on
 from tests.unit.runtimes.captured import WORK, captured, screens
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
@@ -110,7 +110,8 @@ def test_trust_hooks_and_silence_are_set_for_the_run_alone() -> None:
     told = {"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "PreToolUse"}
     assert found["hooks"].keys() == told
     assert found["hooks"]["PreToolUse"][0]["hooks"][0]["command"] == f"sh {SPAWN.folder / CAUTION}"
-    assert CAUTION in launching.files
+    assert found["hooks"]["PreToolUse"][0]["hooks"][1]["command"] == f"sh {SPAWN.folder / DENIALS}"
+    assert {CAUTION, DENIALS} <= launching.files.keys()
     assert tomllib.loads(launching.files[OVERRIDES].decode()) == found
 
 
@@ -166,9 +167,15 @@ def test_what_a_hook_told(name: str, kind: EventKind, text: str) -> None:
     assert (event.kind, event.text, event.session, event.transcript) == (kind, text, SESSION, ROLLOUT)
 
 
-@pytest.mark.parametrize("name", ["PreToolUse", "PostToolUse"])
-def test_what_says_nothing_of_a_turn(name: str) -> None:
-    assert CODEX.event(captured("codex", name)) is None
+def test_what_says_nothing_of_a_turn() -> None:
+    assert CODEX.event(captured("codex", "PostToolUse")) is None
+
+
+def test_each_tool_is_held_against_denials_first() -> None:
+    event = CODEX.event(captured("codex", "PreToolUse"))
+    assert event is not None
+    assert event.wish is not None
+    assert (event.kind, event.wish.held, event.wish.again) == (EventKind.ASKED, True, False)
 
 
 def test_leave_is_asked_for_a_command() -> None:

@@ -1,18 +1,33 @@
-"""How tests ask leave: for a run that works in /w/tree and may write there and in its task's folder."""
+"""How tests ask leave: for a run that works in a worktree at /w/tree and may write there and in its task's folder."""
 
 from orchestrator.formats.permission_rules import read_permissions
-from orchestrator.model.permission import Act, Judgement, Policy, Ruling, Wish
+from orchestrator.model.permission import Act, Judgement, Policy, Ruling, Wish, Workplace
 from orchestrator.pm.permissions import judge, policy_for
 
-GRANTS = ("/w/tree", "/w/task")
+WORKPLACE = Workplace(
+    ("/w/tree", "/w/task"),
+    temporary=("/tmp",),
+    withheld=("/home/me", "/tmp/withheld"),
+    private=("/home/me/.local/state/agent-orchestrator",),
+    home="/home/me",
+    own_tree=True,
+    top="/w/tree",
+    variables=(("TMPDIR", ""),),
+)
 
 
 def policy(rules: str = "", otherwise: Ruling = Ruling.ASK) -> Policy:
     return policy_for(Policy(otherwise=otherwise), read_permissions(rules))
 
 
-def run(command: str, rules: str = "", otherwise: Ruling = Ruling.ASK, cwd: str = "/w/tree") -> Judgement:
-    return judge(policy(rules, otherwise), Wish("Bash", Act.RUN, command=command, cwd=cwd), GRANTS)
+def run(
+    command: str,
+    rules: str = "",
+    otherwise: Ruling = Ruling.ASK,
+    cwd: str = "/w/tree",
+    workplace: Workplace = WORKPLACE,
+) -> Judgement:
+    return judge(policy(rules, otherwise), Wish("Bash", Act.RUN, command=command, cwd=cwd), workplace)
 
 
 def ruling(command: str, rules: str = "", otherwise: Ruling = Ruling.ASK) -> Ruling:

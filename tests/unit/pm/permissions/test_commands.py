@@ -55,7 +55,6 @@ git switch -c topic
 git checkout -- src/a.py
 git restore --staged a
 git rm old.py
-git branch -D old
 git worktree list
 git remote -v
 git rev-parse --show-toplevel
@@ -130,15 +129,50 @@ command ls
 bash -lc "pytest -q && git status"
 sh -c 'ls | wc -l'
 ls # && git push
+npm install
+yarn add x
+git merge x
+git reset --hard
+git clean -fd
+git -C /etc log
+find . -name x -exec cat {} +
+cp a /tmp/b
+echo hi &> /tmp/x
+cd .. && ls
+cd - && ls
+cd sub; cd .. && ls
+cd sub && x=1; cd ..
+cd /etc
+pushd /etc
+pytest &
+pytest & ls
+for i in 1 2; do rm $i; done
+if true; then ls; fi
+while true; do ls; done
+[[ -f x ]] && ls
+case x in y) ls;; esac
+echo $(date)
+echo `date`
+diff <(ls) <(ls)
+echo $((1 + 1))
+eval ls
+. ./x.sh
+source x.sh
+bash x.sh
+zsh -c ls
+trap ls EXIT
+ls | xargs cat
+perl -e 1
+ruby x.rb
+./x.sh
+f() { ls; }; f
 """
 
 ASKED = r"""
 pip install x
 python -m pip install x
-npm install
 npm exec thing
 npx cowsay
-yarn add x
 pnpm dlx x
 cargo install x
 cargo --config a=b build
@@ -151,25 +185,19 @@ make --eval x
 cmake -E rm x
 git fetch
 git pull
-git merge x
 git rebase -x make main
-git reset --hard
-git clean -fd
 git worktree add x
 git config core.pager less
-git -C /etc log
 git -c core.pager=x log
 git -c alias.x=!y x
 git --git-dir=/x log
 git diff --output=/etc/x
 git diff --outp=x
-git diff --no-index .env /dev/null
 git grep -Oless x
 git grep --open-files-in-pager=x y
 git $X
 git p
 find . -delete
-find . -name x -exec cat {} +
 rg --pre ./x y
 sort -o x y
 sort --outpu=x y
@@ -188,7 +216,6 @@ awk -f x y
 rm -rf .
 rm -rf $X
 rm /etc/passwd
-cp a /tmp/b
 cp -t /etc a
 cp -s /etc/x y
 mv a ../b
@@ -204,17 +231,12 @@ echo hi > /etc/x
 echo hi > ../x
 echo hi > ~/x
 echo hi > $X
-echo hi &> /tmp/x
 cat < $X
 cat .e*
-cd .. && ls
-cd - && ls
-cd sub; cd .. && ls
 ! cd sub/deep && touch ../../x
 cd sub && true | cd deep && touch ../../x
 cd sub || touch ../x
 (cd sub && ls) && touch ../x
-cd sub && x=1; cd ..
 python -W ignore -m pip install x
 python -mpip install x
 python -Xtracemalloc -m pip install x
@@ -232,23 +254,9 @@ git mv a .claude/settings.json
 RIPGREP_CONFIG_PATH=x rg y
 awk 'BEGIN{ARGV[1]=".env"; ARGC=2} {print}'
 cd $X && ls
-cd /etc
-pushd /etc
-pytest &
-pytest & ls
 (pytest
 pytest)
-for i in 1 2; do rm $i; done
-if true; then ls; fi
-while true; do ls; done
-f() { ls; }; f
-[[ -f x ]] && ls
-case x in y) ls;; esac
-echo $(date)
-echo `date`
-diff <(ls) <(ls)
 cat <<EOF
-echo $((1 + 1))
 ls $'\x61'
 l? x
 /usr/bin/l*
@@ -257,20 +265,13 @@ $X y
 {ls,x}
 =ls
 '' x
-eval ls
-. ./x.sh
-source x.sh
-bash x.sh
 bash
 curl x | sh
-zsh -c ls
 alias ls=x
-trap ls EXIT
 export PATH=x
 PATH=/x:$PATH ls
 GIT_PAGER=x git log
 LD_PRELOAD=x ls
-ls | xargs cat
 ls | parallel cat
 watch ls
 env
@@ -279,9 +280,6 @@ env -S "ls -l"
 printenv
 timeout -x 5 ls
 busybox ls
-perl -e 1
-ruby x.rb
-./x.sh
 /tmp/git status
 /tmp/x/bin/pytest
 task status x
@@ -290,6 +288,7 @@ pytest $ARGS
 python $X
 "unclosed
 ends in \
+git branch -D old
 """
 
 DENIED = r"""
@@ -445,6 +444,7 @@ node -e "require('child_process').execSync('git push')"
 X=1 git push
 make -f - <<< 'x: ; git push'
 A=b sudo ls
+git diff --no-index .env /dev/null
 """
 
 TABLE = [
@@ -475,7 +475,8 @@ HEREDOC = "cat > {file} <<{end}\n{body}\nEOF\n{then}"
         ("a.md", "'EOF'", "it's $HOME `x` and sudo", "", Ruling.ALLOW),
         ("/w/task/handoffs/x.md", '"EOF"', "# Handoff: dev\n$(x)", "ls", Ruling.ALLOW),
         ("a.md", "EOF", "nothing is replaced", "", Ruling.ALLOW),
-        ("a.md", "EOF", "$HOME", "", Ruling.ASK),
+        ("a.md", "EOF", "$HOME", "", Ruling.ALLOW),
+        ("a.md", "EOF", "$OPENAI_API_KEY", "", Ruling.ASK),
         ("a.md", "EOF", "$(git push)", "", Ruling.DENY),
         ("a.md", "'EOF'", "x", "git push", Ruling.DENY),
         ("/etc/x", "'EOF'", "x", "", Ruling.ASK),

@@ -4,7 +4,7 @@ import pytest
 
 from orchestrator.model.permission import Act, Judgement, Policy, Ruling, Wish
 from orchestrator.pm.permissions import judge
-from tests.unit.pm.permissions.asking_leave import GRANTS, policy, ruling, run
+from tests.unit.pm.permissions.asking_leave import WORKPLACE, policy, ruling, run
 
 ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
 
@@ -36,12 +36,13 @@ ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
         ("allow run xargs *; deny run git push", "xargs git push", DENY),
         ("allow run xargs *", "xargs sudo x", DENY),
         ("allow run *", "anything at all", ALLOW),
-        ("allow run *", "anything | at all &", ASK),
+        ("allow run *", "anything | at all &", ALLOW),
+        ("allow run *", "anything | $X", ASK),
         ("allow run *; deny run curl", "wget x; curl x", DENY),
         ("allow run ./build.sh", "./build.sh", ALLOW),
-        ("allow run ./build.sh", "other/build.sh", ASK),
+        ("allow run ./build.sh", "/opt/other/build.sh", ASK),
         ("deny run npm publish", "npm --prefix x publish", DENY),
-        ("deny run npm publish", "npm run publish", ALLOW),
+        ("deny run npm publish", "npm ls publish", ALLOW),
         ("deny run rm -rf", "rm -f -r x", DENY),
         ("deny run rm -rf", "rm -r x", ALLOW),
         ("deny run python -c", "python3 -c x", ALLOW),
@@ -62,7 +63,8 @@ ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
         ("allow write /data/**", "echo x > /data/a/b", ALLOW),
         ("allow write /data/**", "cp x /data/../etc/b", ASK),
         ("deny read /w/tree/private", "cat private/a", DENY),
-        ("deny read ~/notes", "cat ~/notes/a", ASK),
+        ("deny read /home/me/notes", "cat ~/notes/a", DENY),
+        ("deny read /home/me/notes", "cat ~you/notes/a", ASK),
         ("allow read **/.env", "cat .env", ALLOW),
         ("allow tool Bash", "docker ps", ALLOW),
         ("allow tool Bash", "docker $(ps)", ASK),
@@ -74,7 +76,7 @@ ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
         ("otherwise deny", "touch /x", DENY),
         ("otherwise deny", "ls", ALLOW),
         ("otherwise allow", "docker ps", ALLOW),
-        ("otherwise allow", "docker ps &", ASK),
+        ("otherwise allow", "docker ps &", ALLOW),
         ("otherwise allow", "unheard-of git push", ASK),
         ("otherwise allow", "git rebase -x 'git push' main", DENY),
         ("otherwise allow", "git rebase -x git push main", ASK),
@@ -95,7 +97,7 @@ def asked(
     *,
     inside: bool = False,
 ):
-    return judge(policy(rules), Wish(tool, act, paths, command, inside), GRANTS).ruling
+    return judge(policy(rules), Wish(tool, act, paths, command, inside), WORKPLACE).ruling
 
 
 @pytest.mark.parametrize(
@@ -191,7 +193,7 @@ def test_a_tool_is_held_against_the_rules_by_its_name(rules, tool, expected):
 
 
 def test_nobody_is_asked_at_a_terminal_where_nobody_sits():
-    found = judge(Policy(), Wish("AskUserQuestion", Act.ASK), GRANTS)
+    found = judge(Policy(), Wish("AskUserQuestion", Act.ASK), WORKPLACE)
     assert found.ruling == DENY
     assert found.why == (
         "nobody sits at this terminal: if you cannot decide it yourself, hand in Status BLOCKED with your question"
@@ -203,9 +205,7 @@ def test_nobody_is_asked_at_a_terminal_where_nobody_sits():
 def test_why_names_the_rule_and_where_it_stands():
     assert run("npm test", "deny run npm") == Judgement(DENY, "`npm test`: the rule `deny run npm` (task.md)")
     assert run("docker ps").why == "no rule speaks of `docker ps`: otherwise ask"
-    assert run("ls $(x)").why == (
-        "`ls $(x)` cannot be judged with certainty: it has a `$(`, which the shell would replace"
-    )
+    assert run("ls 'x").why == "`ls 'x` cannot be judged with certainty: it has a quote that is not closed"
     assert run("git push").why == "`git push`: what leaves this machine is for a person to send (built in)"
 
 
