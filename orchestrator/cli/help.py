@@ -20,14 +20,17 @@ task status NAME --json
   version, id, task, project, phase, state, why
                state: running waiting stopped complete partial failed
                partial: it ended, and not all that was asked for is done
+  limited      since refused_at refusals words resets_at next_try
+               the usage limit that all its work waits for; null: it does not
   counts       passed set_aside open total criteria met       of steps, and of success criteria
   outcome      asked outcome work not_done cost next          the result in sentences
-  steps[]      id agent title status attempts phase subtask since why replaced commit check cause
+  steps[]      id agent title status attempts phase subtask since why limit replaced commit check cause
+               limit: as limited, of this step
                status: pending working checking passed blocked failed set_aside
                replaced: planned anew, and not counted; check: the exit status of its check, or null
                cause: what run lines[]                        why its last run or check failed, or null
   agents[]     name run agent step state turn evidence since turn_since host pane pid order
-               tokens input output cached cost context window
+               tokens input output cached cost estimate prices unpriced[] context window
                live runs, and the latest run of each agent
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
@@ -36,19 +39,23 @@ task status NAME --json
                holds: the steps that wait for the answer
   criteria[]   text met evidence[] details[] reason
                details: what was found of each piece of evidence
-  usage        tokens input output cached cost context window time idle
+  usage        tokens input output cached cost estimate prices unpriced[] context window time idle defaults[]
                limits: tokens cost time                      null: no such limit
-               cached: of input; cost: US dollars; context: tokens of the last request, of window
+               defaults: those of the limits that nobody has set
+               cached: of input; cost: US dollars, as programs told
+               estimate: US dollars of what no program told the cost of, by prices of the day `prices`
+               context: tokens of the last request, of window
+               unpriced: models that have none; a limit of cost counts cost and estimate
                time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
                null: no program told
-  used_by[]    agent runs time tokens input output cached cost context window
+  used_by[]    agent runs time, and as usage: tokens to window
   edited[]     key was now                                what of Agent Config a new start takes over
   branch base code started_at last_checkin updated notices[]
                code: the folder whose repository has the branch; base: empty where the task has none
   daemon       up as_of room                     as_of: until when it watched; room: its disk is not full
 
 task list --json
-  tasks[]      id task project phase state steps_passed steps_set_aside steps_total agents_live
+  tasks[]      id task project phase state limited steps_passed steps_set_aside steps_total agents_live
                questions_open last_checkin updated
                state: those above; asked_for (not begun yet); damaged (does not read);
                leaving (`task delete` or `task archive` was cut off)

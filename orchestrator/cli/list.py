@@ -72,6 +72,7 @@ def _shape(task: Task) -> dict[str, Any]:
         "project": task.project or None,
         "phase": told.get("phase"),
         "state": state,
+        "limited": _limited(told),
         "steps_passed": counted.get("passed", 0),
         "steps_set_aside": counted.get("set_aside", 0),
         "steps_total": counted.get("total", 0),
@@ -80,6 +81,14 @@ def _shape(task: Task) -> dict[str, Any]:
         "last_checkin": stamp(told.get("last_checkin")),
         "updated": stamp(told.get("updated")),
     }
+
+
+def _limited(told: dict[str, Any]) -> dict[str, Any] | None:
+    if not told.get("limited"):
+        return None
+    from orchestrator.cli.limited import limit_shape
+
+    return limit_shape(told["limited"])
 
 
 def _steps(shape: dict[str, Any]) -> str:
@@ -93,7 +102,7 @@ def _row(shape: dict[str, Any], task: Task, now: float) -> tuple[object, ...]:
     project = str(shape["project"] or "")
     return (
         shape["task"],
-        SAID.get(shape["state"], shape["state"]),
+        "limited" if shape["limited"] else SAID.get(shape["state"], shape["state"]),
         shape["phase"] if shape["state"] in _ACTIVE else "",
         _steps(shape) if task.told else "",
         shape["agents_live"] or "",

@@ -59,7 +59,7 @@ def _test(settings: Settings, channels: list[Channel], *, as_json: bool) -> int:
     at = time.time()
     news = News("test", Rule.DAEMON, "agent-orchestrator: a test", "You will be told here.", at)
     teller = ChildTeller(settings.notify.deadline, settings.tmux.socket, os.environ)
-    outcomes = teller.send([message(channel, [news]) for channel in channels])
+    outcomes = teller.send([message(channel, [news], at) for channel in channels])
     pairs = list(zip(channels, outcomes, strict=True))
     if as_json:
         shape = [

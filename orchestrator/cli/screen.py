@@ -128,11 +128,10 @@ def ago(then: float | None, now: float) -> str:
 
 
 def clock(then: float | None, now: float) -> str:
-    """Return a moment in local time: `02:14` if it was today, else with its date."""
-    if not then:
-        return "an unknown time"
-    was, today = time.localtime(then), time.localtime(now)
-    return time.strftime("%H:%M" if was[:3] == today[:3] else "%Y-%m-%d %H:%M", was)
+    """Return a moment in local time: `02:14` if it was today, else with its day."""
+    from orchestrator.formats.moments import moment_said
+
+    return moment_said(then, now) if then else "an unknown time"
 
 
 def stamp(then: float | None) -> str | None:

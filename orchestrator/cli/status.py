@@ -50,7 +50,11 @@ def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
     return {
         **told,
         **{key: stamp(told.get(key)) for key in _MOMENTS},
-        "steps": [{**step, "since": stamp(step.get("since"))} for step in told["steps"]],
+        "limited": _limit_shape(told.get("limited")),
+        "steps": [
+            {**step, "since": stamp(step.get("since")), "limit": _limit_shape(step.get("limit"))}
+            for step in told["steps"]
+        ],
         "agents": [
             {**agent, **{key: stamp(agent.get(key)) for key in _OF_AGENTS}} for agent in told["agents"]
         ],
@@ -69,7 +73,7 @@ def page(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bo
     """Return the lines that tell a person where a task stands."""
     return [
         *_head(told, beat, width, now, colour=colour),
-        *_steps(told["task"], told["steps"], width, now, colour=colour),
+        *_steps(told, told["steps"], width, now, colour=colour),
         *_agents(told["agents"], width, now, colour=colour),
         *_rest(told, width, now),
     ]
@@ -80,7 +84,7 @@ def outcome(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour:
     left = [step for step in told["steps"] if step.get("status") != "passed" and not step.get("replaced")]
     return [
         *_head(told, beat, width, now, colour=colour),
-        *_steps(told["task"], left, width, now, colour=colour),
+        *_steps(told, left, width, now, colour=colour),
         *_rest(told, width, now),
     ]
 
@@ -103,20 +107,25 @@ def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: 
 
 
 def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
-    name, state = harmless(told["task"]), harmless(SAID.get(told["state"], told["state"]))
+    limit = told.get("limited")
+    name, state = (
+        harmless(told["task"]),
+        "limited" if limit else harmless(SAID.get(told["state"], told["state"])),
+    )
     daemon = beat.words(told.get("updated"))
     active = told["state"] in {"running", "waiting"}
     phase = f"  {harmless(told['phase'])}" if active else ""
     if colour:
-        name, state = paint(name, "bold"), paint(state, COLOURS.get(told["state"], "bold"))
+        name, state = paint(name, "bold"), paint(state, COLOURS.get(state, "bold"))
         daemon = daemon if beat.up else paint(daemon, "red")
     return [
         f"{name}  {state}{phase}",
         cut(f"project   {harmless(told['project'])}", width),
         *_result(told.get("outcome") or {}, width, active=active),
+        *(_limit_lines(limit, width, now) if limit else []),
         *_edited(told, width),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
-        *([cut(f"used      {used}", width)] if (used := _used(told.get("usage") or {})) else []),
+        *_used_lines(_used(told.get("usage") or {}, now), width),
     ]
 
 
@@ -141,35 +150,64 @@ def _result(outcome: dict[str, Any], width: int, *, active: bool) -> list[str]:
     return lines
 
 
-def _used(usage: dict[str, Any]) -> str:
+def _limit_shape(limit: dict[str, Any] | None) -> dict[str, Any] | None:
+    if limit is None:
+        return None
+    from orchestrator.cli.limited import limit_shape
+
+    return limit_shape(limit)
+
+
+def _limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
+    from orchestrator.cli.limited import limit_lines
+
+    return limit_lines(limit, width, now)
+
+
+def _used(usage: dict[str, Any], now: float) -> str:
     """Return what a task used, and of how much, where any program told it or there is a limit."""
+    by_default = usage.get("defaults") or ()
     limits = usage.get("limits") or {}
-    if not (usage.get("tokens") or usage.get("cost") or any(limits.values())):
+    dollars = usage.get("cost"), usage.get("estimate")
+    wanted = {key for key, most in limits.items() if most and key not in by_default}
+    if not (usage.get("tokens") or any(dollars) or wanted):
         return ""
-    from orchestrator.formats.amounts import money_said, span_said, tokens_said
+    from orchestrator.formats.amounts import cost_said, money_said, prices_said, span_said, tokens_said
 
     parts = []
-    for key, said, unit in (
-        ("tokens", tokens_said, " tokens"),
-        ("cost", money_said, ""),
-        ("time", span_said, ""),
+    for key, amount, shown, said in (
+        ("tokens", usage.get("tokens"), f"{tokens_said(usage.get('tokens') or 0)} tokens", tokens_said),
+        ("cost", any(dollars), cost_said(*dollars), money_said),
+        ("time", usage.get("time"), span_said(usage.get("time") or 0), span_said),
     ):
-        most, amount = limits.get(key), usage.get(key)
-        if most or amount:
-            parts.append(f"{said(amount or 0)}{unit}" + (f" of {said(most)}" if most else ""))
-    return ", ".join(parts)
+        most = limits.get(key)
+        if amount or key in wanted:
+            parts.append(shown + (f" of {said(most)}" if most else ""))
+    how = prices_said((usage.get("prices") or "") if dollars[1] else "", now, usage.get("unpriced") or ())
+    return ", ".join(parts) + (f"; costs {how}" if how else "")
+
+
+def _used_lines(used: str, width: int) -> list[str]:
+    if not used:
+        return []
+    first, *more = wrapped(used, width - 10, "")
+    return [f"used      {first}", *(f"          {line}" for line in more)]
 
 
 def _used_by(agent: dict[str, Any]) -> str:
-    tokens, cost = agent.get("tokens"), agent.get("cost")
-    if not (tokens or cost):
+    tokens, dollars = agent.get("tokens"), (agent.get("cost"), agent.get("estimate"))
+    if not (tokens or any(dollars)):
         return ""
-    from orchestrator.formats.amounts import money_said, tokens_said
+    from orchestrator.formats.amounts import cost_said, tokens_said
 
-    return ", ".join([*([tokens_said(tokens)] if tokens else []), *([money_said(cost)] if cost else [])])
+    return ", ".join(
+        [*([tokens_said(tokens)] if tokens else []), *([cost_said(*dollars)] if any(dollars) else [])]
+    )
 
 
-def _steps(task: str, steps: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
+def _steps(
+    told: dict[str, Any], steps: list[dict[str, Any]], width: int, now: float, *, colour: bool
+) -> list[str]:
     if not steps:
         return []
     rows = [
@@ -185,18 +223,22 @@ def _steps(task: str, steps: list[dict[str, Any]], width: int, now: float, *, co
     ]
     headings = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
     heading, *lines = table(headings, rows, width, colour=colour, spare=True)
-    return ["", heading, *_with_reasons(task, steps, lines, width)]
+    return ["", heading, *_with_reasons(told, steps, lines, width, now)]
 
 
-def _with_reasons(task: str, steps: list[dict[str, Any]], lines: list[str], width: int) -> Iterator[str]:
+def _with_reasons(
+    told: dict[str, Any], steps: list[dict[str, Any]], lines: list[str], width: int, now: float
+) -> Iterator[str]:
     """Yield each step's line, and beneath it why it is where it is; nobody asks that of one that passed."""
     before = ""
     for step, line in zip(steps, lines, strict=True):
         yield line
         why = harmless(step.get("why") or "")
+        if step.get("limit") and told["state"] == "running":
+            why += f"; tried again at {clock(step['limit'].get('next_try'), now)}"
         if why and why != before and step.get("status") != "passed":
             yield cut(f"  {why}", width)
-            yield from _cause(task, step.get("cause") or {}, width)
+            yield from _cause(told["task"], step.get("cause") or {}, width)
         before = why
 
 
@@ -235,7 +277,7 @@ def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: boo
 def _rest(told: dict[str, Any], width: int, now: float) -> list[str]:
     return [
         *_criteria(told["criteria"], width),
-        *_notices(told["notices"], width),
+        *_notices(told["notices"], width, now),
         *question_lines(told["questions"], told["task"], width, now),
     ]
 
@@ -256,5 +298,9 @@ def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:
     return lines
 
 
-def _notices(notices: list[str], width: int, shown: int = 3) -> list[str]:
-    return ["", *(cut(f"! {harmless(notice)}", width) for notice in notices[-shown:])] if notices else []
+def _notices(notices: list[str], width: int, now: float, shown: int = 3) -> list[str]:
+    if not notices:
+        return []
+    from orchestrator.formats.moments import unstamped
+
+    return ["", *(cut(f"! {unstamped(harmless(notice), now)}", width) for notice in notices[-shown:])]

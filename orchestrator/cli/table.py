@@ -21,6 +21,7 @@ COLOURS = {
     "complete in part": "yellow",
     "passed": "green",
     "waiting": "yellow",
+    "limited": "yellow",
     "blocked": "yellow",
     "unknown": "yellow",
     "reachable": "green",

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
 from orchestrator.daemon.newsdesk import news_id
+from orchestrator.formats.moments import moment_said
 from orchestrator.model.news import News, Rule
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def unforeseen_return(state: Path, at: float) -> News | None:
     if ended == _name(beat.get("pid"), beat.get("started_at")):
         return None
     last = beat.get("beat_at")
-    when = (
-        time.strftime("%Y-%m-%d %H:%M", time.localtime(last)) if isinstance(last, int | float) else "unknown"
-    )
+    when = moment_said(last) if isinstance(last, int | float) else "an unknown time"
     text = f"It was killed, crashed, or went down with the machine; its last beat was at {when}. It goes on from there."
     return News(incident(DEATH, beat), Rule.DAEMON, "the daemon is up again", text, at)
 

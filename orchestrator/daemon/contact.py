@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.moments import moment_said
 from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.ports.boxes import Belief
@@ -98,6 +99,6 @@ class Contact:
 
 
 def _lost(box: str, state: State) -> str:
-    """Say since when a box is lost, by the clock: that does not go stale, as minutes do."""
-    since = time.strftime("%H:%M", time.localtime(state.since or time.time()))
+    """Say since when a box is lost, by day and clock: that does not go stale, as minutes do."""
+    since = moment_said(state.since or time.time())
     return f"{box} is unreachable since {since} ({state.why or 'it is busy'})"

@@ -10,6 +10,7 @@ from orchestrator import places
 from orchestrator.daemon.journal import Journal
 from orchestrator.daemon.rolling import RollingLog
 from orchestrator.formats.handoff import neutral
+from orchestrator.formats.moments import day_said
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut
 from orchestrator.model.facts import JournalDamaged
@@ -65,6 +66,7 @@ class Engine:
         self._act = act
         self._journal = Journal(files, places.task_journal(home))
         self._log = RollingLog(files, places.task_log(home), log_size)
+        self._day = day_said(self.journaled_at) if self.lines else ""
 
     @property
     def state(self) -> PMState:
@@ -116,7 +118,9 @@ class Engine:
             return decision
         line = self._journal.append(fact, decision)
         self.dirty = True
-        self.say(*explain(json.loads(line)))
+        day, before = day_said(fact.at), self._day
+        self._day = day
+        self.say(*([day] if before not in {"", day} else []), *explain(json.loads(line)))
         for action in decision.actions:
             self._act(self, action)
         return decision

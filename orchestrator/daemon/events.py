@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.act.answer import put
-from orchestrator.daemon.world import granted, task_folder_of, workspace_of
+from orchestrator.daemon.world import granted, task_folder_of, workspace_of, zone_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.formats.strict_json import load_json
@@ -136,8 +136,8 @@ class Events:
             wish = self._resolved(event.wish, run, state, where)
             event = replace(event, wish=wish)
             judgement = self._judged(wish, run, state, where)
-        if event.failure is Failure.LIMIT and event.again_at is None:
-            event = replace(event, again_at=reset_time(event.text, at))
+        if event.failure is Failure.LIMIT and event.reset is None:
+            event = replace(event, reset=reset_time(event.text, at, zone_of(run, self.environ)))
         kept = self._believed(event.transcript, run, runtime_known(state.agents[run.agent], self.defined))
         said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
         event = replace(event, text=said, transcript=kept)

@@ -17,6 +17,8 @@ from orchestrator.daemon.last_words import last_words
 from orchestrator.daemon.meters import Meters
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.transcripts import Tails
+from orchestrator.formats.prices import prices_in_force
+from orchestrator.formats.pricing import priced
 from orchestrator.model.event import EventKind
 from orchestrator.model.facts import ActivitySeen, UsageSeen
 from orchestrator.model.permission import Permissions, Policy
@@ -31,6 +33,7 @@ from orchestrator.runtimes.choice import runtime_known
 if TYPE_CHECKING:
     from orchestrator.daemon.world import Places
     from orchestrator.model.facts import EventLanded
+    from orchestrator.model.prices import Price
     from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState
 
@@ -50,6 +53,7 @@ class Listening:
     see_reports: Callable[[str, tuple[str, ...]], None]
     _events: Events = field(init=False)
     _meters: Meters = field(init=False)
+    _prices: tuple[Price, ...] = field(init=False)
     _tails: Tails = field(init=False)
     _activities: Activities = field(default_factory=Activities, init=False)
 
@@ -57,7 +61,8 @@ class Listening:
         """Begin with nothing read."""
         world = self.office.world
         self._events = Events(world.files, self.home, self._environ, self._policy, world.settings.runtimes)
-        self._meters = Meters(world.files)
+        self._prices = prices_in_force(world.settings.prices)
+        self._meters = Meters(world.files, self._prices)
         self._tails = Tails(world.files)
 
     def hear(self, where: Places) -> None:
@@ -87,12 +92,8 @@ class Listening:
 
     def meter(self, share: float = math.inf) -> None:
         """Take note of what live runs used, where it has grown by a share, or takes the task to one of its limits."""
-        limits = self.office.world.settings.limits
         for run in self.engine.state.live_runs:
-            usage = self._used_by(run.id)
-            grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
-            if grown or budget.tells_more(self.engine.state, limits, run.id, usage):
-                self._feed_usage(run.id, usage)
+            self._note_usage(run, self._used_by(run.id), share)
 
     def gone(self, run: str, where: Places) -> None:
         """Take all that is left to be heard of a run whose process is gone (law 5)."""
@@ -102,13 +103,23 @@ class Listening:
 
     # -------------------------------------------------------------------------------------------------
 
+    def _note_usage(self, run: Run, usage: Usage, share: float) -> None:
+        grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
+        limits = self.office.world.settings.limits
+        if grown or budget.tells_more(self.engine.state, limits, run.id, usage):
+            self._feed_usage(run.id, usage)
+
     def _take(self, fact: EventLanded, said: str, where: Places) -> None:
+        if fact.event.kind is EventKind.USED:
+            # It says nothing else, and comes often: what it leads to is journaled, if anything.
+            self._note_usage(self.engine.state.runs[fact.run], self._told_by(fact) or Usage(), GROWN)
+            return
         if fact.event.kind is EventKind.ENDED:
             # What it left is as whole as it will get: its turn is over (law 5).
             self.see_reports("", (self.engine.state.runs[fact.run].instance,))
             self._hand_in(fact.run, said, where)
         if fact.event.kind in {EventKind.ENDED, EventKind.FAILED}:
-            self._feed_usage(fact.run, fact.event.usage or self._used_by(fact.run))
+            self._feed_usage(fact.run, self._told_by(fact) or self._used_by(fact.run))
         try:
             self.engine.feed(fact)
         except (
@@ -117,6 +128,11 @@ class Listening:
             log.exception("task %s: a rule erred on %s; nothing was changed", self.home.name, fact)
             if fact.waits:
                 self._events.let_go(fact.run, fact.name)
+
+    def _told_by(self, fact: EventLanded) -> Usage | None:
+        """Return what an event tells of what its run used; None if it tells nothing of that."""
+        usage = fact.event.usage
+        return None if usage is None else priced(usage, self._prices)
 
     def _read_on(self, run: Run, where: Places, at: float) -> None:
         """Take what the transcript of a run has grown by: events that no hook tells, and what it does."""

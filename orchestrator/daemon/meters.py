@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.daemon.transcripts import CLOCKS, grown, told_at
+from orchestrator.formats.pricing import priced
 from orchestrator.model.usage import Read, Usage
 from orchestrator.runtimes import Metered
 
 if TYPE_CHECKING:
+    from orchestrator.model.prices import Price
     from orchestrator.model.run import Run
     from orchestrator.ports.files import Files
     from orchestrator.runtimes import Runtime
@@ -32,9 +34,10 @@ class _Meter:
 
 @dataclass(slots=True)
 class Meters:
-    """Reads one task's transcripts."""
+    """Reads one task's transcripts. What no program tells the cost of is estimated by `prices`."""
 
     files: Files
+    prices: tuple[Price, ...] = ()
     _meters: dict[str, _Meter] = field(default_factory=dict)
 
     def look(self, run: Run, runtime: Runtime) -> Usage:
@@ -49,7 +52,7 @@ class Meters:
             meter = _Meter(run.transcript, began=not run.resumes)
         meter = self._read_on(meter, run, runtime)
         self._meters[run.id] = meter
-        return meter.read.usage.since(meter.before) if meter.began else Usage()
+        return priced(meter.read.usage.since(meter.before), self.prices) if meter.began else Usage()
 
     def forget(self, run: str) -> None:
         """Let go of a run that is gone."""
@@ -66,7 +69,9 @@ class Meters:
         read = runtime.usage(data[:ours], meter.read)
         if ours == len(data):
             return replace(meter, read=read)
-        return replace(meter, read=runtime.usage(data[ours:], read), before=read.usage, began=True)
+        # What earlier runs used and were told no cost of is theirs.
+        mine = replace(read, usage=replace(read.usage, models=()))
+        return replace(meter, read=runtime.usage(data[ours:], mine), before=read.usage, began=True)
 
 
 def _ours(data: bytes, opened_at: float) -> int:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.formats.amounts import money_said, span_said, tokens_said
+from orchestrator.formats.amounts import cost_said, span_said, tokens_said
 from orchestrator.formats.text import cut, one_line
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import TaskState
 from orchestrator.pm.results import Counts, baseline_of, counts, last_check, not_done, unmet_criteria
+from orchestrator.pm.usage_limits import parked
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -97,6 +98,7 @@ def _outcome(state: PMState, counted: Counts) -> str:
     said = STATES[state.state]
     match state.state:
         case TaskState.RUNNING:
+            said = f"held up by a usage limit ({_limits(state)})" if parked(state) else said
             said += f", phase {state.phase.value}"
         case TaskState.WAITING:
             said += f" to {', '.join(question.id for question in state.open_questions[:NAMED])}"
@@ -106,6 +108,12 @@ def _outcome(state: PMState, counted: Counts) -> str:
             said += f": {_short(state.why)}" if state.why else ""
     criteria = f", {counted.met} of {counted.criteria} success criteria met" if counted.criteria else ""
     return f"{said}; {steps_said(counted)}{criteria}"
+
+
+def _limits(state: PMState) -> str:
+    """Return the words of the limits that hold a task up. When it is tried again changes, and is told elsewhere."""
+    words = dict.fromkeys(_short(step.limit.words, 80) for step in parked(state) if step.limit is not None)
+    return "; ".join(list(words)[:NAMED]) or "without a word"
 
 
 def _work(state: PMState, look: BranchLook | None) -> str:
@@ -180,7 +188,7 @@ def _cost(state: PMState) -> str:
     worked, used = state.worked, state.runs.usage
     said = [f"{span_said(worked.time)} at work, {span_said(worked.idle)} of it without an agent"]
     said.append(f"{tokens_said(used.tokens)} tokens" if used.told else "no program reported tokens")
-    said += [money_said(used.cost)] if used.cost is not None else []
+    said += [cost_said(used.cost, used.estimate)] if used.dollars is not None else []
     return ", ".join(said)
 
 
@@ -190,6 +198,8 @@ def _next(state: PMState, look: BranchLook | None) -> str:
         case TaskState.WAITING:
             question = state.open_questions[0]
             return f"`task answer {name} {question.id} {question.options[0] if question.options else 'TEXT'}`"
+        case TaskState.RUNNING if parked(state):
+            return "nothing has to be done; it is tried again by itself"
         case TaskState.RUNNING:
             return f"nothing has to be done; `task attach {name}` shows the agents"
         case TaskState.COMPLETE:

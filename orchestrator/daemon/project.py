@@ -20,13 +20,14 @@ from orchestrator import places
 from orchestrator.daemon.world import code_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
-from orchestrator.model.budget import Measure
+from orchestrator.model.budget import Budget, Measure
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.pm.budget import budget_of
 from orchestrator.pm.results import counts
+from orchestrator.pm.usage_limits import parked, shown_reset
 from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.page import put_page
 
@@ -86,6 +87,7 @@ def _shape(
         "phase": state.phase.value,
         "state": state.state.value,
         "why": _told(state.why),
+        "limited": next((_limit(step) for step in sorted(parked(state), key=_next_try)), None),
         "counts": asdict(counts(state)),
         "outcome": {} if outcome is None else {key: _told(text) for key, text in asdict(outcome).items()},
         **({"steps": steps} if pages is None else {"pages": pages}),
@@ -256,6 +258,10 @@ def _told_steps(steps: Iterable[Step]) -> list[dict[str, Any]]:
     return [_step(step) for step in steps if Gate.DECISION not in step.gates or not step.settled]
 
 
+def _next_try(step: Step) -> float:
+    return step.not_before
+
+
 def _step(step: Step) -> dict[str, Any]:
     return {
         "id": step.id,
@@ -267,6 +273,7 @@ def _step(step: Step) -> dict[str, Any]:
         "subtask": step.subtask,
         "since": step.since,
         "why": _told(step.why),
+        **({} if (limit := _limit(step)) is None else {"limit": limit}),
         "replaced": step.replaced,
         "commit": step.commit,
         "check": step.check_exit,
@@ -280,6 +287,21 @@ def _step(step: Step) -> dict[str, Any]:
     }
 
 
+def _limit(step: Step) -> dict[str, Any] | None:
+    """Return what is known of the usage limit that a step waits for."""
+    limit = step.limit
+    if limit is None or not step.limited:
+        return None
+    return {
+        "since": limit.since,
+        "refused_at": limit.at,
+        "refusals": limit.refusals,
+        "words": _told(limit.words),
+        "resets_at": shown_reset(limit),
+        "next_try": step.not_before,
+    }
+
+
 def _used(state: PMState, limits: Limits, at: float) -> dict[str, Any]:
     """Return what the task has used, and may use. Times are seconds."""
     worked, budget = state.worked.counted(at, busy=bool(state.runs.live)), budget_of(state, limits)
@@ -288,7 +310,14 @@ def _used(state: PMState, limits: Limits, at: float) -> dict[str, Any]:
         "time": worked.time,
         "idle": worked.idle,
         "limits": {each.value: budget.of(each) for each in Measure},
+        "defaults": [Measure.TOKENS.value] if _is_by_default(state, budget) else [],
     }
+
+
+def _is_by_default(state: PMState, budget: Budget) -> bool:
+    """Tell whether a task's limit of tokens is the one that nobody has set."""
+    own = state.brief.config.limits.tokens is not None or Measure.TOKENS.value in state.raised
+    return not own and budget.tokens == _USUAL.task_tokens
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
@@ -300,6 +329,9 @@ def _usage(usage: Usage) -> dict[str, Any]:
         "output": usage.output if tokens else None,
         "cached": usage.cached if tokens else None,
         "cost": usage.cost,
+        "estimate": usage.estimate,
+        "prices": usage.prices or None,
+        "unpriced": list(usage.unpriced),
         "context": usage.context,
         "window": usage.window,
     }

@@ -10,7 +10,17 @@ from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.results import baseline_of, counts, last_check, not_done
-from orchestrator.scribe.progress import AgentUsage, Check, Commit, Milestone, OpenQuestion, PMView, Trouble
+from orchestrator.pm.usage_limits import parked, shown_reset
+from orchestrator.scribe.progress import (
+    AgentUsage,
+    Check,
+    Commit,
+    Limited,
+    Milestone,
+    OpenQuestion,
+    PMView,
+    Trouble,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +92,17 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
         ),
         by_phase=_by_phase(state) if state.runs.usage.told else {},
         idle=state.worked.idle,
+        limited=_limited(state),
     )
+
+
+def _limited(state: PMState) -> Limited | None:
+    """Return the limit that all work of a task waits for; of several the one that is tried first."""
+    held = min(parked(state), key=lambda step: step.not_before, default=None)
+    if held is None or held.limit is None:
+        return None
+    limit = held.limit
+    return Limited(limit.since, limit.at, shown_reset(limit), limit.words, limit.refusals, held.not_before)
 
 
 def _checks(state: PMState) -> tuple[Check, ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from orchestrator import places
+from orchestrator.formats.reset_time import OURS, Zone
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.places import life_of, place_of
 from orchestrator.ports.boxes import Boxes, Guest, NoBoxes
@@ -14,7 +16,7 @@ from orchestrator.ports.host import Host
 from orchestrator.ports.workspaces import Tree, Workspaces
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.plan import Step
@@ -88,6 +90,16 @@ class There:
     where: Places
     environ: Mapping[str, str]
     name: str = ""
+
+
+def zone_of(run: Run, environ: Callable[[str], Mapping[str, str]]) -> Zone:
+    """Return the zone of the machine on which a run lives; None if nobody knows it. `environ` is that of a host."""
+    if not run.far:
+        return OURS
+    try:
+        return ZoneInfo(environ(run.host).get("TZ", "").removeprefix(":"))
+    except (KeyError, ValueError, OSError):
+        return None
 
 
 def workspace_of(state: PMState, run: Run, where: Places) -> Path:

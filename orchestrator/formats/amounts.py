@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _MINUTE, _HOUR = 60, 3600
+_DAY = 86_400
 _CENT = 0.01
+_HUNDREDTH = 0.0001
+"""Of a dollar: of less nobody wants to know."""
 _SIZES = (("M", 1_000_000), ("k", 1000))
 _TENTHS = 9.95
 """Up to here one decimal tells something."""
@@ -21,6 +28,27 @@ def tokens_said(count: float) -> str:
 def money_said(dollars: float) -> str:
     """Return an amount of US dollars: whole ones without cents, less than a cent in hundredths of one."""
     return f"${dollars:.4f}" if 0 < dollars < _CENT else f"${dollars:.2f}".removesuffix(".00")
+
+
+def cost_said(cost: float | None, estimate: float | None) -> str:
+    """Return US dollars that a program told, and beside them what was estimated: then they are `~` so many."""
+    whole = (cost or 0.0) + (estimate or 0.0)
+    return f"~{money_said(whole)}" if abs(estimate or 0.0) >= _HUNDREDTH else money_said(whole)
+
+
+def prices_said(day: str, now: float, unpriced: Sequence[str] = ()) -> str:
+    """Return of which day the prices of an estimate are (YYYY-MM-DD), how old they are by now, and what has none."""
+    known = f"by prices of {day}, {_days_old(day, now)}" if day else ""
+    unknown = f"no price is known of {', '.join(unpriced)}" if unpriced else ""
+    return "; ".join(filter(None, (known, unknown)))
+
+
+def _days_old(day: str, now: float) -> str:
+    from orchestrator.formats.moments import parted
+
+    at = parted(f"{day}T00:00:00Z ")[0]
+    days = max(int((now - (at or now)) // _DAY), 0)
+    return "1 day old" if days == 1 else f"{days} days old"
 
 
 def span_said(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""How much a task may use, as people write it: `2M tokens; $20; 8 h` (U6)."""
+"""How much a task may use, as people write it: `2M tokens; $20; 8 h`, or `none` (U6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from orchestrator.formats.durations import read_duration
 from orchestrator.model.budget import Budget, Measure
 from orchestrator.model.errors import Refused
 
-ALLOWED: Final = "`2M tokens`, `$20`, `8 h`"
+ALLOWED: Final = "`2M tokens`, `$20`, `8 h`, `none`"
+NONE: Final = "none"
 MOST_TOKENS: Final = 10**12
 MOST_DOLLARS: Final = 1_000_000.0
 
@@ -21,7 +22,7 @@ _SIZES: Final[Mapping[str, int]] = MappingProxyType({"": 1, "k": 1000, "m": 1_00
 
 
 def read_budget(text: str) -> Budget:
-    """Return the limits that a text gives, each at most once, parted by `;`.
+    """Return the limits that a text gives, each at most once, parted by `;`. With `none` there are no others.
 
     Raises:
         Refused: a part is none of them, stands twice, or is not above 0.
@@ -29,6 +30,9 @@ def read_budget(text: str) -> Budget:
     """
     given: dict[str, Any] = {}
     for part in (each.strip() for each in text.split(";")):
+        if part == NONE:
+            given["alone"] = True
+            continue
         measure = _measure(part)
         if measure.value in given:
             raise Refused(f"gives {measure.value} twice: keep one of them")

@@ -1,7 +1,12 @@
-"""When a limit ends, from what agent programs print of it.
+r"""When a limit ends, from what agent programs print of it.
 
-Seen: Claude `resets 3pm (Europe/Berlin)` and, in older ones, `…|1763650800`; Codex `try again at 3:05 PM`; Gemini
-`Access resets at 11:11 AM UTC.` and `will reset after 2h30m5s`; OpenAI's API `Please try again in 20s`.
+Seen: Claude `resets 3pm (Europe/Berlin)`, `resets Nov 25, 10:52am (…)` where that is more than a day ahead, and in
+older ones `…|1763650800`; Codex `try again at 3:05 PM`, in the zone of its machine, and from another day on `try again
+at Nov 24th, 2026 3:05 PM`; Gemini `Access resets at 11:11 AM GMT+1.` and `will reset after 2h30m5s`; OpenAI's API
+`Please try again in 20s`.
+
+All of them leave out what is less than the last unit that they show, so that a limit ends up to a minute later than
+they say (measured).
 """
 
 from __future__ import annotations
@@ -10,17 +15,26 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Final
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from typing import Final, Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
+from orchestrator.model.usage_limit import Reset
+
 DAY: Final = 86400.0
-FURTHEST: Final = 8 * DAY
+FURTHEST: Final = 40 * DAY
+"""How far ahead a limit may end. Those by the month say so too."""
+
+PAST: Final = 900.0
+"""How long ago a limit may have ended by its words: a service lifts it late, and clocks differ."""
 
 _TEXT: Final = 20_000
 _LAST_EPOCH: Final = 253_402_300_799.0
 _MILLISECONDS: Final = 100_000_000_000
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY, "w": 7 * DAY}
+_EXACT: Final = 1.0
+"""A unit of a second and less is not rounded by as much as counts."""
+
 _UNIT: Final = (
     r"(?:milliseconds?|ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
 )
@@ -28,7 +42,7 @@ _COUNT: Final = r"[0-9]{1,9}(?:\.[0-9]{1,6})?"
 _PART: Final = re.compile(rf"({_COUNT})[ ]?({_UNIT})(?![a-z])", re.IGNORECASE)
 _SPAN: Final = re.compile(
     r"(?:^[ ]?|\b(?:again|retry|resets?|available|limit)\b[^.;:|]{0,40}?\b)(?:in|after)[ :]+(?:about )?"
-    rf"((?:{_COUNT}[ ]?{_UNIT}(?![a-z])[ ,]{{0,2}}(?:and )?){{1,6}})",
+    rf"((?:{_COUNT}[ ]?{_UNIT}(?![a-z])[ ,]{{0,2}}(?:and )?){{1,6}}|(?P<soon>less than a minute))",
     re.IGNORECASE,
 )
 _HEADER: Final = re.compile(
@@ -38,68 +52,120 @@ _EPOCH: Final = re.compile(
     r"(?:\||\b(?:resets?[_ ]?(?:at)?|until)[\"']?[ :=]+[\"']?)([0-9]{10}|[0-9]{13})(?![0-9])", re.IGNORECASE
 )
 _ISO: Final = re.compile(
-    r"\b([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.[0-9]{1,9})?[ ]?"
+    r"\b([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}(:[0-9]{2})?)(?:\.[0-9]{1,9})?[ ]?"
     r"(Z\b|UTC\b|[+-][0-9]{2}:?[0-9]{2})?"
 )
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_OFFSETS: Final = {
+    "UTC": 0,
+    "GMT": 0,
+    "Z": 0,
+    "EDT": -4,
+    "EST": -5,
+    "CDT": -5,
+    "CST": -6,
+    "MDT": -6,
+    "MST": -7,
+    "PDT": -7,
+    "PST": -8,
+    "AKDT": -8,
+    "AKST": -9,
+    "HST": -10,
+}
+"""What JavaScript calls zones that have a name in American English; of others it says GMT+1."""
+
+_OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?", re.IGNORECASE)
 _CLOCK: Final = re.compile(
     r"\b(?:resets?|again|until|available|back|ends?)\b"
     r"(?:[ ](?:access|is|at|on|by|your|limit|it|will|reset)){0,4}[ ]+(?:at |on )?"
     rf"(?:(?P<weekday>{'|'.join(_DAYS)})[a-z]{{0,6}},? )?"
     rf"(?:(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.? (?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?"
     r"(?:, (?P<year>[0-9]{4}))?,? (?:at )?|(?P<tomorrow>tomorrow),? (?:at )?|at )?"
-    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::[0-9]{2})?)?[  ]?(?P<half>[ap]\.?m\b\.?)?"
-    r"[  ]*(?:\((?P<zone>[^()]{1,60})\)|(?P<short>UTC|GMT|Z)\b)?",
+    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?)?[  ]?(?P<half>[ap]\.?m\b\.?)?"
+    rf"[  ]*(?:\((?P<zone>[^()]{{1,60}})\)|(?P<short>(?:UTC|GMT)[+-][0-9]{{1,2}}(?::[0-9]{{2}})?"
+    rf"|(?:{'|'.join(_OFFSETS)})\b))?",
     re.IGNORECASE,
 )
 
 
-def reset_time(text: str, now: float) -> float | None:
-    """Return when a limit ends of which a program told, in seconds since the epoch; None if it does not say.
+OURS: Final = "ours"
+"""The zone of this machine, whatever it is at that moment."""
+
+Zone: TypeAlias = tzinfo | Literal["ours"] | None
+"""The zone of a machine; None if it is not known."""
+
+
+def reset_time(text: str, now: float, local: Zone = OURS) -> Reset | None:
+    """Return when a limit ends of which a program told; None if it does not say, or says what cannot be.
 
     Args:
         text: What the program printed, or an error's message. The last time that is told in it counts.
-        now: The time at which it was told. Never is a time in the past returned, nor one more than 8 days ahead.
+        now: The time at which it was told, in seconds since the epoch.
+        local: The zone of the program's machine: a time of day without a zone is of that one. None: that is not known,
+            and such a time says nothing.
+
+    Returns:
+        Moments of which the first lies at most a quarter of an hour back, and none more than 40 days ahead.
 
     """
     if not math.isfinite(now) or not 0 <= now <= _LAST_EPOCH - FURTHEST:
         return None
     shown = re.sub(r"\s+", " ", text[-_TEXT:])
     for find in _WAYS:
-        found = [at for at in find(shown, now) if now < at <= now + FURTHEST]
+        found = [reset for reset in find(shown, now, local) if _can_be(reset, now)]
         if found:
             return found[-1]
     return None
 
 
-def _epochs(text: str, _now: float) -> Iterator[float]:
+def _can_be(reset: Reset, now: float) -> bool:
+    earliest = now - PAST if reset.by_clock else now
+    return bool(reset.moments) and earliest <= reset.moments[0] and reset.moments[-1] <= now + FURTHEST
+
+
+def _epochs(text: str, _now: float, _local: Zone) -> Iterator[Reset]:
     for found in _EPOCH.finditer(text):
         count = int(found[1])
-        yield count / 1000 if count > _MILLISECONDS else float(count)
+        yield Reset((count / 1000 if count > _MILLISECONDS else float(count),))
 
 
-def _dates(text: str, _now: float) -> Iterator[float]:
+def _dates(text: str, _now: float, local: Zone) -> Iterator[Reset]:
     for found in _ISO.finditer(text):
-        zone = (found[3] or "").replace("UTC", "+00:00").replace("Z", "+00:00")
+        zone = (found[4] or "").replace("UTC", "+00:00").replace("Z", "+00:00")
         with suppress(ValueError, OverflowError, OSError):
-            yield datetime.fromisoformat(f"{found[1]}T{found[2]}{zone}").timestamp()
+            told = datetime.fromisoformat(f"{found[1]}T{found[2]}{zone}")
+            within = 0.0 if found[3] else _UNITS["m"]
+            yield Reset(
+                (told.timestamp(),) if told.tzinfo else _shown(told.date(), told.time(), local), within
+            )
 
 
-def _spans(text: str, now: float) -> Iterator[float]:
+def _spans(text: str, now: float, _local: Zone) -> Iterator[Reset]:
     for found in _SPAN.finditer(text):
-        yield now + sum(float(count) * _UNITS[_unit(unit)] for count, unit in _PART.findall(found[1]))
+        if found["soon"]:
+            yield Reset((now,), _UNITS["m"], by_clock=False)
+            continue
+        parts = [(float(count), _UNITS[_unit(unit)]) for count, unit in _PART.findall(found[1])]
+        span, least = sum(count * unit for count, unit in parts), min(unit for _, unit in parts)
+        if span:
+            yield Reset((now + span,), least if least > _EXACT else 0.0, by_clock=False)
     for found in _HEADER.finditer(text):
-        yield now + float(found[1])
+        yield Reset((now + float(found[1]),), by_clock=False)
 
 
-def _clocks(text: str, now: float) -> Iterator[float]:
+def _clocks(text: str, now: float, local: Zone) -> Iterator[Reset]:
     for found in _CLOCK.finditer(text):
         with suppress(KeyError, ValueError, OverflowError, OSError):
-            yield from _shown_next(found, now)
+            yield from _next_shown(found, now, local)
 
 
-_WAYS: Final[tuple[Callable[[str, float], Iterator[float]], ...]] = (_epochs, _dates, _spans, _clocks)
+_WAYS: Final[tuple[Callable[[str, float, Zone], Iterator[Reset]], ...]] = (
+    _epochs,
+    _dates,
+    _spans,
+    _clocks,
+)
 
 
 def _unit(word: str) -> str:
@@ -107,26 +173,41 @@ def _unit(word: str) -> str:
     return "ms" if word.startswith(("ms", "milli")) else word[0]
 
 
-def _shown_next(found: re.Match[str], now: float) -> Iterator[float]:
-    """Return the next moment at which a clock on the wall shows what was told. Raises what `_zone` does.
+def _next_shown(found: re.Match[str], now: float, local: Zone) -> Iterator[Reset]:
+    """Yield the moments at which a clock on the wall shows what was told. Raises what `_zone` does.
 
-    A time that comes twice in a night is the first of both that is ahead; one that is left out, an hour later.
+    Of a time of day without a date these are the one just past, if there is one, and the next: which of them it means
+    is for whoever knows what was shown before.
     """
     if not found["half"] and not found["minute"]:
         return
     told = found["hour"] + ":" + (found["minute"] or "00") + (found["half"] or "").replace(".", "")
     clock = datetime.strptime(told, "%I:%M%p" if found["half"] else "%H:%M").time()  # noqa: DTZ007 (its zone follows)
-    zone = _zone(found["zone"] or found["short"] or "")
-    today = datetime.fromtimestamp(now, zone)
-    for days in range(9):
-        day = today.date() + timedelta(days=days)
-        if not _is_meant(found, day, ahead=days):
-            continue
-        for fold in (0, 1):
-            at = datetime.combine(day, clock.replace(fold=fold), zone).timestamp()
-            if at > now:
-                yield at
-                return
+    clock = clock.replace(second=int(found["second"] or 0))
+    zone = _zone(found["zone"] or found["short"] or "") or local
+    today = datetime.fromtimestamp(now, _tzinfo(zone)).date()
+    moments: list[float] = []
+    for days in range(-1, int(FURTHEST / DAY) + 1):
+        day = today + timedelta(days=days)
+        if _is_meant(found, day, ahead=days):
+            moments += [at for at in _shown(day, clock, zone) if at >= now - PAST]
+        if moments and moments[-1] >= now:
+            break
+    if moments:
+        yield Reset(tuple(moments), 0.0 if found["second"] else _UNITS["m"])
+
+
+def _shown(day: date, clock: time, zone: Zone) -> tuple[float, ...]:
+    """Return when a clock shows a time on a day: twice in an hour that is repeated; of one left out, an hour later."""
+    if zone is None:
+        return ()
+    told = (datetime.combine(day, clock.replace(fold=fold), _tzinfo(zone)) for fold in (0, 1))
+    first, again = (each.timestamp() for each in told)
+    return (first, again) if first < again else (first,)
+
+
+def _tzinfo(zone: Zone) -> tzinfo | None:
+    return None if isinstance(zone, str) else zone
 
 
 def _is_meant(found: re.Match[str], day: date, *, ahead: int) -> bool:
@@ -141,7 +222,12 @@ def _is_meant(found: re.Match[str], day: date, *, ahead: int) -> bool:
 
 
 def _zone(name: str) -> tzinfo | None:
-    """Return the zone of a name, None for the user's own. Raises KeyError, ValueError, OSError, OverflowError."""
+    """Return the zone of a name, None for no name. Raises KeyError, ValueError, OSError, OverflowError."""
     if not name:
         return None
-    return UTC if name.upper() in {"UTC", "GMT", "Z"} else ZoneInfo(name)
+    if (hours := _OFFSETS.get(name.upper())) is not None:
+        return timezone(timedelta(hours=hours)) if hours else UTC
+    if told := _OFFSET.fullmatch(name):
+        ahead = timedelta(hours=int(told[2]), minutes=int(told[3] or 0))
+        return timezone(ahead if told[1] == "+" else -ahead)
+    return ZoneInfo(name)

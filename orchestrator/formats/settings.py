@@ -1,7 +1,7 @@
 """The settings file, `config.toml`, and the environment variables that override it.
 
 `ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; what keys there are is in `setting_kinds`. Tables `[runtimes.NAME]`
-(`programs`) and `[hosts.NAME]` (`pools`) are in the file only.
+(`programs`), `[hosts.NAME]` (`pools`) and `[prices.NAME]` (`prices`) are in the file only.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from orchestrator.formats.toml_lines import key_lines
 from orchestrator.model.budget import Measure
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.pools import CAP, Pool
+from orchestrator.model.prices import Price
 from orchestrator.model.programs import Program
 from orchestrator.model.settings import TABLES, Explained, Settings
 from orchestrator.places import CONFIG_VARIABLE
 
-_PROGRAMS, _POOLS = TABLES
+_PROGRAMS, _POOLS, _PRICES = TABLES
 _LARGEST: Final = 1_048_576
 _PREFIX: Final = "ORCHESTRATOR_"
 
@@ -75,11 +76,17 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
         shown.append(Explained(f"{each.section}.{each.key}", _text(each.key, value), where))
     for section, values in found.items():
         kind = section.partition(".")[0]
-        if kind in TABLES:
+        if kind in {_PROGRAMS, _POOLS}:
             told = ((key, _told(key, value), value.line) for key, value in values.items() if key)
             shown += [Explained(f"{section}.{key}", text, f"{path}:{line}") for key, text, line in told]
         if kind == _POOLS and "cap" not in values:
             shown.append(Explained(f"{section}.cap", str(CAP), "default"))
+    from orchestrator.formats.prices import price_said, prices_in_force
+
+    for price in prices_in_force(settings.prices):
+        section = f"{_PRICES}.{price.name}"
+        where = f"{path}:{found[section][''].line}" if section in found else "default"
+        shown.append(Explained(section, price_said(price), where))
     return shown
 
 
@@ -293,10 +300,23 @@ def _pools(path: Path, found: _Found) -> tuple[Pool, ...]:
     return pools
 
 
+def _prices(path: Path, found: _Found) -> tuple[Price, ...]:
+    if not _has(found, _PRICES):
+        return ()
+    from orchestrator.formats.prices import read_price
+
+    return _tables(path, found, _PRICES, read_price)
+
+
 def _settings(path: Path, found: _Found) -> Settings:
     """Return all that was found. Raises BadFile, with every fault of what is wrong first."""
     made = {section: SECTIONS[section](**said) for section, said in _checked(path, found).items()}
-    return Settings(**made, runtimes=_programs(path, found), hosts=_pools(path, found))
+    return Settings(
+        **made,
+        runtimes=_programs(path, found),
+        hosts=_pools(path, found),
+        prices=_prices(path, found),
+    )
 
 
 def _told(key: str, value: _Value) -> str:

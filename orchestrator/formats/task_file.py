@@ -51,7 +51,7 @@ _BLANK: Final = """\
 # rejections: set-aside           # after too many rejections: replan (the default), set-aside, or ask
 # approve: plan                   # ask me about the plan before anybody works on it
 # permissions: allow run docker compose *; deny fetch; otherwise ask   # what agents may do without being asked
-# limits: 2M tokens; $20; 8 h     # what it may use, as far as the agents' programs tell; then you are asked
+# limits: 2M tokens; $20; 8 h     # what it may use, as far as programs tell; then you are asked. Or: none
 # unanswered: set-aside after 4 h # what to do about a question that nobody answers: retry, replan, abandon, …
 #
 # For one agent (dev, or explore, plan, architect, test, review, or one of your own):

@@ -131,7 +131,16 @@ def short_time(at: float, beside: float) -> str:
 
 def local_time(at: float) -> str:
     """Return a time (seconds since the epoch) as HUB 4.3 writes it, in local time with its zone."""
+    return _local(at, "%Y-%m-%d %H:%M:%S %Z")
+
+
+def local_minute(at: float) -> str:
+    """Return a time (seconds since the epoch) of which nobody knows the seconds, in local time with its zone."""
+    return _local(at, "%Y-%m-%d %H:%M %Z")
+
+
+def _local(at: float, form: str) -> str:
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(at)).rstrip()
+        return time.strftime(form, time.localtime(at)).rstrip()
     except (OverflowError, ValueError, OSError):
         return "unknown time"

@@ -8,6 +8,8 @@ from typing import Final
 _TABLE: Final = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?")
 _KEY: Final = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
+_PART: Final = re.compile(r""""[^"]*"|'[^']*'|[^.\s"']+""")
+
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
     """Return the line (1 is the first) of each table and key of a text that `tomllib` has read.
@@ -29,4 +31,4 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
 
 
 def _parts(dotted: str) -> tuple[str, ...]:
-    return tuple(part.strip().strip("\"'") for part in dotted.split("."))
+    return tuple(part.strip("\"'") for part in _PART.findall(dotted))

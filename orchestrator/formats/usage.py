@@ -3,13 +3,14 @@
 | program | where | what counts |
 |---|---|---|
 | Claude Code | session JSONL | `message.usage` of each assistant line, each `message.id` once; `cost-state` the cost |
-| Codex | rollout JSONL | the last `token_count` event, which holds sums |
+| Codex | rollout JSONL | the last `token_count` event, which holds sums; `turn_context` names the model |
 | Gemini CLI | session JSONL | `tokens` of each `gemini` line, each `id` once (0.61 writes a line again when it grows) |
-| opencode | `session.updated` event | its `tokens` and `cost`, which are sums |
+| opencode | `session.updated` event, its plugin | its `tokens` and `cost`, which are sums |
 | aider | its history | `Tokens: 2.1k sent, 300 received. Cost: $0.01 message, …` of each message |
 
 Claude, Gemini and Codex are read on from where a reader came to: only whole lines count, so a torn last one is read
-next time. A sum never goes down.
+next time. A sum never goes down. What a program tells of cost covers the tokens before it; those behind it are kept by
+their model, for whoever has prices [pricing.py]. A cost of nothing for tokens says that the program knows no price.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from orchestrator.model.usage import Read, Usage
+from orchestrator.model.usage import Read, Tokens, Usage, added
 
 MOST: Final = 10**15
 """More tokens than any program used; a larger number is none."""
@@ -30,6 +31,8 @@ REMEMBERED: Final = 1000
 """How many messages a reader knows again: they are written again within a few lines."""
 
 _LINE: Final = 16_777_216
+_MODELS: Final = 20
+_NAME: Final = 200
 _DEAREST: Final = 1e9
 _Object = dict[str, Any]
 _Step = Callable[[Read, _Object], Read]
@@ -76,15 +79,42 @@ def opencode_usage(event: bytes, before: Usage = Usage()) -> Usage:  # noqa: B00
 
 
 def told_usage(told: Mapping[str, Any]) -> Usage | None:
-    """Return what one of our own scripts says in `usage` that its program used; None if it says nothing of it."""
+    """Return what one of our own scripts says in `usage` that its program used; None if it says nothing of it.
+
+    `models` are the tokens of which it tells no cost, by model, where it knows that.
+    """
     found = told.get("usage")
     if not isinstance(found, dict):
         return None
     given, made = _count(found, "input"), _count(found, "output")
-    cached, context = _count(found, "cached"), _count(found, "context")
-    return Usage(given, made, cached, _money(found.get("cost")), context or None) if given or made else None
+    if not (given or made):
+        return None
+    cached, context, cost = (
+        _count(found, "cached"),
+        _count(found, "context"),
+        _money(found.get("cost")) or None,
+    )
+    models = _uncovered(found) or (() if cost else (("", Tokens(given, made, cached)),))
+    return Usage(given, made, cached, cost, context or None, models=models)
 
 
+def _uncovered(told: _Object) -> tuple[tuple[str, Tokens], ...]:
+    listed = told.get("models")
+    found = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return tuple((_named(each), _tokens_of(each)) for each in found[:_MODELS])
+
+
+def _tokens_of(told: _Object) -> Tokens:
+    return Tokens(*(_count(told, name) for name in ("input", "output", "cached", "written")))
+
+
+def _named(told: _Object, key: str = "model") -> str:
+    """Return the name of a model; an empty one if there is none."""
+    name = told.get(key)
+    return name[:_NAME] if isinstance(name, str) else ""
+
+
+_AIDERS_MODEL: Final = re.compile(r"> (?:Main model|Model): (\S{1,200}) ")
 _AIDERS: Final = re.compile(
     r"> Tokens: ([0-9.]{1,12})([kM]?) sent,.{0,60}? ([0-9.]{1,12})([kM]?) received\."
     r"(?: Cost: \$([0-9.]{1,12}) message,)?"
@@ -94,11 +124,15 @@ _SIZES: Final = {"": 1, "k": 1000, "M": 1_000_000}
 
 def aider_usage(lines: str) -> Usage | None:
     """Return what aider says in its history that it used, of each message a line: rounded, as it does itself."""
-    used, any_ = Usage(), False
-    for found in filter(None, map(_AIDERS.match, lines.splitlines())):
-        given, made = _rounded(found[1], found[2]), _rounded(found[3], found[4])
-        cost = None if found[5] is None else _money(_number(found[5]))
-        used, any_ = used + Usage(given, made, 0, cost, given or None), True
+    used, any_, model = Usage(), False, ""
+    for line in lines.splitlines():
+        if named := _AIDERS_MODEL.match(line):
+            model = named[1]
+        if found := _AIDERS.match(line):
+            given, made = _rounded(found[1], found[2]), _rounded(found[3], found[4])
+            cost = None if found[5] is None else _money(_number(found[5]))
+            models = ((model, Tokens(given, made)),) if cost is None else ()
+            used, any_ = used + Usage(given, made, 0, cost, given or None, models=models), True
     return used if any_ else None
 
 
@@ -120,21 +154,25 @@ def _number(digits: str) -> float | None:
 def _claude(read: Read, line: _Object) -> Read:
     if line.get("type") == "cost-state":
         cost = _money(line.get("totalCostUSD"))
-        return replace(read, usage=read.usage.at_least(replace(read.usage, cost=cost)))
+        models = read.usage.models if cost is None else ()
+        return replace(read, usage=read.usage.at_least(replace(read.usage, cost=cost, models=models)))
     message = _inner(line, "message")
     told, name = _inner(message, "usage"), message.get("id")
     if line.get("type") != "assistant" or not told or not isinstance(name, str):
         return read
-    cached = _count(told, "cache_read_input_tokens")
-    given = _count(told, "input_tokens") + cached + _count(told, "cache_creation_input_tokens")
+    cached, written = _count(told, "cache_read_input_tokens"), _count(told, "cache_creation_input_tokens")
+    given, made = _count(told, "input_tokens") + cached + written, _count(told, "output_tokens")
+    kept = min(_count(_inner(told, "cache_creation"), "ephemeral_1h_input_tokens"), written)
     own = line.get("isSidechain") is not True and given > 0
-    return _once(
-        read, name, Usage(given, _count(told, "output_tokens"), cached, None, given if own else None)
-    )
+    tokens = Tokens(given, made, cached, written - kept, kept)
+    models = ((_named(message), tokens),) if tokens != Tokens() else ()
+    return _once(read, name, Usage(given, made, cached, None, given if own else None, models=models))
 
 
 def _codex(read: Read, line: _Object) -> Read:
     payload = _inner(line, "payload")
+    if line.get("type") == "turn_context":
+        return replace(read, model=_named(payload) or read.model)
     if line.get("type") != "event_msg" or payload.get("type") != "token_count":
         return read
     info = _inner(payload, "info")
@@ -147,7 +185,12 @@ def _codex(read: Read, line: _Object) -> Read:
         _count(last, "input_tokens") or None,
         _count(info, "model_context_window") or None,
     )
-    return replace(read, usage=read.usage.at_least(told))
+    grown = told.since(read.usage)
+    written = min(_count(last, "cache_write_input_tokens"), grown.input)
+    tokens = Tokens(grown.input, grown.output, grown.cached, written)
+    more = ((read.model, tokens),) if tokens != Tokens() else ()
+    usage = read.usage.at_least(replace(told, models=added(read.usage.models, more)))
+    return replace(read, usage=usage)
 
 
 def _gemini(read: Read, line: _Object) -> Read:
@@ -156,7 +199,9 @@ def _gemini(read: Read, line: _Object) -> Read:
         return read
     given = _count(tokens, "input") + _count(tokens, "tool")
     made = _count(tokens, "output") + _count(tokens, "thoughts")
-    return _once(read, name, Usage(given, made, _count(tokens, "cached"), None, given or None))
+    cached = _count(tokens, "cached")
+    models = ((_named(line), Tokens(given, made, cached)),) if given or made else ()
+    return _once(read, name, Usage(given, made, cached, None, given or None, models=models))
 
 
 def _once(read: Read, name: str, used: Usage) -> Read:

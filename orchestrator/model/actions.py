@@ -132,7 +132,8 @@ class Rebase:
 class Tell:
     """Put news into the user's spool; from there it is told (law 4). Outcome: `Told`.
 
-    `id` is the news' own. `at` is when it happened; with `question` it is that question's `asked_at`.
+    `id` is the news' own. `at` is when it happened; with `question` it is that question's `asked_at`. At `until` a
+    question that nobody answered is taken to be `default`, and a limited run is tried again.
     """
 
     id: str
@@ -141,6 +142,8 @@ class Tell:
     text: str
     at: float
     question: str = ""
+    until: float | None = None
+    default: str = ""
     kind: Literal["tell"] = "tell"
 
 

@@ -16,11 +16,15 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Tokens in and out, US dollars, and seconds at work. None: as much as it takes."""
+    """Tokens in and out, US dollars, and seconds at work. None: as much as it takes.
+
+    Of task.md's, None is what the settings say, unless it stands `alone`.
+    """
 
     tokens: int | None = None
     cost: float | None = None
     time: float | None = None
+    alone: bool = False
 
     def of(self, measure: Measure) -> float | None:
         """Return how much of one thing it is."""

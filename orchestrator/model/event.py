@@ -8,6 +8,7 @@ from typing import Final
 
 from orchestrator.model.permission import Wish
 from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
 
 
 class EventKind(StrEnum):
@@ -18,6 +19,7 @@ class EventKind(StrEnum):
     ASKED = "asked"  # it wants leave for a tool call
     WAITING = "waiting"  # it shows a dialog, and nothing was asked by way of a hook
     RETRYING = "retrying"  # the model's service fails, and it tries again by itself
+    USED = "used"  # what its run has used so far, in the middle of a turn
     ENDED = "ended"  # its turn is over
     FAILED = "failed"  # its turn is over because the model's service failed
     ABORTED = "aborted"  # somebody interrupted its turn
@@ -40,8 +42,7 @@ class Event:
 
     `session` is by what the conversation is resumed, `transcript` the file that it is kept in. `text` is what was
     taken (TAKEN), said last (ENDED), or what went wrong (FAILED, RETRYING). `background` counts tasks that go on
-    after the turn. `again_at` is when a limit ends, in seconds since the epoch. `usage` is what its run has used so
-    far, where no transcript tells.
+    after the turn. `reset` is when a limit ends. `usage` is what its run has used so far, where no transcript tells.
     """
 
     kind: EventKind
@@ -50,7 +51,7 @@ class Event:
     text: str = ""
     wish: Wish | None = None
     failure: Failure | None = None
-    again_at: float | None = None
+    reset: Reset | None = None
     background: int = 0
     usage: Usage | None = None
 

@@ -16,8 +16,11 @@ class Limits:
     on, `fresh` new ones go on with its tree before a person is asked.
 
     Of programs that tell of themselves: an order that is not taken after `receipt` is looked for. A turn that failed
-    for a limit of use is tried again when that ends, or after `limit_pause` and longer, `limits` times in a row; for an
-    overload after `overload_pause` and longer, `overloads` times; with a full context `contexts` times.
+    for a usage limit is tried again around the moment at which that ends; where none was shown, after `limit_pause`,
+    and then after as long as it was waited for, up to `longest_limit_pause`. A person is asked when the service has
+    refused `limits` times in a row and for longer than `limit_window`, the longest window that is known, or says that
+    it will. For an overload it is tried again after `overload_pause` and longer, `overloads` times; with a full
+    context `contexts` times.
 
     A program that keeps records and waits for the model is looked at after a third of `stall` without a record, an
     event or a token on its screen, and is ended after `stall`; its conversation goes on, `stalls` times in a row. After
@@ -31,7 +34,9 @@ class Limits:
     the most; after `pm_failures` consultations in a row of which nothing came the rules go on alone.
 
     `task_tokens`, `task_cost` (US dollars) and `task_time` are what a task may use whose task.md says nothing of it;
-    None: as much as it takes.
+    None: as much as it takes. By default there is a limit of tokens only, against agents that run away: three times
+    what somebody who works with such an agent all day was seen to use in a day (100 million, of which 97 in 100 come
+    from a cache), and less than the most that was seen (430 million).
     """
 
     check_in: float = 600.0
@@ -54,7 +59,9 @@ class Limits:
     stalls: int = 3
     repeats: int = 12
     limits: int = 40
-    limit_pause: float = 300.0
+    limit_pause: float = 60.0
+    longest_limit_pause: float = 1200.0
+    limit_window: float = 604800.0
     overloads: int = 12
     overload_pause: float = 15.0
     contexts: int = 5
@@ -74,6 +81,6 @@ class Limits:
     subtasks: int = 1000
     settle: float = 2.0
     handoff_bytes: int = 1_048_576
-    task_tokens: int | None = None
+    task_tokens: int | None = 300_000_000
     task_cost: float | None = None
     task_time: float | None = None

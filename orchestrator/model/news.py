@@ -22,7 +22,7 @@ class News:
     """One thing to tell. Its id stands for it for ever: what bears the same id is the same news (law 4).
 
     `at` is when it happened, seconds since the epoch. `task` is a task's id, `question` the id of one of its
-    questions; both may be empty.
+    questions; both may be empty. `until` and `default` are those of `Tell`.
     """
 
     id: str
@@ -32,6 +32,8 @@ class News:
     at: float
     task: str = ""
     question: str = ""
+    until: float | None = None
+    default: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from orchestrator.model.cause import Cause
 from orchestrator.model.consulting import Directive
 from orchestrator.model.task import Phase, WorkspaceKind
+from orchestrator.model.usage_limit import UsageLimit
 
 
 class StepState(StrEnum):
@@ -69,6 +70,8 @@ class Step:
     The next run finds the tree as the last one left it where `keep_tree` is set, and clean otherwise: then in another
     life of it, of which `tree_life` is the last that this step began, 0 if none. `blockers`
     are all that its agents were blocked by, whatever the attempt; `gap` is what they said to lack of skills.
+    `limit` is the last usage limit that held it up, until its agent works again; `limited` says that it waits for that
+    now, and not because of what else went wrong since.
     `directive` is what the PM agent adds to this attempt's orders. `commit` is the work of this attempt, `last_commit`
     of the last one before it that had any: that was not good enough. With `carries` this attempt goes on with the
     conversation of the last one, and with its tree: as it lies there, or clean with the work of the commit
@@ -114,6 +117,8 @@ class Step:
     artifacts: tuple[str, ...] = ()
     gap: str = ""
     directive: Directive | None = None
+    limit: UsageLimit | None = None
+    limited: bool = False
     carries: bool = False
     starts_from: str = ""
     unchanged: str = ""

@@ -9,6 +9,7 @@ from typing import Final
 from orchestrator.model.activity import Stage
 from orchestrator.model.event import Failure
 from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
 
 HERE: Final = "local"
 """This machine, as a run's host."""
@@ -100,7 +101,7 @@ class Sight:
     `said` is a fingerprint of what its screen says, without clocks and spinners; empty where no rule knows these.
     `dialog` names the rule that found a dialog on its screen, which hooks `ask` about where they work; `screen` is the
     end of that, and `listens` says whether a typed line reaches it. `line` is what a rule knew the screen by; where
-    that is of a failure, `failure` is of which kind, and `again_at` when it ends, if it says so.
+    that is of a failure, `failure` is of which kind, and `reset` when it ends, if it says so.
     """
 
     cpu: float | None = None
@@ -115,7 +116,7 @@ class Sight:
     listens: bool = False
     line: str = ""
     failure: Failure | None = None
-    again_at: float | None = None
+    reset: Reset | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.news import USUAL_CHANNELS, Channel, Rule
 from orchestrator.model.permission import Policy
 from orchestrator.model.pools import Pool
+from orchestrator.model.prices import Price
 from orchestrator.model.programs import Program
 
 PASSED = (
@@ -131,7 +132,7 @@ class NotifySettings:
 class Settings:
     """Everything that the user may set; each field is a section of the settings file of the same name.
 
-    Of `runtimes` each table `[runtimes.NAME]` is one, of `hosts` each `[hosts.NAME]`.
+    Of `runtimes` each table `[runtimes.NAME]` is one, of `hosts` each `[hosts.NAME]`, of `prices` each `[prices.NAME]`.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -145,9 +146,10 @@ class Settings:
     permissions: Policy = field(default_factory=Policy)
     runtimes: tuple[Program, ...] = ()
     hosts: tuple[Pool, ...] = ()
+    prices: tuple[Price, ...] = ()
 
 
-TABLES: Final = ("runtimes", "hosts")
+TABLES: Final = ("runtimes", "hosts", "prices")
 """The fields of Settings that are no section, but tables of names of the user's own."""
 
 

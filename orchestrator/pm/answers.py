@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.amounts import span_said
 from orchestrator.model.plan import StepState, Tally
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending
@@ -70,8 +70,8 @@ def answered(draft: Draft, fact: Answered) -> None:
 
 def take_default(draft: Draft, question: Question) -> None:
     """Nobody answered in time: take what task.md says is then to be taken for the answer."""
-    since = time.strftime("%H:%M", time.localtime(question.asked_at))
-    draft.notice(f"nobody answered {question.id} since {since}: {question.default}, as task.md says")
+    waited = span_said(draft.at - question.asked_at)
+    draft.notice(f"nobody answered {question.id} for {waited}: {question.default}, as task.md says")
     draft.change(QuestionAnswered(question.id, question.default, draft.at, by=POLICY))
     if question.default != REPLAN:
         _carry_out(draft, question, question.default)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.formats.amounts import money_said, span_said, tokens_said
+from orchestrator.formats.amounts import cost_said, money_said, prices_said, span_said, tokens_said
 from orchestrator.formats.budget import read_amount
 from orchestrator.model.budget import Budget, Measure
 from orchestrator.model.errors import Refused
@@ -52,7 +52,7 @@ def usage_seen(draft: Draft, fact: UsageSeen) -> None:
 def budget_of(state: PMState, limits: Limits) -> Budget:
     """Return what a task may use: what the user said last, else task.md, else the settings."""
     own = state.brief.config.limits
-    usual = Budget(limits.task_tokens, limits.task_cost, limits.task_time)
+    usual = Budget() if own.alone else Budget(limits.task_tokens, limits.task_cost, limits.task_time)
     most = {each: own.of(each) if own.of(each) is not None else usual.of(each) for each in Measure}
     most |= {each: state.raised[each.value] for each in Measure if each.value in state.raised}
     tokens = most[Measure.TOKENS]
@@ -65,7 +65,7 @@ def used(state: PMState, measure: Measure, at: float) -> float:
         case Measure.TOKENS:
             return state.runs.usage.tokens
         case Measure.COST:
-            return state.runs.usage.cost or 0.0
+            return state.runs.usage.dollars or 0.0
         case Measure.TIME:
             worked = state.worked
             return worked.time + (max(at - worked.since, 0.0) if worked.since else 0.0)
@@ -142,12 +142,11 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
 
 def tells_more(state: PMState, limits: Limits, run: str, usage: Usage) -> bool:
     """Tell whether a run's usage takes the task to 80 % or to the end of what it may use, which it was not known to."""
-    budget, more = budget_of(state, limits), usage.since(state.runs[run].usage)
-    before = state.runs.usage
-    after = before + more
+    budget, before = budget_of(state, limits), state.runs.usage
+    after = before + usage.since(state.runs[run].usage)
     for most, was, now in (
         (budget.tokens, before.tokens, after.tokens),
-        (budget.cost, before.cost or 0.0, after.cost or 0.0),
+        (budget.cost, before.dollars or 0.0, after.dollars or 0.0),
     ):
         if most is not None and any(was < share * most <= now for share in (WARNS, 1.0)):
             return True
@@ -173,7 +172,13 @@ def _stop(draft: Draft, measure: Measure, most: float) -> None:
 
 
 def _of(draft: Draft, measure: Measure, most: float) -> str:
-    return f"{said(measure, used(draft.state, measure, draft.at))} of {said(measure, most)}"
+    """Return how much was used of how much, as far as that is known; and how, where a cost is only estimated."""
+    usage = draft.state.runs.usage
+    if measure is not Measure.COST:
+        return f"{said(measure, used(draft.state, measure, draft.at))} of {said(measure, most)}"
+    how = prices_said(usage.prices if usage.estimate else "", draft.at, usage.unpriced)
+    told = f"{cost_said(usage.cost, usage.estimate)} of {money_said(most)}"
+    return f"{told} ({how})" if how else told
 
 
 def _doubled(draft: Draft, measure: Measure, most: float) -> float:

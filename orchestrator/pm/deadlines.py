@@ -14,6 +14,8 @@ from orchestrator.pm.changes import TimesShifted
 from orchestrator.pm.concluding import see_patience
 from orchestrator.pm.readiness import next_start
 from orchestrator.pm.silence import progressed, watch
+from orchestrator.pm.step_changes import StepLimited
+from orchestrator.pm.usage_limits import moved_by_clock, next_try
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import CheckedIn, ClockMoved
@@ -42,6 +44,20 @@ def clock_moved(draft: Draft, fact: ClockMoved) -> None:
         way = "forward" if fact.put > 0 else "back"
         draft.notice(f"the clock was set {way} by {_spoken(abs(fact.put))}; nobody is overdue for that")
     draft.change(TimesShifted(fact.slept + fact.put, fact.put))
+    _move_limits(draft, fact.put)
+
+
+def _move_limits(draft: Draft, put: float) -> None:
+    """Let steps that a usage limit holds up wait for the moment at which it ends, whatever the clocks did meanwhile."""
+    steps = draft.state.steps
+    marks = steps.pausing
+    for run in draft.state.live_runs:
+        marks |= steps.mark(run.step)
+    for step in steps.among(marks):
+        if step.limit is not None:
+            limit = moved_by_clock(step.limit, put)
+            again = max(next_try(limit, draft.limits), draft.at) if step.limited else None
+            draft.change(StepLimited(step.id, limit, again))
 
 
 def _spoken(seconds: float) -> str:

@@ -98,7 +98,7 @@ def _how_far(state: PMState) -> str:
 
 
 def _clock(at: float) -> str:
-    return time.strftime("%H:%M", time.localtime(at))
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at))
 
 
 def _line(text: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from orchestrator.formats.moments import stamped
 from orchestrator.pm.changes import ActionClosed, Change, Noticed
 from orchestrator.pm.fold import fold, with_action
 from orchestrator.pm.orders import order_name
@@ -98,9 +98,8 @@ class Draft:
         return self.state.runs.with_order(name) is not None or name in self.state.seen
 
     def notice(self, text: str) -> None:
-        """Leave a line that the user can read in `status` and in the PM's log."""
-        stamp = time.strftime("%H:%M", time.localtime(self.at))
-        self.change(Noticed(f"{stamp} {text}"))
+        """Leave a line that the user can read in `status` and in the PM's log; it bears its moment."""
+        self.change(Noticed(stamped(self.at, text)))
 
     def step(self, step: str) -> Step:
         """Return a step as it now stands."""

@@ -19,9 +19,10 @@ def explain(line: dict[str, Any]) -> list[str]:
     """
     if "fact" not in line:
         return []
-    clock = time.strftime("%H:%M:%S", time.localtime(line.get("at", 0)))
+    at = line.get("at", 0.0)
+    clock = time.strftime("%H:%M:%S", time.localtime(at))
     told = [f"| {printed}" for change in line.get("changes", ()) for printed in _printed(change)]
-    told += [text for change in line.get("changes", ()) if (text := told_of(change))]
+    told += [text for change in line.get("changes", ()) if (text := told_of(change, at))]
     told += [_answer(each) for each in line.get("actions", ()) if each.get("kind") == "answer"]
     told += [
         f"to be told: {each.get('title')}" for each in line.get("actions", ()) if each.get("kind") == "tell"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator.formats.moments import moment_said, parted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ QUIET: Final = frozenset(
         "run_wished",
         "step_approved",
         "step_fed",
+        "step_limited",
         "step_reported",
         "step_remembered",
         "step_rewired",
@@ -44,7 +46,6 @@ _SENTENCES: Final = {
     "phase_moved": "phase {to}",
     "brief_taken": "task.md counts as it now stands",
     "base_moved": "the work stands upon {base}",
-    "step_moved": "{step} is {to}{because}",
     "step_reopened": "{step} is opened again, attempt {attempt}{because}",
     "step_inspected": "the work of {step} lies in {where}",
     "step_lacked": "{step} lacks: {gap}",
@@ -56,7 +57,6 @@ _SENTENCES: Final = {
     "run_cautioned": "run {run} repeats itself: {repeated}",
     "run_spent": "the conversation of run {run} is not gone on with",
     "run_ending": "run {run} is being ended ({ending})",
-    "noticed": "{text}",
 }
 """Changes that are told by their own fields. `because` stands for their `why`, if they have one."""
 
@@ -68,11 +68,16 @@ class Fields(dict[str, Any]):
         return None
 
 
-def told_of(change: dict[str, Any]) -> str:
-    """Return what is told of a change as JSON gives it, "" for nothing. An unknown kind is named, never hidden."""
+def told_of(change: dict[str, Any], at: float) -> str:
+    """Return what is told of a change as JSON gives it, "" for nothing. An unknown kind is named, never hidden.
+
+    `at` is when it was made, in seconds since the epoch: times of other days are told with these.
+    """
     kind = change.get("kind")
     if kind in QUIET:
         return ""
+    if kind in _DATED:
+        return _DATED[kind](change, at)
     if sentence := _SENTENCES.get(str(kind)):
         because = f": {change['why']}" if change.get("why") else ""
         return sentence.format_map(Fields(change, because=because))
@@ -110,12 +115,25 @@ def _tallied(change: dict[str, Any]) -> str:
     return f"counted against {change.get('step')}: {', '.join(counts)}"
 
 
-def _closed(change: dict[str, Any]) -> str:
+def _moved(change: dict[str, Any], at: float) -> str:
+    because = f": {change['why']}" if change.get("why") else ""
+    later = change.get("not_before") or 0.0
+    when = f"; from {moment_said(later, at)} on it is tried again" if later - at >= _SOON else ""
+    return f"{change.get('step')} is {change.get('to')}{because}{when}"
+
+
+def _noticed(change: dict[str, Any], _: float) -> str:
+    return parted(str(change.get("text")))[1]
+
+
+def _closed(change: dict[str, Any], at: float) -> str:
     if change.get("given_up"):
         return f"{change.get('step')} is over, and the PM agent is not asked any more"
     if until := change.get("held_until"):
-        clock = time.strftime("%H:%M", time.localtime(until))
-        return f"{change.get('step')} is over; what was not ordered waits for news, and until {clock} at the most"
+        when = moment_said(until, at)
+        return (
+            f"{change.get('step')} is over; what was not ordered waits for news, and until {when} at the most"
+        )
     return f"{change.get('step')} is over; the rules start what may start"
 
 
@@ -168,13 +186,22 @@ def _marked(change: dict[str, Any]) -> str:
     return f"{sum(bool(mark.get('met')) for mark in marks)} of {len(marks)} success criteria are met"
 
 
+_SOON: Final = 60.0
+"""Seconds: of a shorter pause nobody wants to know the end."""
+
+_DATED: Final[dict[str | None, Callable[[dict[str, Any], float], str]]] = {
+    "step_moved": _moved,
+    "noticed": _noticed,
+    "consultation_closed": _closed,
+}
+"""Changes that tell of a moment."""
+
 _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "config_edited": _edited,
     "skills_found": _skills,
     "step_added": _added,
     "step_committed": _committed,
     "step_tallied": _tallied,
-    "consultation_closed": _closed,
     "decision_taken": _decided,
     "order_given": _ordered,
     "run_opened": _opened,

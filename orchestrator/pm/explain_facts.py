@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from orchestrator.formats.amounts import money_said, tokens_said
+from orchestrator.formats.amounts import cost_said, tokens_said
 from orchestrator.pm.explain_changes import Fields
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ def _told(fact: dict[str, Any]) -> str:
 
 def _used(fact: dict[str, Any]) -> str:
     usage = fact.get("usage") or {}
-    cost = f" and {money_said(usage['cost'])}" if usage.get("cost") else ""
+    dollars = usage.get("cost"), usage.get("estimate")
+    cost = f" and {cost_said(*dollars)}" if any(dollars) else ""
     tokens = usage.get("input", 0) + usage.get("output", 0)
     return f"run {fact.get('run')} has used {tokens_said(tokens)} tokens{cost} so far"
 

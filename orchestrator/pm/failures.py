@@ -5,7 +5,6 @@ The failed run is ended, since it stays at its prompt, and another goes on with 
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,14 +18,13 @@ from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.going_back import feed, first_line
 from orchestrator.pm.run_changes import RunSpent
 from orchestrator.pm.setbacks import block, crashed
-from orchestrator.pm.step_changes import StepMoved, StepTallied
+from orchestrator.pm.step_changes import StepLimited, StepMoved, StepTallied
+from orchestrator.pm.usage_limits import DAY, next_try, outlasts, refused
 
 if TYPE_CHECKING:
     from orchestrator.model.run import Run
+    from orchestrator.model.usage_limit import Reset, UsageLimit
     from orchestrator.pm.draft import Draft
-
-GRACE: Final = 5.0
-"""Seconds after the end of a limit until it is tried again."""
 
 _ACCOUNT: Final = {Failure.LOGIN: "is not logged in any more", Failure.CREDIT: "has no credit left"}
 _FULL: Final = (
@@ -35,7 +33,7 @@ _FULL: Final = (
 )
 
 
-def turn_failed(draft: Draft, run: Run, failure: Failure, text: str, again_at: float | None) -> None:
+def turn_failed(draft: Draft, run: Run, failure: Failure, text: str, reset: Reset | None, at: float) -> None:
     """Decide how a step goes on whose run's turn failed.
 
     Args:
@@ -43,14 +41,15 @@ def turn_failed(draft: Draft, run: Run, failure: Failure, text: str, again_at: f
         run: the run whose turn it was.
         failure: what kind of failure its program told.
         text: what it said.
-        again_at: when a limit ends, if it said that; seconds since the epoch.
+        reset: when a limit ends, if it said that.
+        at: when the service refused, as far as that is known: what was seen on a screen may be of a while ago.
 
     """
     said = first_line(text) if text.strip() else failure.value
     end_run(draft, run, Ending.FAILED)
     match failure:
         case Failure.LIMIT:
-            _limited(draft, run, said, again_at)
+            _limited(draft, run, refused(draft.step(run.step).limit, said, reset, at))
         case Failure.OVERLOAD:
             _overloaded(draft, run, said)
         case Failure.LOGIN | Failure.CREDIT:
@@ -61,20 +60,25 @@ def turn_failed(draft: Draft, run: Run, failure: Failure, text: str, again_at: f
             crashed(draft, run.step, f"had a turn that failed: {said}", keep_tree=True)
 
 
-def _limited(draft: Draft, run: Run, said: str, again_at: float | None) -> None:
-    times = draft.step(run.step).tally.limits + 1
-    tally = replace(draft.step(run.step).tally, limits=times)
-    draft.change(StepTallied(run.step, tally))
-    if times > draft.limits.limits:
-        _ask_about_account(draft, run, f"was limited {times} times in a row: {said}")
+def _limited(draft: Draft, run: Run, limit: UsageLimit) -> None:
+    here = draft.step(run.step)
+    draft.change(StepTallied(run.step, replace(here.tally, limits=here.tally.limits + 1)))
+    if outlasts(limit, draft.limits):
+        _ask_about_account(draft, run, _outlasting(limit))
         return
-    pause = min(draft.limits.limit_pause * 2.0 ** (times - 1), draft.limits.longest_wait)
-    later = draft.at + pause if again_at is None else max(again_at, draft.at) + GRACE
-    if is_consultation(draft.step(run.step)) and later > draft.at + draft.limits.pm_patience:
-        fail(draft, run.step, f"{run.agent} is limited: {said}")
+    later = max(next_try(limit, draft.limits), draft.at)
+    if is_consultation(here) and later > draft.at + draft.limits.pm_patience:
+        fail(draft, run.step, f"{run.agent} is limited: {limit.words}")
         return
-    clock = time.strftime("%H:%M", time.localtime(later))
-    _go_on(draft, run, f"limited, goes on at {clock}: {said}", later)
+    draft.change(StepLimited(run.step, limit))
+    _go_on(draft, run, f"limited: {limit.words}", later, limited=True)
+
+
+def _outlasting(limit: UsageLimit) -> str:
+    days = (max(limit.reset.moments) - limit.at if limit.reset else 0.0) / DAY
+    if days > 1:
+        return f"is limited for {days:.0f} days more: {limit.words}"
+    return f"was limited {limit.refusals} times in a row, in {(limit.at - limit.since) / DAY:.0f} days: {limit.words}"
 
 
 def _overloaded(draft: Draft, run: Run, said: str) -> None:
@@ -105,6 +109,7 @@ def _ask_about_account(draft: Draft, run: Run, text: str) -> None:
     block(draft, run.step, f"{run.agent} {text} ('{title}')", kind=QuestionKind.ACCOUNT)
 
 
-def _go_on(draft: Draft, run: Run, why: str, later: float) -> None:
-    moved = StepMoved(run.step, StepState.PENDING, draft.at, why, not_before=later, keep_tree=True)
+def _go_on(draft: Draft, run: Run, why: str, later: float, *, limited: bool = False) -> None:
+    pending, at = StepState.PENDING, draft.at
+    moved = StepMoved(run.step, pending, at, why, not_before=later, keep_tree=True, limited=limited)
     draft.change(moved)

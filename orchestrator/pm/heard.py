@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.model.actions import Answer
 from orchestrator.pm.run_changes import RunAnswered, RunTold
-from orchestrator.pm.step_changes import StepTallied
+from orchestrator.pm.step_changes import StepLimited, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.event import Reply
@@ -50,4 +50,6 @@ def runs_again(draft: Draft, run: Run) -> None:
     tally = draft.step(run.step).tally
     if tally.limits or tally.overloads:
         draft.change(StepTallied(run.step, replace(tally, limits=0, overloads=0)))
+        if draft.step(run.step).limit is not None:
+            draft.change(StepLimited(run.step))
         draft.notice(f"{run.instance} runs again")

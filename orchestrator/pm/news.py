@@ -5,9 +5,8 @@ An action `Tell` puts it into the outbox. What a question says is not said again
 
 from __future__ import annotations
 
-import time
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator.model.actions import Tell
 from orchestrator.model.facts import Answered, StopAsked
@@ -28,6 +27,9 @@ if TYPE_CHECKING:
     from orchestrator.pm.draft import Draft
     from orchestrator.pm.state import PMState
 
+_News: TypeAlias = tuple[Rule, str, str, float | None]
+"""Rule, title and text of news, and until when they hold."""
+
 _ENDS: Final = {
     TaskState.COMPLETE: "is complete",
     TaskState.PARTIAL: "is complete in part",
@@ -47,13 +49,13 @@ def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
         _tell_question(draft, question)
     if draft.state.state is TaskState.WAITING and not asked:
         _tell_waiting(draft, before)
-    for rule, title, text in (
+    for rule, title, text, until in (
         *_limited(draft),
         *_held_up(draft, fact, {question.step for question in asked}),
         *_ended(draft),
     ):
         seed = f"{draft.at}:{draft.nonce}:{title}:{len(draft.changes)}"
-        draft.act(Tell(_id(draft, rule, seed), rule, _cut(title), _cut(text), draft.at))
+        draft.act(Tell(_id(draft, rule, seed), rule, _cut(title), _cut(text), draft.at, until=until))
 
 
 def _tell_question(draft: Draft, question: Question) -> None:
@@ -62,9 +64,6 @@ def _tell_question(draft: Draft, question: Question) -> None:
     lines = [_cut(question.text)]
     if question.options:
         lines.append("options: " + ", ".join(f"{n} {text}" for n, text in enumerate(question.options, 1)))
-    if question.deadline is not None and question.default:
-        clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(question.deadline))
-        lines.append(f"Unanswered at {clock}, it is taken to be: {question.default}")
     about = (
         f"'{step.title}': what does not need it goes on."
         if step
@@ -78,6 +77,8 @@ def _tell_question(draft: Draft, question: Question) -> None:
         text="\n".join(lines),
         at=question.asked_at,
         question=question.id,
+        until=question.deadline if question.default else None,
+        default=question.default,
     )
     draft.act(told)
 
@@ -111,18 +112,25 @@ def _tell_waiting(draft: Draft, before: PMState) -> None:
         draft.act(told)
 
 
-def _limited(draft: Draft) -> Iterator[tuple[Rule, str, str]]:
+def _limited(draft: Draft) -> Iterator[_News]:
     for change in draft.changes:
         if isinstance(change, RunTold) and change.turn is Turn.LIMITED:
             run = draft.state.runs[change.run]
-            if draft.state.steps[run.step].tally.limits == 1:  # the first of a row
-                yield Rule.LIMITED, f"{draft.state.name}: {run.instance} is limited", change.evidence
+            step = draft.state.steps[run.step]
+            if step.tally.limits == 1:  # the first of a row
+                title = f"{draft.state.name}: {run.instance} is limited"
+                yield Rule.LIMITED, title, change.evidence, step.not_before or None
         elif isinstance(change, BudgetWarned):
             text = f"{change.text}. When all of it is used, its agents are ended and you are asked."
-            yield Rule.LIMITED, f"{draft.state.name} comes near to its limit of {change.measure.value}", text
+            yield (
+                Rule.LIMITED,
+                f"{draft.state.name} comes near to its limit of {change.measure.value}",
+                text,
+                None,
+            )
 
 
-def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[tuple[Rule, str, str]]:
+def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[_News]:
     """Yield what no longer goes on, all in one, unless a question says so or the user wanted it."""
     if isinstance(fact, Answered | StopAsked):
         return
@@ -138,14 +146,14 @@ def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[tuple[Rule, 
         lines = [f"{step} is {draft.state.steps[step].state.value}: {why}" for step, why in held[:_LISTED]]
         if len(held) > _LISTED:
             lines.append(f"and {len(held) - _LISTED} more")
-        yield Rule.BLOCKED, f"{draft.state.name}: {held[0][0]} does not go on", "\n".join(lines)
+        yield Rule.BLOCKED, f"{draft.state.name}: {held[0][0]} does not go on", "\n".join(lines), None
 
 
-def _ended(draft: Draft) -> Iterator[tuple[Rule, str, str]]:
+def _ended(draft: Draft) -> Iterator[_News]:
     state = draft.state
     moves = [change for change in draft.changes if isinstance(change, TaskMoved)]
     if moves and moves[-1].to is state.state and (how := _ENDS.get(state.state)) is not None:
-        yield Rule.COMPLETE, f"{state.name} {how}", f"{moves[-1].why}\nproject: {state.project}"
+        yield Rule.COMPLETE, f"{state.name} {how}", f"{moves[-1].why}\nproject: {state.project}", None
 
 
 def _id(draft: Draft, rule: Rule, seed: str) -> str:

@@ -155,7 +155,8 @@ def _act_on(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
         case Quiet.STALLED:
             end_run(draft, run, Ending.STALLED)
         case Quiet.FAILED:
-            turn_failed(draft, run, sight.failure or Failure.OTHER, sight.line, sight.again_at)
+            failure = sight.failure or Failure.OTHER
+            turn_failed(draft, run, failure, sight.line, sight.reset, run.progress_at)
         case Quiet.SPINNING | Quiet.UNREPORTED | Quiet.HUNG:
             _stir(draft, run, quiet, sight)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from orchestrator.model.cause import Cause
 from orchestrator.model.consulting import Directive
 from orchestrator.model.plan import Step, StepState, Tally
+from orchestrator.model.usage_limit import UsageLimit
 from orchestrator.pm.transitions import STEPS, IllegalMove
 
 
@@ -32,6 +33,7 @@ class StepRewired:
 class StepMoved:
     """A step is in another state. `not_before` and `keep_tree` say how its next run begins.
 
+    `limited`: it waits until then because of a usage limit.
     `replaced`: it is set aside because the plan reaches its goal in another way. `anew`: what this attempt was to go on
     with is gone; the next run begins clean.
     """
@@ -43,6 +45,7 @@ class StepMoved:
     not_before: float = 0.0
     keep_tree: bool = False
     replaced: bool = False
+    limited: bool = False
     anew: bool = False
     kind: Literal["step_moved"] = "step_moved"
 
@@ -54,6 +57,19 @@ class StepTallied:
     step: str
     tally: Tally
     kind: Literal["step_tallied"] = "step_tallied"
+
+
+@dataclass(frozen=True, slots=True)
+class StepLimited:
+    """What is known of the usage limit that holds a step up; None: it does not any more.
+
+    `not_before` is when it is tried again, where that is another moment than before.
+    """
+
+    step: str
+    limit: UsageLimit | None = None
+    not_before: float | None = None
+    kind: Literal["step_limited"] = "step_limited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +188,14 @@ class StepOrdered:
     kind: Literal["step_ordered"] = "step_ordered"
 
 
+_HELD_UP: Final = frozenset({StepState.PENDING, StepState.WORKING})
+"""In these a usage limit may hold a step up: it is tried again, and may be refused again."""
+
 StepChange: TypeAlias = (
     StepRewired
     | StepMoved
     | StepTallied
+    | StepLimited
     | StepFed
     | StepRemembered
     | StepLacked
@@ -204,8 +224,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
             return replace(was, after=change.after)
         case StepMoved():
             return _moved(was, change)
-        case StepTallied():
-            return replace(was, tally=change.tally)
+        case StepTallied() | StepLimited():
+            return _counted(was, change)
         case StepFed():
             return replace(was, feedback=change.feedback)
         case StepRemembered():
@@ -243,10 +263,19 @@ def _moved(was: Step, change: StepMoved) -> Step:
         why=change.why,
         not_before=change.not_before,
         keep_tree=change.keep_tree,
+        limit=was.limit if change.to in _HELD_UP else None,
+        limited=change.limited,
         carries=was.carries and (bool(was.starts_from) or not change.anew),
         replaced=change.replaced and change.to is StepState.SET_ASIDE,
         cause=None if change.to is StepState.PASSED else was.cause,
     )
+
+
+def _counted(was: Step, change: StepTallied | StepLimited) -> Step:
+    if isinstance(change, StepTallied):
+        return replace(was, tally=change.tally)
+    not_before = was.not_before if change.not_before is None else change.not_before
+    return replace(was, limit=change.limit, not_before=not_before)
 
 
 def _reopened(was: Step, change: StepReopened) -> Step:
@@ -269,6 +298,8 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         report="",
         artifacts=(),
         directive=None,
+        limit=None,
+        limited=False,
         carries=change.carries,
         starts_from=was.commit if change.carries else "",
         unchanged="",

@@ -79,6 +79,8 @@ def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
         case EventKind.RETRYING:
             said = f"says that its service fails and that it tries again: {fact.event.text}"
             told(draft, run, fact, Turn.UNKNOWN, said, alive=False)
+        case EventKind.USED:
+            told(draft, run, fact, run.turn, run.evidence)
         case EventKind.ABORTED:
             told(draft, run, fact, Turn.RESTING, "its turn was broken off")
         case EventKind.ENDED:
@@ -157,4 +159,4 @@ def _failed(draft: Draft, run: Run, fact: EventLanded) -> None:
     limited = failure is Failure.LIMIT
     evidence = f"its turn failed ({failure.value}): {fact.event.text}"
     told(draft, run, fact, Turn.LIMITED if limited else Turn.RESTING, evidence)
-    turn_failed(draft, draft.state.runs[run.id], failure, fact.event.text, fact.event.again_at)
+    turn_failed(draft, draft.state.runs[run.id], failure, fact.event.text, fact.event.reset, fact.at)

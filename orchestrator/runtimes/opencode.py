@@ -22,6 +22,7 @@ from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
+from orchestrator.model.usage_limit import Reset
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.screens import Rule, shipped_rules
 
@@ -161,6 +162,8 @@ class Opencode:
                 if (number_of(told, "count") or 0) < OVERFLOWS:
                     return Event(EventKind.RETRYING, session, text=said)
                 return Event(EventKind.FAILED, session, text=said, failure=Failure.CONTEXT)
+            case "used":
+                return Event(EventKind.USED, session, usage=told_usage(told))
             case "idle":
                 return replace(_ended(told, session, text), usage=told_usage(told))
             case _:
@@ -224,7 +227,8 @@ def _retry(told: Mapping[str, Any], session: str) -> Event:
     if failure is Failure.CREDIT:
         return Event(EventKind.FAILED, session, text=said, failure=failure)
     if again - now > SOON * 1000:
-        return Event(EventKind.FAILED, session, text=said, failure=Failure.LIMIT, again_at=again / 1000)
+        reset = Reset((again / 1000,), by_clock=False)
+        return Event(EventKind.FAILED, session, text=said, failure=Failure.LIMIT, reset=reset)
     if (number_of(told, "attempt") or 0) >= TRIES:
         return Event(EventKind.FAILED, session, text=said, failure=failure or Failure.OVERLOAD)
     return Event(EventKind.RETRYING, session, text=said)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
-from orchestrator.formats.amounts import money_said, span_said, tokens_said
+from orchestrator.formats.amounts import cost_said, prices_said, span_said, tokens_said
 from orchestrator.formats.redact import redacted
-from orchestrator.formats.text import cut, local_time, one_line
+from orchestrator.formats.text import cut, local_minute, local_time, one_line
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.model.usage import Usage
@@ -73,6 +73,21 @@ class AgentUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class Limited:
+    """The usage limit that all work of a task waits for: since when, until when if that was shown, and the next try.
+
+    The service refused at `at` for the last time. Times are seconds since the epoch.
+    """
+
+    since: float
+    at: float
+    until: float | None
+    words: str
+    refusals: int
+    next_try: float
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """One commit on the task's branch, and when it was made (seconds since the epoch)."""
 
@@ -108,7 +123,8 @@ class PMView:
 
     `last_checkin` is in seconds since the epoch; `steps` says how many of them passed, `runs` agents live. `outcome`
     are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
-    `idle` are seconds in which agents worked, and in which none did.
+    `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
+    waits for.
     """
 
     task: str
@@ -131,6 +147,7 @@ class PMView:
     usage: tuple[AgentUsage, ...] = ()
     by_phase: Mapping[Phase, float] = field(default_factory=dict)
     idle: float = 0.0
+    limited: Limited | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +203,7 @@ def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
         ("Commits", _commits(view)),
         ("Tests", _tests(view)),
         ("Trouble", _troubled(view)),
-        ("Usage", _usage(view)),
+        ("Usage", _usage(view, at)),
     ):
         if said := list(lines):
             parts.append(_section(title, said))
@@ -221,7 +238,27 @@ def _head(view: PMView, at: float) -> str:
         f"# Task Progress: {shown(view.task)}\n"
         f"{_LAST_UPDATED}{local_time(at)}\n"
         f"{_LAST_CHECK_IN}{checked}\n"
-        f"**Now:** {_MEANINGS[view.state]}, phase {view.phase.value}{done}; {agents} running\n"
+        f"**Now:** {_now(view)}, phase {view.phase.value}{done}; {agents} running\n"
+    )
+
+
+def _now(view: PMView) -> str:
+    """Return what becomes of the task just now."""
+    limit = view.limited
+    if limit is None:
+        return _MEANINGS[view.state]
+    until = ""
+    if limit.until is not None:
+        late = limit.at >= limit.until
+        until = f"{', which was to end at' if late else ' until'} {local_minute(limit.until)}"
+    times = (
+        "once"
+        if limit.refusals == 1
+        else f"{limit.refusals} times, at {local_time(limit.at)} for the last time"
+    )
+    return (
+        f"held up by a usage limit since {local_time(limit.since)}{until} ({shown(limit.words)}; refused {times}; "
+        f"tried again at {local_time(limit.next_try)})"
     )
 
 
@@ -293,7 +330,7 @@ def _artifact(artifact: Artifact) -> str:
     return f"- {shown(artifact.path)} ({local_time(artifact.at)})"
 
 
-def _usage(view: PMView) -> Iterable[str]:
+def _usage(view: PMView, at: float) -> Iterable[str]:
     """Yield what each agent used, if any program told it."""
     if not any(each.used.told for each in view.usage):
         return
@@ -305,6 +342,10 @@ def _usage(view: PMView) -> Iterable[str]:
         used = replace(total.used + each.used, context=None, window=None)
         total = AgentUsage("all", total.runs + each.runs, total.time + each.time, used)
     yield _used(total)
+    if how := prices_said(total.used.prices, at, total.used.unpriced):
+        yield ""
+        said = f"Costs with a ~ are estimated {how}" if total.used.prices else f"{how[:1].upper()}{how[1:]}"
+        yield shown(said, TEXT_LENGTH)
     phases = ", ".join(f"{phase.value} {span_said(time)}" for phase, time in view.by_phase.items())
     yield ""
     yield f"Time of agents by phase: {phases or 'none yet'}; nobody at work: {span_said(view.idle)}"
@@ -319,7 +360,7 @@ def _used(each: AgentUsage) -> str:
         span_said(each.time),
         tokens_said(used.input) if told else "",
         tokens_said(used.output) if told else "",
-        "" if used.cost is None else money_said(used.cost),
+        "" if used.dollars is None else cost_said(used.cost, used.estimate),
         f"{tokens_said(used.context)}{full}" if used.context else "",
     )
     return f"| {' | '.join(shown(cell) for cell in cells)} |"

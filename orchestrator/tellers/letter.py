@@ -66,6 +66,8 @@ def encoded(letter: Letter) -> bytes:
         "at": news.at,
         "task": news.task,
         "question": news.question,
+        "until": news.until,
+        "default": news.default,
         "why": letter.why,
         "receipts": {
             channel: {
@@ -93,6 +95,9 @@ def decoded(data: bytes) -> Letter:
             at=float(said["at"]),
             task=_text(said["task"]),
             question=_text(said["question"]),
+            # Older versions wrote these into the text.
+            until=None if (until := said.get("until")) is None else float(until),
+            default=_text(said.get("default", "")),
         )
         receipts = {_text(channel): _receipt(told) for channel, told in said["receipts"].items()}
         return Letter(news, receipts, _text(said["why"]))

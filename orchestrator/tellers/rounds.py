@@ -79,7 +79,9 @@ class Rounds:
             self._note(batch.channel.name, moment)
         for letter in current.values():
             self.spool.keep(letter)
-        messages = [message(batch.channel, [letter.news for letter in batch.letters]) for batch in batches]
+        messages = [
+            message(batch.channel, [letter.news for letter in batch.letters], at) for batch in batches
+        ]
         outcomes = self.teller.send(messages)
         at = self.clock.now()
         for batch, outcome in zip(batches, outcomes, strict=True):

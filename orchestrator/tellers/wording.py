@@ -6,9 +6,9 @@ bears its id and the command that answers it, whatever else is cut.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.moments import moment_said
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut, neutral, one_line
 from orchestrator.model.news import News, Rule
@@ -39,29 +39,35 @@ def harmless(text: str) -> str:
     return redacted(neutral(text))
 
 
-def message(channel: Channel, news: Sequence[News]) -> Message:
-    """Return what a channel is told of one or more news."""
+def message(channel: Channel, news: Sequence[News], at: float) -> Message:
+    """Return what a channel is told of one or more news at a moment, in seconds since the epoch."""
     if len(news) == 1:
         (one,) = news
-        body = [cut(harmless(one.text).strip(), _TEXT), *_answer(one)]
+        body = [cut(harmless(one.text).strip(), _TEXT), *_until(one), *_answer(one)]
         return Message(channel, _title(one), "\n".join(body), _TONES[one.rule], (one.id,))
     asks = sum(one.rule is Rule.QUESTION for one in news)
     title = f"{len(news)} news" + (f", {asks} of them wait for your answer" if asks else "")
     parts = []
     for one in news:
-        clock = time.strftime("%H:%M", time.localtime(one.at))
         text = cut(one_line(harmless(one.text)), _TEXT_IN_DIGEST)
-        parts.append(
-            "\n".join(
-                [f"{clock}  {cut(_title(one), _TITLE_IN_DIGEST)}", *([text] if text else []), *_answer(one)]
-            )
-        )
+        head = f"{moment_said(one.at, at)}  {cut(_title(one), _TITLE_IN_DIGEST)}"
+        parts.append("\n".join([head, *([text] if text else []), *_until(one), *_answer(one)]))
     tone = Tone.WARNING if asks else Tone.INFO
     return Message(channel, title, "\n\n".join(parts), tone, tuple(one.id for one in news))
 
 
 def _title(news: News) -> str:
     return cut(one_line(harmless(news.title)), _TITLE)
+
+
+def _until(news: News) -> list[str]:
+    """Return the line that says what happens by itself, and when. It is read later: its day is always said."""
+    if news.until is None:
+        return []
+    when = moment_said(news.until)
+    if news.rule is Rule.QUESTION:
+        return [f"Unanswered at {when}, it is taken to be: {one_line(harmless(news.default))}"]
+    return [f"It is tried again at {when}."]
 
 
 def _answer(news: News) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -84,6 +85,12 @@ class Hang:
 
 
 Answer = Reply | Fault | Hang
+
+
+def used_up(resets_at: float) -> Fault:
+    """Return a refusal that lasts until a moment, in seconds since the epoch."""
+    left = max(float(int(resets_at - time.time())), 0.0)
+    return Fault(Trouble.USAGE_LIMIT, left, resets_at=resets_at)
 
 
 def say(text: str) -> Reply:

@@ -52,7 +52,11 @@ class Spawned:
 
 
 def spawned(prompt: str) -> Spawned:
-    """Read the prompt that an agent is spawned with (`orchestrator.formats.preamble`). Raises NotAnOrder."""
+    """Read the prompt that an agent is spawned with (`orchestrator.formats.preamble`). Raises NotAnOrder.
+
+    A conversation that goes on after a refused turn has the orders one after the other in one message: the last counts.
+    """
+    prompt = prompt[prompt.rfind("\n# Agent: ") + 1 :]
     folders = re.findall(r"^- (/.*)/$", prompt, re.MULTILINE)
     if len(folders) != len(("handoffs", "artifacts", "scratchpad")):
         raise NotAnOrder(f"no file structure in {prompt[:200]!r}")

@@ -175,7 +175,8 @@ def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None
         assert failed.failure is failure
         assert failed.text
         if failure is Failure.LIMIT:
-            assert failed.again_at == pytest.approx(time.time() + 3600, abs=60)
+            assert failed.reset is not None
+            assert failed.reset.moments[0] == pytest.approx(time.time() + 3600, abs=60)
 
 
 @pytest.mark.thorough

@@ -21,6 +21,11 @@ def variables(cli: str, url: str) -> dict[str, str]:
     }[cli]
 
 
+def subscribed(url: str) -> dict[str, str]:
+    """Return the variables of a user of Claude Code who has a subscription: only to them it tells of its windows."""
+    return {"ANTHROPIC_BASE_URL": url, "CLAUDE_CODE_OAUTH_TOKEN": f"sk-ant-oat01-{'a' * 80}"}
+
+
 def agent(cli: str) -> Agent:
     """Return a developer that runs on a CLI, with a model whose requests the server reads."""
     return Agent("dev", runtime=cli, model=_MODELS.get(cli), receipts=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from orchestrator.hosts.ssh.link import Link
@@ -19,6 +21,13 @@ def test_what_a_login_sets_is_had_with_the_path_of_a_plain_command_behind(link: 
     assert found["HOME"] == str(box.home)
     assert found["TWO"] == "a\nb"
     assert found["PATH"].split(":") == list(dict.fromkeys(["/mine", *plain]))
+
+
+def test_the_zone_of_a_box_is_known(link: Link, box: Box) -> None:
+    """What a program there says of a time is of that zone."""
+    assert ZoneInfo(login_environment(link)["TZ"]).key
+    (box.home / ".profile").write_text("export TZ=Asia/Tokyo\n")
+    assert login_environment(link)["TZ"] == "Asia/Tokyo"
 
 
 def test_a_login_that_fails_is_said(link: Link, box: Box) -> None:

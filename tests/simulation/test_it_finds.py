@@ -29,6 +29,7 @@ small life that is killed ahead of each. All of them take some 10 s together.
 | shows_what_was               | state.json is what the journal says (H2)          | f0, day 0.01 |
 | tells_an_old_page            | progress.md is what lies on the disk (H11)        | f0, day 0.01 |
 | leaves_the_shelved_unheard   | each request has its reply                        | s3, day 0.60 |
+| takes_just_past_for_tomorrow | a usage limit costs two minutes at the most       | f0, day 0.00 |
 | asks_for_the_launcher_alone  | no two lives in one tree (law 5)                  | f0, day 0.01 |
 | works_in_one_folder          | no commit holds what another run wrote later      | l3, day 0.25 |
 | believes_any_folder          | no commit lacks what nobody has deleted           | l4, day 0.46 |
@@ -64,7 +65,7 @@ from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone, Wo
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Quiet
 from orchestrator.model.settings import DaemonSettings, LogSettings, Settings
-from orchestrator.pm import advance, draft, gates, reports, silence, stalls, unended
+from orchestrator.pm import advance, draft, failures, gates, reports, silence, stalls, unended
 from orchestrator.pm import boxes as pm_boxes
 from orchestrator.pm import decide as decide_module
 from orchestrator.pm.asking import CONTINUE, ask
@@ -80,9 +81,10 @@ from orchestrator.testing import fake_boxes, fake_host, fake_workspaces, memory_
 from orchestrator.testing.simulation.box_faults import BoxRates
 from orchestrator.testing.simulation.climate import BUSY
 from orchestrator.testing.simulation.desk import Manners
-from orchestrator.testing.simulation.faults import HOUR, Chances, Rates
+from orchestrator.testing.simulation.faults import CALM, HOUR, NEVER, Chances, Rates
 from orchestrator.testing.simulation.invariants import Broken
 from orchestrator.testing.simulation.run import live
+from orchestrator.testing.simulation.service import LITTLE
 from orchestrator.testing.simulation.sweep import sweep, told
 from orchestrator.testing.simulation.user import Habits
 from orchestrator.testing.simulation.wish import Wish
@@ -364,6 +366,13 @@ def takes_a_lost_launch_for_none(patch):
     patch.setattr(doing, "launch", hasty)
 
 
+def takes_just_past_for_tomorrow(patch):
+    """A usage limit that the service lifts late is taken to end a day later."""
+    patch.setattr(
+        failures, "next_try", lambda limit, _: (limit.reset.moments[-1] if limit.reset else limit.at) + 65
+    )
+
+
 def buries_on_a_lost_box(patch):
     """A run whose box does not answer is said to be gone."""
     lost = decide_module._RULES[BoxLost]
@@ -462,6 +471,18 @@ def a_life_on_the_shelf(worlds):
     return [live(f"s{number}", 0.5, climate=ROUGH, world_of=soon_shelved) for number in range(worlds)]
 
 
+def limited(fate):
+    """Three tasks whose agents all use one service."""
+    wishes = tuple(Wish(name, tells=True) for name in ("alpha", "beta", "gamma"))
+    return World(fate, wishes, Manners(bad=0, rejects=0, odd=0, longest=180.0, subtasks=3))
+
+
+def a_limited_life(worlds, world_of=limited):
+    """Let worlds in which nothing goes wrong but usage limits and clocks that are off live for a day each."""
+    calm = replace(BUSY, rates=CALM, chances=NEVER, habits=Habits(latest=HOUR, restless=0, eager=1))
+    return [live(f"u{number}", 1.0, climate=calm, world_of=world_of) for number in range(worlds)]
+
+
 LITTERED = replace(
     ROUGH, rates=replace(ROUGH.rates, kill=6, power=1, clock=0, suspend=0, tree=24, launcher=12)
 )
@@ -525,6 +546,7 @@ BREAKAGES = [
     Breakage(shows_what_was),
     Breakage(tells_an_old_page),
     Breakage(leaves_the_shelved_unheard, 10, a_life_on_the_shelf),
+    Breakage(takes_just_past_for_tomorrow, 10, a_limited_life),
     Breakage(asks_for_the_launcher_alone),
     Breakage(works_in_one_folder, 30, a_life_among_leftovers),
     Breakage(believes_any_folder, 30, a_life_among_leftovers),
@@ -586,3 +608,18 @@ def test_it_finds_nothing_on_boxes_in_a_daemon_that_is_whole():
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["runs on boxes"] > 0
         assert outcome.counts["fact: box_lost"] > 0
+
+
+def test_a_limit_costs_two_minutes_in_a_life_of_three_tasks():
+    """Of each step that was refused: from the lift of the limit to its next request, by the true time."""
+    worlds = []
+
+    def kept(fate):
+        worlds.append(limited(fate))
+        return worlds[-1]
+
+    outcomes = a_limited_life(8, kept)
+    assert all(set(outcome.tasks.values()) <= ENDS for outcome in outcomes)
+    dead = [each for world in worlds for each in world.service.dead]
+    assert len(dead) > 5
+    assert max(dead) <= LITTLE

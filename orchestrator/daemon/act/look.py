@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.daemon.world import Places, World, task_folder_of, worked_in, workspace_of
+from orchestrator.daemon.world import Places, World, task_folder_of, worked_in, workspace_of, zone_of
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.repetition import says_anything_new
 from orchestrator.formats.reset_time import reset_time
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.model.run import Run
+    from orchestrator.model.usage_limit import Reset
     from orchestrator.pm.state import PMState
     from orchestrator.ports.files import Entry, Files
     from orchestrator.ports.host import Host
@@ -84,9 +85,14 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
         screen=tuple(each[:LINE_LENGTH] for each in end_of(screen)),
         line=redacted(neutral(line))[:LINE_LENGTH],
         failure=failure,
-        again_at=reset_time("\n".join(end_of(screen)), at) if failure is Failure.LIMIT else None,
+        reset=_reset(world, run, screen) if failure is Failure.LIMIT else None,
         listens=agent is not None and runtime is not None and runtime.listens(agent),
     )
+
+
+def _reset(world: World, run: Run, screen: str) -> Reset | None:
+    """Return when a limit ends by what a screen shows: that was told when the run fell silent, or later."""
+    return reset_time("\n".join(end_of(screen)), run.progress_at, zone_of(run, world.boxes.environ))
 
 
 def _screen(host: Host, run: Run) -> str:

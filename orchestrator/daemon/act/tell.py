@@ -14,5 +14,16 @@ if TYPE_CHECKING:
 
 def tell(desk: NewsDesk, task: str, action: Tell, at: float) -> Told:
     """Put it there. Raises OSError: the disk cannot do it now."""
-    desk.put(News(action.id, action.rule, action.title, action.text, action.at, task, action.question))
+    news = News(
+        id=action.id,
+        rule=action.rule,
+        title=action.title,
+        text=action.text,
+        at=action.at,
+        task=task,
+        question=action.question,
+        until=action.until,
+        default=action.default,
+    )
+    desk.put(news)
     return Told(at, action.id)

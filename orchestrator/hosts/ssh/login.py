@@ -16,14 +16,15 @@ esac
 """Sets `shell` to the user's own, in whose files PATH is set; to sh where theirs takes other options."""
 
 _MARK: Final = "orchestrator-login-1"
-_SCRIPT: Final = f"""{LOGIN_SHELL}printf '\\n{_MARK}\\n%s\\n' "$PATH"
+_SCRIPT: Final = f"""{LOGIN_SHELL}printf '\\n{_MARK}\\n%s\\n%s\\n' "$PATH" "$(readlink -f /etc/localtime || :)"
 exec "$shell" -l -c 'printf "\\n{_MARK}\\n"; exec env -0' </dev/null"""
 
 
 def login_environment(link: Link) -> dict[str, str]:
     """Return the environment of the user's login shell there; a value that is not UTF-8 is left out.
 
-    To its PATH that of a plain command is added, which may be set elsewhere.
+    To its PATH that of a plain command is added, which may be set elsewhere. Where it sets no TZ, that is the zone of
+    the machine: what a program there says of a time is to be understood here.
 
     Raises:
         Unavailable: the box did not tell, or tells no HOME that is a path; as `Link.run` besides.
@@ -43,6 +44,9 @@ def login_environment(link: Link) -> dict[str, str]:
     if ended.status or not mark or not found.get("HOME", "").startswith("/"):
         raise Unavailable(f"{link.address} did not tell the environment of a login: does `sh -l` work there?")
     _, _, path = plain.partition(f"\n{_MARK}\n".encode())
-    ours = path.partition(b"\n")[0].decode(errors="replace").split(":")
+    first, _, rest = path.partition(b"\n")
+    ours = first.decode(errors="replace").split(":")
+    zone = rest.partition(b"\n")[0].decode(errors="replace").rpartition("/zoneinfo/")[2]
+    found.setdefault("TZ", zone or "UTC")
     found["PATH"] = ":".join(dict.fromkeys([*found.get("PATH", "").split(":"), *ours]))
     return found

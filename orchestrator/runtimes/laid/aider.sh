@@ -23,7 +23,7 @@ told() {
     if [ "$1" = ended ]; then
         printf ', "chat": "%s"' "$(tail -c 40000 "$history" | packed)"
         printf ', "model": "%s"' "$(tail -c 800000 "$log" | packed)"
-        printf ', "used": "%s"' "$(tail -c "+$began" "$history" | grep '^> Tokens: ' | tail -n 4000 | packed)"
+        printf ', "used": "%s"' "$(tail -c "+$began" "$history" | grep -e '^> Tokens: ' -e '^> Model: ' -e '^> Main model: ' | tail -n 4000 | packed)"
     fi
     printf '}'
 }

@@ -1,8 +1,8 @@
 // Tells the PM what opencode does, and does what it answers. A copy lies in each run's folder, beside `relay.sh`,
 // by which it tells, and `opencode-run.json`, which says what this run is (see `runtimes/opencode.py`).
 //
-// What it tells, as JSON with a `type`: started, prompt, asked, retry, overflow, idle. All but asked and idle want no
-// answer. An answer is {"say": "allow" | "deny" | "go_on", "reason"}, or nothing.
+// What it tells, as JSON with a `type`: started, prompt, asked, retry, overflow, used, idle. All but asked and idle want
+// no answer. An answer is {"say": "allow" | "deny" | "go_on", "reason"}, or nothing.
 //
 // What it records as it goes, in `opencode-records.jsonl` (see `formats/records.py`): that the model was told something,
 // which tools are called, what they bring back, and that the model says something. The conversation itself lies in a
@@ -17,6 +17,7 @@ import { fileURLToPath } from "node:url"
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const RUN = JSON.parse(readFileSync(join(FOLDER, "opencode-run.json"), "utf8"))
 const BEGAN = Date.now()
+const EVERY = 10_000 // milliseconds, at the least, between two times that it tells what was used
 const RECORDS = join(FOLDER, "opencode-records.jsonl")
 const CAUTION = join(FOLDER, "answers", "caution")
 const REFUSED = { say: "deny", reason: "The PM cannot be asked just now. Do without, or hand in BLOCKED." }
@@ -24,6 +25,7 @@ const REFUSED = { say: "deny", reason: "The PM cannot be asked just now. Do with
 // Shared by all that load this file in one process: each event is told once.
 const shared = (globalThis[Symbol.for(FOLDER)] ??= {
   session: RUN.session, heard: new Set(), prompts: new Map(), cleared: new Set(), busy: false, overflows: 0,
+  messages: new Map(), told: 0,
   tools: new Map(), spoke: 0,
 })
 let last = Promise.resolve()
@@ -104,11 +106,27 @@ const usage = (messages) => {
   const own = messages.filter(({ info }) => info.role === "assistant" && info.time?.created >= BEGAN && info.tokens)
   const sum = (count) => own.reduce((so_far, { info }) => so_far + (count(info) || 0), 0)
   const given = ({ tokens: { input, cache } }) => (input || 0) + (cache?.read || 0) + (cache?.write || 0)
+  const made = ({ tokens }) => (tokens.output || 0) + (tokens.reasoning || 0)
   const last = own.findLast(({ info }) => given(info))
+  // It says 0 of a model whose price it does not know.
+  const models = own.filter(({ info }) => !info.cost).map(({ info }) => ({
+    model: `${info.providerID}/${info.modelID}`, input: given(info), output: made(info),
+    cached: info.tokens.cache?.read || 0, written: info.tokens.cache?.write || 0,
+  }))
   return {
-    input: sum(given), output: sum(({ tokens }) => (tokens.output || 0) + (tokens.reasoning || 0)),
-    cached: sum(({ tokens }) => tokens.cache?.read), cost: sum(({ cost }) => cost), context: last ? given(last.info) : 0,
+    input: sum(given), output: sum(made), cached: sum(({ tokens }) => tokens.cache?.read),
+    cost: sum(({ cost }) => cost), context: last ? given(last.info) : 0, models: by_model(models),
   }
+}
+
+const by_model = (listed) => {
+  const sums = new Map()
+  for (const { model, ...counts } of listed) {
+    const sum = sums.get(model) ?? { model, input: 0, output: 0, cached: 0, written: 0 }
+    for (const [name, count] of Object.entries(counts)) sum[name] += count
+    sums.set(model, sum)
+  }
+  return [...sums.values()]
 }
 
 const words = (parts) =>
@@ -173,6 +191,13 @@ export const Orchestrator = async ({ client, directory, worktree }) => {
     }
     // What is left of a conversation that was too long is summed up, and does not count as a step.
     if (type === "message.updated" && said.info.finish && !said.info.summary && !said.info.error) shared.overflows = 0
+    if (type === "message.updated" && said.info.role === "assistant" && said.info.time?.completed) {
+      shared.messages.set(said.info.id, { info: said.info })
+      if (Date.now() - shared.told >= EVERY) {
+        shared.told = Date.now()
+        tell({ type: "used", session: shared.session, usage: usage([...shared.messages.values()]) })
+      }
+    }
     if (type === "session.status" && said.status.type === "retry")
       tell({ type: "retry", session: shared.session, ...said.status, type: "retry", now: Date.now() })
     if (type === "session.error") {

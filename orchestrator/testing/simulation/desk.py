@@ -17,6 +17,7 @@ from orchestrator.testing.fake_process import FakeProcess, Signalled
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.service import Service
 
 Life = Generator[float, None, int]
 CHECK: Final = ("check",)
@@ -71,6 +72,7 @@ class Desk:
     manners: Manners
     fate: Fate
     life_of: Callable[[Desk, Dice], Callable[[FakeProcess], Life]]
+    service: Service
     criteria: dict[Path, tuple[str, ...]] = field(default_factory=dict)
     said: dict[str, list[Said]] = field(default_factory=dict)
     lost_work: list[str] = field(default_factory=list)

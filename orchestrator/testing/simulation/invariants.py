@@ -161,6 +161,8 @@ class Invariants:
         if state is not watched.known:
             watched.known = state
             found += _forgotten(state, task.engine.lines, audit)
+            parked = state.steps.among(state.steps.pausing)
+            found += [told for step in parked if (told := self.world.service.overslept(step))]
             now = self.world.clock.monotonic()
             watched.open = {action: watched.open.get(action, now) for action in state.outbox}
         if self.world.boxes:

@@ -27,6 +27,7 @@ from orchestrator.pm.advance import ACTIVE
 from orchestrator.pm.budget import budget_of, used
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.results import shortfalls
+from orchestrator.pm.usage_limits import outlasts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,6 +115,8 @@ def _steps(state: PMState, limits: Limits) -> Iterator[str]:
     asked = {question.step: question for question in state.open_questions}
     for step in state.steps.values():
         yield from _tally(step, limits)
+        if step.limit is not None and outlasts(step.limit, limits):
+            yield f"the limit of {step.id} outlasts every window, and nobody is asked"
         stands = step.state in {StepState.BLOCKED, StepState.FAILED}
         if stands and step.id not in asked and state.state in ACTIVE:
             yield f"{step.id} is {step.state}, and nobody is asked"
@@ -164,7 +167,6 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("asked again", tally.asks, limits.asks),
         ("silent", tally.silences, limits.silences),
         ("planned anew", tally.replans, limits.replans),
-        ("limited", tally.limits, limits.limits + 1),
         ("overloaded", tally.overloads, limits.overloads + 1),
         ("full", tally.contexts, limits.contexts + 1),
         ("stalled", tally.stalls, limits.stalls + 1),

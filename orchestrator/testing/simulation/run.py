@@ -95,6 +95,7 @@ def _live(world: World, faults: Faults, user: User, invariants: Invariants, days
     world.boot()
     _until(world, user, world.clock.monotonic() + days * DAY)
     faults.end()
+    world.service.end()
     if world.daemon.loop is None:
         world.boot()
     world.change_manners(GOOD)
@@ -131,6 +132,8 @@ def _counts(world: World, faults: Faults, invariants: Invariants) -> Counter[str
     counts["runs"] = sum(host.starts.total() for host in world.hosts)
     counts["runs on boxes"] = sum(box.host.starts.total() for box in world.boxes.values())
     counts["changes"] = faults.steps
+    counts["requests that a usage limit refused"] = world.service.refused
+    counts["usage limits waited for"] = len(world.service.dead)
     counts["deaths of the daemon"] = faults.kills
     for kind, times in world.fate.kinds().items():
         counts[f"happened: {kind}"] += times

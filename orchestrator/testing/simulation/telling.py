@@ -63,6 +63,10 @@ class Teller:
             yield FOREVER
         self._tell("UserPromptSubmit", prompt=self._order() + ("?" if self._strays() else ""))
         self._recorder.prompted("work")
+        if said := agent.desk.service.refusal(f"{agent.told['TASK']}/{agent.told['STEP']}"):
+            yield 1.0
+            self._tell("StopFailure", error="rate_limit", last_assistant_message=said)
+            yield FOREVER
         if agent.random.random() < EVEN:
             yield from self._asks_leave()
         if agent.dice.strays(agent.dice.manners.bad):

@@ -30,6 +30,7 @@ from orchestrator.testing.simulation.daemon import STATE, Daemon, Killed
 from orchestrator.testing.simulation.desk import Desk, Manners
 from orchestrator.testing.simulation.fate import Fate
 from orchestrator.testing.simulation.phone import NOTIFY, Phone
+from orchestrator.testing.simulation.service import Service
 from orchestrator.testing.simulation.wish import PROJECT, Wish
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class World:
     clock: FakeClock = field(init=False)
     files: MemoryFiles = field(init=False)
     workspaces: FakeWorkspaces = field(init=False)
+    service: Service = field(init=False)
     desk: Desk = field(init=False)
     host: FakeHost = field(init=False)
     phone: Phone = field(init=False)
@@ -77,8 +79,16 @@ class World:
         self.clock = FakeClock(self.begins)
         self.files = MemoryFiles(now=self.clock.now)
         self.workspaces = FakeWorkspaces(before=self.tree_changes)
+        self.service = Service(self.clock, self.fate)
         self.desk = Desk(
-            self.files, self.workspaces, self.clock, self.wrote, self.manners, self.fate, mischief.life_of
+            self.files,
+            self.workspaces,
+            self.clock,
+            self.wrote,
+            self.manners,
+            self.fate,
+            mischief.life_of,
+            self.service,
         )
         self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
         self.host.alone = lambda spec: spec.cwd.is_relative_to(STATE / "worktrees")

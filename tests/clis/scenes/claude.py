@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from tests.clis import answers
 from tests.clis.album import Album
 from tests.clis.answers import Answer, Fault, Hang, Reply, Text, Then, Trouble, call, say
 from tests.clis.bench import SEEN, Bench, a_bench
 from tests.clis.drivers.claude import SESSION
 from tests.clis.hands import run, write
 from tests.clis.playing import always, in_turn, played
+from tests.clis.users import subscribed
 from tests.polling import wait_until
 
 ORDER = "Read `this` $HOME:\n!ls\n/clear\n@file\n#note\n-x ünïcödé 🦉 ;"
@@ -190,6 +193,18 @@ def failure(trouble: str, answer: Answer, pin: str, album: Album) -> None:
         album.measured(trouble, bench)
 
 
+def used_up(pin: str, album: Album) -> None:
+    """All of a window is used up, as a subscriber is told; the moment is 35 s past a full minute."""
+    resets_at = (int(time.time()) // 60 + 60) * 60 + 35
+    with a_bench(pin, always(answers.used_up(resets_at))) as bench:
+        own = {"ANTHROPIC_API_KEY": "", "TZ": "Europe/Berlin"} | subscribed(bench.server.url)
+        pane = bench.start("Try.", environ=own)
+        album.event("StopFailure_used_up", bench.wait_for("StopFailure"), bench)
+        pane.until("resets")
+        album.screen("failed_used_up", pane, bench)
+        album.measured("used_up", bench)
+
+
 def retrying(pin: str, album: Album) -> None:
     """The API fails, and the CLI says that it tries again."""
     with a_bench(pin, always(Fault(Trouble.SERVER_ERROR))) as bench:
@@ -274,6 +289,7 @@ SCENES = {
     "retrying": retrying,
     "cut": cut,
     "blocked": blocked,
+    "used_up": used_up,
     "limited": partial(failure, "rate_limit_hour", Fault(Trouble.RATE_LIMITED, retry_after=3600)),
     "limited_short": partial(failure, "rate_limit_short", Fault(Trouble.RATE_LIMITED, retry_after=2)),
     "overloaded": partial(failure, "overloaded", Fault(Trouble.OVERLOADED)),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from tests.clis import answers
 from tests.clis.album import Album
 from tests.clis.answers import Answer, Fault, Hang, Reply, Text, Then, ToolCall, Trouble, say
 from tests.clis.bench import SEEN, Bench, a_bench
@@ -167,6 +169,16 @@ def limited(pin: str, album: Album) -> None:
         album.measured("rate_limit_hour", bench)
 
 
+def used_up(pin: str, album: Album) -> None:
+    """All of a window is used up; the moment is 35 s past a full minute, once today and once not."""
+    for name, minutes in (("used_up", 60), ("used_up_for_days", 3 * 24 * 60)):
+        resets_at = (int(time.time()) // 60 + minutes) * 60 + 35
+        with a_bench(pin, always(answers.used_up(resets_at))) as bench:
+            pane = bench.start("Try.", environ={"TZ": "Europe/Berlin"})
+            album.event(f"rollout_{name}", until_told(bench, "task_complete"), bench)
+            album.screen(f"failed_{name}", pane, bench)
+
+
 def cut(pin: str, album: Album) -> None:
     """The connection drops in mid-stream, three times."""
     script = in_turn(
@@ -239,6 +251,7 @@ SCENES = {
     "hooks": unknown_hooks,
     "login": no_login,
     "limited": limited,
+    "used_up": used_up,
     "limited_short": partial(failure, "rate_limit_short", Fault(Trouble.RATE_LIMITED, retry_after=2)),
     "overloaded": partial(failure, "overloaded", Fault(Trouble.OVERLOADED)),
     "credit": partial(failure, "credit_gone", Fault(Trouble.CREDIT_GONE)),

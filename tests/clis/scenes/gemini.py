@@ -179,6 +179,14 @@ def blocked(pin: str, album: Album) -> None:
         album.measured("block", bench)
 
 
+def zoned(pin: str, album: Album) -> None:
+    """A limit that lasts an hour, where clocks are an hour ahead of UTC."""
+    with a_bench(pin, always(Fault(Trouble.RATE_LIMITED, retry_after=3600))) as bench:
+        pane = bench.start("Try.", environ={"TZ": "Europe/Berlin"})
+        pane.until("Access resets at")
+        album.screen("failed_rate_limit_zoned", pane, bench)
+
+
 def untrusted(pin: str, album: Album) -> None:
     """A folder that nobody has said is trusted."""
     with a_bench(pin, always(say("Hello."))) as bench:
@@ -205,6 +213,7 @@ SCENES = {
     "trust": untrusted,
     "login": no_login,
     "limited": partial(failure, "rate_limit_hour", Fault(Trouble.RATE_LIMITED, retry_after=3600)),
+    "limited_zoned": zoned,
     "limited_short": partial(failure, "rate_limit_short", Fault(Trouble.RATE_LIMITED, retry_after=2)),
     "overloaded": partial(failure, "overloaded", Fault(Trouble.OVERLOADED)),
     "credit": partial(failure, "credit_gone", Fault(Trouble.CREDIT_GONE)),

@@ -21,13 +21,13 @@ READING = {
     ("help",): ("", "cli"),
     ("help", "json"): ("", "cli"),
     ("complete", "tasks"): ("", "cli places"),
-    ("status", "tidy"): ("", "cli places"),
+    ("status", "tidy"): ("", "cli formats places"),
     ("list",): ("", "cli places"),
     ("hosts",): ("", "cli places"),
     ("questions",): ("", "cli places"),
     ("logs", "tidy"): ("pathlib typing", "cli daemon formats model places ports"),
     ("why", "tidy"): ("pathlib typing", "cli daemon formats model places pm ports"),
-    ("config",): ("pathlib typing", "cli formats model places"),
+    ("config",): ("pathlib tomllib typing", "cli formats model places"),
     ("templates",): ("pathlib typing", "cli formats model places runtimes shipped"),
     ("notify", "list"): ("pathlib typing subprocess", "cli formats hosts model places ports tellers"),
     ("daemon", "status"): ("pathlib typing subprocess", "cli model places runtimes shipped"),
@@ -41,7 +41,11 @@ READING = {
         "cli formats model places ports workspaces",
     ),
 }
-"""For each reading verb what of `HEAVY` it may import, and of which rooms of ours."""
+"""For each reading verb what of `HEAVY` it may import, and of which rooms of ours.
+
+Of `formats`, `status` takes what imports nothing else: how moments and amounts are said. `config` shows the list of
+prices, which is TOML.
+"""
 
 LONGER = {"doctor"}
 """Verbs that say a first word before they import what they need."""

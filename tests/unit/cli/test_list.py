@@ -31,6 +31,7 @@ def test_the_json_document_has_its_documented_shape(house, task):
             "project": str(house.project),
             "phase": "DEVELOPING",
             "state": "running",
+            "limited": None,
             "steps_passed": 1,
             "steps_set_aside": 0,
             "steps_total": 2,

@@ -95,6 +95,6 @@ def test_what_waits_for_an_answer_and_what_is_taken_for_it_are_told(house, task)
     house.task(questions=[question])
     out = task("questions").out
     assert "waits for it: test:a, accept" in out
-    assert "if nobody answers by 2025-11-28" in out
+    assert "if nobody answers by Fri 28 Nov 2025" in out
     assert ": set-aside" in out
     assert task("questions", "--json").json["questions"][0]["deadline"] == "2025-11-28T14:35:00Z"

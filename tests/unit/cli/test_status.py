@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.cli import tasks
 from orchestrator.cli.screen import width_of
+from orchestrator.testing.local_zone import local_zone
 
 HEAVY = {
     "apscheduler",
@@ -37,7 +38,7 @@ def test_it_shows_steps_agents_criteria_and_the_daemon(house, task):
         "[x] No test fails",
     ):
         assert part in said.out
-    assert "daemon down; as of 20" in said.out
+    assert "daemon down; as of " in said.out
 
 
 def test_a_task_that_ended_shows_its_result(house, task):
@@ -107,7 +108,7 @@ def test_the_json_document_has_its_documented_shape(house, task):
     house.task(questions=[house.question()])
     said = task("status", "tidy", "--json").json
     assert said["task"] == "tidy"
-    assert said["steps"][0] == {**house.step(), "since": "2025-11-27T14:35:00Z"}
+    assert said["steps"][0] == {**house.step(), "since": "2025-11-27T14:35:00Z", "limit": None}
     moments = dict.fromkeys(("since", "turn_since"), "2025-11-27T14:35:00Z")
     assert said["agents"][0] == {**house.agent(), **moments}
     assert said["questions"] == [{**house.question(), "asked_at": "2025-11-27T14:35:00Z"}]
@@ -129,6 +130,25 @@ def test_what_a_task_and_its_agents_used_is_told(house, task):
     said = task("status", "tidy").out
     assert "\nused      1.2M tokens, $3.40 of $20, 2 h 10 min\n" in said
     assert "12k, $0.50" in said
+
+
+def test_an_estimate_is_told_as_one_with_its_day_and_what_has_no_price(house, task):
+    guess = {"estimate": 0.4, "prices": "2025-10-27", "unpriced": ["x\x1b[2J"]}
+    house.task(usage=USED | guess, agents=[house.agent() | {"tokens": 12_300, "estimate": 0.5}])
+    said = task("status", "tidy").out
+    words = " ".join(said.split())
+    assert "used 1.2M tokens, ~$3.80 of $20, 2 h 10 min; costs by prices of 2025-10-27, " in words
+    assert "days old; no price is known of x" in words
+    assert "12k, ~$0.50" in said
+    assert "\x1b" not in said
+
+
+def test_a_limit_that_nobody_set_is_shown_once_something_is_used(house, task):
+    limits = {"limits": {"tokens": 300_000_000}, "defaults": ["tokens"]}
+    house.task(usage={"tokens": None, "cost": None, "time": 60.0, **limits})
+    assert "used" not in task("status", "tidy").out
+    house.task(usage={"tokens": 1000, "cost": None, "time": 60.0, **limits})
+    assert "\nused      1k tokens of 300M, 1 min\n" in task("status", "tidy").out
 
 
 @pytest.mark.parametrize("usage", [None, USED | {"tokens": None, "cost": None, "limits": {}}])
@@ -182,6 +202,74 @@ def test_nothing_is_wider_than_80_columns(house, task):
     )
     lines = task("status", "tidy").out.splitlines()
     assert max(map(width_of, lines)) <= 80
+
+
+LIMIT = {
+    "since": 3_184_324_500.0,
+    "refused_at": 3_184_324_560.0,
+    "refusals": 2,
+    "words": "You've hit your limit\x1b[2J · resets 3pm",
+    "resets_at": 3_184_410_900.0,
+    "next_try": 3_184_410_870.0,
+}
+"""Seen on a Thursday; it ends on the Friday."""
+
+
+def test_a_task_that_a_limit_holds_up_says_so(house, task):
+    why = "limited: You've hit your limit"
+    house.task(limited=LIMIT, steps=[house.step(status="pending", why=why, limit=LIMIT)], agents=[])
+    with local_zone("UTC"):
+        said = task("status", "tidy")
+        listed = task("list")
+    words = " ".join(said.out.split())
+    assert "tidy limited DEVELOPING" in words
+    assert "limited since Thu 27 Nov 2070 14:35, until Fri 28 Nov 2070 14:35 (You've hit your limit" in words
+    assert (
+        "refused 2 times, at Thu 27 Nov 2070 14:36 for the last time; tried again at Fri 28 Nov 2070 14:34"
+        in words
+    )
+    assert "; tried again at Fri 28 Nov 2070 14:34" in said.out
+    assert "tidy  limited" in listed.out
+    assert "\x1b" not in said.out
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        {**LIMIT, "resets_at": 3_184_324_540.0},
+        {**LIMIT, "refused_at": 1_764_254_100.0, "resets_at": 1_764_254_160.0},
+    ],
+    ids=["refused after its end", "not tried since"],
+)
+def test_a_limit_whose_end_is_past_was_to_end_then(house, task, limit):
+    house.task(limited=limit, steps=[house.step(status="pending", limit=limit)], agents=[])
+    said = " ".join(task("status", "tidy").out.split())
+    assert ", was to end at " in said
+    assert ", until " not in said
+
+
+def test_a_stopped_task_is_not_said_to_try_again(house, task):
+    house.task(state="stopped", steps=[house.step(status="pending", why="limited: resets 3pm", limit=LIMIT)])
+    out = task("status", "tidy").out
+    assert "resets 3pm" in out
+    assert "tried again" not in out
+
+
+def test_scripts_are_told_of_a_limit_beside_the_state(house, task):
+    house.task(limited=LIMIT, steps=[house.step(status="pending", limit=LIMIT)])
+    told = json.loads(task("status", "tidy", "--json").out)
+    assert told["state"] == "running"
+    assert told["limited"]["next_try"] == told["steps"][0]["limit"]["next_try"] == "2070-11-28T14:34:30Z"
+    (listed,) = json.loads(task("list", "--json").out)["tasks"]
+    assert (listed["state"], listed["limited"]["resets_at"]) == ("running", "2070-11-28T14:35:00Z")
+
+
+def test_a_notice_of_another_day_bears_its_day(house, task):
+    house.task(notices=["2025-11-27T14:35:03Z dev runs again", "14:35 as an older version wrote it"])
+    with local_zone("UTC"):
+        said = task("status", "tidy")
+    assert "! Thu 27 Nov 2025 14:35 dev runs again" in said.out
+    assert "! 14:35 as an older version wrote it" in said.out
 
 
 def test_no_control_character_of_an_agent_reaches_the_terminal(house, task):

@@ -174,3 +174,23 @@ def test_what_a_failed_turn_said_is_cut_and_redacted(bench):
     assert fact.event.failure is Failure.LIMIT
     assert key not in fact.event.text
     assert len(fact.event.text) <= 401
+
+
+@pytest.mark.parametrize(
+    ("environ", "moments"),
+    [
+        ({"TZ": "America/New_York"}, (AT + 8 * 3600,)),
+        ({"TZ": ":UTC"}, (AT + 3 * 3600,)),
+        ({"TZ": "../../etc/passwd"}, None),
+        ({}, None),
+    ],
+)
+def test_a_time_that_is_told_on_a_box_is_of_its_zone(bench, environ, moments):
+    """Codex names none. Where that of the box is not known the time is not taken for ours."""
+    far = replace(bench.run, host="me@box")
+    bench.story.state = replace(bench.story.state, runs=bench.story.state.runs.with_run(far))
+    bench.events.environ = lambda host: environ if host == "me@box" else {"TZ": "Asia/Tokyo"}
+    said = "You’ve hit your usage limit, or try again at 5:35 PM."
+    bench.tell({"hook_event_name": "StopFailure", "error": "rate_limit", "last_assistant_message": said})
+    (fact,) = bench.facts()
+    assert (fact.event.reset and fact.event.reset.moments) == moments

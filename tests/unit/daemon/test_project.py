@@ -8,10 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.daemon.outcome import outcome_of
 from orchestrator.daemon.project import Shown, projection, write_pm_state
+from orchestrator.daemon.view import pm_view
+from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import UsageSeen
 from orchestrator.model.limits import Limits
+from orchestrator.model.run import Exit
 from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
 
@@ -31,6 +36,61 @@ def state():
     story = Story()
     story.starts()
     return story.state
+
+
+def limited_story():
+    """A task whose only agent was refused until tomorrow."""
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    reset = Reset((story.at + 86_400,), 60.0)
+    text = "resets Nov 28, 2:35pm token=abcdef123456"
+    story.tells("explore", Event(EventKind.FAILED, text=text, failure=Failure.LIMIT, reset=reset))
+    return story
+
+
+def test_a_task_is_limited_once_nothing_else_goes_on():
+    story = limited_story()
+    assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None, "its run is being ended"
+    story.ends("explore", Exit(signal=15))
+    told = projection(story.state, last_checkin=1.0, at=2.0)
+    limit = told["limited"]
+    assert limit == told["steps"][0]["limit"]
+    assert (limit["since"], limit["resets_at"], limit["refusals"]) == (story.at, story.at + 86_400, 1)
+    assert limit["next_try"] == story.step("explore").not_before
+    assert "abcdef123456" not in limit["words"]
+    held = pm_view(story.state, 1.0).limited
+    assert held is not None
+    assert (held.since, held.until, held.next_try) == (story.at, story.at + 86_400, limit["next_try"])
+    told_so_far = outcome_of(story.state, None)
+    assert "at work" not in told_so_far.outcome
+    assert "usage limit (resets Nov 28, 2:35pm" in told_so_far.outcome
+    assert "attach" not in told_so_far.next
+    story.passes(86_400)
+    assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None, "it is tried again"
+    assert "at work" in outcome_of(story.state, None).outcome
+    assert pm_view(story.state, 1.0).limited is None
+
+
+def test_what_goes_wrong_after_a_limit_is_no_limit():
+    """A step that was tried again and crashed waits a second because of that, whatever was said of the limit before."""
+    story = limited_story()
+    story.ends("explore", Exit(signal=15))
+    story.passes(86_400)
+    story.ends("explore", Exit(code=7))
+    assert story.step("explore").not_before > story.at, "it waits a little"
+    told = projection(story.state, last_checkin=1.0, at=2.0)
+    assert told["limited"] is None
+    assert "limit" not in told["steps"][0]
+    assert "usage limit" not in outcome_of(story.state, None).outcome
+
+
+def test_a_stopped_task_waits_for_no_limit():
+    story = limited_story()
+    story.ends("explore", Exit(signal=15))
+    story.stops()
+    assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None
+    assert pm_view(story.state, 1.0).limited is None
 
 
 def write(files, state):
@@ -70,16 +130,19 @@ def test_what_was_used_is_told_of_the_task_its_agents_and_its_runs():
     story.starts()
     run = story.comes_alive("explore").id
     story.at += 90
-    story.feed(UsageSeen(story.at, "n", run, Usage(1000, 50, 10, 0.25, 400, 8000)))
+    usage = Usage(1000, 50, 10, 0.25, 400, 8000, estimate=0.5, prices="2026-10-27", unpriced=("x",))
+    story.feed(UsageSeen(story.at, "n", run, usage))
     told = projection(story.state, last_checkin=0.0, at=story.at + 10, limits=story.limits)
     used = {
         "tokens": 1050, "input": 1000, "output": 50, "cached": 10, "cost": 0.25, "context": 400, "window": 8000,
+        "estimate": 0.5, "prices": "2026-10-27", "unpriced": ["x"],
     }  # fmt: skip
     assert told["usage"] == {
         **used,
         "time": 100.0,
         "idle": 0.0,
-        "limits": {"tokens": None, "cost": 20.0, "time": None},
+        "limits": {"tokens": 300_000_000, "cost": 20.0, "time": None},
+        "defaults": ["tokens"],
     }
     assert told["used_by"] == [{"agent": "explore", "runs": 1, "time": 0.0, **used}]
     (agent,) = told["agents"]

@@ -18,6 +18,8 @@ from orchestrator.model.errors import Refused
         ("90 m;500k tokens", Budget(500_000, None, 5400.0)),
         ("1.5M tokens", Budget(tokens=1_500_000)),
         ("1 token", Budget(tokens=1)),
+        ("none", Budget(alone=True)),
+        ("none; $20", Budget(cost=20.0, alone=True)),
     ],
 )
 def test_any_of_the_three_may_stand(text, budget):

@@ -1,5 +1,6 @@
-"""When a limit ends, read from what agent programs print: never in the past, never far ahead."""
+"""When a limit ends, read from what agent programs print: never long past, never far ahead."""
 
+import json
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.reset_time import FURTHEST, reset_time
+from orchestrator.formats.reset_time import FURTHEST, PAST, reset_time
 from orchestrator.formats.text import names
+from orchestrator.model.usage_limit import Reset
+from orchestrator.runtimes.codex_rollout import events_of
 from orchestrator.testing.local_zone import local_zone
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "clis"
@@ -61,7 +64,84 @@ def at(text, zone="UTC"):
 )
 def test_it_is_read_from_what_programs_print(text, expected):
     with local_zone(BERLIN):
-        assert reset_time(text, at(NOON)) == at(expected)
+        reset = reset_time(text, at(NOON))
+    assert reset is not None
+    assert reset.moments[-1] == at(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "within", "by_clock"),
+    [
+        ("resets 3pm (UTC)", 60, True),
+        ("resets 3:30pm (UTC)", 60, True),
+        ("try again at Nov 21st, 2026 3:05 PM.", 60, True),
+        ("resets at 15:00:30", 0, True),
+        ("resets at 2026-11-20T18:00Z", 60, True),
+        ("resets at 2026-11-20T18:00:00Z", 0, True),
+        ("usage limit reached|1795186800", 0, True),
+        ("try again in 20s", 0, False),
+        ("try again in 3h 12m", 60, False),
+        ("try again in less than a minute", 60, False),
+        ("Try again in 2 days, 3 hours", 3600, False),
+        ("Retry-After: 90", 0, False),
+    ],
+)
+def test_what_is_not_shown_is_what_is_not_known(text, within, by_clock):
+    reset = reset_time(text, at(NOON))
+    assert reset is not None
+    assert (reset.within, reset.by_clock) == (within, by_clock)
+
+
+@pytest.mark.parametrize(
+    ("now", "text", "expected"),
+    [
+        ("2026-11-20 12:47:30", "resets 12:47pm (UTC)", ["2026-11-20 12:47:00", "2026-11-21 12:47:00"]),
+        ("2026-11-20 13:01:59", "resets 12:47pm (UTC)", ["2026-11-20 12:47:00", "2026-11-21 12:47:00"]),
+        ("2026-11-20 13:02:01", "resets 12:47pm (UTC)", ["2026-11-21 12:47:00"]),
+        ("2026-11-20 12:46:59", "resets 12:47pm (UTC)", ["2026-11-20 12:47:00"]),
+        ("2026-11-21 00:00:30", "resets 11:59pm (UTC)", ["2026-11-20 23:59:00", "2026-11-21 23:59:00"]),
+        ("2026-11-20 12:47:30", "try again at Nov 20th, 2026 12:47 PM", ["2026-11-20 12:47:00"]),
+        ("2026-11-20 12:00:30", "resets_at: 1795176000", ["2026-11-20 12:00:00"]),
+        ("2026-11-20 12:00:30", "resets at 2026-11-20T12:00:00Z", ["2026-11-20 12:00:00"]),
+    ],
+)
+def test_a_time_just_past_is_not_only_tomorrows(now, text, expected):
+    with local_zone("UTC"):
+        reset = reset_time(text, at(now))
+    assert reset is not None
+    assert list(reset.moments) == [at(each) for each in expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Access resets at 3:11 PM GMT+1.", "2026-11-20 14:11:00"),
+        ("Access resets at 3:11 PM GMT-3.", "2026-11-20 18:11:00"),
+        ("Access resets at 6:56 PM GMT+5:45.", "2026-11-20 13:11:00"),
+        ("Access resets at 10:11 AM EST.", "2026-11-20 15:11:00"),
+        ("Access resets at 10:11 AM PDT.", "2026-11-20 17:11:00"),
+        ("resets 3pm (GMT+1)", "2026-11-20 14:00:00"),
+        ("resets 3pm (+05:30)", "2026-11-21 09:30:00"),
+        ("resets 3pm (CST)", "2026-11-20 21:00:00"),
+    ],
+)
+def test_zones_are_read_as_programs_write_them(text, expected):
+    with local_zone(BERLIN):
+        reset = reset_time(text, at(NOON))
+    assert reset is not None
+    assert reset.moments == (at(expected),)
+
+
+@pytest.mark.parametrize("text", ["try again at 9:05 AM", "until 2026-11-20 18:00"])
+def test_a_time_of_an_unknown_zone_says_nothing(text):
+    assert reset_time(text, at(NOON), None) is None
+    assert reset_time(f"{text} UTC", at(NOON), None) is not None
+
+
+def test_a_time_without_a_zone_is_of_its_own_machine():
+    with local_zone(BERLIN):
+        reset = reset_time("try again at 9:05 AM", at(NOON), ZoneInfo("America/New_York"))
+    assert reset == Reset((at("2026-11-20 14:05:00"),), 60.0)
 
 
 @pytest.mark.parametrize(
@@ -77,14 +157,16 @@ def test_it_is_read_from_what_programs_print(text, expected):
         "resets 3pm (Nowhere/Atall)",
         "resets 3pm (../../etc/passwd)",
         "resets Nov 19 at 3am (UTC)",
-        "resets Dec 25 at 3am (UTC)",
+        "try again in 0 minutes",
+        "resets Dec 31 at 3am (UTC)",
         "resets Nov 21st, 2027 3:05 PM",
         "|1763650800",
         "|99999999999999",
         "|1799999999",
-        "resets at 2026-11-20T11:00:00Z",
+        "resets 3pm (GMT+99)",
+        "resets at 2026-11-20T11:44:00Z",
         "resets at 2026-13-40T11:00:00Z",
-        "try again in 9 days",
+        "try again in 41 days",
         "try again in 0s",
         "try again in 3 months",
         "✻ 429 This request would exceed your account's rate limit. · retrying in 1s · attempt 10/10",
@@ -109,17 +191,45 @@ def test_where_nothing_is_told_nothing_is_made_up(text):
         ("claude/failed_rate_limit_short", None),
         ("claude-2.1.197/failed_rate_limit_hour", None),
         ("codex/failed_rate_limit_short", None),
+        ("gemini/failed_rate_limit_zoned", "2026-11-20 18:41:00"),
+        ("claude/failed_used_up", "2026-11-20 18:40:00"),
+        ("claude-2.1.197/failed_used_up", "2026-11-20 18:40:00"),
     ],
 )
 def test_it_is_read_from_the_screens_that_were_kept(screen, expected):
     text = (FIXTURES / f"{screen}.txt").read_text(encoding="utf-8")
-    assert reset_time(text, at("2026-11-20 10:30:00")) == (at(expected) if expected else None)
+    reset = reset_time(text, at("2026-11-20 10:30:00"), ZoneInfo(BERLIN))  # where they were taken
+    assert (reset and reset.moments) == (expected and (at(expected),))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("used_up", "2026-11-22 18:40:00"), ("used_up_for_days", "2026-11-25 17:41:00")]
+)
+def test_codex_tells_it_in_the_zone_of_its_machine(name, expected):
+    """On its screen and in its rollout alike; on another day with a date. The true moments lie 35 s later."""
+    now, zone = at("2026-11-22 17:41:00"), ZoneInfo(BERLIN)
+    screen = (FIXTURES / "codex" / f"failed_{name}.txt").read_text(encoding="utf-8")
+    ((told,),) = [
+        [event.text for event in events_of([json.dumps(line).encode() for line in lines])]
+        for lines in [json.loads((FIXTURES / "codex" / f"rollout_{name}.json").read_text(encoding="utf-8"))]
+    ]
+    assert reset_time(told, now, zone) == reset_time(screen, now, zone) == Reset((at(expected),), 60.0)
+
+
+@pytest.mark.parametrize("version", ["claude", "claude-2.1.197"])
+def test_claude_tells_it_with_its_zone(version):
+    """The true moment was 18:40:35."""
+    said = json.loads((FIXTURES / version / "StopFailure_used_up.json").read_text(encoding="utf-8"))
+    reset = reset_time(said["last_assistant_message"], at("2026-11-22 17:40:00"))
+    assert reset == Reset((at("2026-11-22 18:40:00"),), 60.0)
 
 
 def test_each_screen_of_a_limit_is_told_of():
+    kinds = ("failed_rate_limit*.txt", "failed_used_up*.txt")
     told = {
-        str(path.relative_to(FIXTURES).with_suffix("")) for path in FIXTURES.rglob("failed_rate_limit*.txt")
+        str(path.relative_to(FIXTURES).with_suffix("")) for kind in kinds for path in FIXTURES.rglob(kind)
     }
+    told -= {"codex/failed_used_up", "codex/failed_used_up_for_days"}  # in the zone of its machine: below
     table = test_it_is_read_from_the_screens_that_were_kept.pytestmark[0].args[1]
     assert {screen for screen, _ in table} == told
 
@@ -131,15 +241,17 @@ def test_each_screen_of_a_limit_is_told_of():
         ("2026-03-28 23:00:00", "resets 7am", "2026-03-29 05:00:00"),
         ("2026-03-28 23:00:00", "resets 2:30am", "2026-03-29 01:30:00"),
         ("2026-10-24 22:00:00", "resets 7am", "2026-10-25 06:00:00"),
-        ("2026-10-24 22:00:00", "resets 2:30am", "2026-10-25 00:30:00"),
-        ("2026-10-25 00:45:00", "resets 2:30am", "2026-10-25 01:30:00"),
-        ("2026-10-25 01:45:00", "resets 2:30am", "2026-10-26 01:30:00"),
+        ("2026-10-24 22:00:00", "resets 2:30am", "2026-10-25 00:30:00 2026-10-25 01:30:00"),
+        ("2026-10-25 00:44:00", "resets 2:30am", "2026-10-25 00:30:00 2026-10-25 01:30:00"),
+        ("2026-10-25 00:50:00", "resets 2:30am", "2026-10-25 01:30:00"),
+        ("2026-10-25 03:45:00", "resets 2:30am", "2026-10-26 01:30:00"),
     ],
 )
 def test_a_night_of_23_or_25_hours_is_one_like_any_other(now, text, expected):
+    moments = tuple(at(f"{day} {clock}") for day, clock in zip(*[iter(expected.split())] * 2, strict=True))
     with local_zone(BERLIN):
-        assert reset_time(text, at(now)) == at(expected)
-    assert reset_time(f"{text} ({BERLIN})", at(now)) == at(expected)
+        assert reset_time(text, at(now)) == Reset(moments, 60.0)
+    assert reset_time(f"{text} ({BERLIN})", at(now)) == Reset(moments, 60.0)
 
 
 WORDS = st.sampled_from(
@@ -147,7 +259,7 @@ WORDS = st.sampled_from(
         names(
             "resets reset try again retry after in at until Nov 21 21st Mon tomorrow 3pm 3:05 15:00 12am 99 1795186800"
             " |1795186800 | 2026-11-20T18:00:00Z 9999-12-31 23:59:59 0000-00-00 3h 12m 1d (UTC) (Europe/Berlin) (/) (.)"
-            " (a/) UTC AM , . :"
+            " (a/) UTC AM , . : GMT+1 EST less than a minute"
         )
     )
 )
@@ -159,21 +271,25 @@ ZONES = st.sampled_from(["UTC", BERLIN, "America/New_York", "Australia/Lord_Howe
     st.floats(0, 4e9) | st.floats() | st.sampled_from([0.0, 253_402_300_799.0]),
     ZONES,
 )
-def test_it_never_raises_and_is_always_ahead_and_never_far(text, now, zone):
+def test_it_never_raises_and_is_never_long_past_nor_far(text, now, zone):
     with local_zone(zone):
         found = reset_time(text, now)
-    assert found is None or now < found <= now + FURTHEST
+    if found is not None:
+        assert list(found.moments) == sorted(set(found.moments))
+        assert now - PAST <= found.moments[0] <= found.moments[-1] <= now + FURTHEST
+        assert found.by_clock or now <= found.moments[0]
 
 
 @given(st.integers(0, 23), st.integers(0, 59), st.floats(1_700_000_000, 1_900_000_000), ZONES)
 def test_the_clock_on_the_wall_then_shows_what_was_told(hour, minute, now, zone):
     with local_zone(zone):
-        found = reset_time(f"resets at {hour:02}:{minute:02}", now) or 0.0
-        shown = datetime.fromtimestamp(found)  # noqa: DTZ006 (what the wall shows)
-    assert now < found <= now + 26 * 3600
-    assert (shown.hour, shown.minute) == (hour, minute) or (
-        shown.hour * 60 + shown.minute - hour * 60 - minute
-    ) in {30, 60}
+        found = reset_time(f"resets at {hour:02}:{minute:02}", now)
+        assert found is not None
+        shown = [datetime.fromtimestamp(each) for each in found.moments]  # noqa: DTZ006 (what the wall shows)
+    assert now - PAST <= found.moments[0]
+    assert now <= found.moments[-1] <= now + 27 * 3600
+    for each in shown:
+        assert (each.hour * 60 + each.minute - hour * 60 - minute) in {0, 30, 60}
 
 
 @pytest.mark.parametrize(
@@ -189,4 +305,5 @@ def test_the_clock_on_the_wall_then_shows_what_was_told(hour, minute, now, zone)
     ],
 )
 def test_a_megabyte_is_done_with_at_once(junk, told):
-    assert reset_time(junk * (1_000_000 // len(junk)), at(NOON)) == (told and at(told))
+    reset = reset_time(junk * (1_000_000 // len(junk)), at(NOON))
+    assert (reset and reset.moments[-1]) == (told and at(told))

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.formats.prices import shipped_prices
 from orchestrator.formats.settings import explained, load_settings
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, Policy, Rule, Ruling
+from orchestrator.model.prices import Price
 from orchestrator.model.settings import TABLES, Explained, Settings
 from tests.another_user import by_root, give_away
 
@@ -84,9 +86,9 @@ def test_what_a_task_may_use_is_written_and_shown_as_in_task_md(write):
     assert shown == {"tokens": "2000000 tokens", "cost": "$20", "time": "8 h"}
     again = "\n".join(f'task_{name} = "{value}"' for name, value in shown.items())
     assert load_settings(write(f"[limits]\n{again}"), {}).limits == limits
-    assert {each.value for each in explained(write(""), {}) if each.key.startswith("limits.task_")} == {
-        "none"
-    }
+    usual = {each.key: each.value for each in explained(write(""), {}) if each.key.startswith("limits.task_")}
+    assert list(usual.values()) == ["300000000 tokens", "none", "none"]
+    assert load_settings(write('[limits]\ntask_tokens = "none"'), {}).limits.task_tokens is None
 
 
 @pytest.mark.parametrize(
@@ -264,9 +266,46 @@ def test_each_setting_tells_where_it_comes_from(write):
     assert told["git.deadline"] == Explained("git.deadline", "90 s", "ORCHESTRATOR_GIT__DEADLINE")
     assert told["templates.folders"].value == "[]"
     assert "environment.pass" in told
-    assert len(told) == sum(
+    keys = sum(
         len(fields(getattr(Settings(), each.name))) for each in fields(Settings) if each.name not in TABLES
     )
+    assert len(told) == keys + len(shipped_prices())
+
+
+def test_prices_are_shown_with_their_day_and_where_they_come_from(write):
+    path = write(
+        '[prices."gpt-5.5"]\ninput = 7\noutput = 8.5\ndate = 2026-11-20\n'
+        '[prices.own]\nmodels = ["Own-*", "ours"]\ninput = 1\noutput = 2\ncache_read = 0.5\ndate = "2026-11-21"\n'
+    )
+    first, second = load_settings(path, {}).prices
+    assert first == Price("gpt-5.5", ("gpt-5.5",), 7.0, 8.5, 7.0, 7.0, 7.0, "2026-11-20")
+    assert second == Price("own", ("own-*", "ours"), 1.0, 2.0, 0.5, 1.0, 1.0, "2026-11-21")
+    told = {each.key: each for each in explained(path, {})}
+    assert told["prices.gpt-5.5"].where == f"{path}:1"
+    assert told["prices.own"].where == f"{path}:5"
+    assert told["prices.own"].value == (
+        "$1 in, $2 out, cached $0.5, written $1 or $1 for an hour; own-*, ours; of 2026-11-21"
+    )
+    assert told["prices.claude-opus-5-5"].where == "default"
+    assert sum(key.startswith("prices.") for key in told) == len(shipped_prices()) + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("input = 1\noutput = 2", "has no date: give the day of which the price is"),
+        ('output = 2\ndate = "2026-11-20"', "has no input: give US dollars for a million tokens"),
+        ('input = -1\noutput = 2\ndate = "2026-11-20"', "input is -1: give US dollars"),
+        ('input = nan\noutput = 2\ndate = "2026-11-20"', "input is nan: give US dollars"),
+        ('input = true\noutput = 2\ndate = "2026-11-20"', "input is True: give US dollars"),
+        ('input = 1\noutput = 2\ndate = "yesterday"', "date is 'yesterday': give the day"),
+        ('input = 1\noutput = 2\ndate = "2026-11-20"\nmodels = []', "models is []: give a list of names"),
+        ('input = 1\noutput = 2\ndate = "2026-11-20"\nmodels = [""]', "models holds what is no name"),
+        ('input = 1\noutputs = 2\ndate = "2026-11-20"', "there is no key 'outputs'"),
+    ],
+)
+def test_a_price_that_does_not_read_is_refused(write, text, reason):
+    assert reason in faults(write(f"[prices.own]\n{text}\n"))
 
 
 @pytest.mark.parametrize(("value", "restart"), [("true", True), ("False", False), (" false ", False)])

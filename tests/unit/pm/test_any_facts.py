@@ -48,6 +48,7 @@ from orchestrator.model.task import (
     WorkspaceKind,
 )
 from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.readiness import may_be_ordered
 from orchestrator.pm.state import PMState
@@ -162,7 +163,7 @@ events = st.builds(
     text=st.sampled_from(["", "it says so"]),
     wish=st.none() | wishes,
     failure=st.none() | st.sampled_from(Failure),
-    again_at=st.sampled_from([None, 0.0, 1_764_260_000.0]),
+    reset=st.sampled_from([None, Reset((0.0,)), Reset((1_764_260_000.0, 1_764_346_400.0), 60.0)]),
     background=st.sampled_from([0, 0, 2]),
 )
 judgements = st.none() | st.builds(Judgement, st.sampled_from(Ruling), st.just("a rule"), st.just(600.0))

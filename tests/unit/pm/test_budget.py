@@ -132,7 +132,7 @@ def test_time_asleep_is_no_time_at_work():
 
 
 def test_without_a_limit_nothing_is_told_and_nobody_is_ended():
-    story = exploring()
+    story = exploring(Budget(alone=True))
     uses(story, "explore", 10**9, 10_000.0)
     assert not story.state.notices
     assert story.run_of("explore").ending is Ending.NOT
@@ -307,6 +307,75 @@ def test_a_journal_that_did_not_tell_when_the_task_moved_counts_from_the_next_ru
     assert Worked(5.0, 0.0, 300.0).counted(200.0, busy=True) == Worked(5.0, 0.0, 200.0)
 
 
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        (NONE, Budget(300_000_000)),
+        (Budget(tokens=5), Budget(5)),
+        (Budget(cost=2.0), Budget(300_000_000, 2.0)),
+        (Budget(alone=True), NONE),
+        (Budget(cost=2.0, alone=True), Budget(cost=2.0)),
+    ],
+)
+def test_tokens_are_limited_unless_somebody_says_otherwise(own, expected):
+    story = exploring(own)
+    assert budget_of(story.state, story.limits) == expected
+    assert budget_of(story.state, Limits(task_tokens=None)).tokens == own.tokens
+
+
+def test_an_agent_that_runs_away_is_stopped_though_nobody_set_a_limit():
+    """342 times the same command in five minutes, each with the whole conversation before it."""
+    story = exploring()
+    uses(story, "explore", 299_999_999)
+    assert not story.state.open_questions
+    uses(story, "explore", 300_000_000)
+    assert story.question().measure is Measure.TOKENS
+    assert story.run_of("explore").ending is Ending.BUDGET
+
+
+# Estimates ----------------------------------------------------------------------------------------
+
+
+def guessed(story: Story, step: str, **said: Any) -> Decision:
+    run = story.run_of(step)
+    usage = Usage(1000, 10, prices="2025-11-01", **said)
+    return story.feed(f.UsageSeen(story.at, story.nonce(), run.id, usage))
+
+
+def test_a_limit_in_dollars_acts_while_the_program_runs():
+    """Its program tells the cost when it ends, if it does at all."""
+    story = exploring(Budget(cost=5.0))
+    guessed(story, "explore", estimate=4.9)
+    assert story.run_of("explore").ending is Ending.NOT
+    guessed(story, "explore", estimate=5.1, unpriced=("x",))
+    assert story.run_of("explore").ending is Ending.BUDGET
+    text = story.question().text
+    assert "has used ~$5.10 of $5 (by prices of 2025-11-01, 26 days old; no price is known of x)" in text
+
+
+def test_a_cost_that_is_told_counts_more_than_an_estimate():
+    story = exploring(Budget(cost=5.0))
+    guessed(story, "explore", estimate=5.1)
+    assert story.question().kind is QuestionKind.BUDGET
+    run = story.run_of("explore")
+    story.feed(f.UsageSeen(story.at, story.nonce(), run.id, Usage(1000, 10, cost=3.5)))
+    assert not story.state.open_questions
+    ends_by_us(story)
+    assert story.state.runs.usage.dollars == pytest.approx(3.5)
+    assert "explore" in story.works_on()
+
+
+def test_estimates_of_several_runs_add_up():
+    story = exploring(Budget(cost=5.0))
+    guessed(story, "explore", estimate=2.0)
+    story.ends("explore", Exit(signal=9))
+    story.passes(2)
+    story.comes_alive("explore")
+    guessed(story, "explore", estimate=1.5)
+    usage = story.state.runs.usage
+    assert (usage.cost, usage.estimate, usage.prices) == (None, 3.5, "2025-11-01")
+
+
 # In between ---------------------------------------------------------------------------------------
 
 
@@ -317,6 +386,8 @@ def test_a_journal_that_did_not_tell_when_the_task_moved_counts_from_the_next_ru
         (Usage(800), True),
         (Usage(1, 0, 0, 4.0), True),
         (Usage(1, 0, 0, 3.9), False),
+        (Usage(1, 0, 0, 3.0, estimate=1.1), True),
+        (Usage(1, 0, 0, estimate=3.9), False),
         (Usage(), False),
     ],
 )

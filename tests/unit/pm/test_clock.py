@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.model import facts as f
+from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Ending, Exit
+from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.deadlines import wake_at
 from tests.unit.pm.story import Story
 
@@ -52,6 +54,42 @@ def test_a_pause_stays_as_long_as_it_was(put: float) -> None:
     story.passes(59)
     assert story.works_on() == set()
     story.passes(2)
+    assert story.works_on() == {"explore"}
+
+
+@pytest.mark.parametrize(("slept", "put"), [(1200, 0), (0, 90), (0, -90), (1200, -90)])
+def test_a_usage_limit_ends_when_it_ends(slept: float, put: float) -> None:
+    """The service counts on while the machine sleeps, and does not hear of its clock."""
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    shown = story.at + 3600
+    limit = Event(EventKind.FAILED, text="resets 4pm", failure=Failure.LIMIT, reset=Reset((shown,), 60.0))
+    story.tells("explore", limit)
+    story.ends("explore", Exit(signal=15))
+    moves(story, slept=slept, put=put)
+    assert story.step("explore").not_before == shown - 30
+
+
+def test_a_limit_that_ended_in_sleep_is_tried_on_waking() -> None:
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    limit = Event(EventKind.FAILED, failure=Failure.LIMIT, reset=Reset((story.at + 600,), by_clock=False))
+    story.tells("explore", limit)
+    story.ends("explore", Exit(signal=15))
+    moves(story, slept=28_800)
+    assert story.works_on() == {"explore"}
+
+
+def test_a_limit_without_a_time_keeps_its_pause_when_a_clock_is_set() -> None:
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    story.tells("explore", Event(EventKind.FAILED, failure=Failure.LIMIT))
+    story.ends("explore", Exit(signal=15))
+    moves(story, put=-86_400)
+    story.passes(story.limits.limit_pause)
     assert story.works_on() == {"explore"}
 
 

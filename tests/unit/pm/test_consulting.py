@@ -17,6 +17,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit
 from orchestrator.model.task import TaskState, Unanswered
+from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.readiness import may_be_ordered
 from tests.unit.pm.story import MET, Story, plan_of
 
@@ -393,7 +394,7 @@ def test_a_long_limit_is_not_waited_for() -> None:
     story = led()
     story.starts()
     story.comes_alive("pm:1")
-    story.tells("pm:1", Event(EventKind.FAILED, failure=Failure.LIMIT, again_at=story.at + 7200))
+    story.tells("pm:1", Event(EventKind.FAILED, failure=Failure.LIMIT, reset=Reset((story.at + 7200,))))
     assert story.step("pm:1").state is StepState.SET_ASIDE
     assert "explore" in story.works_on()
 

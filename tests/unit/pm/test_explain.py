@@ -10,6 +10,7 @@ from orchestrator.model.run import Exit
 from orchestrator.pm.changes import Change
 from orchestrator.pm.explain import explain
 from orchestrator.pm.explain_changes import QUIET
+from orchestrator.testing.local_zone import local_zone
 from tests.unit.pm.story import Story
 
 
@@ -64,6 +65,22 @@ def test_every_decision_of_a_whole_story_has_words_and_no_kind_is_left_to_speak_
     kinds = {kind.__dataclass_fields__["kind"].default for kind in get_args(Change)}
     assert kinds >= QUIET
     assert [kind for kind in kinds - QUIET if told_of(kind) == [kind]] == []
+
+
+def test_a_pause_is_told_with_its_end_and_that_with_its_day():
+    at = 1_764_254_100.0
+    moved = {"kind": "step_moved", "step": "dev:a", "to": "pending", "why": "limited: resets 3pm"}
+    noticed = {"kind": "noticed", "text": "2025-11-27T14:35:00Z dev runs again"}
+    old = {"kind": "noticed", "text": "14:35 dev runs again"}
+    changes = [moved | {"not_before": at + 86_400}, moved | {"not_before": at + 1}, noticed, old]
+    with local_zone("UTC"):
+        told = explain({"at": at, "fact": {"kind": "checked_in"}, "changes": changes})
+    assert [text.strip() for text in told[1:]] == [
+        "dev:a is pending: limited: resets 3pm; from Fri 28 Nov 14:35 on it is tried again",
+        "dev:a is pending: limited: resets 3pm",
+        "dev runs again",
+        "14:35 dev runs again",
+    ]
 
 
 def test_every_fact_has_a_sentence():

@@ -11,11 +11,11 @@ from orchestrator.model.news import Rule
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import Question
 from orchestrator.model.task import AfterRejections, TaskState
+from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.changes import QuestionAsked
 from orchestrator.pm.decide import decide
 from orchestrator.pm.draft import Draft
 from orchestrator.pm.news import tell_news
-from orchestrator.testing.local_zone import local_zone
 from tests.unit.pm.story import AT, MET, Story
 
 
@@ -142,15 +142,14 @@ def test_a_task_that_is_given_up_is_told_as_failed():
 
 
 def test_a_question_with_a_deadline_says_what_is_taken_for_its_answer():
-    with local_zone("UTC"):
-        story = told("a")
-        draft = Draft(story.state, AT, "n", Limits())
-        asked = Question("q1", "dev:a", "Go on?", ("yes", "no"), AT, default="no", deadline=AT + 3600)
-        draft.change(QuestionAsked(asked))
-        tell_news(draft, story.state, f.TimePassed(AT, "n"))
+    story = told("a")
+    draft = Draft(story.state, AT, "n", Limits())
+    asked = Question("q1", "dev:a", "Go on?", ("yes", "no"), AT, default="no", deadline=AT + 3600)
+    draft.change(QuestionAsked(asked))
+    tell_news(draft, story.state, f.TimePassed(AT, "n"))
     (news,) = draft.actions
     assert isinstance(news, Tell)
-    assert "Unanswered at 2025-11-27 15:35, it is taken to be: no" in news.text
+    assert (news.until, news.default) == (AT + 3600, "no")
 
 
 def test_a_damaged_journal_is_told_as_the_question_that_it_leads_to():
@@ -165,11 +164,14 @@ def test_a_damaged_journal_is_told_as_the_question_that_it_leads_to():
 def test_a_run_that_becomes_limited_is_told_once():
     story = told("a")
     story.comes_alive("dev:a")
-    limited = Event(EventKind.FAILED, text="until 14:00", failure=Failure.LIMIT, again_at=story.at + 600)
+    limited = Event(
+        EventKind.FAILED, text="until 14:00", failure=Failure.LIMIT, reset=Reset((story.at + 600,))
+    )
     story.tells("dev:a", limited)
     (news,) = story.news
     assert (news.rule, news.title) == (Rule.LIMITED, "demo: dev is limited")
     assert "until 14:00" in news.text
+    assert news.until == story.step("dev:a").not_before == story.at + 570
     story.ends("dev:a")
     story.passes(3600)
     story.comes_alive("dev:a")

@@ -10,6 +10,7 @@ from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
+from orchestrator.model.usage_limit import Reset
 from tests.unit.pm.story import ROLES, Story
 
 TAKEN = Event(EventKind.TAKEN, session="s-1")
@@ -31,7 +32,8 @@ def story(monkeypatch: pytest.MonkeyPatch) -> Story:
 
 
 def failed(failure: Failure, text: str = "it says so", again_at: float | None = None) -> Event:
-    return Event(EventKind.FAILED, "s-1", text=text, failure=failure, again_at=again_at)
+    reset = None if again_at is None else Reset((again_at,), 60.0)
+    return Event(EventKind.FAILED, "s-1", text=text, failure=failure, reset=reset)
 
 
 def test_an_order_that_was_taken_is_delivered_and_one_that_was_altered_is_told(story):
@@ -168,9 +170,9 @@ def test_a_limit_parks_the_step_until_it_ends_and_the_next_run_goes_on(story):
     assert story.state.runs[first.id].ending is Ending.FAILED
     story.ends("dev:a", Exit(signal=15))
     assert "dev:a" not in story.works_on()
-    story.passes(7199)
+    story.passes(7169)
     assert "dev:a" not in story.works_on()
-    story.passes(30)
+    story.passes(2)
     second = story.run_of("dev:a")
     assert second.resumes == first.id
     assert story.step("dev:a").tally.crashes == 0
@@ -182,20 +184,73 @@ def test_a_limit_parks_the_step_until_it_ends_and_the_next_run_goes_on(story):
     assert "runs again" in story.state.notices[-1]
 
 
-def test_a_limit_without_a_time_is_tried_again_after_growing_pauses_up_to_a_bound(story):
-    story.limits = Limits(limits=3, limit_pause=60, longest_wait=200)
-    pauses = []
-    for _ in range(3):
+def limited_again(story: Story, again_at: float | None = None, text: str = "it says so") -> float:
+    """The run of dev:a is refused, and the next one begins when it may; return how long that took."""
+    story.tells("dev:a", failed(Failure.LIMIT, text, again_at))
+    story.ends("dev:a", Exit(signal=15))
+    began = story.at
+    while "dev:a" not in story.works_on():
+        story.passes(1)
+    story.comes_alive("dev:a")
+    return story.at - began
+
+
+def test_a_limit_without_a_time_has_growing_pauses(story):
+    story.limits = Limits(limit_pause=60, longest_limit_pause=200)
+    assert [limited_again(story) for _ in range(5)] == [60, 60, 120, 200, 200]
+    assert not story.state.open_questions
+
+
+def test_a_person_is_asked_when_a_limit_outlasts_all_windows(story):
+    story.limits = Limits(limits=3, limit_pause=60, longest_limit_pause=60, limit_window=300)
+    while not story.state.open_questions:
         story.tells("dev:a", failed(Failure.LIMIT))
         story.ends("dev:a", Exit(signal=15))
-        began = story.at
-        while "dev:a" not in story.works_on():
-            story.passes(1)
-        pauses.append(story.at - began)
-        story.comes_alive("dev:a")
-    assert pauses == [60, 120, 200]
-    story.tells("dev:a", failed(Failure.LIMIT))
+        story.passes(60)
+        if "dev:a" in story.works_on():
+            story.comes_alive("dev:a")
     assert story.question().kind is QuestionKind.ACCOUNT
+    assert "was limited 6 times in a row" in story.question().text
+    story.answers(story.question().id, "retry")
+    assert story.step("dev:a").limit is None
+    assert "dev:a" in story.works_on()
+
+
+def test_a_limit_by_the_month_is_asked_about_at_once(story):
+    """Nobody wants a task to wait for three weeks without a word."""
+    story.tells("dev:a", failed(Failure.LIMIT, "resets Dec 18, 3pm", story.at + 21 * 86400))
+    assert story.question().kind is QuestionKind.ACCOUNT
+    assert "for 21 days more" in story.question().text
+
+
+def test_the_same_words_after_a_reset_are_not_tomorrows(story):
+    """The service lifts it late, and its program says the same: that was read as tomorrow's time, and cost a day."""
+    shown = story.at - story.at % 60 + 3600
+    limited_again(story, shown, "resets 12:47pm")
+    pauses = []
+    for late in range(12):
+        read = shown if late < 3 else shown + 86400  # what its words alone would mean by then
+        pauses.append(limited_again(story, read, "resets 12:47pm"))
+    assert max(pauses) <= 92
+    assert story.step("dev:a").limit.reset.moments == (shown, shown + 86400)
+
+
+def test_what_is_known_of_a_limit_ends_with_it(story):
+    limited_again(story, story.at + 600)
+    here = story.step("dev:a")
+    assert (here.limit.refusals, here.limit.words) == (1, "it says so")
+    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
+    assert story.step("dev:a").limit is None
+
+
+def test_a_limit_on_an_old_screen_is_tried_at_once(story):
+    """It was seen after it had ended: what the screen says is of the moment when the run fell silent."""
+    story.tells("dev:a", TAKEN, whole=True)
+    reset = Reset((story.at + 300,), 60.0)
+    story.sees = Sight(failure=Failure.LIMIT, line="Access resets at 3:05 PM", reset=reset)
+    story.passes(story.limits.silence + 1)
+    story.ends("dev:a", Exit(signal=15))
+    assert "dev:a" in story.works_on()
 
 
 def test_an_overload_grows_its_pauses(story):
@@ -264,7 +319,9 @@ def test_a_screen_that_says_that_a_limit_holds_is_believed_at_a_look_where_nothi
     story.tells("dev:a", TAKEN, whole=True)
     first = story.run_of("dev:a")
     again = story.at + story.limits.silence + 7200
-    story.sees = Sight(failure=Failure.LIMIT, line="exceeded retry limit, last status: 429", again_at=again)
+    story.sees = Sight(
+        failure=Failure.LIMIT, line="exceeded retry limit, last status: 429", reset=Reset((again,))
+    )
     story.passes(story.limits.silence + 1)
     assert story.state.runs[first.id].ending is Ending.FAILED
     assert "429" in story.step("dev:a").why

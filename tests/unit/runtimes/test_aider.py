@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
-from orchestrator.model.usage import Usage
+from orchestrator.model.usage import Tokens, Usage
 from orchestrator.runtimes.aider import HISTORY, NOTES, SCRIPT, Aider
 from orchestrator.runtimes.screens import shown_on
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
@@ -194,6 +195,7 @@ def test_what_a_screen_shows(name):
 
 def test_what_it_used_is_told_by_its_history():
     lines = (
+        "> Model: openai/bench with whole edit format  \n"
         "> Tokens: 750 sent, 31 received.  \n"
         "> Tokens: 2.1k sent, 1k cache write, 300 received. Cost: $0.01 message, $0.02 session.  \n"
         "> Tokens: 1.5M sent, 4 received. Cost: $1.25 message, $1.27 session.\n"
@@ -202,7 +204,11 @@ def test_what_it_used_is_told_by_its_history():
     packed = b64encode(lines.encode()).decode()
     event = Aider().event(told("ended") | {"used": packed})
     assert event
-    assert event.usage == Usage(1_502_850, 339, 0, 1.26, 1_500_000)
+    assert event.usage
+    assert event.usage.models == (("openai/bench", Tokens(750, 35)),), (
+        "what it knows the cost of is not estimated"
+    )
+    assert replace(event.usage, models=()) == Usage(1_502_850, 339, 0, 1.26, 1_500_000)
     event = Aider().event(told("ended"))
     assert event
     assert event.usage is None

@@ -34,6 +34,7 @@ MEANT: dict[str, tuple[EventKind, Failure | None] | None] = {
     "StopFailure_overloaded": (EventKind.FAILED, Failure.OVERLOAD),
     "StopFailure_rate_limit_hour": (EventKind.FAILED, Failure.LIMIT),
     "StopFailure_rate_limit_short": (EventKind.FAILED, Failure.LIMIT),
+    "StopFailure_used_up": (EventKind.FAILED, Failure.LIMIT),
     "StopFailure_server_error": (EventKind.FAILED, Failure.OVERLOAD),
     "StopFailure_too_long": (EventKind.FAILED, Failure.CONTEXT),
     "StopFailure_unauthorized": (EventKind.FAILED, Failure.LOGIN),

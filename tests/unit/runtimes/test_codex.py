@@ -48,6 +48,8 @@ SHOWN: dict[str, tuple[Shows, Failure | None] | None] = {
     "streaming": None,  # nothing on it says that it works
     "typed": (Shows.RESTING, None),
     "waiting_rate_limit_hour": (Shows.FAILED, Failure.LIMIT),
+    "failed_used_up": (Shows.FAILED, Failure.LIMIT),
+    "failed_used_up_for_days": (Shows.FAILED, Failure.LIMIT),
 }
 
 
@@ -217,6 +219,8 @@ def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[s
     ("trouble", "failure"),
     [
         ("rate_limit_short", Failure.LIMIT),
+        ("used_up", Failure.LIMIT),
+        ("used_up_for_days", Failure.LIMIT),
         ("overloaded", Failure.OVERLOAD),
         ("server_error", Failure.OVERLOAD),
         ("unauthorized", Failure.LOGIN),

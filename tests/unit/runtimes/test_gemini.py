@@ -35,6 +35,7 @@ SHOWN: dict[str, tuple[Shows, Failure | None] | None] = {
     "failed_credit_gone": (Shows.FAILED, None),
     "failed_overloaded": (Shows.BUSY, None),  # two minutes of it: it might still be thinking
     "failed_rate_limit_hour": (Shows.DIALOG, Failure.LIMIT),
+    "failed_rate_limit_zoned": (Shows.DIALOG, Failure.LIMIT),
     "failed_rate_limit_short": (Shows.BUSY, None),
     "failed_server_error": (Shows.BUSY, None),
     "failed_too_long": (Shows.FAILED, None),

@@ -12,6 +12,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
 from orchestrator.runtimes.opencode import OVERFLOWS, PLUGIN, RUN, TRIES, Opencode
 from orchestrator.runtimes.screens import shown_on
 from tests.unit.runtimes.captured import WORK
@@ -124,7 +125,7 @@ def test_a_failure_by_its_kind(name, failure):
     assert event
     assert (event.kind, event.failure) == (EventKind.FAILED, failure)
     assert event.text
-    assert (event.again_at == pytest.approx(1795181900.444)) is (failure is Failure.LIMIT)
+    assert event.reset == (Reset((1795181900.444,), by_clock=False) if failure is Failure.LIMIT else None)
 
 
 def test_retries_are_counted():

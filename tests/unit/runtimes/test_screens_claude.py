@@ -43,6 +43,7 @@ SHOWN: dict[str, Shown] = {
         "failed_server_error": BUSY,
         "failed_too_long": (Shows.FAILED, Failure.CONTEXT),
         "failed_unauthorized": BUSY,
+        "failed_used_up": (Shows.FAILED, Failure.LIMIT),
         "hung": BUSY,
         "permission_deny": RESTING,
         "question": DIALOG,
@@ -50,6 +51,7 @@ SHOWN: dict[str, Shown] = {
     },
     "claude-2.1.197": BOTH
     | {
+        "failed_used_up": (Shows.DIALOG, Failure.LIMIT),
         "hung": BUSY,
         "interrupted": BUSY,  # with what was queued
         "resting_in_manual_mode": RESTING,

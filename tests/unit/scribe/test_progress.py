@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.text import local_time
+from orchestrator.formats.text import local_minute, local_time
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.model.usage import Usage
@@ -17,6 +17,7 @@ from orchestrator.scribe.progress import (
     Artifact,
     Check,
     Commit,
+    Limited,
     Milestone,
     OnDisk,
     OpenQuestion,
@@ -107,6 +108,39 @@ def test_a_task_of_which_nothing_is_known_is_told_too():
     assert "| (none yet) | | | |\n" in text
     assert "## Current Blockers\nNone\n" in text
     assert text.endswith("## Artifacts Generated\nNone\n")
+
+
+def test_an_estimated_cost_is_shown_as_one_with_the_day_of_its_prices():
+    guess = Usage(1000, 10, estimate=3.4, prices="2025-11-01", unpriced=("<b>x",))
+    usage = (AgentUsage("dev", 1, 60.0, guess), AgentUsage("plan", 1, 60.0, Usage(1000, 10, cost=1.0)))
+    text = render_progress(replace(FULL, usage=usage), OnDisk(), AT)
+    assert "| 1k | 10 | ~$3.40 |" in text
+    assert "| 1k | 10 | $1 |" in text
+    assert "| 2k | 20 | ~$4.40 |" in text
+    assert "\nCosts with a ~ are estimated by prices of 2025-11-01, 26 days old; no price is known of" in text
+    assert "<b>" not in text
+    none = (AgentUsage("dev", 1, 60.0, Usage(1000, 10, unpriced=("x",))),)
+    assert "\nNo price is known of x\n" in render_progress(replace(FULL, usage=none), OnDisk(), AT)
+
+
+def test_what_a_usage_limit_holds_up_is_not_at_work():
+    limited = Limited(AT - 3600, AT - 60, AT + 86_400, "resets 3pm | <b>", 2, AT + 86_370)
+    text = render_progress(replace(VIEW, limited=limited), OnDisk(), AT)
+    now = next(line for line in text.splitlines() if line.startswith("**Now:** "))
+    until = local_minute(AT + 86_400)
+    assert now.startswith(
+        f"**Now:** held up by a usage limit since {local_time(AT - 3600)} until {until} (resets 3pm"
+    )
+    for said in (local_time(AT + 86_370), f"refused 2 times, at {local_time(AT - 60)}"):
+        assert said in now
+    assert "at work" not in now
+
+
+def test_a_usage_limit_that_outlasts_its_end_is_not_said_to_end_then():
+    limited = Limited(AT - 3600, AT - 30, AT - 60, "resets 3pm", 1, AT + 30)
+    text = render_progress(replace(VIEW, limited=limited), OnDisk(), AT)
+    assert f", which was to end at {local_minute(AT - 60)} (resets 3pm" in text
+    assert " until " not in text
 
 
 RESULT = (

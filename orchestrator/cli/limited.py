@@ -1,0 +1,41 @@
+"""A usage limit that holds work up: since when, until when, by which words of its program, and what comes next."""
+
+from __future__ import annotations
+
+from orchestrator.cli.screen import clock, harmless, stamp, wrapped
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from typing import Any
+
+_MOMENTS = ("since", "refused_at", "resets_at", "next_try")
+
+
+def limit_shape(limit: dict[str, Any]) -> dict[str, Any]:
+    """Return a limit as the JSON documents give it: its moments as RFC 3339."""
+    return {**limit, **{key: stamp(limit.get(key)) for key in _MOMENTS}}
+
+
+def limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
+    """Return the lines that tell a person why nothing goes on."""
+    times = limit.get("refusals") or 1
+    refused = (
+        "once" if times == 1 else f"{times} times, at {clock(limit.get('refused_at'), now)} for the last time"
+    )
+    words = harmless(limit.get("words") or "it says nothing")
+    first, *more = wrapped(
+        f"since {clock(limit.get('since'), now)}{_until(limit, now)} ({words}); refused {refused}; "
+        f"tried again at {clock(limit.get('next_try'), now)}",
+        width - 10,
+        "",
+    )
+    return [f"limited   {first}", *(f"          {line}" for line in more)]
+
+
+def _until(limit: dict[str, Any], now: float) -> str:
+    """Return when a limit ends, as far as that was shown; it was shown to the minute."""
+    shown = limit.get("resets_at")
+    if not shown:
+        return ""
+    late = now >= shown + 60 or (limit.get("refused_at") or 0) >= shown
+    return f", {'was to end at' if late else 'until'} {clock(shown, now)}"
