@@ -24,6 +24,7 @@ from orchestrator.hosts.ssh.fingerprint import fingerprint
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.login import login_environment
+from orchestrator.hosts.ssh.lookup import commit_at, file_at
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.ssh.states import State
@@ -34,7 +35,7 @@ from orchestrator.hosts.ssh.window import ensure_window
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.pools import pool_of
 from orchestrator.model.task import Place
-from orchestrator.ports.boxes import Ground, Guest
+from orchestrator.ports.boxes import FileThere, Ground, Guest
 
 if TYPE_CHECKING:
     from orchestrator.model.pools import Pool
@@ -133,6 +134,14 @@ class KeptBoxes(Keepers[Keeper]):
     def fingerprint(self, box: str, place: str, without: str) -> str:
         """Return a word for how a repository on a box stands. Raises Unavailable."""
         return fingerprint(self._keeper(box).ways.link, place, without)
+
+    def file_at(self, box: str, place: str, path: str) -> FileThere | None:
+        """Return what lies at a path in a folder on a box. Raises Unavailable."""
+        return file_at(self._keeper(box).ways.link, place, path)
+
+    def commit_at(self, box: str, place: str, name: str) -> str:
+        """Return the full hash of a commit that HEAD of a repository on a box has, or nothing. Raises Unavailable."""
+        return commit_at(self._keeper(box).ways.link, place, name)
 
     def close(self) -> None:
         """End all keepers and connections; what lives on the boxes goes on."""

@@ -86,8 +86,9 @@ _UNCHANGED: Final = """
 """
 _EVIDENCE: Final = """\
 (instead, for each that is not met: - [ ] the criterion (reason: why it is not met))
-(evidence is looked up, and counts only if it exists: a file on the task's branch as `path` or `path:line`, a file in
-artifacts/, a commit, or a check that the PM ran as `check test:ID`; separate several by commas)
+(evidence is looked up, and counts only if it exists: a file on the task's branch, or in the folder of an agent's own
+`cwd:`, as `path` or `path:line`, a file in artifacts/, a commit, or a check that the PM ran as `check test:ID`;
+separate several by commas)
 """
 _DEFINITION: Final = """
 ## Your Role

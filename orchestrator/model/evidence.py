@@ -10,8 +10,8 @@ class EvidenceKind(StrEnum):
     """What a reference points at, and so where it is looked for."""
 
     TASK_FILE = "task_file"  # a file in `artifacts/` or `handoffs/` of the task's folder
-    FILE = "file"  # a file on the task's branch, or in the user's own tree where the task works there
-    COMMIT = "commit"  # a commit on the task's branch
+    FILE = "file"  # a file on the task's branch, in the user's tree if the task works there, or in an agent's own `cwd`
+    COMMIT = "commit"  # a commit on the task's branch, or on a box where code stays
     CHECK = "check"  # a command that the daemon ran, by its step or its run
 
 

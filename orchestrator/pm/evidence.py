@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 NAMED: Final = 10
 FORM: Final = (
-    "Name files on the task's branch (`path` or `path:line`), files in `artifacts/`, commits, or checks that the PM "
-    "ran (`check test:ID`)"
+    "Name files on the task's branch, or in the folder of an agent's own `cwd:` (`path` or `path:line`), files in "
+    "`artifacts/`, commits, or checks that the PM ran (`check test:ID`)"
 )
 _UNMET: Final = (RETRY, ANEW, ACCEPT, ABANDON)
 _UNMARKED: Final = CriterionMark("", met=False, reason="the review did not mark it")

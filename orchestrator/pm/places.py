@@ -38,6 +38,14 @@ def leaves_a_tree(config: Config, agent: str) -> bool:
     return place is None or (bool(place.host) and config.bring is Bring.BRANCH)
 
 
+def lasting_places(state: PMState) -> list[Place]:
+    """Return the places in which agents of a task have worked and in which that work stays, as no tree gets it."""
+    config = state.brief.config
+    worked = {step.agent: None for step in state.steps.values() if state.runs.last_at_work_on(step.id)}
+    kept = (place_of(config, agent) for agent in worked if not leaves_a_tree(config, agent))
+    return list(dict.fromkeys(place for place in kept if place is not None))
+
+
 def makes_ready(state: PMState, step: Step, purpose: Purpose) -> bool:
     """Tell whether a run of a step begins in a clean tree, and not in what an earlier one left in it."""
     goes_on = step.keep_tree or (step.carries and not step.starts_from)

@@ -62,6 +62,19 @@ class Sighting:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class FileThere:
+    """What lies at a path on a box: a file of so many lines, or a folder.
+
+    `is_empty`: the file has not a byte, or no file in the folder has one. `lines` is None for a file that is too large
+    for its lines to be counted.
+    """
+
+    is_folder: bool
+    is_empty: bool = False
+    lines: int | None = 0
+
+
 class Boxes(Protocol):
     """All boxes. What only looks, or only notes, waits for nobody: the deciding thread may call it.
 
@@ -143,6 +156,20 @@ class Boxes(Protocol):
         """
         ...
 
+    def file_at(self, box: str, place: str, path: str) -> FileThere | None:
+        """Return what lies at a path, absolute or in the folder `place` there.
+
+        None if nothing does, or if it is not beneath that folder: a link that leads out of it leads nowhere.
+        """
+        ...
+
+    def commit_at(self, box: str, place: str, name: str) -> str:
+        """Return the full hash of a commit that HEAD of a repository there has, by a full or shortened one.
+
+        Empty if it has no such commit.
+        """
+        ...
+
 
 def reached(boxes: Boxes, box: str) -> bool:
     """Tell whether a box can be spoken to, as far as is known."""
@@ -202,6 +229,14 @@ class NoBoxes:
         raise _nowhere(box)
 
     def fingerprint(self, box: str, place: str, without: str) -> str:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def file_at(self, box: str, place: str, path: str) -> FileThere | None:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def commit_at(self, box: str, place: str, name: str) -> str:
         """Raise Unavailable."""
         raise _nowhere(box)
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.boxes import FileThere
 from orchestrator.ports.host import LaunchSpec, Observation, PaneSeen, Standing
 
 if TYPE_CHECKING:
@@ -52,6 +54,25 @@ class Clone:
     def contents(self, place: str) -> dict[str, str]:
         """Return the files of the commit on which a place stands."""
         return dict(self.workspaces.commits[self.head(place)].contents)
+
+    def file_at(self, place: str, path: str) -> FileThere | None:
+        """Return what that commit has at a path, absolute or in the place; None if nothing, or if it leads out."""
+        name = normpath(Path(place) / path)
+        if name != place and not name.startswith(f"{place}/"):
+            return None
+        inside = name[len(place) + 1 :]
+        contents = self.contents(place)
+        if (text := contents.get(inside)) is not None:
+            return FileThere(is_folder=False, is_empty=not text, lines=len(text.splitlines()))
+        held = [text for each, text in contents.items() if not inside or each.startswith(f"{inside}/")]
+        return FileThere(is_folder=True, is_empty=not any(held)) if held or not inside else None
+
+    def commit_at(self, place: str, name: str) -> str:
+        """Return the commit that a hash names, from the one on which a place stands back; empty if there is none."""
+        commit = self.head(place)
+        while commit and not commit.startswith(name):
+            commit = self.workspaces.commits[commit].parent
+        return commit
 
     def _leads(self, old: str, new: str) -> bool:
         while new and new != old:

@@ -17,7 +17,7 @@ from orchestrator.daemon.bringing import AGAIN
 from orchestrator.daemon.keeper import EVERY, Keeper, Ways
 from orchestrator.daemon.keepers import Keepers
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.boxes import Ground, Guest
+from orchestrator.ports.boxes import FileThere, Ground, Guest
 from orchestrator.ports.host import Standing
 from orchestrator.testing.fake_box import Box, FakeLink, FarHost, under
 from orchestrator.testing.fake_clock import FakeClock
@@ -207,6 +207,16 @@ class FakeBoxes(Keepers[FakeKeeper]):
         del without
         clone = self._machines[box].clone
         return self._link(box).run("fingerprint", lambda: str(sorted(clone.contents(place).items())))
+
+    def file_at(self, box: str, place: str, path: str) -> FileThere | None:
+        """Return what the commit on which the repository there stands has at a path."""
+        clone = self._machines[box].clone
+        return self._link(box).run("look up", lambda: clone.file_at(place, path))
+
+    def commit_at(self, box: str, place: str, name: str) -> str:
+        """Return the commit that a hash names, if the repository there stands on it or on one behind it."""
+        clone = self._machines[box].clone
+        return self._link(box).run("look up", lambda: clone.commit_at(place, name))
 
     def close(self) -> None:
         """Let go of all; what lives there goes on."""

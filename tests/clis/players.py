@@ -16,6 +16,9 @@ Steps = Generator[Reply, tuple[ToolResult, ...], None]
 
 LED = "The PM wants this done well:"
 CRITERION = "There is a greeting."
+SUMMED_UP = ("# USER\n", "# ASSISTANT\n")
+"""How the prompt begins in which aider has a conversation that it goes on with summed up, once that is long."""
+
 NO_ARTIFACTS = "## Artifacts Generated\nNone"
 
 
@@ -33,6 +36,9 @@ class Cast:
         """Play whoever the order is for."""
         if request.prompt.startswith("# Agent: pm\n"):
             yield from _pm(request)
+            return
+        if request.prompt.startswith(SUMMED_UP):
+            yield say("I asked you for a part of a task, and you did it.")
             return
         me = spawned(request.prompt)
         plays = {"explore": self._explore, "plan": self._plan, "dev": self._dev}.get(me.role, self._judge)

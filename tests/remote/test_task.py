@@ -88,6 +88,33 @@ def test_what_mends_a_rejected_commit_and_is_left_uncommitted_is_not_judged_as_t
     assert world.git("show", "task/t1:pkg/greet.py") == "NAME = 'mended'"
 
 
+def test_a_file_that_stays_on_its_box_is_evidence(boxes: Boxes, world: World) -> None:
+    """One that lies elsewhere there is none, and while the box is lost nothing is said to be missing."""
+    box = furnished(boxes, world, "alpha")
+    criterion = "- [x] There is a greeting. (evidence: {})"
+    turns: Turns = {
+        "accept": [
+            {"marks": [criterion.format("/etc/passwd")]},
+            {"hold": "a", "marks": [criterion.format(f"`pkg/greet.py:1`, {box.home}/repo/pkg")]},
+        ]
+    }
+    world.begin(turns, config=[cwd(box)])
+    world.until(lambda: world.lives_of("accept") == 2)
+    with box.cut():
+        world.go("a")
+        world.until(lambda: "resolve_evidence of accept is put off" in world.log)
+    world.until_is("complete")
+    assert world.lives_of("accept") == 2
+    place = f"alpha:{box.home}/repo"
+    first, second = world.story().facts("evidence_resolved")
+    assert [each["exists"] for each in first["found"]] == [False]
+    assert f"is not beneath {place}" in first["found"][0]["detail"]
+    assert [each["detail"] for each in second["found"]] == [f"1 line on {place}", f"a folder on {place}"]
+    page = world.project / "tasks/t1/progress.md"
+    world.until(lambda: f"pkg/greet.py:1: 1 line on {place}" in page.read_text())
+    world.check_once()
+
+
 def test_two_boxes_whose_links_are_cut_twice_and_a_daemon_that_is_killed_change_nothing(
     boxes: Boxes, world: World
 ) -> None:
@@ -111,7 +138,7 @@ def test_two_boxes_whose_links_are_cut_twice_and_a_daemon_that_is_killed_change_
     world.until_is("complete")
     assert [step for _, step in world.lives] == ["explore", "architect", *ONE_EACH[1:]]
     world.check_once()
-    world.until(lambda: "- To take it over" in progress(world)[-1])
+    world.until(lambda: "## Result" in progress(world))
     shaken = progress(world)
 
     with a_world() as other:

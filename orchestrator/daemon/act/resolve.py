@@ -1,4 +1,8 @@
-"""Look up what the evidence of success criteria points at: in the task's folder, and on the task's branch (U11)."""
+"""Look up what the evidence of success criteria points at: in the task's folder, and on the task's branch (U11).
+
+What agents do in a place of their own, here or on a box, may stay there. So files that are not on the branch are looked
+for in those places too, and commits on the boxes.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.daemon.world import Places, World
-from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.errors import Refused
 from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.facts import EvidenceResolved
 from orchestrator.model.task import WorkspaceKind
+from orchestrator.pm.places import lasting_places
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
     from orchestrator.model.actions import ResolveEvidence
+    from orchestrator.model.task import Place
     from orchestrator.pm.state import PMState
 
 LARGEST: Final = 16 * 1_048_576
@@ -31,29 +37,55 @@ def resolve(
     """Return what each reference points at.
 
     Raises:
-        Unavailable: git cannot do it now.
+        Unavailable: git, or a box, cannot do it now.
         OSError: the disk cannot do it now.
 
     """
-    found = tuple(_resolved(world, state, each, where) for each in action.references)
+    elsewhere = lasting_places(state)
+    found = tuple(_resolved(world, state, each, where, elsewhere) for each in action.references)
     return EvidenceResolved(at, action.id, action.step, action.attempt, found)
 
 
-def _resolved(world: World, state: PMState, reference: Reference, where: Places) -> Resolution:
-    try:
-        match reference.kind:
-            case EvidenceKind.TASK_FILE:
-                return _of_task(world, reference, where, reference.target)
-            case EvidenceKind.FILE:
-                return _file(world, state, reference, where)
-            case EvidenceKind.COMMIT:
-                return _commit(world, state, reference, where)
-            case EvidenceKind.CHECK:
-                return _missing(reference, "is no check of this task")
-    except Unavailable:
-        raise
-    except (Refused, ValueError) as error:
-        return _missing(reference, f"cannot be looked up: {error}")
+def _resolved(
+    world: World, state: PMState, reference: Reference, where: Places, elsewhere: list[Place]
+) -> Resolution:
+    missing = []
+    for place in (None, *elsewhere):
+        try:
+            if place is None:
+                found = _in_task(world, state, reference, where)
+            elif reference.kind in {EvidenceKind.FILE, EvidenceKind.COMMIT}:
+                found = _in_place(world, reference, place)
+            else:
+                continue
+        except (Refused, ValueError) as error:
+            found = _missing(reference, f"cannot be looked up: {error}")
+        if found.exists:
+            return found
+        missing.append(found.detail)
+    return _missing(reference, ", and ".join(missing))
+
+
+def _in_task(world: World, state: PMState, reference: Reference, where: Places) -> Resolution:
+    match reference.kind:
+        case EvidenceKind.TASK_FILE:
+            return _of_task(world, reference, where, reference.target)
+        case EvidenceKind.FILE:
+            return _file(world, state, reference, where)
+        case EvidenceKind.COMMIT:
+            return _commit(world, state, reference, where)
+        case EvidenceKind.CHECK:
+            return _missing(reference, "is no check of this task")
+
+
+def _in_place(world: World, reference: Reference, place: Place) -> Resolution:
+    """Look for a file or a commit in a place of an agent's own."""
+    if reference.kind is EvidenceKind.COMMIT:
+        return _commit_there(world, reference, place)
+    if place.host:
+        return _file_there(world, reference, place)
+    folder = Path(place.path).expanduser()
+    return _on_disk(world, reference, folder, folder / reference.target, f" in {folder}")
 
 
 def _of_task(world: World, reference: Reference, where: Places, path: str) -> Resolution:
@@ -72,8 +104,8 @@ def _file(world: World, state: PMState, reference: Reference, where: Places) -> 
     if seen is None:
         return _missing(reference, f"is not on the branch {state.branch}")
     if reference.line > seen.lines:
-        return _missing(reference, f"has {seen.lines} lines on the branch {state.branch}")
-    lines = "a folder" if seen.is_folder else f"{seen.lines} lines"
+        return _missing(reference, f"has {_lines(seen.lines)} on the branch {state.branch}")
+    lines = "a folder" if seen.is_folder else _lines(seen.lines)
     return Resolution(reference.text, exists=True, detail=f"{lines} on the branch {state.branch}")
 
 
@@ -108,7 +140,7 @@ def _on_disk(world: World, reference: Reference, root: Path, path: Path, where: 
         held = not reference.line and _holds_a_file(world, real)
         return Resolution(reference.text, held, "a folder" if held else "is a folder with nothing in it")
     if not entry.size:
-        return _missing(reference, "is empty")
+        return _missing(reference, f"is empty{where}")
     return _lines_of(world, reference, real, entry.size, where)
 
 
@@ -121,8 +153,8 @@ def _lines_of(world: World, reference: Reference, path: Path, size: int, where: 
             return _missing(reference, str(error))
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
         if reference.line > lines:
-            return _missing(reference, f"has {lines} lines")
-        detail = f"{lines} lines{where}"
+            return _missing(reference, f"has {_lines(lines)}{where}")
+        detail = f"{_lines(lines)}{where}"
     return Resolution(reference.text, exists=True, detail=detail)
 
 
@@ -147,5 +179,36 @@ def _commit(world: World, state: PMState, reference: Reference, where: Places) -
     return Resolution(reference.text, exists=True, detail=f"{commit[:10]} on the branch {state.branch}")
 
 
+def _file_there(world: World, reference: Reference, place: Place) -> Resolution:
+    there = f"{place.host}:{place.path}"
+    path = reference.target.removeprefix(f"{place.host}:")
+    seen = world.boxes.file_at(place.host, place.path, path)
+    if seen is None:
+        return _missing(reference, f"is not beneath {there}")
+    if seen.is_empty:
+        what = "a folder with nothing in it" if seen.is_folder else "empty"
+        return _missing(reference, f"is {what} on {there}")
+    if reference.line and seen.lines is None:
+        return _missing(reference, f"is too large on {there} for its lines to be counted")
+    if reference.line > (seen.lines or 0):
+        return _missing(reference, f"has {_lines(seen.lines or 0)} on {there}")
+    what = "a folder" if seen.is_folder else "a large file" if seen.lines is None else _lines(seen.lines)
+    return Resolution(reference.text, exists=True, detail=f"{what} on {there}")
+
+
+def _commit_there(world: World, reference: Reference, place: Place) -> Resolution:
+    if not place.host:
+        return _missing(reference, f"is not looked for in {place.path}")
+    there = f"{place.host}:{place.path}"
+    commit = world.boxes.commit_at(place.host, place.path, reference.target)
+    if not commit:
+        return _missing(reference, f"is no commit of {there}")
+    return Resolution(reference.text, exists=True, detail=f"{commit[:10]} on {there}")
+
+
 def _missing(reference: Reference, why: str) -> Resolution:
     return Resolution(reference.text, exists=False, detail=why)
+
+
+def _lines(count: int) -> str:
+    return f"{count} line" + "s" * (count != 1)

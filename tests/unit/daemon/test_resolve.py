@@ -16,21 +16,59 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.evidence import Reference, Resolution
-from orchestrator.model.task import WorkspaceKind
+from orchestrator.model.task import AgentWish, Bring, Place, WorkspaceKind
+from orchestrator.ports.boxes import FileThere
+from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
+
+COMMIT = "0a1b2c3d4e" * 4
+
+
+class Boxes:
+    """Boxes with one folder: `greet.py` has three lines there, and one commit is known."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.lost = False
+
+    def file_at(self, box: str, place: str, path: str) -> FileThere | None:
+        self._ask(box, place, path)
+        name = path.removeprefix("/repo/")
+        return {
+            "greet.py": FileThere(is_folder=False, lines=3),
+            "void.py": FileThere(is_folder=False, is_empty=True),
+            "huge.log": FileThere(is_folder=False, lines=None),
+            "shop/": FileThere(is_folder=True),
+            "hollow/": FileThere(is_folder=True, is_empty=True),
+        }.get(name)
+
+    def commit_at(self, box: str, place: str, name: str) -> str:
+        self._ask(box, place, name)
+        return COMMIT if COMMIT.startswith(name) else ""
+
+    def _ask(self, box: str, place: str, what: str) -> None:
+        assert (box, place) == ("me@box", "/repo")
+        if self.lost:
+            raise Unavailable("me@box does not answer")
+        self.asked.append(what)
 
 
 class Desk:
     """A task whose branch has `shop/greet.py` with three lines, and whose folder has some artifacts."""
 
     def __init__(self, root: Path, **config: object) -> None:
+        self.boxes = Boxes()
         self.where = Places(root / "p", root / "pm", root / "p" / "tasks" / "demo", root / "trees")
         self.workspaces = FakeWorkspaces()
         story = Story(**config)  # type: ignore[arg-type]
         story.planned("a")
         self.state = replace(story.state, base=self.workspaces.head(self.where.code))
         tree = tree_of(self.state, self.state.steps["dev:a"], self.where)
+        if tree is None and self.state.brief.config.workspace is WorkspaceKind.WORKTREE:
+            self.workspaces.prepare(
+                Tree(self.where.code, self.where.trees, "a", self.state.branch, self.state.base), 1
+            )
         self.commit = ""
         if tree is not None:
             self.workspaces.prepare(tree, 1)
@@ -55,7 +93,7 @@ class Desk:
         return self.found(*named)[0]
 
     def found(self, *named: Reference) -> tuple[Resolution, ...]:
-        world: Any = SimpleNamespace(files=DiskFiles(), workspaces=self.workspaces)
+        world: Any = SimpleNamespace(files=DiskFiles(), workspaces=self.workspaces, boxes=self.boxes)
         action = ResolveEvidence("a1", "accept", 1, (), named)
         return resolve(world, self.state, action, self.where, 1.0).found
 
@@ -121,3 +159,72 @@ def test_what_git_cannot_tell_now_is_tried_later(desk: Desk) -> None:
     desk.workspaces.fail_next(Unavailable("git hangs"))
     with pytest.raises(Unavailable):
         desk.look("shop/greet.py")
+
+
+# Work that stays where it was done -------------------------------------------------------------------
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Desk:
+    """A task whose developer works on a box, where its code stays."""
+    return Desk(tmp_path, cwd=Place("/repo", "me@box"))
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("greet.py", "3 lines on me@box:/repo"),
+        ("greet.py:3", "3 lines on me@box:/repo"),
+        ("/repo/greet.py", "3 lines on me@box:/repo"),
+        ("me@box:/repo/greet.py:2", "3 lines on me@box:/repo"),
+        ("huge.log", "a large file on me@box:/repo"),
+        ("shop/", "a folder on me@box:/repo"),
+        (COMMIT[:12], "0a1b2c3d4e on me@box:/repo"),
+    ],
+)
+def test_what_stays_on_a_box_is_evidence(far: Desk, text: str, detail: str) -> None:
+    assert far.look(text) == Resolution(text, exists=True, detail=detail)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["greet.py:4", "void.py", "hollow/", "huge.log:7", "shop/:7", "never.py", "/etc/passwd", "deadbeef"],
+)
+def test_what_a_box_has_not_is_no_evidence(far: Desk, text: str) -> None:
+    found = far.look(text)
+    assert not found.exists
+    assert "me@box:/repo" in found.detail
+
+
+def test_while_a_box_is_lost_nothing_is_missing(far: Desk) -> None:
+    far.boxes.lost = True
+    for text in ("greet.py", COMMIT):
+        with pytest.raises(Unavailable):
+            far.look(text)
+    assert far.look("artifacts/tests/seen.md").exists
+
+
+def test_what_is_brought_home_is_not_looked_for_on_its_box(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, cwd=Place("/repo", "me@box"), bring=Bring.BRANCH)
+    assert desk.look("shop/greet.py").exists
+    assert not desk.look("greet.py").exists
+    assert desk.boxes.asked == []
+
+
+def test_a_folder_of_an_agents_own_is_looked_into(tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "own.py").write_text("1\n2\n")
+    (folder / "out.py").symlink_to("/etc/passwd")
+    desk = Desk(tmp_path, agents={"dev": AgentWish(cwd=Place(str(folder)))})
+    assert desk.look("own.py:2").detail == f"2 lines in {folder}"
+    assert desk.look(str(folder / "own.py")).exists
+    for text in ("own.py:3", "out.py", "never.py", "deadbeef", "../p/mine.py"):
+        assert not desk.look(text).exists, text
+
+
+def test_nobody_is_looked_for_where_none_has_worked_yet(tmp_path: Path) -> None:
+    wishes = {"review": AgentWish(cwd=Place("/repo", "me@box"))}
+    desk = Desk(tmp_path, agents=wishes)
+    assert not desk.look("greet.py").exists
+    assert desk.boxes.asked == []

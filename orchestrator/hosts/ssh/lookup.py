@@ -1,0 +1,114 @@
+"""Files and commits on a box, looked up by name in the folder in which agents work there: nothing changes there."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from orchestrator.formats.text import one_line
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.model.errors import Unavailable
+from orchestrator.ports.boxes import FileThere
+
+DEADLINE: Final = 60.0
+"""Seconds that one look may take."""
+
+LARGEST: Final = 16 * 1_048_576
+"""Bytes of a file of which lines are counted."""
+
+# A link is followed by hand, as `readlink -f` is not everywhere; what it leads to must lie beneath the folder. The `.`
+# behind each path keeps line feeds at its end, which `$( )` would take away.
+_FILE: Final = r"""
+unset CDPATH
+cd -P -- "$1" 2>/dev/null || exit 3
+root=$(pwd -P; echo .)
+root=${root%??}
+root=${root%/}
+path=$2
+turns=0
+while :; do
+    case $path in */*) folder=${path%/*}/ ;; *) folder=./ ;; esac
+    name=${path##*/}
+    cd -P -- "$folder" 2>/dev/null || exit 0
+    if [ -n "$name" ] && [ -d "./$name" ]; then cd -P -- "./$name" 2>/dev/null || exit 0; name=; fi
+    if [ -z "$name" ] || [ ! -L "./$name" ]; then break; fi
+    turns=$((turns + 1))
+    if [ $turns -gt 20 ]; then exit 0; fi
+    path=$(readlink "./$name"; echo .)
+    path=${path%??}
+done
+here=$(pwd -P; echo .)
+here=${here%??}
+case $here/ in "$root"/*) ;; *) exit 0 ;; esac
+if [ -z "$name" ]; then
+    if [ -n "$(find . -xdev -type f -size +0 -print 2>/dev/null | sed q)" ]; then echo folder; else echo void; fi
+    exit 0
+fi
+if [ ! -f "./$name" ] || [ ! -r "./$name" ]; then exit 0; fi
+size=$(($(wc -c < "./$name")))
+if [ "$size" -gt "$3" ]; then echo large; exit 0; fi
+if [ "$size" -eq 0 ]; then echo empty; exit 0; fi
+lines=$(($(wc -l < "./$name")))
+if [ -n "$(tail -c 1 "./$name" | tr '\0' x)" ]; then lines=$((lines + 1)); fi
+echo "lines $lines"
+"""
+
+_COMMIT: Final = r"""
+cd -- "$1" 2>/dev/null || exit 3
+git rev-parse --git-dir >/dev/null 2>&1 || exit 0
+commit=$(git rev-parse --verify --quiet --end-of-options "$2^{commit}" 2>/dev/null) || exit 0
+git merge-base --is-ancestor "$commit" HEAD 2>/dev/null && echo "$commit"
+exit 0
+"""
+_NO_FOLDER: Final = 3
+_TOLD: Final = re.compile(r"folder|void|empty|large|lines (\d{1,12})")
+_SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
+_WHOLE: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def file_at(link: Link, there: str, path: str) -> FileThere | None:
+    """Return what lies at a path, absolute or in the folder `there`; None if nothing does, or not beneath that folder.
+
+    Links are followed as far as they stay beneath it. What may not be read is not there.
+
+    Raises:
+        Unavailable: it cannot be told there, or the folder is not there.
+        Unreachable, Cut, NotLetIn: as `Link.run`.
+
+    """
+    told = _asked(link, _FILE, there, path, str(LARGEST))
+    if not told:
+        return None
+    found = _TOLD.fullmatch(told)
+    if not found:
+        raise Unavailable(f"{link.address}: it cannot be told what lies at {path[:200]!a} ({told[-200:]!a})")
+    if found[1]:
+        return FileThere(is_folder=False, lines=int(found[1]))
+    is_folder = told in {"folder", "void"}
+    return FileThere(is_folder, is_empty=told in {"void", "empty"}, lines=None if told == "large" else 0)
+
+
+def commit_at(link: Link, there: str, name: str) -> str:
+    """Return the full hash of a commit that HEAD has in the repository `there`, by a full or shortened one, else empty.
+
+    Raises:
+        Unavailable: the folder is not there.
+        Unreachable, Cut, NotLetIn: as `Link.run`.
+
+    """
+    if not _SHORT.fullmatch(name):
+        return ""
+    told = _asked(link, _COMMIT, there, name)
+    return told if _WHOLE.fullmatch(told) else ""
+
+
+def _asked(link: Link, script: str, there: str, *words: str) -> str:
+    ended = link.run(["sh", "-c", script, "sh", there, *words], deadline=DEADLINE)
+    if ended.status:
+        said = (
+            "there is no such folder"
+            if ended.status == _NO_FOLDER
+            else one_line(ended.err.decode(errors="replace"))
+        )
+        raise Unavailable(f"{link.address}: nothing can be looked up in {there} ({said[-200:]!a})")
+    return ended.out.decode(errors="replace").strip()
