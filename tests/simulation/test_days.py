@@ -32,5 +32,11 @@ def test_days(part, simulated):
     assert lived > 0
 
 
+@pytest.mark.parametrize(("seed", "days"), [("ci.14", 150.0), ("sg.3", 6.0)])
+def test_worlds_that_once_broke_a_law_break_none(seed, days):
+    """One in which a task was stopped as peace came, one in which the check before any change could never run."""
+    assert set(live(seed, days).tasks.values()) <= ENDS
+
+
 def test_there_are_as_many_days_as_we_say():
     assert sum(world.days for world in spread("ci", DAYS)) >= 10_000

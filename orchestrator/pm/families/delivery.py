@@ -88,12 +88,19 @@ def first_steps(brief: Brief) -> tuple[Step, ...]:
 
 
 def _baseline(brief: Brief) -> Step:
-    """Return the step that only runs the check of `test`, in a tree of its own: explore looks around meanwhile."""
+    """Return the step that only runs the check of `test`, in a tree of its own: explore looks around meanwhile.
+
+    Where the task has no worktrees, it runs in the user's own tree, as all steps do.
+    """
     step = _step(
         brief, BASELINE, Role.TEST, "Check before any change", "Run the check before anything is changed."
     )
-    tree = BASELINE if step.kind is WorkspaceKind.READ_ONLY else step.workspace
-    return replace(step, phase=Phase.EXPLORING, workspace=tree, only_check=True)
+    return replace(
+        step,
+        phase=Phase.EXPLORING,
+        workspace=BASELINE if step.workspace else "",
+        only_check=True,
+    )
 
 
 def subtask_steps(brief: Brief, subtasks: Sequence[Subtask], steps: Mapping[str, Step]) -> tuple[Step, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import places
 from orchestrator.daemon.outcome import BranchLook, outcome_of
-from orchestrator.daemon.project import projection
+from orchestrator.daemon.project import FEW, PAGED, VERSION, projection
 from orchestrator.daemon.view import pm_view
 from orchestrator.model.task import TaskState
 from orchestrator.scribe.progress import Artifact, OnDisk, render_progress
@@ -94,6 +94,7 @@ class Pages:
         shown = self.world.shown(self.wish)
         at = float(shown.get("updated") or 0.0)
         true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=at)))
+        true["version"] = VERSION if len(state.steps) <= FEW else PAGED
         known = (*_MOMENTS, "outcome")
         differ = [key for key, value in true.items() if key not in known and shown.get(key) != value]
         differ += self._outcome_differs(state, shown.get("outcome") or {})

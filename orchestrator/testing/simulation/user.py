@@ -56,8 +56,12 @@ class User:
         self._look_in_later()
 
     def ended(self) -> bool:
-        """Tell whether every task has come to an end, as far as is shown."""
-        return all(self.world.shown(wish).get("state") in ENDED for wish in self.world.wishes)
+        """Tell whether every task has come to an end, as far as is shown.
+
+        A calm user starts again what is stopped, so that is no end then.
+        """
+        ends = OVER if self.calm else ENDED
+        return all(self.world.shown(wish).get("state") in ends for wish in self.world.wishes)
 
     def calm_down(self) -> None:
         """Come back and stay until all is over."""

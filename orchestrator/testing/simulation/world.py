@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator import places
 from orchestrator.daemon.hints import EventHint, Hint, RequestHint, RunHint, TreeHint
+from orchestrator.daemon.project import PAGED
 from orchestrator.daemon.watch import task_hint
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
@@ -210,8 +211,13 @@ class World:
         self.wrote(path)
 
     def shown(self, wish: Wish) -> dict[str, Any]:
-        """Return what `task status` would read; nothing before the first projection."""
-        return self.read_json(wish.shown)
+        """Return what `task status` would read, with the steps of all pages; nothing before the first projection."""
+        shown = self.read_json(wish.shown)
+        if shown.get("version") == PAGED:
+            folder = places.task_pages(wish.home)
+            pages = [json.loads(self.files.read(folder / page)) for page in shown["pages"]]
+            shown["steps"] = [step for page in pages for step in page]
+        return shown
 
     def read_json(self, path: Path) -> dict[str, Any]:
         """Return what a file of the PM's tells; nothing if it is not there or does not read."""
