@@ -41,9 +41,17 @@ def test_a_tree_that_is_removed_under_its_agent_is_told_at_once(world: World) ->
 
 
 def test_a_folder_that_is_made_in_its_place_deletes_nothing(world: World) -> None:
-    """The developer works in a folder in which nothing lies, and hands in at once."""
-    script = 'cd /; rm -rf "$ORCHESTRATOR_WORKSPACE"; mkdir "$ORCHESTRATOR_WORKSPACE"'
-    world.begin({"dev:greet": [{"shell": script, "write": {"only.txt": "all that there is\n"}}]})
+    """The developer has another folder in the place of its tree, with one file, and hands in at once.
+
+    The tree is missed at once, and its run told to end: the file is there as soon as the folder is, or the run could be
+    ended before it wrote anything.
+    """
+    script = (
+        "cd /; trap '' TERM; made=$ORCHESTRATOR_SCRATCHPAD/made; mkdir -p \"$made\"; "
+        'echo "all that there is" >"$made/only.txt"; rm -rf "$ORCHESTRATOR_WORKSPACE"; '
+        'mv "$made" "$ORCHESTRATOR_WORKSPACE"'
+    )
+    world.begin({"dev:greet": [{"shell": script}]})
     finished(world)
     assert world.lives_of("dev:greet") == 2
     refs = world.git("for-each-ref", "--format=%(objectname)", "refs/tasks/").split()
