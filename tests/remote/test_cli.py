@@ -188,12 +188,18 @@ def test_an_interrupted_command_leaves_nothing(user: User, box: Box) -> None:
 
 @pytest.fixture
 def begun(user: User) -> Callable[[str], subprocess.CompletedProcess[str]]:
-    """Start a task whose Agent Config is this."""
-    folder = user.boxes.folder / "shop" / "tasks" / "tidy"
+    """Start a task whose Agent Config is this, in a repository that has a commit, of a user who is told elsewhere."""
+    project = user.boxes.folder / "shop"
+    folder = project / "tasks" / "tidy"
     folder.mkdir(parents=True)
+    author = ("-c", "user.name=test", "-c", "user.email=test@localhost")
+    for words in (("init", "-q"), (*author, "commit", "-q", "--allow-empty", "-m", "Begin")):
+        subprocess.run(["git", "-C", str(project), *words], check=True, env=user.environ, timeout=20)
+    user.environ["ORCHESTRATOR_NOTIFY__CHANNELS"] = "tmux://"
 
     def start(config: str) -> subprocess.CompletedProcess[str]:
-        (folder / "task.md").write_text(TASK + config)
+        here = "".join(f"{agent}.command: sh -c true\n" for agent in ("explore", "plan", "test", "review"))
+        (folder / "task.md").write_text(TASK + here + config)
         return user.task("start", "tidy", "--project", str(folder.parent.parent))
 
     return start
