@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator import places
 from orchestrator.daemon.world import task_folder_of
@@ -29,7 +31,7 @@ from orchestrator.model.run import Purpose
 from orchestrator.ports.files import Entry, Files, Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable
 
     from orchestrator.model.handoff import Report
     from orchestrator.model.limits import Limits
@@ -59,6 +61,25 @@ LAST_WORDS: Final = 16
 Stamp = int
 
 
+class Stopped(Enum):
+    """Why an instance writes no more."""
+
+    TURN = "turn"
+    """Its turn is over. What it left in the background may still rename what it saved."""
+
+    RUN = "run"
+    """Its run is gone."""
+
+    KILLED = "killed"
+    """Its run did not end by itself: it may have been in the midst of writing."""
+
+
+Done: TypeAlias = Mapping[str, Stopped]
+"""Instances that write no more, and why."""
+
+NOBODY: Final[Done] = {}
+
+
 @dataclass(slots=True)
 class Intake:
     """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` takes each read report, with its hash.
@@ -76,36 +97,39 @@ class Intake:
     trees: Callable[[Run], tuple[Path, ...]] = lambda _: ()
     _known: dict[str, Stamp] = field(default_factory=dict)
     _unsettled: dict[str, float] = field(default_factory=dict)
+    _saving: dict[str, str] = field(default_factory=dict)
     _looked_at: float = 0.0
     _latest: dict[str, deque[str]] = field(default_factory=dict)
     _doubted: dict[str, float] = field(default_factory=dict)
 
-    def scan(
-        self, state: PMState, at: float, *, final: Iterable[str] = (), killed: Iterable[str] = ()
-    ) -> list[Fact]:
+    def scan(self, state: PMState, at: float, done: Done = NOBODY) -> list[Fact]:
         """Return a fact for every handoff that is new or changed and whole.
 
-        `final` are instances whose writer is gone: what they left is as whole as it will get. Of `killed` ones the
-        writer did not end by itself: it may have been in the midst of it.
+        `done` tells of instances that write no more: what they left is as whole as it will get.
         """
-        there = self._there(set(final))
+        there = self._there(done)
+        self._saving.clear()
         if self._unsettled:
             self._forget(set(self._unsettled).difference(entry.name for entry in there))
         names = [entry for entry in there if self._is_news(entry)]
         names.sort(key=lambda entry: (entry.mtime_ns, entry.name))
-        return self._looked(names, state, at, set(final), set(killed))
+        return self._looked(names, state, at, done)
 
-    def _there(self, final: set[str]) -> list[Entry]:
+    def saving(self, instance: str) -> str:
+        """Return what an instance had under a temporary name when all was last looked at; empty if nothing."""
+        return self._saving.get(instance, "")
+
+    def _there(self, done: Done) -> list[Entry]:
         """Return what lies there; for the last words of somebody only what is new, unsettled, or of the last of theirs.
 
         A look at each of 6,000 takes 25 ms, and their names one: changes of what is older are for the next rescan.
         """
         folder = places.handoffs(self.folder)
-        if not final:
+        if not done:
             return self.files.entries(folder)
         known = self._known
         wanted = {name for name in self.files.names(folder) if name not in known}
-        wanted.update(self._unsettled, *(self._latest.get(instance, ()) for instance in final))
+        wanted.update(self._unsettled, *(self._latest.get(instance, ()) for instance in done))
         found = [self.files.entry(folder / name) for name in wanted]
         return [entry for entry in found if entry is not None]
 
@@ -154,19 +178,19 @@ class Intake:
         entries: list[Entry],
         state: PMState,
         at: float,
-        final: Collection[str] = (),
-        killed: Collection[str] = (),
+        done: Done = NOBODY,
     ) -> list[Fact]:
         facts: list[Fact] = []
         for entry in entries:
             if entry.name.startswith(".") and not entry.is_file:
                 continue  # what a sandbox puts there for as long as a command runs (Codex: .git, .aws; measured)
-            if self._is_being_saved(entry, state, at, final):
+            if self._is_being_saved(entry, state, at, done):
+                self._saving[_saver(entry.name, state)] = _written(entry.name)
                 continue
             if self._is_an_order(entry, state) or self._was_dealt_with(entry, state):
                 self._know(entry, state)
                 continue
-            fact = self._fact(entry, state, at, final, killed)
+            fact = self._fact(entry, state, at, done)
             if fact is None:
                 self._unsettled.setdefault(entry.name, at)
                 self._looked_at = at
@@ -177,14 +201,15 @@ class Intake:
         # A name that a stranger took is known before the next order is named.
         return sorted(facts, key=lambda fact: not isinstance(fact, Intruded))
 
-    def _is_being_saved(self, entry: Entry, state: PMState, at: float, final: Collection[str]) -> bool:
+    def _is_being_saved(self, entry: Entry, state: PMState, at: float, done: Done) -> bool:
         """Tell whether a file is about to get its name, or to go: it is waited for, and costs nobody anything.
 
-        One that still lies there when its writer is gone, or for long, is told like any that is no handoff.
+        A turn may end before what it started in the background renames its handoff. One that still lies there when
+        its run is gone, or for long, is told like any that is no handoff.
         """
         if not is_being_saved(entry.name) or at - entry.mtime_ns / 1e9 >= ABANDONED:
             return False
-        return claimed_instance(entry.name.lstrip(".#"), state) not in final
+        return done.get(_saver(entry.name, state), Stopped.TURN) is Stopped.TURN
 
     def _is_an_order(self, entry: Entry, state: PMState) -> bool:
         """Tell whether a file is an order of ours; a PM agent that named its decision like one has written over it."""
@@ -212,15 +237,15 @@ class Intake:
         return sha256(data).hexdigest() == digest
 
     def _fact(
-        self, entry: Entry, state: PMState, at: float, final: Collection[str], killed: Collection[str]
+        self, entry: Entry, state: PMState, at: float, done: Done
     ) -> ReportLanded | DecisionLanded | Intruded | None:
         """Return what a file says, or None while it may still be written."""
         path, name = places.handoffs(self.folder) / entry.name, _written(entry.name)
         parts = split_handoff_name(name)
         instance = parts[0] if parts else claimed_instance(name, state)
-        quiet = instance in final or at - entry.mtime_ns / 1e9 >= self.limits.settle
+        quiet = instance in done or at - entry.mtime_ns / 1e9 >= self.limits.settle
         try:
-            if entry.is_file and self.files.being_written(path) and instance not in final:
+            if entry.is_file and self.files.being_written(path) and instance not in done:
                 self._doubted[entry.name] = math.inf
                 return None
             data = self.files.read(path, self.limits.handoff_bytes)
@@ -230,7 +255,7 @@ class Intake:
             return self._refused(entry, instance, at, _written(str(error)))
         digest = sha256(data).hexdigest()
         if instance == PM:
-            return self._by_pm(entry, data, state, at, final, killed, quiet=quiet)
+            return self._by_pm(entry, data, state, at, done, quiet=quiet)
         if is_being_saved(name):
             return Intruded(at, name, digest, "it was being saved, and never got the name of a handoff")
         if parts is None:
@@ -242,9 +267,9 @@ class Intake:
             return ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
         self.keep(digest, data)
         if self._is_doubtful(entry, data):
-            if instance in killed:
+            if done.get(instance) is Stopped.KILLED:
                 return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
-            if self._may_go_on(entry, at) and instance not in final:
+            if self._may_go_on(entry, at) and instance not in done:
                 return None
         missing = self._missing(report, instance, state)
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
@@ -268,8 +293,7 @@ class Intake:
         data: bytes,
         state: PMState,
         at: float,
-        final: Collection[str],
-        killed: Collection[str],
+        done: Done,
         *,
         quiet: bool,
     ) -> DecisionLanded | Intruded | None:
@@ -295,9 +319,9 @@ class Intake:
             return DecisionLanded(at, self.nonce(), name, digest, run, faults=faults) if quiet else None
         self.keep(digest, data)
         if self._is_doubtful(entry, data):
-            if asked.instance in killed:
+            if done.get(asked.instance) is Stopped.KILLED:
                 return DecisionLanded(at, self.nonce(), name, digest, run, faults=(Fault(0, CUT_OFF),))
-            if self._may_go_on(entry, at) and asked.instance not in final:
+            if self._may_go_on(entry, at) and asked.instance not in done:
                 return None
         return DecisionLanded(at, self.nonce(), name, digest, run, decision)
 
@@ -411,6 +435,11 @@ def _written(text: str) -> str:
     if text.isascii():
         return text
     return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def _saver(name: str, state: PMState) -> str:
+    """Return whom a file with a temporary name claims to be of; empty if that is nobody."""
+    return claimed_instance(name.lstrip(".#"), state)
 
 
 def claimed_instance(name: str, state: PMState) -> str:

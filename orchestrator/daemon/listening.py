@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +13,7 @@ from orchestrator import places
 from orchestrator.daemon.activities import Activities
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.events import Events
+from orchestrator.daemon.intake import NOBODY, Stopped
 from orchestrator.daemon.last_words import last_words
 from orchestrator.daemon.meters import Meters
 from orchestrator.daemon.office import Office
@@ -31,6 +32,7 @@ from orchestrator.pm.transitions import IllegalMove
 from orchestrator.runtimes.choice import runtime_known
 
 if TYPE_CHECKING:
+    from orchestrator.daemon.intake import Done
     from orchestrator.daemon.world import Places
     from orchestrator.model.facts import EventLanded
     from orchestrator.model.prices import Price
@@ -45,12 +47,17 @@ GROWN: Final = 0.1
 
 @dataclass(slots=True)
 class Listening:
-    """One task's. `see_reports` takes what landed in `handoffs/`: one name, or all, of which some writers are done."""
+    """One task's.
+
+    `see_reports` takes what landed in `handoffs/`: one name, or all, of which some writers are done. `saving` tells
+    what an instance had under a temporary name there when all was last looked at.
+    """
 
     office: Office
     home: Path
     engine: Engine
-    see_reports: Callable[[str, tuple[str, ...]], None]
+    see_reports: Callable[[str, Done], None]
+    saving: Callable[[str], str]
     _events: Events = field(init=False)
     _meters: Meters = field(init=False)
     _prices: tuple[Price, ...] = field(init=False)
@@ -116,8 +123,11 @@ class Listening:
             return
         if fact.event.kind is EventKind.ENDED:
             # What it left is as whole as it will get: its turn is over (law 5).
-            self.see_reports("", (self.engine.state.runs[fact.run].instance,))
-            self._hand_in(fact.run, said, where)
+            instance = self.engine.state.runs[fact.run].instance
+            self.see_reports("", {instance: Stopped.TURN})
+            fact = replace(fact, saving=self.saving(instance))
+            if not fact.saving:
+                self._hand_in(fact.run, said, where)
         if fact.event.kind in {EventKind.ENDED, EventKind.FAILED}:
             self._feed_usage(fact.run, self._told_by(fact) or self._used_by(fact.run))
         try:
@@ -144,7 +154,7 @@ class Listening:
         self._activities.take(run, runtime, lines)
         known, limits = self.engine.state.runs[run.id], world.settings.limits
         seen = self._activities.of(known)
-        if known.live and tells_more(self.engine.state, limits, known, seen, at):
+        if known.live and tells_more(limits, known, seen, at):
             self.engine.feed(ActivitySeen(at, self.office.nonce(), run.id, seen))
 
     def _hand_in(self, run: str, said: str, where: Places) -> None:
@@ -157,7 +167,7 @@ class Listening:
         at = self.office.clock.now()
         name = last_words(self.office.world.files, folder, known, said, at, decides=decides)
         if name:
-            self.see_reports(name, ())
+            self.see_reports(name, NOBODY)
 
     def _environ(self, host: str) -> Mapping[str, str]:
         world = self.office.world

@@ -11,7 +11,7 @@ from orchestrator import places
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.folder import make_again, make_run_folders, put_right, trouble
-from orchestrator.daemon.intake import Intake
+from orchestrator.daemon.intake import NOBODY, Intake, Stopped
 from orchestrator.daemon.last_lines import last_lines
 from orchestrator.daemon.listening import GROWN, Listening
 from orchestrator.daemon.lives import Grace, facts_of, far_facts_of, overdue
@@ -49,6 +49,7 @@ from orchestrator.scribe.scribe import Scribe
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from orchestrator.daemon.intake import Done
     from orchestrator.model.facts import Fact
     from orchestrator.model.run import Run
     from orchestrator.pm.draft import Decision
@@ -93,7 +94,11 @@ class Task:
             self.office.world.files, self.home, settings.limits, self._act, settings.logs.size
         )
         self._listening = Listening(
-            self.office, self.home, self.engine, lambda name, done: self.see_reports(name, final=done)
+            self.office,
+            self.home,
+            self.engine,
+            self.see_reports,
+            self._saving,
         )
 
     @property
@@ -224,20 +229,16 @@ class Task:
         self.see_reports()
         self.see_brief()
 
-    def see_reports(
-        self, name: str = "", *, final: tuple[str, ...] = (), killed: tuple[str, ...] = ()
-    ) -> None:
-        """Take what has landed in `handoffs/`: one name, or everything that is new. The rest as `Intake.scan`."""
+    def see_reports(self, name: str = "", done: Done = NOBODY) -> None:
+        """Take what has landed in `handoffs/`: one name, or everything that is new, of which some are done writing."""
         at, state = self.office.clock.now(), self.engine.state
         intake = self.intake
         try:
-            facts = (
-                intake.look(name, state, at) if name else intake.scan(state, at, final=final, killed=killed)
-            )
+            facts = intake.look(name, state, at) if name else intake.scan(state, at, done)
         except (Unreadable, PermissionError):
             # Nobody can have written anything into what is no folder. What cannot be read is asked about.
             self.see_folder(closely=True)
-            facts = intake.scan(state, at, final=final, killed=killed)
+            facts = intake.scan(state, at, done)
         for fact in facts:
             try:
                 self.feed(fact)
@@ -277,7 +278,7 @@ class Task:
         """Take what a run left, if a question is whether it is gone: an answer may say so (law 5)."""
         asked = self.engine.state.questions.get(question)
         if asked is not None and asked.open and asked.kind is QuestionKind.UNENDED:
-            self.see_reports(final=(self.engine.state.runs[asked.run].instance,))
+            self.see_reports(done={self.engine.state.runs[asked.run].instance: Stopped.RUN})
 
     def see_events(self) -> None:
         """Take what agent programs told of themselves."""
@@ -305,8 +306,8 @@ class Task:
                 fact = replace(fact, lines=last_lines(world.files, places.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
                 self._listening.gone(run, self.where)
                 self.doing.gone(run)
-                gone = (known.instance,)
-                self.see_reports(final=gone, killed=gone if fact.exit.code is None else ())
+                how = Stopped.KILLED if fact.exit.code is None else Stopped.RUN
+                self.see_reports(done={known.instance: how})
             self.feed(fact)
 
     def see_trees(self) -> None:
@@ -478,6 +479,9 @@ class Task:
             )
         except (OrchestratorError, OSError) as error:
             return BranchLook(at, fault=str(error))
+
+    def _saving(self, instance: str) -> str:
+        return self.intake.saving(instance)
 
     @property
     def intake(self) -> Intake:

@@ -255,7 +255,8 @@ class EventLanded:
     """A run's program told something of itself, in the file `name`; with `waits` it waits for an answer.
 
     `whole` says of what it took (TAKEN) whether that is its order, to the byte. `judgement` is what the rules say of
-    what it wishes (ASKED).
+    what it wishes (ASKED). `saving` names what its handoff was found under when its turn was over (ENDED), if that is
+    a temporary name.
     """
 
     at: float
@@ -266,6 +267,7 @@ class EventLanded:
     waits: bool = False
     whole: bool | None = None
     judgement: Judgement | None = None
+    saving: str = ""
     kind: Literal["event_landed"] = "event_landed"
 
 

@@ -135,5 +135,5 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
         silent, why = overdue, Ending.OVERDUE
     else:
         why = Ending.SILENT
-    stalled = stalls.due_at(state, limits, run)
+    stalled = stalls.due_at(limits, run)
     return (stalled, Ending.STALLED) if stalled < silent else (silent, why)

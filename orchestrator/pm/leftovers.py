@@ -30,13 +30,15 @@ NAMED: Final = 5
 def run_left(draft: Draft, fact: RunLeft) -> None:
     """Take note of what outlives a run's program, and end it. A run that is being ended goes on being ended."""
     run = draft.state.runs.get(fact.run)
-    if run is None or not run.live or not fact.left:
-        return
+    if run is None or not run.live or not fact.left or run.life is Life.UNREACHABLE:
+        return  # of one on a box that is not reached it is told again when that answers
     draft.close_actions(Launch, run=run.id)
     named = ", ".join(str(each) for each in fact.left[:NAMED])
     if len(fact.left) > NAMED:
         named += " and more"
     evidence = f"{fact.exit}, and left processes behind: {named}"
+    if (run.exit, run.evidence) == (fact.exit, evidence):
+        return  # it was heard before
     believed = RunBelieved(
         run.id, Life.ALIVE, Turn.UNKNOWN, evidence, fact.at, fact.left[0].pid, exit=fact.exit
     )

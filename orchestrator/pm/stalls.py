@@ -11,7 +11,7 @@ Only what a program records and tells is a sign: a spinner goes on while a strea
 files in the background. An answer is recorded when it is whole, and may be long; so the screen is looked at after each
 third of the time, and an answer that grew there since is alive [runtimes/screens.py: said_on]. What a tool call takes
 is no stall: it has the bounds of silence. Whoever stalls again without a single result in between may only think long,
-and is given more time each time.
+and is given more time each time, unless its program counts an answer's tokens on its screen while they come.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ if TYPE_CHECKING:
     from orchestrator.model.plan import Tally
     from orchestrator.model.run import Run, Sight
     from orchestrator.pm.draft import Draft
-    from orchestrator.pm.state import PMState
 
 LOOKS: Final = 3
-"""Looks in the time after which a run is stalled."""
+"""Looks in the least time after which a run is stalled."""
 
 _SOON: Final = 60.0
 """Seconds within which the hook at the end of a turn tells of it, and the program records that."""
@@ -51,7 +50,7 @@ def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
     run, seen = draft.state.runs.get(fact.run), fact.activity
     if run is None or not run.live:
         return
-    grew, stage = seen.records != run.records, _believed(draft.state, draft.limits, run, seen, fact.at)
+    grew, stage = seen.records != run.records, _believed(draft.limits, run, seen, fact.at)
     recorded_at = min(seen.recorded_at, fact.at) if grew else run.recorded_at
     novel_at = min(seen.novel_at, fact.at) if grew else run.novel_at
     evidence = ""
@@ -69,7 +68,7 @@ def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
         goes_round(draft, draft.state.runs[run.id], seen)
 
 
-def tells_more(state: PMState, limits: Limits, run: Run, seen: Activity, at: float) -> bool:
+def tells_more(limits: Limits, run: Run, seen: Activity, at: float) -> bool:
     """Tell whether what the records of a live run say is to be journaled now (law 9).
 
     That is so where it is not what is believed, and that is shown; where it keeps the run from being looked at; and
@@ -77,15 +76,15 @@ def tells_more(state: PMState, limits: Limits, run: Run, seen: Activity, at: flo
     """
     if run.ending is not Ending.NOT or run.reported_at is not None:
         return False
-    news = seen.records != run.records or _believed(state, limits, run, seen, at) is not run.stage
+    news = seen.records != run.records or _believed(limits, run, seen, at) is not run.stage
     shown = _contradicts(run, seen) or run.stage in {Stage.TOOL, Stage.UNKNOWN}
-    due = at >= due_at(state, limits, run)
+    due = at >= due_at(limits, run)
     return (news and bool(seen.records) and (shown or due)) or repeats(run, seen, limits)
 
 
-def due_at(state: PMState, limits: Limits, run: Run) -> float:
+def due_at(limits: Limits, run: Run) -> float:
     """Return when a run is to be looked at next because it waits for the model; never, if it does not."""
-    third = patience(state.steps[run.step].tally, limits, run) / LOOKS
+    third = limits.stall / LOOKS
     if run.quiet is Quiet.DIALOG:
         return math.inf  # a person is asked
     if run.stage is Stage.TOOL and run.looked_at < run.heard_at and not run.waits_for:
@@ -102,7 +101,7 @@ def awaits_model(run: Run) -> bool:
 
 def patience(tally: Tally, limits: Limits, run: Run) -> float:
     """Return for how many seconds a run may wait for the model."""
-    if run.novel_at > run.since:
+    if run.novel_at > run.since or counts_tokens(run.said):
         return limits.stall
     return max(limits.stall, min(limits.stall * 2.0 ** min(tally.stalls, _LONGEST), limits.silence))
 
@@ -126,6 +125,11 @@ def found(run: Run, sight: Sight | None, longest: float, at: float) -> Quiet:
     return Quiet.STALLED if at >= since + longest else Quiet.WAITING
 
 
+def counts_tokens(said: str) -> bool:
+    """Tell of a screen, by its fingerprint, whether its program shows the tokens of an answer as they come."""
+    return "/" in said
+
+
 def says_more(before: str, now: str) -> bool:
     """Tell whether a screen says something that it did not, by two fingerprints of it; a count may also vanish."""
     if not (before and now):
@@ -139,9 +143,9 @@ def _contradicts(run: Run, seen: Activity) -> bool:
     return run.quiet is not None and (run.quiet is not Quiet.REPEATING or seen.novel_at > run.novel_at)
 
 
-def _believed(state: PMState, limits: Limits, run: Run, seen: Activity, at: float) -> Stage:
+def _believed(limits: Limits, run: Run, seen: Activity, at: float) -> Stage:
     """Return the stage that is believed of a run: only of what takes long it counts whether that is a tool's work."""
-    takes_long = seen.records == run.records or at >= due_at(state, limits, run)
+    takes_long = seen.records == run.records or at >= due_at(limits, run)
     return seen.stage if takes_long or seen.stage is Stage.OVER else Stage.MODEL
 
 

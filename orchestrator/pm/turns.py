@@ -4,7 +4,8 @@
 
     started ─▶ taken (the receipt) ─▶ busy ─┬─ asks leave ─▶ rules ─▶ allow, deny, or a question
                                             ├─ over, handoff there ─▶ resting: its run is ended
-                                            ├─ over, no handoff ─▶ told to write it, once; then asked again
+                                            ├─ over, its handoff under a temporary name ─▶ waited for
+                            ├─ over, no handoff ─▶ told to write it, once; then asked again
                                             └─ failed ─▶ parked, tried again, handed over, or a question
 
 An event says only what an agent program claims (law 6): it never passes a gate, and what does not come is found by the
@@ -137,6 +138,15 @@ def _ended(draft: Draft, run: Run, fact: EventLanded) -> None:
     if has_decided(draft, run):
         told(draft, run, fact, Turn.RESTING, "decided, and ended its turn")
         conclude(draft, draft.state.runs[run.id])
+        return
+    if fact.saving:
+        told(
+            draft,
+            run,
+            fact,
+            Turn.RESTING,
+            f"ended its turn; {fact.saving} is yet to get the name of a handoff",
+        )
         return
     here = draft.step(run.step)
     if fact.waits and here.tally.asks < draft.limits.asks:

@@ -101,8 +101,8 @@ def shown_on(screen: str, rules: tuple[Rule, ...] = ()) -> tuple[Rule, str] | No
 def said_on(screen: str, rules: tuple[Rule, ...]) -> str:
     """Return a fingerprint of what a screen says, which is the same while only clocks and spinners go on.
 
-    It is followed by a `/` and what the program counts, as the tokens of an answer. Empty where no rule knows what says
-    nothing.
+    Of a program that counts the tokens of an answer while it comes, a `/` follows, and the count if one is shown. Empty
+    where no rule knows what says nothing.
     """
     noise = [rule.pattern for rule in rules if rule.shows is Shows.NOISE]
     counters = [rule.pattern for rule in rules if rule.shows is Shows.COUNTER]
@@ -113,7 +113,7 @@ def said_on(screen: str, rules: tuple[Rule, ...]) -> str:
     plain = [line for line in lines if not any(each.search(line) for each in noise)]
     said = sorted({_SIGNS.sub(" ", _DURATION.sub("", line)).strip().casefold() for line in plain})
     known = blake2b("\n".join(said).encode("utf-8", "replace"), digest_size=8).hexdigest()
-    return f"{known}/{' '.join(counted)}"
+    return f"{known}/{' '.join(counted)}" if counters else known
 
 
 def dialog_on(screen: str, rules: tuple[Rule, ...] = ()) -> str:

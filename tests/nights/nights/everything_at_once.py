@@ -28,6 +28,6 @@ NIGHT = Night(
         Trouble(kills_tmux, Moment("review", "greet")),
     ),
     expects=Morning(dead=20 * MINUTE),
-    factor=30.0,
-    lasts=400.0,
+    factor=20.0,
+    lasts=600.0,
 )

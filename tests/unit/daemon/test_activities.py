@@ -168,7 +168,7 @@ def test_the_daemon_tells_its_mind_what_matters_and_no_more(bench: Bench) -> Non
     world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
     office: Any = SimpleNamespace(world=world, clock=bench.clock, nonce=lambda: str(bench.clock.now()))
     engine: Any = Engine(bench)
-    listening = Listening(office, HOME, engine, lambda *_: None)
+    listening = Listening(office, HOME, engine, lambda *_: None, lambda _: "")
     bench.clock.sleep(bench.story.at - bench.clock.now())
     bench.files.make_folder(PATH.parent)
     bench.tell(taken("x") | {"transcript_path": TRANSCRIPT})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.intake import ABANDONED, DOUBT, Intake
+from orchestrator.daemon.intake import ABANDONED, DOUBT, Intake, Stopped
 from orchestrator.model.consulting import PMAction
 from orchestrator.model.facts import DecisionLanded, Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
@@ -44,7 +44,7 @@ class Desk:
         return self.intake.scan(self.state, self.now, **more)
 
     def last_words(self, instance="explore"):
-        return self.scan(final=(instance,))
+        return self.scan(done={instance: Stopped.RUN})
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_report_whose_writer_was_killed_at_it_is_refused_though_it_reads_well(
         desk.files.writing.clear()
         desk.now += 10
     assert desk.scan() == []
-    (fact,) = desk.scan(final=("explore",), killed=("explore",))
+    (fact,) = desk.scan(done={"explore": Stopped.KILLED})
     assert fact.report is None
     assert "cut off" in fact.faults[0].reason
     assert desk.scan() == []
@@ -110,7 +110,7 @@ def test_a_report_whose_writer_was_killed_at_it_is_refused_though_it_reads_well(
 
 def test_what_an_agent_had_laid_down_whole_before_it_was_killed_counts(desk):
     desk.put(NAME, GOOD)
-    (fact,) = desk.scan(final=("explore",), killed=("explore",))
+    (fact,) = desk.scan(done={"explore": Stopped.KILLED})
     assert fact.report is not None
 
 
@@ -122,7 +122,7 @@ def test_a_report_without_a_last_line_break_counts_once_its_writer_is_known_to_l
     assert desk.scan()[0].report is not None
 
     desk.put("explore-20251127-153002.md", GOOD.rstrip())
-    assert desk.scan(final=("explore",))[0].report is not None
+    assert desk.scan(done={"explore": Stopped.RUN})[0].report is not None
 
 
 def test_half_a_report_waits_until_it_is_quiet_and_is_then_refused_with_lines(desk):
@@ -318,10 +318,23 @@ def test_what_was_being_saved_and_never_was_is_told(desk, over):
     assert desk.scan() == []
     if over == "long":
         desk.now += ABANDONED
-    (fact,) = desk.scan(final=("explore",) if over == "gone" else ())
+    (fact,) = desk.scan(done={"explore": Stopped.RUN} if over == "gone" else {})
     assert isinstance(fact, Intruded)
     assert "being saved" in fact.reason
     assert desk.scan() == []
+
+
+def test_what_is_being_saved_when_a_turn_is_over_is_waited_for(desk):
+    """What an agent started in the background may rename it minutes later (the night `handoff-aside`)."""
+    (run,) = desk.state.live_runs
+    desk.put(f"{NAME}.part", with_run(run.id))
+    assert desk.scan(done={"explore": Stopped.TURN}) == []
+    assert desk.intake.saving("explore") == f"{NAME}.part"
+    assert desk.intake.saving("dev") == ""
+    desk.files.rename(HANDOFFS / f"{NAME}.part", HANDOFFS / NAME)
+    (fact,) = desk.scan()
+    assert fact.report is not None
+    assert desk.intake.saving("explore") == ""
 
 
 @pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])

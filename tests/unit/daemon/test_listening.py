@@ -40,7 +40,7 @@ def test_an_event_on_which_a_rule_errs_is_let_go_and_the_next_one_is_heard(bench
     world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
     office: Any = SimpleNamespace(world=world, clock=bench.clock, nonce=lambda: "n")
     engine: Any = Engine(bench)
-    listening = Listening(office, HOME, engine, lambda *_: None)
+    listening = Listening(office, HOME, engine, lambda *_: None, lambda _: "")
     stop = bench.tell({"hook_event_name": "PermissionRequest", "tool_name": "Bash"}, waits=True)
     bench.clock.sleep(0.01)
     bench.tell(taken("x"))

@@ -94,7 +94,7 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
         see_reports = Task.see_reports
 
         def seen(self, *rest, **more):
-            heard.append((more.get("final"), state().runs[run].live))
+            heard.append((tuple(more.get("done", ())), state().runs[run].live))
             see_reports(self, *rest, **more)
 
         monkeypatch.setattr(Task, "see_reports", seen)

@@ -37,6 +37,12 @@ def test_a_run_of_which_something_lives_is_not_gone(story: Story) -> None:
     assert list(story.state.live_runs) == [now], "nothing else works meanwhile"
 
 
+def test_hearing_of_it_again_changes_nothing(story: Story) -> None:
+    run = story.comes_alive("dev:a")
+    leaves(story, run, Exit(code=7))
+    assert leaves(story, run, Exit(code=7)).empty
+
+
 @pytest.mark.parametrize("how", [Exit(code=7), Exit(signal=11), Exit(lost=True), Exit(code=0)])
 def test_it_ends_as_its_program_ended(how: Exit) -> None:
     """What it left behind changes nothing of what counts against its step."""

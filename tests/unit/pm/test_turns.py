@@ -157,6 +157,26 @@ def test_a_turn_with_a_handoff_is_let_go_and_its_run_ended_at_once(story):
     assert story.state.runs[run.id].ending is Ending.DONE
 
 
+def test_a_turn_whose_handoff_is_yet_to_get_its_name_is_waited_for(story):
+    name = story.tells("dev:a", ENDED, waits=True, saving="dev-20251127-153001.md.part")
+    run = story.run_of("dev:a")
+    assert story.replies[name].say is Say.PASS
+    assert (run.turn, run.ending) == (Turn.RESTING, Ending.NOT)
+    assert "dev-20251127-153001.md.part" in run.evidence
+    assert story.step("dev:a").tally.asks == 0
+    story.reports("dev:a")
+    story.passes(story.limits.linger)
+    assert story.state.runs[run.id].ending is Ending.DONE
+    assert story.step("dev:a").attempt == 1
+
+
+def test_a_handoff_that_never_gets_its_name_is_asked_for_after_the_time_of_silence(story):
+    story.sees = Sight(listens=True)
+    story.tells("dev:a", ENDED, waits=True, saving="dev-20251127-153001.md.part")
+    story.passes(story.limits.silence)
+    assert story.run_of("dev:a").nudges == 1
+
+
 def test_tasks_in_the_background_are_no_end_of_a_turn(story):
     name = story.tells("dev:a", Event(EventKind.ENDED, background=2), waits=True)
     assert story.replies[name].say is Say.PASS
