@@ -8,11 +8,11 @@ from orchestrator.model.actions import End, Launch, Tell
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Ending, Purpose, Run
-from orchestrator.model.task import Phase, TaskState, WorkspaceKind
+from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.changes import OrderClosed, OrderGiven, PhaseMoved, TaskMoved
 from orchestrator.pm.consulting import consult, is_consultation, run_before
 from orchestrator.pm.orders import context_for, criteria_for, instructions_for, order_name
-from orchestrator.pm.places import host_of, life_of, makes_ready
+from orchestrator.pm.places import begins_life, host_of, life_of
 from orchestrator.pm.readiness import EVERY, floor_of, held, left_by_pm, next_start
 from orchestrator.pm.results import delivered, shortfalls
 from orchestrator.pm.run_changes import RunEnding, RunOpened
@@ -111,6 +111,7 @@ def open_work(draft: Draft, step: str) -> None:
 
 
 def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = "") -> Run:
+    new_life = begins_life(draft.state, step, purpose)
     run = Run(
         id=draft.new_id("r"),
         step=step.id,
@@ -123,11 +124,11 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
         progress_at=draft.at,
         order=order,
         receipts=_receipts(draft.state, step.agent, purpose),
-        resumes=_resumed(draft.state, step) if purpose is Purpose.WORK else "",
+        resumes="" if new_life or purpose is Purpose.CHECK else _resumed(draft.state, step),
         host=host_of(draft.state.brief.config, step.agent),
     )
     draft.change(RunOpened(run))
-    if step.kind is WorkspaceKind.WORKTREE and makes_ready(draft.state, step, purpose):
+    if new_life:
         draft.change(TreeBegun(step.id, life_of(draft.state, step) + 1))
     draft.act(Launch(id=draft.new_id("a"), run=run.id))
     return run

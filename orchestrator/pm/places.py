@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.model.agents import REMOTE_ROLES
 from orchestrator.model.plan import Gate
-from orchestrator.model.run import HERE, Purpose
+from orchestrator.model.run import HERE, Ending, Purpose
 from orchestrator.model.task import Bring, WorkspaceKind
 
 if TYPE_CHECKING:
@@ -50,6 +50,21 @@ def makes_ready(state: PMState, step: Step, purpose: Purpose) -> bool:
     """Tell whether a run of a step begins in a clean tree, and not in what an earlier one left in it."""
     goes_on = step.keep_tree or (step.carries and not step.starts_from)
     return not goes_on and begins_work(state, step, purpose)
+
+
+def begins_life(state: PMState, step: Step, purpose: Purpose) -> bool:
+    """Tell whether a run of a step begins in a folder that no earlier life of its tree had.
+
+    Nothing that an earlier attempt left behind may write into a later one's tree. An attempt that goes on with the work
+    and the conversation of the last one has its folder, too, unless that was lost: the programs find a conversation
+    again only in the folder in which it began (Gemini CLI, opencode, Claude Code 2.1.197; tests/clis/test_whole_task).
+    """
+    if step.kind is not WorkspaceKind.WORKTREE or not makes_ready(state, step, purpose):
+        return False
+    last = state.runs.last_at_work_on(step.id)
+    return not (
+        step.carries and life_of(state, step) and last is not None and last.ending is not Ending.TREE_LOST
+    )
 
 
 def begins_work(state: PMState, step: Step, purpose: Purpose) -> bool:

@@ -39,9 +39,27 @@ def test_each_clean_begin_is_another_life(story: Story) -> None:
     story.ends("dev:a", Exit(code=1))
     story.passes(story.limits.longest_pause)
     assert life(story, "dev:a") == 2
+
+
+def test_rejected_work_goes_on_in_its_tree_with_its_conversation(story: Story) -> None:
+    """Most programs find a conversation again only in the folder in which it began."""
+    first = story.run_of("dev:a")
     story.does("dev:a")
     story.does("test:a", verdict=Verdict.REJECTED, completed="no")
-    assert life(story, "dev:a") == 3
+    assert story.run_of("dev:a").resumes == first.id
+    assert life(story, "dev:a") == 1
+
+
+def test_rejected_work_whose_tree_vanishes_begins_anew_in_another_life(story: Story) -> None:
+    story.does("dev:a")
+    story.does("test:a", verdict=Verdict.REJECTED, completed="no")
+    run = story.comes_alive("dev:a")
+    story.feed(TreeVanished(story.at, story.nonce(), run.id, "it is gone"))
+    story.ends("dev:a", Exit(signal=15))
+    story.passes(story.limits.longest_pause)
+    assert story.run_of("dev:a").resumes == ""
+    assert story.step("dev:a").starts_from
+    assert life(story, "dev:a") == 2
 
 
 def test_who_goes_on_with_the_work_goes_on_in_its_tree(story: Story) -> None:
