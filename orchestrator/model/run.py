@@ -165,6 +165,9 @@ class Run:
     newest events that were taken, by name, `told_at` is when the last one was, and `waits_for` the one that waits for
     an answer. What is believed of its turn is so since `turn_since`.
 
+    `progress_at` is when it last gave a sign of work, put later by the seconds that were not counted since, as the
+    machine slept or the clock was set: `uncounted`.
+
     `looked_at` is of its last look, `watched_at` of the last one for its silence; `looks` counts those since its last
     progress, `quiet` is what the last one found, `cpu` and `printed` what it had used and printed by then. What its
     screen said at `said_at` is known again by `said`; it last said something else at `news_at`. `nudges` counts what
@@ -194,6 +197,7 @@ class Run:
     exit: Exit | None = None
     reported_at: float | None = None
     progress_at: float = 0.0
+    uncounted: float = 0.0
     ending: Ending = Ending.NOT
     ending_at: float = 0.0
     resumes: str = ""

@@ -13,6 +13,7 @@ from orchestrator.pm.budget import wake_at as used_up_at
 from orchestrator.pm.changes import TimesShifted
 from orchestrator.pm.concluding import see_patience
 from orchestrator.pm.readiness import next_start
+from orchestrator.pm.sights import newer_sign
 from orchestrator.pm.silence import progressed, watch
 from orchestrator.pm.step_changes import StepLimited
 from orchestrator.pm.usage_limits import moved_by_clock, next_try
@@ -28,8 +29,8 @@ def checked_in(draft: Draft, fact: CheckedIn) -> None:
     """Take note of signs of work, then see what is due."""
     for name, at in fact.progress.items():
         run = draft.state.runs.get(name)
-        newest = min(at, fact.at)
-        if run is not None and run.live and newest > run.progress_at:
+        newest = newer_sign(run, at, fact.at) if run is not None and run.live else None
+        if run is not None and newest is not None:
             progressed(draft, run, newest)
     see_what_is_due(draft)
 

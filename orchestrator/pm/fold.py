@@ -204,6 +204,7 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
             opened_at=run.opened_at + by,
             since=run.since + by,
             progress_at=run.progress_at + by,
+            uncounted=max(0.0, run.uncounted + by),
             looked_at=run.looked_at + by if run.looked_at else 0.0,
             watched_at=run.watched_at + by if run.watched_at else 0.0,
             ending_at=run.ending_at + by if run.ending_at else 0.0,

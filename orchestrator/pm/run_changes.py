@@ -219,9 +219,9 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
         case RunBelieved():
             return _believed(was, change)
         case RunReported():
-            return replace(was, reported_at=change.at, progress_at=change.at)
+            return replace(was, reported_at=change.at, progress_at=change.at, uncounted=0.0)
         case RunProgressed():
-            return replace(was, progress_at=change.at, looks=0, quiet=None)
+            return replace(was, progress_at=change.at, uncounted=0.0, looks=0, quiet=None)
         case RunWatched():
             watched_at = change.at if change.counts else was.watched_at
             return replace(was, looked_at=change.at, watched_at=watched_at, looks=was.looks + change.counts)

@@ -108,6 +108,7 @@ def _past(run: Run) -> Run:
         pane="",
         exit=_alike(run.exit),
         progress_at=0.0,
+        uncounted=0.0,
         looked_at=0.0,
         watched_at=0.0,
         looks=0,

@@ -49,7 +49,7 @@ def found(run: Run, sight: Sight | None, limits: Limits, at: float, longest: flo
     if sight is None:
         stalled = for_model and stalls.found(run, None, longest, at) is Quiet.STALLED
         return Quiet.STALLED if stalled else Quiet.UNKNOWN
-    if sight.changed_at > run.progress_at and not for_model:
+    if newer_sign(run, sight.changed_at, at) is not None and not for_model:
         return Quiet.MOVING
     if sight.failure is not None:
         return Quiet.FAILED
@@ -58,6 +58,21 @@ def found(run: Run, sight: Sight | None, limits: Limits, at: float, longest: flo
     if for_model:
         return stalls.found(run, sight, longest, at)
     return _of_records(run, limits, at) or _of_output(run, sight, limits, at)
+
+
+def newer_sign(run: Run, seen_at: float, at: float) -> float | None:
+    """Return when a run gave a sign of work, in counted time; None if that is no newer than its last.
+
+    One from before the machine slept may be seen only after it (the simulation's seed fresh.309).
+
+    Args:
+        run: the run as it was known before.
+        seen_at: when it gave the sign, by the wall's clock.
+        at: the moment at which that was seen.
+
+    """
+    moments = min(seen_at, at), min(seen_at + run.uncounted, at)
+    return next((moment for moment in moments if moment > run.progress_at), None)
 
 
 def evidence_of(quiet: Quiet, sight: Sight, run: Run) -> str:

@@ -31,7 +31,7 @@ from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import ABANDON, CONTINUE, RETRY, SET_ASIDE, ask, withdraw
 from orchestrator.pm.failures import turn_failed
 from orchestrator.pm.run_changes import RunLooked, RunNudged, RunProgressed, RunWatched
-from orchestrator.pm.sights import evidence_of, found
+from orchestrator.pm.sights import evidence_of, found, newer_sign
 from orchestrator.pm.stalls import clock
 
 if TYPE_CHECKING:
@@ -140,7 +140,9 @@ def _act_on(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
         withdraw(draft, run.step, run.id, QuestionKind.DIALOG)
     match quiet:
         case Quiet.MOVING:
-            draft.change(RunProgressed(run.id, min(sight.changed_at, draft.at)))
+            draft.change(
+                RunProgressed(run.id, newer_sign(run, sight.changed_at, draft.at) or run.progress_at)
+            )
         case Quiet.PRINTING:
             draft.change(RunProgressed(run.id, draft.at))
         case Quiet.WAITING | Quiet.ANSWERED | Quiet.TOOL | Quiet.UNSURE:

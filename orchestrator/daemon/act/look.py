@@ -64,7 +64,7 @@ def _sight(world: World, state: PMState, run: Run, where: Places, at: float) -> 
     # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
     tree, ours = _tree(state, run, where), where.task.parent
     changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)] if tree else []
-    if run.far and _changes_there(world, state, run, where, at - run.progress_at):
+    if run.far and _changes_there(world, state, run, where, at - run.progress_at + run.uncounted):
         changed.append(int(at * 1e9))
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]

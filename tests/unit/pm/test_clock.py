@@ -7,7 +7,7 @@ import pytest
 from orchestrator.model import facts as f
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.limits import Limits
-from orchestrator.model.run import Ending, Exit
+from orchestrator.model.run import Ending, Exit, Sight
 from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.deadlines import wake_at
 from tests.unit.pm.story import Story
@@ -30,6 +30,25 @@ def test_an_agent_has_as_long_as_before(slept: float, put: float) -> None:
     moves(story, slept=slept, put=put)
     assert story.state.runs[run.id].ending is Ending.NOT
     assert (wake_at(story.state, story.limits) or 0) - story.at == pytest.approx(left)
+
+
+@pytest.mark.parametrize("seen", ["check-in", "look"])
+def test_a_sign_from_before_a_sleep_counts_when_seen_after_it(seen: str) -> None:
+    story = Story(limits=Limits(silence=1800))
+    story.starts()
+    run = story.comes_alive("explore")
+    worked_at = story.at + 1500
+    story.sees = Sight(changed_at=worked_at)
+    story.at += 1600
+    moves(story, slept=28_800)
+    if seen == "check-in":
+        story.checks_in(explore=worked_at)
+    story.passes(1000)
+    now = story.state.runs[run.id]
+    assert now.ending is Ending.NOT
+    assert now.progress_at == pytest.approx(worked_at + 28_800)
+    story.passes(1500)
+    assert story.state.runs[run.id].ending is Ending.SILENT
 
 
 def test_a_run_that_has_reported_keeps_its_time_to_leave() -> None:
