@@ -7,7 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.hosts.claims import launched_by
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.run_processes import group_of, remove_group
+from orchestrator.ports.files import Unreadable
 
 
 def remove_groups(root: Path) -> bool:
@@ -15,8 +17,8 @@ def remove_groups(root: Path) -> bool:
     done = True
     for folder, _, files in os.walk(root):
         if "pid" in files:
-            with suppress(OSError):
-                launched = launched_by(Path(folder, "pid").read_bytes())
+            with suppress(OSError, Unreadable):
+                launched = launched_by(DiskFiles().read(Path(folder, "pid")))
                 if (
                     launched is not None
                     and (group := group_of(launched.process, launched.cgroup)) is not None

@@ -23,6 +23,7 @@ from tests.clis.house import House, a_house
 from tests.clis.model_request import ModelRequest, ToolResult
 from tests.clis.players import Cast
 from tests.clis.playing import played
+from tests.clis.selection import in_ci
 from tests.clis.test_signals import TRACED
 
 STALL = 24.0
@@ -78,7 +79,7 @@ HUNG = Reply((Text("I look closer at it. " * 60),), pace=0.05, then=Then.PING, c
 
 
 @pytest.mark.parametrize("trouble", [HUNG, Hang()], ids=["mid-stream", "before headers"])
-@pytest.mark.parametrize("installed", TRACED, indirect=True)
+@pytest.mark.parametrize("installed", in_ci(TRACED, "claude"), indirect=True)
 def test_a_hung_stream_costs_no_more_than_its_bound_and_nobody_is_asked(
     installed: str, trouble: Answer
 ) -> None:
@@ -96,7 +97,7 @@ def test_a_hung_stream_costs_no_more_than_its_bound_and_nobody_is_asked(
         assert len(resumed[0].prompts) > 1
 
 
-@pytest.mark.parametrize("installed", ["claude", "codex"], indirect=True)
+@pytest.mark.parametrize("installed", in_ci(["claude", "codex"]), indirect=True)
 def test_a_model_that_never_answers_a_conversation_is_given_an_empty_one(installed: str) -> None:
     night = Nights(HUNG, times=3)
     with a_house(
@@ -107,7 +108,7 @@ def test_a_model_that_never_answers_a_conversation_is_given_an_empty_one(install
         assert len(house.world.story("t1").changes("run_spent")) == 1
 
 
-@pytest.mark.parametrize("installed", ["claude", "codex", "opencode"], indirect=True)
+@pytest.mark.parametrize("installed", in_ci(["claude", "codex", "opencode"], "codex"), indirect=True)
 def test_a_tool_that_takes_long_and_an_answer_that_comes_slowly_are_no_stalls(installed: str) -> None:
     cast = Cast()
 
@@ -144,7 +145,7 @@ class Circles:
         yield from self.cast.turn(request)
 
 
-@pytest.mark.parametrize("installed", TRACED, indirect=True)
+@pytest.mark.parametrize("installed", in_ci(TRACED, "claude"), indirect=True)
 def test_who_goes_round_in_circles_is_told_so_and_finds_out(installed: str) -> None:
     circles = Circles(heeds=True)
     with a_house(installed, played(circles.turn), **QUICKLY) as house:
@@ -157,7 +158,7 @@ def test_who_goes_round_in_circles_is_told_so_and_finds_out(installed: str) -> N
         assert (answers / f"{CAUTION}.read").exists()
 
 
-@pytest.mark.parametrize("installed", ["claude", "codex", "opencode"], indirect=True)
+@pytest.mark.parametrize("installed", in_ci(["claude", "codex", "opencode"], "codex"), indirect=True)
 def test_who_does_not_heed_it_makes_room_for_another_that_begins_anew(installed: str) -> None:
     circles = Circles(heeds=False)
     with a_house(installed, played(circles.turn), **QUICKLY) as house:
@@ -169,7 +170,7 @@ def test_who_does_not_heed_it_makes_room_for_another_that_begins_anew(installed:
 
 
 @pytest.mark.parametrize(
-    "installed", ["claude", "claude-2.1.197", "codex", "gemini", "opencode"], indirect=True
+    "installed", in_ci(["claude", "claude-2.1.197", "codex", "gemini", "opencode"], "claude"), indirect=True
 )
 def test_a_full_disk_for_a_while_leaves_no_agent_at_a_dialog(installed: str) -> None:
     """The disk of the PM's own folder is full when an agent asks leave, until there is room again."""

@@ -168,6 +168,7 @@ SOON = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("settings", [SOON], ids=["soon"])
 def test_an_agent_on_a_box_that_was_emptied_for_good_is_asked_about_and_another_goes_on(
     boxes: Boxes, world: World

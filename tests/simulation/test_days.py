@@ -13,10 +13,15 @@ from orchestrator.testing.simulation.shrink import shrunk
 
 DAYS = 10_200
 PARTS = 32
+IN_CI = {0, 1, 3, 4, 10, 12, 13, 16}
+"""Those that take some seconds each; all of them are part of `scripts/test nightly`."""
 ENDS = {"complete", "partial", "failed", "stopped"}
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part",
+    [pytest.param(part, marks=[] if part in IN_CI else [pytest.mark.thorough]) for part in range(PARTS)],
+)
 def test_days(part, simulated):
     lived = 0.0
     for number, world in enumerate(spread("ci", DAYS)):

@@ -521,6 +521,9 @@ class Breakage:
     seen_in: Callable[[int], object] = a_rough_life
 
 
+SLOWLY_FOUND = {takes_just_past_for_tomorrow, leaves_the_shelved_unheard}
+"""Breakages that a whole daemon has to live through for minutes: they are tried by `scripts/test nightly`."""
+
 BREAKAGES = [
     Breakage(forgets_lines),
     Breakage(drops_an_fsync),
@@ -564,7 +567,14 @@ ON_BOXES_BREAKAGES = [
 ]
 
 
-@pytest.mark.parametrize("breakage", BREAKAGES, ids=lambda each: each.break_it.__name__)
+@pytest.mark.parametrize(
+    "breakage",
+    [
+        pytest.param(each, marks=[pytest.mark.thorough] if each.break_it in SLOWLY_FOUND else [])
+        for each in BREAKAGES
+    ],
+    ids=lambda each: each.break_it.__name__,
+)
 def test_it_finds_a_daemon_that(breakage, monkeypatch):
     breakage.break_it(monkeypatch)
     with pytest.raises(Broken):
@@ -610,6 +620,7 @@ def test_it_finds_nothing_on_boxes_in_a_daemon_that_is_whole():
         assert outcome.counts["fact: box_lost"] > 0
 
 
+@pytest.mark.thorough
 def test_a_limit_costs_two_minutes_in_a_life_of_three_tasks():
     """Of each step that was refused: from the lift of the limit to its next request, by the true time."""
     worlds = []

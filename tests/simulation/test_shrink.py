@@ -37,6 +37,7 @@ def failure():
         return caught.value, shrunk(caught.value, DAYS)
 
 
+@pytest.mark.thorough
 def test_a_failure_is_told_with_little_that_fails_alike_and_can_be_replayed(
     failure, hasty, monkeypatch, capsys
 ):
@@ -56,6 +57,7 @@ def test_a_failure_is_told_with_little_that_fails_alike_and_can_be_replayed(
     assert history.law in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_sound_daemon_lives_through_it(failure):
     _, history = failure
     outcome = live(SEED, history.days, frozenset(history.happened))
