@@ -91,7 +91,7 @@ def test_a_report_that_came_meanwhile_makes_the_look_vain() -> None:
 def test_what_was_seen_is_told_apart(sight: Sight, run: dict[str, float], quiet: Quiet) -> None:
     story, lives = at_work(None)
     known = replace(story.state.runs[lives.id], progress_at=AT, **run)  # type: ignore[arg-type]
-    assert found(known, sight, story.limits, AT, story.limits.stall) is quiet
+    assert found(known, sight, story.limits, AT + 1, story.limits.stall) is quiet
     assert evidence_of(quiet, sight, known)
 
 
