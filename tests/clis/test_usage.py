@@ -63,7 +63,10 @@ def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
         used = document["usage"]
         assert (used["input"], used["output"]) == (turns * GIVEN, turns * MADE)
         assert sum(each["tokens"] for each in document["used_by"]) == used["tokens"]
-        assert f"\nused      {used['tokens'] / 1000:.0f}k tokens of 300M, " in house.world.task("status", "t1").out
+        assert (
+            f"\nused      {used['tokens'] / 1000:.0f}k tokens of 300M, "
+            in house.world.task("status", "t1").out
+        )
         assert "\n## Usage\n| Agent | Runs | Time |" in (folder / "progress.md").read_text()
 
 
