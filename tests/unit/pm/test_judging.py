@@ -365,3 +365,39 @@ def test_rejections_are_counted_per_subtask() -> None:
     story.does("dev:b")
     story.rejects("test:b")
     assert story.state.open_questions == []
+
+
+# Names that read like references ------------------------------------------------------------------
+
+
+def test_a_subtask_may_bear_the_name_of_the_plan() -> None:
+    """Its review is called as one that the plan's report asked for would be, and was taken for that."""
+    story = Story().planned("plan", "explore")
+    assert story.step("plan").state is StepState.PASSED
+    story.finishes("plan")
+    story.finishes("explore")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_a_plan_is_reviewed_beside_a_subtask_of_its_name() -> None:
+    story = Story()
+    story.starts()
+    story.does("explore")
+    story.does("plan", ReportStatus.NEEDS_REVIEW, subtasks=plan_of("plan"))
+    (review,) = story.works_on()
+    assert review != "review:plan"
+    story.approves(review)
+    assert story.works_on() == {"dev:plan"}
+    story.finishes("plan")
+    assert story.works_on() == {"accept"}
+
+
+def test_no_subtask_takes_the_place_of_a_review() -> None:
+    story = Story()
+    story.starts()
+    story.does("explore")
+    story.does("plan", ReportStatus.NEEDS_REVIEW, subtasks=plan_of("a"))
+    story.rejects("review:plan", "call it by its name")
+    story.does("plan", subtasks=plan_of("plan"))
+    assert "id plan is taken" in story.order_of("plan").instructions
