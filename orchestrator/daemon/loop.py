@@ -162,6 +162,7 @@ class Loop:
                 for task in list(self.tasks.values()):
                     self._guarded(task, partial(self.watch, task))
                     if task.begun:
+                        self._guarded(task, task.engine.keep_journal)
                         self._guarded(task, task.see_everything)
                         self._guarded(task, task.act_again)
                     self._guarded(task, partial(self._hear, task))
