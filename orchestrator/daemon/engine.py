@@ -114,7 +114,7 @@ class Engine:
         if name := self._journal.replaced:
             self._journal.replaced = ""
             self.say(
-                f"somebody replaced or changed the journal's {name}: it goes on, whole, in the next segment"
+                f"somebody changed or took away the journal's {name}: all that is known was written anew"
             )
 
     def feed(self, fact: Fact) -> Decision:

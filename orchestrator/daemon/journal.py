@@ -126,12 +126,20 @@ class Journal:
         return line
 
     def keep(self) -> None:
-        """Have on the disk what is known here, where others replaced the segment: nothing may be written for long.
+        """Have on the disk what is known here, where others replaced the segment or took it away.
+
+        Nothing may be written for long. Where the whole state folder is gone the daemon ends, and writes nothing.
 
         Raises OSError: there is no room just now; the same may be tried later.
         """
-        if self._log is not None and self._place_of_segment() not in {None, self._lies}:
+        if self._log is None or (there := self._place_of_segment()) == self._lies:
+            return
+        if there is not None:
             self._begun_again()
+        elif self._files.entry(self._folder.parents[2]) is not None:
+            self.replaced = self._segment.name
+            self._files.make_folder(self._folder)
+            self._log = self._begun_segment()
 
     def close(self) -> None:
         """Let go of the open segment."""

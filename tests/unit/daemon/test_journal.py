@@ -361,10 +361,19 @@ def test_a_journal_that_nobody_touched_is_left_alone(files):
     assert not journal.replaced
 
 
-def test_a_journal_that_was_taken_away_is_no_replaced_one(files):
+def test_a_journal_that_was_taken_away_is_written_anew(files):
     journal = begun(files)
-    files.remove(FOLDER / "0000000001.jsonl")
-    journal.keep()
-    assert not journal.replaced
+    files.delete(FOLDER.parent.parent)
     with pytest.raises(Damaged):
         fed(journal, StopAsked(2.0, "req-2"))
+    journal.keep()
+    fed(journal, StopAsked(2.0, "req-2"))
+    again = Journal(files, FOLDER)
+    assert (again.lines, again.state) == (2, journal.state)
+
+
+def test_nothing_is_written_anew_where_the_whole_state_is_gone(files):
+    journal = begun(files)
+    files.delete(FOLDER.parents[2])
+    journal.keep()
+    assert files.entry(FOLDER) is None
