@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.cli.beat import FRESH, Beat, is_fresh, last_word
+from orchestrator.cli.beat import FRESH, Beat, has_died, is_fresh, last_word
 from orchestrator.cli.exits import CommandError
 from orchestrator.cli.inside import run_around
 from orchestrator.cli.screen import clock, harmless
@@ -39,19 +39,25 @@ def sound(state: str) -> None:
 def alarm(state: str) -> str:
     """Return one line on a daemon that is dead or hangs while tasks are at work; nothing if all is well.
 
-    One that is dead is started again if the settings say so, nobody stopped it on purpose, and no agent asks.
+    One that is dead is started again if the settings say so, nobody stopped it on purpose, and no agent asks: at once,
+    unless a service manager is to do that.
     """
     if is_fresh(state):
         return ""
     beat = Beat(state)
     silent, least = _silence(state, beat)
-    if silent < max(FRESH, least) or (not beat.up and os.path.lexists(places.daemon_stopped(state))):
+    if not beat.up and os.path.lexists(places.daemon_stopped(state)):
+        return ""
+    died = has_died(state)
+    if silent < max(FRESH, least) and not died:
         return ""
     at_work = [task.name for task in homes(state) if _at_work(task)]
     if not at_work:
         return ""
     settings = _settings()
-    if silent < settings.daemon.alarm:
+    if silent < max(FRESH, least, settings.daemon.alarm) and not (
+        died and _is_ours_to_start(state, settings)
+    ):
         return ""
     what = f"its last beat was at {clock(beat.at, time.time())}, and at work {_listed(at_work)}"
     if not beat.up:
@@ -62,6 +68,16 @@ def alarm(state: str) -> str:
     line = f"the daemon (pid {beat.pid}) hangs: {what}; {way_out}"
     _tell(state, settings, HANG, "the daemon hangs", line)
     return line
+
+
+def _is_ours_to_start(state: str, settings: Settings) -> bool:
+    """Tell whether nobody else starts a daemon again that died just now."""
+    from orchestrator.cli.service import service_of
+
+    if run_around() or not settings.daemon.restart:
+        return False
+    service = service_of(state)
+    return service is None or not service.reachable
 
 
 def _dead(state: str, settings: Settings, what: str) -> str:
@@ -83,6 +99,7 @@ def _dead(state: str, settings: Settings, what: str) -> str:
     try:
         tried.touch(0o600)
         ensure_running(state)
+        tried.unlink(missing_ok=True)
     except (CommandError, OrchestratorError, OSError) as error:
         return _told_dead(state, settings, f"{dead}; it could not be started again: {error}")
     return f"{dead}; it was started again, pid {Beat(state).pid}"

@@ -26,12 +26,24 @@ ROOM = 64 * 1024
 
 
 def is_fresh(state: str) -> bool:
-    """Tell whether the daemon beat just now, or never did: then there is nothing to be alarmed about."""
+    """Tell whether the daemon beat just now and lives, or never was: then there is nothing to be alarmed about."""
     try:
         beat_at = os.lstat(places.daemon_beat(state)).st_mtime
     except OSError:
         return True
-    return 0 <= time.time() - beat_at < FRESH
+    return 0 <= time.time() - beat_at < FRESH and not has_died(state)
+
+
+def has_died(state: str) -> bool:
+    """Tell whether a daemon is known to have ended, and not on purpose: its lock lies there, and nobody holds it.
+
+    The system gives a lock back in the moment in which its holder ends; a beat is late for many reasons.
+    Raises CommandError: the lock is not to be believed.
+    """
+    lock = places.daemon_lock(state)
+    return (
+        os.path.lexists(lock) and _holder(lock) is None and not os.path.lexists(places.daemon_stopped(state))
+    )
 
 
 def has_room(state: str) -> bool:
@@ -95,7 +107,7 @@ def _holder(lock: str) -> int | None:
 
     """
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(lock, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     try:

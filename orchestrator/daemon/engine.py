@@ -105,6 +105,18 @@ class Engine:
         self._journal.damage = None
         return damage.where
 
+    def keep_journal(self) -> None:
+        """See that the journal which is written to is the one that lies there. Raises OSError: no room just now."""
+        self._journal.keep()
+        self._tell_replaced()
+
+    def _tell_replaced(self) -> None:
+        if name := self._journal.replaced:
+            self._journal.replaced = ""
+            self.say(
+                f"somebody changed or took away the journal's {name}: all that is known was written anew"
+            )
+
     def feed(self, fact: Fact) -> Decision:
         """Decide on a fact. Journal first; then the log; then what is to be done.
 
@@ -117,6 +129,7 @@ class Engine:
         if decision.empty:
             return decision
         line = self._journal.append(fact, decision)
+        self._tell_replaced()
         self.dirty = True
         day, before = day_said(fact.at), self._day
         self._day = day

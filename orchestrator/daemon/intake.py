@@ -51,6 +51,12 @@ ABANDONED: Final = 3600.0
 DOUBT: Final = 0.5
 """Seconds until it is known that a writer did not end in the midst of it: the end of a process is told at once."""
 
+OFTEN: Final = 4
+MANY: Final = 20
+CALM: Final = 60.0
+"""After so many changes a file that was dealt with is dealt with again less and less often; so many seconds later it is
+as any other. No more than that is counted."""
+
 CUT_OFF: Final = "it may be cut off: its writer was ended before it was seen whole"
 _FOR_AGENTS: Final = ("artifacts", "handoffs", "scratchpad")
 """The folders of a task in which its agents write."""
@@ -86,6 +92,7 @@ class Intake:
 
     `trees` are the folders outside of it in which the work of a run may lie.
 
+    `_changes` counts how often a file was changed that had been dealt with, and tells when it last was.
     `_doubted` tells since when a file reads well that may be half of one: never yet, while it is seen with a writer.
     """
 
@@ -101,6 +108,7 @@ class Intake:
     _looked_at: float = 0.0
     _latest: dict[str, deque[str]] = field(default_factory=dict)
     _doubted: dict[str, float] = field(default_factory=dict)
+    _changes: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def scan(self, state: PMState, at: float, done: Done = NOBODY) -> list[Fact]:
         """Return a fact for every handoff that is new or changed and whole.
@@ -190,7 +198,9 @@ class Intake:
             if self._is_an_order(entry, state) or self._was_dealt_with(entry, state):
                 self._know(entry, state)
                 continue
-            fact = self._fact(entry, state, at, done)
+            fact = (
+                None if self._changes_too_often(entry.name, at, done) else self._fact(entry, state, at, done)
+            )
             if fact is None:
                 self._unsettled.setdefault(entry.name, at)
                 self._looked_at = at
@@ -198,8 +208,25 @@ class Intake:
                 self._know(entry, state)
                 if state.seen.get(fact.name) != fact.sha256:
                     facts.append(fact)
+                    if fact.name in state.seen:
+                        self._count_change(entry.name, at)
         # A name that a stranger took is known before the next order is named.
         return sorted(facts, key=lambda fact: not isinstance(fact, Intruded))
+
+    def _changes_too_often(self, name: str, at: float, done: Done) -> bool:
+        """Tell whether a file that was dealt with, and is another again, has to wait: each costs a line for ever.
+
+        The last words of a run wait for nothing.
+        """
+        times, last = self._changes.get(name, (0, 0.0))
+        parts = split_handoff_name(_written(name))
+        if times < OFTEN or (parts is not None and parts[0] in done):
+            return False
+        return 0 <= at - last < min(SOON * (1 << (times - OFTEN + 1)), CALM)
+
+    def _count_change(self, name: str, at: float) -> None:
+        times, last = self._changes.get(name, (0, at))
+        self._changes[name] = (1 if at - last > CALM else min(times + 1, MANY), at)
 
     def _is_being_saved(self, entry: Entry, state: PMState, at: float, done: Done) -> bool:
         """Tell whether a file is about to get its name, or to go: it is waited for, and costs nobody anything.

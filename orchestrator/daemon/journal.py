@@ -8,6 +8,9 @@ further line is one fact with its changes and actions. Lines are numbered and ca
 Lines of a segment take up at least twice the bytes of its snapshot, so that a line costs the same however large
 the state has grown; and there is a bound to the lines, so that a restart costs the same too.
 
+Where somebody put another file in a segment's place, or wrote into it, what the daemon knows is begun anew in the next
+segment: what it does never follows from lines that are not there for the next one to read.
+
 A torn last line (the daemon was killed while writing it) is cut off and kept beside. Damage further up is
 set aside whole, and what stood before it is kept: see `Opened.damage`.
 """
@@ -61,7 +64,10 @@ class Damage:
 
 
 class Journal:
-    """The journal, opened for writing. `state` is what its lines fold to."""
+    """The journal, opened for writing. `state` is what its lines fold to.
+
+    `replaced` is the segment that others replaced or changed under it last, until somebody has told of it.
+    """
 
     def __init__(self, files: Files, folder: Path) -> None:
         """Read the journal in `folder`, or begin one; mend a torn tail; set damage aside."""
@@ -73,7 +79,9 @@ class Journal:
         self._bytes = self._snapshot_bytes = 0
         self.state = PMState()
         self.lines = 0
+        self._lies: tuple[int, int] | None = None
         self.damage: Damage | None = None
+        self.replaced = ""
         files.make_folder(folder)
         self._open()
 
@@ -100,9 +108,13 @@ class Journal:
             if self._log is None or self._is_full:
                 self._log = self._begun_segment()
             written = line.encode() + b"\n"
-            self._log.append(written)
-            if self._files.entry(self._segment) is None:
-                raise Damaged(f"{self._segment} was taken away: nothing more is done for its task")
+            self._write(self._log, written)
+            if not self._is_whole():
+                self._write(self._begun_again(), written)
+                if not self._is_whole():
+                    raise Damaged(
+                        f"{self._segment} is replaced again and again: nothing more is done for its task"
+                    )
         except OSError as error:
             if error.errno in PASSING_TROUBLE:
                 raise
@@ -112,6 +124,22 @@ class Journal:
         self._bytes += len(written)
         self.state = decision.state
         return line
+
+    def keep(self) -> None:
+        """Have on the disk what is known here, where others replaced the segment or took it away.
+
+        Nothing may be written for long. Where the whole state folder is gone the daemon ends, and writes nothing.
+
+        Raises OSError: there is no room just now; the same may be tried later.
+        """
+        if self._log is None or (there := self._place_of_segment()) == self._lies:
+            return
+        if there is not None:
+            self._begun_again()
+        elif self._files.entry(self._folder.parents[2]) is not None:
+            self.replaced = self._segment.name
+            self._files.make_folder(self._folder)
+            self._log = self._begun_segment()
 
     def close(self) -> None:
         """Let go of the open segment."""
@@ -130,6 +158,32 @@ class Journal:
         if self._in_segment >= SEGMENT_LINES_AT_MOST:
             return True
         return self._in_segment >= SEGMENT_LINES and self._bytes >= PER_SNAPSHOT * self._snapshot_bytes
+
+    def _write(self, log: Log, written: bytes) -> None:
+        log.append(written)
+        if self._lies is not None:
+            inode, size = self._lies
+            self._lies = inode, size + len(written)
+
+    def _is_whole(self) -> bool:
+        """Tell whether the file that is written to is what lies there. Raises Damaged if nothing does."""
+        there = self._place_of_segment()
+        if there is None:
+            raise Damaged(f"{self._segment} was taken away: nothing more is done for its task")
+        return there == self._lies
+
+    def _place_of_segment(self) -> tuple[int, int] | None:
+        """Return which file is in the place of the segment, and its bytes; None if there is none."""
+        entry = self._files.entry(self._segment)
+        return None if entry is None else (entry.inode, entry.size)
+
+    def _begun_again(self) -> Log:
+        """Begin the next segment, with all that is known; what lies in the place of the last one is kept."""
+        self.replaced = self._segment.name
+        if self._segment == self._next_segment:
+            self._files.rename(self._segment, self._segment.with_name(f"{self._segment.name}.replaced"))
+        self._log = self._begun_segment()
+        return self._log
 
     def _open(self) -> None:
         there = [
@@ -172,6 +226,7 @@ class Journal:
         self.state, self.lines, self._in_segment = state, number, len(good) - 1
         self._snapshot_bytes, self._bytes = len(good[0]), sum(map(len, good[1:]))
         self._log, self._segment = self._files.open_log(path), path
+        self._lies = self._place_of_segment()
         return True
 
     def _set_aside(self, name: str, data: bytes, good: list[bytes], *, torn: bool, at: int) -> None:
@@ -186,12 +241,18 @@ class Journal:
 
     def _begun_segment(self) -> Log:
         self.close()
-        path = self._folder / f"{self.lines + 1:010}.jsonl"
+        path = self._next_segment
         snapshot = _sealed(f'"n":{self.lines},"snapshot":{codec.dumped_state(self.state)}}}').encode()
         self._files.write(path, snapshot + b"\n")
         self._in_segment, self._bytes, self._snapshot_bytes = 0, 0, len(snapshot)
         self._segment = path
-        return self._files.open_log(path)
+        log = self._files.open_log(path)
+        self._lies = self._place_of_segment()
+        return log
+
+    @property
+    def _next_segment(self) -> Path:
+        return self._folder / f"{self.lines + 1:010}{PLAIN}"
 
 
 def sealed(content: dict[str, Any]) -> str:

@@ -162,6 +162,7 @@ class Loop:
                 for task in list(self.tasks.values()):
                     self._guarded(task, partial(self.watch, task))
                     if task.begun:
+                        self._guarded(task, task.engine.keep_journal)
                         self._guarded(task, task.see_everything)
                         self._guarded(task, task.act_again)
                     self._guarded(task, partial(self._hear, task))
@@ -292,6 +293,7 @@ class Loop:
     def _answer(self, task: Task, name: str) -> None:
         files = self.office.world.files
         try:
+            task.engine.keep_journal()  # of a folder that was taken away no word would be kept
             request = requests.read_request(files, task.home, name)
             message = self._granted(task, request)
             requests.answer(files, task.home, name, ok=True, message=message)
@@ -314,7 +316,8 @@ class Loop:
         match request.verb:
             case "start":
                 self.office.world.boxes.call_again()  # what kept it from going on may be mended
-                given = (arguments.get(word, "") for word in ("project", "name", "unfit", "confirmed"))
+                given = tuple(arguments.get(word, "") for word in ("project", "name", "unfit", "confirmed"))
+                self._refuse_twin(task, *given[:2])
                 states = [each.engine.state for each in self.tasks.values() if each.begun]
                 fact = start.started(self.office, task, start.Asked(request.id, *given), states)
             case "stop":
@@ -350,6 +353,21 @@ class Loop:
         self.watch(task)
         task.show(now=True)
         return _reply(decision)
+
+    def _refuse_twin(self, task: Task, project: str, name: str) -> None:
+        """Begin no task beside one of that name at work, whose own folder was taken away. Raises Refused.
+
+        Whoever asks found nothing there. That folder is written anew now, and found the next time.
+        """
+        for each in self.tasks.values():
+            known = each.engine.state
+            if task.begun or each.rests or (known.project, known.name) != (project, name):
+                continue
+            each.engine.keep_journal()
+            each.show(now=True)
+            raise Refused(
+                f"{name} is at work as {each.id}; its own folder was taken away and is made again: try again"
+            )
 
     def _agent(self, task: Task, name: str) -> Agent:
         state = task.engine.state

@@ -317,6 +317,7 @@ class Service:
             self._watch.drop(task.where.task)
 
     def _rescanned(self) -> None:
+        self._watch.homes()
         self._upgrade.look()
         self._sweep()
         self._pack()

@@ -74,6 +74,10 @@ class Watch:
     def start(self) -> None:
         """Watch for new tasks, and for the bell of those that are there: their folder is touched."""
         self._observer.start()
+        self.homes()
+
+    def homes(self) -> None:
+        """Watch the folder of all tasks; again is fine, and needed where it was taken away and made anew."""
         homes = places.task_homes(self.state)
         self._schedule(homes, partial(home_hint, homes), recursive=False, events=[*EVENTS, *BELL])
 

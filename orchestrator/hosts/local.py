@@ -13,7 +13,6 @@ from orchestrator.hosts import claims, processes
 from orchestrator.hosts.claims import Launched, left_behind, read_exit, read_launched, read_uptime, standing
 from orchestrator.hosts.launcher import lay_down
 from orchestrator.hosts.panes import Panes
-from orchestrator.hosts.processes import Process
 from orchestrator.hosts.run_processes import Census, Censuses, Signs, group_of, remove_group
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_words import checked_target
@@ -30,9 +29,9 @@ _LOOK: Final = 0.005  # seconds between two looks at the process table while kil
 
 @dataclass(slots=True)
 class _Known:
-    """A run that was seen alive: its launcher, as what, and until which uptime it surely lived."""
+    """A run that was seen alive: what its launcher told of itself, as what, and until which uptime it surely lived."""
 
-    launcher: Process
+    launched: Launched
     seen: Observation
     until: float
 
@@ -84,19 +83,24 @@ class LocalHost(Panes):
         # What a launcher wrote of itself never changes, and it lives until it has told of its end: as long as the
         # process of one that was seen alive runs, there is nothing new to read.
         known, now = self._alive.get(folder), processes.uptime()
-        if known is not None and processes.alive(known.launcher):
+        if known is not None and processes.alive(known.launched.process):
             known.until = now
             return known.seen
-        launched = read_launched(self._files, folder)
+        launched = self._launched(folder)
         seen = self._read(folder, launched)
         match seen.standing:
             case Standing.ALIVE if launched is not None:
-                self._alive[folder] = _Known(launched.process, seen, now)
+                self._alive[folder] = _Known(launched, seen, now)
             case Standing.GONE if launched is not None:
                 return self._gone(folder, launched, seen)
             case _:
                 self._alive.pop(folder, None)
         return seen
+
+    def _launched(self, folder: Path) -> Launched | None:
+        """Return what the launcher of a run told of itself, whatever became of the file in which it did."""
+        known = self._alive.get(folder)
+        return read_launched(self._files, folder) or (known.launched if known is not None else None)
 
     def _read(self, folder: Path, launched: Launched | None) -> Observation:
         lives = launched is not None and processes.alive(launched.process)
@@ -121,7 +125,7 @@ class LocalHost(Panes):
     def _signs(self, folder: Path, launched: Launched) -> Signs:
         """Return by what the processes of a run are known."""
         known = self._alive.get(folder)
-        seen_until = known.until if known is not None and known.launcher == launched.process else 0.0
+        seen_until = known.until if known is not None and known.launched == launched else 0.0
         return Signs(
             launched.process,
             launched.session,
@@ -132,7 +136,7 @@ class LocalHost(Panes):
     def cpu(self, folder: Path) -> float | None:
         """Return the processor time of a run's living processes, in seconds; None if none lives."""
         try:
-            launched = read_launched(self._files, folder)
+            launched = self._launched(folder)
             rows = Census().of(self._signs(folder, launched)) if launched is not None else []
         except OSError as error:
             raise Unavailable(f"the files of run {folder.name} cannot be read: {error}") from error
@@ -150,7 +154,7 @@ class LocalHost(Panes):
         """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over."""
         self.forestall(folder)
         try:
-            launched = read_launched(self._files, folder)
+            launched = self._launched(folder)
             if launched is None:
                 return
             signs = self._signs(folder, launched)

@@ -50,8 +50,9 @@ class DaemonSettings:
     """`[daemon]`. `rescan`, `beat` and `alarm` are seconds, `workers` is how many slow things go on at once.
 
     After `alarm` without a beat, with tasks at work, the next `task` command says so, and starts a daemon that
-    is dead again if `restart` is true. A task that is over is shelved when nothing came for `shelve_after` seconds,
-    but not before its logs are packed: it is read again when something does.
+    is dead again if `restart` is true; where no service manager looks after it, it does that at once. A task that is
+    over is shelved when nothing came for `shelve_after` seconds, but not before its logs are packed: it is read again
+    when something does.
     """
 
     rescan: float = 30.0

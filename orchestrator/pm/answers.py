@@ -31,7 +31,7 @@ from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.evidence import accepted_by_user
 from orchestrator.pm.going_back import feed, may_replan, reopen, replan, set_aside
 from orchestrator.pm.leave import permitted
-from orchestrator.pm.passing import approve, go_through, pass_step, review_of
+from orchestrator.pm.passing import approve, go_through, pass_step, review_asked_by
 from orchestrator.pm.run_changes import RunProgressed
 from orchestrator.pm.step_changes import StepTallied
 from orchestrator.pm.unended import whether_gone
@@ -128,7 +128,8 @@ def _set_aside(draft: Draft, step: str, why: str) -> None:
         return
     set_aside(draft, step, why)
     reviewed = draft.step(step).judges
-    if step == review_of(reviewed) and draft.step(reviewed).state is StepState.CHECKING:
+    asked = review_asked_by(draft.state, reviewed) if reviewed else None
+    if asked is not None and asked.id == step and draft.step(reviewed).state is StepState.CHECKING:
         draft.notice(f"{reviewed} goes on without its review: {why}")
         go_through(draft, reviewed)
 

@@ -161,10 +161,11 @@ class QuestionAnswered:
 
 @dataclass(frozen=True, slots=True)
 class HandoffSeen:
-    """A file in `handoffs/` was dealt with, in this content."""
+    """A file in `handoffs/` was dealt with, in this content; `run` is for which run it spoke, if for any."""
 
     name: str
     sha256: str
+    run: str = ""
     kind: Literal["handoff_seen"] = "handoff_seen"
 
 

@@ -64,10 +64,15 @@ def consult(draft: Draft, waits: Step) -> str:
 
 def run_before(state: PMState, step: Step) -> str:
     """Return the PM agent's last run, whose conversation the next one goes on with; empty for its first."""
-    number = int(step.id.partition(":")[2])
-    for each in range(number, max(0, number - _BACK), -1):
-        if (run := state.runs.last_at_work_on(f"{Role.PM.value}:{each}")) is not None:
+    steps = state.steps
+    earlier = steps.consultations & ((steps.mark(step.id) << 1) - 1)
+    for _ in range(_BACK):
+        if not earlier:
+            break
+        last = steps.placed(earlier.bit_length() - 1)
+        if (run := state.runs.last_at_work_on(last.id)) is not None:
             return run.id
+        earlier ^= steps.mark(last.id)
     return ""
 
 

@@ -20,7 +20,7 @@ from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.counsel_changes import DecisionTaken, NewsNoted
 from orchestrator.pm.going_back import PLAN, feed, first_line, may_replan, replan
 from orchestrator.pm.readiness import may_be_ordered
-from orchestrator.pm.requests import add_loose_step
+from orchestrator.pm.requests import add_loose_steps
 from orchestrator.pm.setbacks import block
 from orchestrator.pm.silence import progressed
 from orchestrator.pm.step_changes import StepOrdered, StepReported
@@ -109,11 +109,11 @@ def _order(draft: Draft, decision: PMDecision) -> str:
     if (first := steps.first(ready & steps.of_agent(target))) is not None:
         draft.change(StepOrdered(first.id, said))
         return ""
-    loose = sum(not step.subtask and not is_consultation(step) for step in steps.values())
+    loose = sum(not (step.subtask or step.judges or is_consultation(step)) for step in steps.values())
     if loose >= draft.limits.subtasks:
         return f"{loose} steps stand beside the plan already (limits.subtasks)"
-    step = add_loose_step(draft, agent, decision.instructions)
-    draft.change(StepOrdered(step, replace(said, instructions="")))
+    step, *judges = add_loose_steps(draft, agent, decision.instructions)
+    draft.change(StepOrdered(step, replace(said, instructions="")), *(StepOrdered(each) for each in judges))
     return ""
 
 

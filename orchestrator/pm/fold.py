@@ -103,7 +103,8 @@ def _fold_words(state: PMState, change: c.WordChange) -> PMState:
 def _fold_notes(state: PMState, change: c.NoteChange) -> PMState:
     match change:
         case c.HandoffSeen():
-            return replace(state, seen=state.seen.with_entry(change.name, change.sha256))
+            spoke = state.spoke.with_entry(change.name, change.run) if change.run else state.spoke
+            return replace(state, seen=state.seen.with_entry(change.name, change.sha256), spoke=spoke)
         case c.RequestHeard():
             return replace(state, requests=(*state.requests, change.request)[-REQUESTS_KEPT:])
         case c.Noticed():

@@ -42,12 +42,15 @@ def reopen(draft: Draft, step: str, why: str, *, carries: bool = False) -> None:
 
 
 def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> None:
-    """Give a step up, and with it its whole subtask and who judges it; the rest goes on.
+    """Give a step up, and with it its whole subtask, the work that it is to judge, and who judges it; the rest goes on.
 
     `replaced`: what it was to reach is planned anew.
     """
-    steps = draft.state.steps
-    mine = steps.mark(step) | steps.judges_of(step) | steps.of_subtask(draft.step(step).subtask)
+    steps, here = draft.state.steps, draft.step(step)
+    work = (
+        here.judges if here.judges and here.needs else step
+    )  # a review that was asked for is given up alone
+    mine = steps.mark(step) | steps.mark(work) | steps.judges_of(work) | steps.of_subtask(here.subtask)
     for each in steps.among(mine):
         if each.state is not StepState.SET_ASIDE:
             _overtake(draft, each.id)

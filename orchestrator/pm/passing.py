@@ -28,9 +28,14 @@ _NOTHING_CHANGED: Final = (
 )
 
 
-def review_of(step: str) -> str:
-    """Return the id of the review that a step's own report asks for."""
-    return f"review:{step}"
+def review_asked_by(state: PMState, step: str) -> Step | None:
+    """Return the review that a step's own report asked for, or None.
+
+    A judge of the plan waits for what it judges to pass. This one judges while that is
+    being checked, and needs nothing.
+    """
+    judges = state.steps.among(state.steps.judges_of(step))
+    return next((judge for judge in judges if not judge.needs), None)
 
 
 def go_through(draft: Draft, step: str) -> None:

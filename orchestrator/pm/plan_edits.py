@@ -34,6 +34,7 @@ def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
     faults = faults_of(
         subtasks, begun=begun, trees=trees, agents=draft.state.agents, most=draft.limits.subtasks
     )
+    faults += _taken(draft.state, [each for each in subtasks if each.id not in begun])
     if faults:
         return "; ".join(faults[:10])
     named = {subtask.id for subtask in subtasks}
@@ -45,6 +46,17 @@ def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
     fresh = [subtask for subtask in subtasks if subtask.id not in begun]
     _add(draft, family_of(draft.state.brief).subtask_steps(draft.state.brief, fresh, draft.state.steps))
     return ""
+
+
+def _taken(state: PMState, subtasks: Sequence[Subtask]) -> list[str]:
+    """Return why subtasks cannot have their ids: a step of the plan that is none of theirs bears one of their ids."""
+    steps = state.steps
+    return [
+        f"the subtask id {subtask.id} is taken by {step.id}: choose another"
+        for subtask in subtasks
+        for step in family_of(state.brief).subtask_steps(state.brief, [subtask], steps)
+        if step.subtask and step.id in steps and steps[step.id].subtask != subtask.id
+    ]
 
 
 def _begun(state: PMState) -> frozenset[str]:

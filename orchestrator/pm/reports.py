@@ -13,7 +13,7 @@ from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.evidence import mark_criteria
 from orchestrator.pm.gates import judged, take_subtasks
-from orchestrator.pm.passing import begin_checking, go_through, review_of
+from orchestrator.pm.passing import begin_checking, go_through, review_asked_by
 from orchestrator.pm.run_changes import RunReported
 from orchestrator.pm.setbacks import ask_again, blocked, reject
 from orchestrator.pm.silence import progressed
@@ -35,8 +35,8 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
     """Take a report, or say why it does not count. It is dealt with once: the same bytes again change nothing."""
     if draft.state.seen.get(fact.name) == fact.sha256:
         return
-    draft.change(HandoffSeen(fact.name, fact.sha256))
     run = speaker(draft.state, fact)
+    draft.change(HandoffSeen(fact.name, fact.sha256, "" if isinstance(run, str) else run.id))
     if isinstance(run, str):
         draft.notice(f"{fact.name} was not acted on: {run}")
         return
@@ -61,7 +61,8 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
     """Return the run that a report speaks for, or the reason why it speaks for none (design, section 5).
 
     A report that names a run must come from that run's instance and answer its order; one that names none
-    belongs to that instance's only run with an open order.
+    belongs to that instance's only run with an open order, unless the file was there before that was opened: whoever
+    touches an old report does not hand it in again.
     """
     waiting = [state.runs[order.run] for order in state.orders.values()]
     waiting = [
@@ -82,10 +83,27 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
         return f"{fact.instance} has {'no open order' if not waiting else 'several open orders and it names none'}"
     else:
         run = waiting[0]
+        if (before := _spoke_before(state, fact.name, run)) is not None:
+            return f"{before}, and it names no run: {fact.instance} has to write `**Run:** {run.id}`, or another file"
     told = fact.report.in_reply_to if fact.report else None
     if told and told.removeprefix("handoffs/") != run.order:
         return f"it answers {told}, but the open order of {fact.instance} is {run.order}"
     return run
+
+
+def _spoke_before(state: PMState, name: str, run: Run) -> str | None:
+    """Return of what else than a run's attempt a file told before, or None.
+
+    What was refused may be mended where it lies by the next run of the same attempt.
+    """
+    if name not in state.seen:
+        return None
+    before = state.runs.get(state.spoke.get(name, ""))
+    if before is None:
+        return "it was there before, and was not acted on"
+    if (before.step, before.attempt) != (run.step, run.attempt):
+        return f"it was handed in by run {before.id} for {before.step}"
+    return None
 
 
 def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
@@ -114,7 +132,7 @@ def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
 
 def _awaits_review(state: PMState, step: Step) -> bool:
     """Tell whether a review that an earlier report asked for is still to come: it was opened again with the step."""
-    review = state.steps.get(review_of(step.id))
+    review = review_asked_by(state, step.id)
     return review is not None and review.state is StepState.PENDING
 
 
@@ -128,7 +146,7 @@ def _add_review(draft: Draft, step: str) -> None:
     here = draft.step(step)
     begin_checking(draft, step, "a review was asked for")
     review = Step(
-        id=review_of(step),
+        id=_free_id(draft.state, f"review:{step}"),
         agent="review",
         title=here.title,
         instructions=f"Review what {here.agent} handed in as {here.report}: {here.title}",
@@ -141,3 +159,12 @@ def _add_review(draft: Draft, step: str) -> None:
         since=draft.at,
     )
     draft.change(StepAdded(review))
+
+
+def _free_id(state: PMState, wanted: str) -> str:
+    """Return the id that is wanted for a step; where it is taken, with the first number that makes it another."""
+    number, free = 1, wanted
+    while free in state.steps:
+        number += 1
+        free = f"{wanted}-{number}"
+    return free

@@ -201,26 +201,28 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     if over:
         draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for", draft.at))
     draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, fact.agent.name: fact.agent}))
-    step = add_loose_step(draft, fact.agent, fact.instructions)
+    added = add_loose_steps(draft, fact.agent, fact.instructions)
     if has_pm(draft.state):
-        draft.change(StepOrdered(step))  # by the user: nobody need be asked
-    draft.reply = f"{fact.agent.name} is to work on step {step}"
+        draft.change(*(StepOrdered(step) for step in added))  # by the user: nobody need be asked
+    judged = f"; what it does is judged by {' and '.join(added[1:])}" if added[1:] else ""
+    draft.reply = f"{fact.agent.name} is to work on step {added[0]}{judged}"
 
 
-def add_loose_step(draft: Draft, agent: Agent, instructions: str) -> str:
-    """Add a step beside the plan, which the last review waits for; return its id."""
+def add_loose_steps(draft: Draft, agent: Agent, instructions: str) -> tuple[str, ...]:
+    """Add what an order is beside the plan, and who judges it; the last review waits for that. Return their ids."""
     number = _free_number(draft.state, agent.name)
-    step = family_of(draft.state.brief).loose_step(draft.state.brief, agent, number, instructions)
-    draft.change(StepAdded(replace(step, since=draft.at)))
+    steps = family_of(draft.state.brief).loose_steps(draft.state.brief, agent, number, instructions)
+    draft.change(*(StepAdded(replace(step, since=draft.at)) for step in steps))
     last = draft.state.steps.get(ACCEPT_STEP)
     if last is not None and last.state is StepState.PENDING:
-        draft.change(StepRewired(ACCEPT_STEP, (*last.after, step.id)))
-    return step.id
+        draft.change(StepRewired(ACCEPT_STEP, (*last.after, steps[-1].id)))
+    return tuple(step.id for step in steps)
 
 
 def _free_number(state: PMState, agent: str) -> int:
-    """Return the first number with which neither a step nor a tree is named after an agent."""
-    taken = set(state.steps).union(step.workspace for step in state.steps.values())
+    """Return the first number with which neither a step, nor a tree, nor a subtask is named after an agent."""
+    steps = state.steps.values()
+    taken = set(state.steps).union(*((step.workspace, step.subtask) for step in steps))
     number = sum(step.agent == agent for step in state.steps.values()) + 1
     while f"{agent}-{number}" in taken:
         number += 1

@@ -77,7 +77,7 @@ def not_done(state: PMState) -> list[tuple[str, str]]:
     """Return what was set aside: the title of each subtask or step, once, and why."""
     found: dict[str, tuple[str, str]] = {}
     for step in state.steps.among(state.steps.given_up & ~state.steps.consultations):
-        found.setdefault(step.subtask or step.id, (step.title, step.why))
+        found.setdefault(step.subtask or step.judges or step.id, (step.title, step.why))
     return list(found.values())
 
 

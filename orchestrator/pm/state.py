@@ -29,7 +29,8 @@ class PMState:
     """Everything that the PM knows of one task. Tables keep the order in which things came.
 
     What grows with the plan is a `Table`; dictionaries hold what is open just now, and are copied whole.
-    `seen` gives the hash of each handoff dealt with. `outbox` holds the actions whose outcome is not yet known.
+    `seen` gives the hash of each handoff dealt with, `spoke` the run for which it spoke. `outbox` holds the actions
+    whose outcome is not yet known.
     `raised` are the limits that the user has set anew for this task (None: no such limit), `warned` those that it
     came near to. `edited` is how task.md's Agent Config differs from the one that counts.
     """
@@ -50,6 +51,7 @@ class PMState:
     criteria: tuple[CriterionMark, ...] = ()
     outbox: dict[str, Action] = field(default_factory=dict)
     seen: Table[str, str] = field(default_factory=Table)
+    spoke: Table[str, str] = field(default_factory=Table)
     requests: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()

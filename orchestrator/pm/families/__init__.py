@@ -32,8 +32,8 @@ class Family(Protocol):
         """Return the steps that a plan's subtasks add to those that there are."""
         ...
 
-    def loose_step(self, brief: Brief, agent: Agent, number: int, instructions: str) -> Step:
-        """Return a step for an order of the user's own (`task order`, `task spawn`)."""
+    def loose_steps(self, brief: Brief, agent: Agent, number: int, instructions: str) -> tuple[Step, ...]:
+        """Return the steps of an order of the user's own (`task order`, `task spawn`), and of its judges."""
         ...
 
 

@@ -111,22 +111,23 @@ def subtask_steps(brief: Brief, subtasks: Sequence[Subtask], steps: Mapping[str,
     return tuple(added)
 
 
-def loose_step(brief: Brief, agent: Agent, number: int, instructions: str) -> Step:
-    """Return a step that stands beside the plan: one order for one agent."""
-    writes = agent.role is Role.DEV
+def loose_steps(brief: Brief, agent: Agent, number: int, instructions: str) -> tuple[Step, ...]:
+    """Return the steps of one order for one agent, beside the plan. What a developer does is judged as a subtask is."""
     name = f"{agent.name}-{number}"
     title = instructions.strip().split("\n")[0][:80]
     step = _step(brief, name, agent.role or Role.EXPLORE, title, instructions, agent=agent.name)
-    return _writing(brief, step, name, Gate.COMMIT, Gate.MERGED) if writes else step
+    if agent.role is not Role.DEV:
+        return (step,)
+    work = _writing(brief, step, name, Gate.COMMIT)
+    return work, *_judges(brief, work, name, instructions)
 
 
-def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, Step, Step]:
-    dev, test, review = (f"{role}:{subtask.id}" for role in ("dev", "test", "review"))
+def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, ...]:
     done = f"\nDone when: {subtask.done_when}" if subtask.done_when else ""
     work = replace(
         _step(
             brief,
-            dev,
+            f"dev:{subtask.id}",
             Role.DEV,
             subtask.text,
             subtask.text + done,
@@ -137,38 +138,30 @@ def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, Step, Step]:
         subtask=subtask.id,
         done_when=subtask.done_when,
     )
-    test_order = f"Test the work on: {subtask.text}{done}"
-    review_order = f"Review the work on: {subtask.text}{done}"
-    tests = _judging(
-        brief,
-        _step(
-            brief, test, Role.TEST, subtask.text, test_order, needs=(dev,), gates=(Gate.VERDICT, Gate.CHECK)
-        ),
-        subtask,
-    )
-    merge = (Gate.MERGED,) if _own_tree(brief) and leaves_a_tree(brief.config, subtask.agent) else ()
-    looks = _judging(
-        brief,
-        _step(
-            brief,
-            review,
-            Role.REVIEW,
-            subtask.text,
-            review_order,
-            needs=(test,),
-            gates=(Gate.VERDICT, *merge),
-        ),
-        subtask,
-    )
-    return _writing(brief, work, subtask.id, Gate.COMMIT), tests, looks
+    work = _writing(brief, work, subtask.id, Gate.COMMIT)
+    return work, *_judges(brief, work, subtask.id, subtask.text + done)
 
 
-def _judging(brief: Brief, step: Step, subtask: Subtask) -> Step:
-    """Let a step judge the work of a subtask, in the tree in which it was done."""
-    step = replace(step, subtask=subtask.id, judges=f"dev:{subtask.id}")
-    if place_of(brief.config, step.agent) or not leaves_a_tree(brief.config, subtask.agent):
+def _judges(brief: Brief, work: Step, name: str, text: str) -> tuple[Step, Step]:
+    """Return test and review of what a step does, in the tree in which it is done. The review has it merged."""
+    test, review = f"test:{name}", f"review:{name}"
+    leaves = leaves_a_tree(brief.config, work.agent)
+    gates = (Gate.VERDICT, Gate.MERGED) if _own_tree(brief) and leaves else (Gate.VERDICT,)
+    order = f"Test the work on: {text}"
+    tests = _step(
+        brief, test, Role.TEST, work.title, order, needs=(work.id,), gates=(Gate.VERDICT, Gate.CHECK)
+    )
+    order = f"Review the work on: {text}"
+    looks = _step(brief, review, Role.REVIEW, work.title, order, needs=(test,), gates=gates)
+    return _judging(brief, tests, work, name), _judging(brief, looks, work, name)
+
+
+def _judging(brief: Brief, step: Step, work: Step, tree: str) -> Step:
+    """Let a step judge the work of another, in the tree in which it was done."""
+    step = replace(step, subtask=work.subtask, judges=work.id)
+    if place_of(brief.config, step.agent) or not leaves_a_tree(brief.config, work.agent):
         return step
-    return replace(step, kind=brief.config.workspace, workspace=_tree(brief, subtask.id))
+    return replace(step, kind=brief.config.workspace, workspace=_tree(brief, tree))
 
 
 def _accept(brief: Brief, after: tuple[str, ...]) -> Step:

@@ -119,8 +119,8 @@ class Evidence:
                     holds = False
             if not holds:
                 broken.append(f"{step.id} passed without its gate {gate}")
-        review = state.steps.get(f"review:{step.id}")
-        if review is not None and review.judges == step.id and review.state is StepState.PENDING:
+        judges = state.steps.among(state.steps.judges_of(step.id))
+        if any(not judge.needs and judge.state is StepState.PENDING for judge in judges):
             broken.append(f"{step.id} passed, and the review that was asked for is still to come")
         return broken
 

@@ -8,6 +8,8 @@ import signal
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.integration.daemon.world import World, ended
 
 HOLD = {"hold": "on"}
@@ -265,3 +267,21 @@ def test_a_daemon_whose_state_folder_is_taken_away_makes_room_for_the_next(world
     assert world.pid not in {0, first}
     world.until(lambda: ended(first))
     assert world.lives_of("plan") == 1
+
+
+@pytest.mark.parametrize("world", [{"daemon__rescan": "1 s"}], indirect=True, ids=[""])
+def test_a_task_whose_own_folder_is_taken_away_goes_on_as_it_was(world: World) -> None:
+    """`task start` said that nothing more was done, and no word how it ever would be."""
+    world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    agent = world.agent("dev:greet")["pid"]
+    shutil.rmtree((world.state / "tasks").rename(world.root / "away"))
+    said = world.task("start", "t1", "--project", str(world.project))
+    assert (said.code, "is at work as t1-" in said.err) == (1, True), said
+    assert world.task("start", "t1", "--project", str(world.project)).code == 0
+    assert not ended(agent)
+    world.go("on")
+    world.until_is("complete")
+    assert world.lives_of("dev:greet") == 1
+    assert world.lives_of("explore") == 1
+    world.check_nobody_is_left()

@@ -424,6 +424,7 @@ def a_world_at(root: Path | None, settings: Mapping[str, str]) -> Iterator[World
         "TMUX_TMPDIR": str(root / "tmux"),
         "ORCHESTRATOR_HOME": str(root / "state"),
         "ORCHESTRATOR_TMUX__SOCKET": "test",
+        "ORCHESTRATOR_DAEMON__RESTART": "false",  # a test starts its daemons itself
         **{f"ORCHESTRATOR_{key}": value for key, value in chosen.items()},
     }
     made = World(root, environ)

@@ -73,6 +73,42 @@ def test_a_dead_daemon_is_said_and_started_again_before_the_verb_is_carried_out(
     assert str(task("daemon", "status", "--json").json["pid"]) == said.err.split()[-1]
 
 
+@STARTS
+@pytest.mark.parametrize("ago", [0, 10, 60])
+def test_one_that_was_killed_is_started_again_at_once(house, task, beat, spare, ago):
+    """Its lock is free: nobody needs to wait for beats that will not come."""
+    house.task()
+    for _ in range(2):
+        (house.state / "daemon.lock").write_text(f"{DEAD}\n")
+        (house.state / "daemon.lock").chmod(0o600)
+        beat(ago)
+        said = task("status", "tidy")
+        assert "it was started again, pid " in said.err
+        pid = int(said.err.split()[-1])
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def test_one_that_was_killed_and_may_not_be_started_is_said_late(house, task, beat, spare, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
+    house.task()
+    (house.state / "daemon.lock").write_text(f"{DEAD}\n")
+    (house.state / "daemon.lock").chmod(0o600)
+    beat(60)
+    assert task("status", "tidy").err == ""
+    beat(130)
+    assert "the daemon is dead" in task("status", "tidy").err
+
+
+def test_one_that_was_stopped_a_moment_ago_stays_so(house, task, beat, spare):
+    house.task()
+    (house.state / "daemon.lock").write_text(f"{DEAD}\n")
+    (house.state / "daemon.lock").chmod(0o600)
+    (house.state / "daemon.stopped").touch()
+    beat(5)
+    assert task("status", "tidy").err == ""
+
+
 def test_a_daemon_that_beats_is_not_spoken_of(house, task, beat, spare):
     house.task()
     beat(10)

@@ -97,7 +97,8 @@ def test_a_full_disk_is_said(house, task, daemon, monkeypatch, blocks, inodes, r
     assert task("status", "tidy", "--json").json["daemon"]["room"] is room
 
 
-def test_a_lock_file_that_nobody_holds_is_no_daemon(house, task):
+def test_a_lock_file_that_nobody_holds_is_no_daemon(house, task, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
     house.task()
     (house.state / "daemon.lock").write_text("1\n")
     (house.state / "daemon.beat").write_text("{no json")

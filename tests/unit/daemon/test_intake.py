@@ -500,3 +500,48 @@ def test_a_decision_that_is_written_over_an_order_of_the_same_second_is_heard_an
     (fact,) = asked.scan()
     assert isinstance(fact, DecisionLanded)
     assert (fact.name, fact.run) == (order, asked.run)
+
+
+# Files that are changed again and again -----------------------------------------------------------
+
+
+def swapped(desk, seconds, every):
+    """Swap a report for so long; return the facts that were made of it, and take note of them as the PM would."""
+    facts, until, text = [], desk.now + seconds, 0
+    while desk.now < until:
+        text += 1
+        desk.put(NAME, f"{GOOD}{text} {desk.now}\n")
+        for fact in desk.scan():
+            facts.append(fact)
+            desk.state = replace(desk.state, seen={NAME: fact.sha256})
+        desk.now += every
+    return facts
+
+
+def test_a_report_that_is_swapped_in_a_loop_is_a_few_facts(desk):
+    """Each was a line of the journal: 653 in three seconds."""
+    assert len(swapped(desk, seconds=3, every=0.005)) < 10
+    assert len(swapped(desk, seconds=3600, every=1.0)) < 70
+
+
+def test_what_was_swapped_is_dealt_with_as_it_is_in_the_end(desk):
+    swapped(desk, seconds=30, every=0.1)
+    desk.put(NAME, GOOD)
+    assert desk.scan() == []
+    assert desk.intake.unsettled == [NAME]
+    desk.now += 600
+    (fact,) = desk.scan()
+    assert desk.kept[fact.sha256] == GOOD.encode()
+    assert not desk.intake.unsettled
+
+
+def test_last_words_wait_for_no_calm(desk):
+    swapped(desk, seconds=30, every=0.1)
+    desk.put(NAME, GOOD)
+    assert len(desk.last_words()) == 1
+
+
+def test_a_report_that_is_carried_on_is_heard_each_time(desk):
+    assert len(swapped(desk, seconds=60, every=20)) == 3
+    desk.now += 1200
+    assert len(swapped(desk, seconds=60, every=20)) == 3

@@ -11,7 +11,7 @@ from orchestrator.daemon import journal as journal_module
 from orchestrator.daemon.journal import Journal, sealed, unsealed
 from orchestrator.daemon.segments import compress_closed, unpacked
 from orchestrator.daemon.segments import segments as chosen_of
-from orchestrator.model.errors import JournalFailed, Refused
+from orchestrator.model.errors import Damaged, JournalFailed, Refused
 from orchestrator.model.facts import CheckedIn, Intruded, StopAsked, TaskStarted
 from orchestrator.model.limits import Limits
 from orchestrator.model.task import Brief, TaskState
@@ -297,3 +297,83 @@ def test_a_segment_that_is_no_plain_file_is_not_passed_over(files, kind):
     files.put(FOLDER / "0000000002.jsonl", b"", kind)
     with pytest.raises(Refused, match=r"0000000002.jsonl is not a plain file: take it away"):
         Journal(files, FOLDER)
+
+
+# Segments that others replace ---------------------------------------------------------------------
+
+
+def replaced(files, data):
+    """Put another file in the place of the only segment."""
+    files.remove(FOLDER / "0000000001.jsonl")
+    files.put(FOLDER / "0000000001.jsonl", data)
+
+
+def test_what_follows_a_replaced_segment_is_not_lost(files):
+    """A copy lay in its place, and lines went on into the old file, which no next daemon would ever read."""
+    journal = begun(files)
+    replaced(files, files.read(FOLDER / "0000000001.jsonl"))
+    fed(journal, StopAsked(2.0, "req-2"))
+    assert journal.replaced == "0000000001.jsonl"
+    again = Journal(files, FOLDER)
+    assert (again.lines, again.state) == (2, journal.state)
+    fed(journal, CheckedIn(3.0, "n3", {}))
+    assert Journal(files, FOLDER).state == journal.state
+
+
+def test_an_older_copy_takes_nothing_back(files):
+    journal = begun(files)
+    old = files.read(FOLDER / "0000000001.jsonl")
+    fed(journal, StopAsked(2.0, "req-2"))
+    replaced(files, old)
+    journal.keep()
+    assert Journal(files, FOLDER).state.state is TaskState.STOPPED
+
+
+def test_what_others_write_into_a_segment_is_not_followed(files):
+    journal = begun(files)
+    fed(journal, StopAsked(2.0, "req-2"))
+    segment = FOLDER / "0000000001.jsonl"
+    files.put(segment, files.read(segment)[:-40])
+    journal.keep()
+    assert Journal(files, FOLDER).state == journal.state
+
+
+def test_a_segment_without_lines_that_is_replaced_is_kept(files, monkeypatch):
+    """The next one has its name: it was begun when a full disk took no line."""
+    journal = begun(files)
+    monkeypatch.setattr(journal_module, "SEGMENT_LINES", 1)
+    monkeypatch.setattr(journal_module, "PER_SNAPSHOT", 0)
+    files.fail_next("append", OSError(errno.ENOSPC, "full"))
+    with pytest.raises(OSError, match="full"):
+        fed(journal, StopAsked(2.0, "req-2"))
+    monkeypatch.undo()
+    files.remove(FOLDER / "0000000002.jsonl")
+    files.put(FOLDER / "0000000002.jsonl", b"something else")
+    fed(journal, StopAsked(2.0, "req-2"))
+    assert files.read(FOLDER / "0000000002.jsonl.replaced") == b"something else"
+    assert Journal(files, FOLDER).state == journal.state
+
+
+def test_a_journal_that_nobody_touched_is_left_alone(files):
+    journal = begun(files)
+    journal.keep()
+    assert segments(files) == ["0000000001.jsonl"]
+    assert not journal.replaced
+
+
+def test_a_journal_that_was_taken_away_is_written_anew(files):
+    journal = begun(files)
+    files.delete(FOLDER.parent.parent)
+    with pytest.raises(Damaged):
+        fed(journal, StopAsked(2.0, "req-2"))
+    journal.keep()
+    fed(journal, StopAsked(2.0, "req-2"))
+    again = Journal(files, FOLDER)
+    assert (again.lines, again.state) == (2, journal.state)
+
+
+def test_nothing_is_written_anew_where_the_whole_state_is_gone(files):
+    journal = begun(files)
+    files.delete(FOLDER.parents[2])
+    journal.keep()
+    assert files.entry(FOLDER) is None

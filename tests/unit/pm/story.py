@@ -279,6 +279,12 @@ class Story:
         self.approves(f"test:{subtask}")
         self.approves(f"review:{subtask}")
 
+    def finishes_order(self, step: str) -> None:
+        """An order beside the plan goes well: developed, tested, reviewed."""
+        self.does(step)
+        self.approves(f"test:{step}")
+        self.approves(f"review:{step}")
+
     # What is to be seen ---------------------------------------------------------------------------
 
     def task(self) -> TaskState:

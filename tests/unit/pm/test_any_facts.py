@@ -61,7 +61,7 @@ AGENTS = {
 }
 BOXES = ("me@box", "other")
 CRITERIA = ("It works", "It is documented")
-SUBTASKS = ("a", "b", "c", "look", "dev-1")
+SUBTASKS = ("a", "b", "c", "look", "plan", "dev-1")
 
 counts = st.integers(1, 3)
 small_limits = st.builds(
@@ -119,7 +119,7 @@ subtasks = st.lists(
     ),
     max_size=3,
 ).map(tuple)
-good_subtasks = st.sampled_from([("a",), ("a", "b"), ("b", "c")]).map(
+good_subtasks = st.sampled_from([("a",), ("a", "b"), ("b", "c"), ("plan", "a")]).map(
     lambda ids: tuple(Subtask(each, "do it") for each in ids)
 )
 exits = st.one_of(

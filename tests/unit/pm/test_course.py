@@ -101,8 +101,11 @@ def test_no_more_runs_than_may_be_live_at_once() -> None:
     story.spawns("dev")
     story.spawns("dev")
     assert story.works_on() == {"explore", "dev-1"}
-    story.does("dev-1")
-    assert story.works_on() == {"explore", "dev-2"}
+    story.comes_alive("dev-1")
+    story.reports("dev-1")
+    assert story.works_on() == {"explore", "dev-1"}
+    story.ends("dev-1")
+    assert len(story.works_on() - {"explore"}) == 1
 
 
 def test_two_instances_of_one_agent_have_names_of_their_own() -> None:

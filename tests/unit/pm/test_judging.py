@@ -8,17 +8,16 @@ from orchestrator.model import facts as f
 from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.handoff import ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
-from orchestrator.model.plan import StepState
+from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Exit, Purpose
 from orchestrator.model.task import AfterRejections, Bring, Phase, Place, TaskState, WorkspaceKind
 from tests.unit.pm.story import MET, Story, plan_of
 
 
-def loose(**config: object) -> Story:
-    """A story in which a developer has an order of the user's own."""
-    story = Story(**config)  # type: ignore[arg-type]
+def exploring() -> Story:
+    """A story in which an explorer is at work, whom nobody judges."""
+    story = Story()
     story.starts()
-    story.spawns("dev", "Mend the gate")
     return story
 
 
@@ -26,33 +25,33 @@ def loose(**config: object) -> Story:
 
 
 def test_needs_review_opens_a_review_and_holds_the_step_until_it_approves() -> None:
-    story = loose()
-    story.does("dev-1", ReportStatus.NEEDS_REVIEW)
-    assert story.step("dev-1").state is StepState.CHECKING
-    assert story.run_of("review:dev-1").agent == "review"
-    story.approves("review:dev-1")
-    assert story.step("dev-1").state is StepState.PASSED
+    story = exploring()
+    story.does("explore", ReportStatus.NEEDS_REVIEW)
+    assert story.step("explore").state is StepState.CHECKING
+    assert story.run_of("review:explore").agent == "review"
+    story.approves("review:explore")
+    assert story.step("explore").state is StepState.PASSED
 
 
 def test_a_review_that_was_asked_for_rejects_and_sees_the_next_attempt() -> None:
-    story = loose()
-    story.does("dev-1", ReportStatus.NEEDS_REVIEW)
-    story.rejects("review:dev-1", "it leaks")
-    assert "it leaks" in story.order_of("dev-1").instructions
-    story.does("dev-1", ReportStatus.COMPLETE)
-    assert story.step("dev-1").state is StepState.CHECKING
-    story.approves("review:dev-1")
-    assert story.step("dev-1").state is StepState.PASSED
+    story = exploring()
+    story.does("explore", ReportStatus.NEEDS_REVIEW)
+    story.rejects("review:explore", "it leaks")
+    assert "it leaks" in story.order_of("explore").instructions
+    story.does("explore", ReportStatus.COMPLETE)
+    assert story.step("explore").state is StepState.CHECKING
+    story.approves("review:explore")
+    assert story.step("explore").state is StepState.PASSED
 
 
 def test_the_user_may_do_without_a_review_that_was_asked_for() -> None:
-    story = loose()
+    story = exploring()
     story.limits = Limits(crashes=0)
-    story.does("dev-1", ReportStatus.NEEDS_REVIEW)
-    story.ends("review:dev-1", Exit(code=1))
-    assert story.step("dev-1").state is StepState.CHECKING
+    story.does("explore", ReportStatus.NEEDS_REVIEW)
+    story.ends("review:explore", Exit(code=1))
+    assert story.step("explore").state is StepState.CHECKING
     story.answers("q1", "set-aside")
-    assert story.step("dev-1").state is StepState.PASSED
+    assert story.step("explore").state is StepState.PASSED
 
 
 def test_a_subtask_is_reviewed_anyway() -> None:
@@ -365,3 +364,102 @@ def test_rejections_are_counted_per_subtask() -> None:
     story.does("dev:b")
     story.rejects("test:b")
     assert story.state.open_questions == []
+
+
+# Orders beside the plan ---------------------------------------------------------------------------
+
+
+def ordered(**config: object) -> Story:
+    """A story whose task is complete, and takes one order more."""
+    story = Story(**config).planned("a")  # type: ignore[arg-type]
+    story.finishes("a")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    story.spawns("dev", "Mend the gate")
+    return story
+
+
+def test_an_order_to_a_complete_task_is_tested_and_reviewed() -> None:
+    """It was committed and merged as soon as its developer had reported."""
+    story = ordered()
+    story.works = False
+    story.does("dev-2")
+    assert [type(action) for action in story.state.outbox.values() if not hasattr(action, "run")] == [Commit]
+    story.works = True
+    story.feed(f.WorkCommitted(story.at, story.nonce(), "dev-2", 1, "c1", 1))
+    assert story.works_on() == {"test:dev-2"}
+    story.approves("test:dev-2")
+    assert story.step("review:dev-2").gates == (Gate.VERDICT, Gate.MERGED)
+    story.approves("review:dev-2")
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_an_order_that_is_rejected_goes_back_to_its_developer() -> None:
+    story = ordered()
+    story.does("dev-2")
+    story.rejects("test:dev-2", "it leaks")
+    assert "it leaks" in story.order_of("dev-2").instructions
+    story.does("dev-2")
+    story.approves("test:dev-2")
+    story.rejects("review:dev-2")
+    assert story.works_on() == {"dev-2"}
+
+
+@pytest.mark.parametrize("judge", ["test:dev-2", "review:dev-2"])
+def test_an_order_is_given_up_with_its_judges(judge: str) -> None:
+    story = ordered()
+    story.limits = Limits(crashes=0)
+    story.does("dev-2")
+    if judge != "test:dev-2":
+        story.approves("test:dev-2")
+    story.ends(judge, Exit(code=1))
+    story.answers(story.question().id, "set-aside")
+    assert {story.step(each).state for each in ("dev-2", "test:dev-2", "review:dev-2")} == {
+        StepState.SET_ASIDE
+    }
+    assert story.task() is TaskState.PARTIAL
+    assert story.state.why.count("Mend the gate") == 1
+
+
+def test_an_order_in_the_users_own_tree_is_judged_too() -> None:
+    story = ordered(workspace=WorkspaceKind.SHARED)
+    story.does("dev-2")
+    story.approves("test:dev-2")
+    story.approves("review:dev-2")
+    assert story.task() is TaskState.COMPLETE
+
+
+# Names that read like references ------------------------------------------------------------------
+
+
+def test_a_subtask_may_bear_the_name_of_the_plan() -> None:
+    """Its review is called as one that the plan's report asked for would be, and was taken for that."""
+    story = Story().planned("plan", "explore")
+    assert story.step("plan").state is StepState.PASSED
+    story.finishes("plan")
+    story.finishes("explore")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_a_plan_is_reviewed_beside_a_subtask_of_its_name() -> None:
+    story = Story()
+    story.starts()
+    story.does("explore")
+    story.does("plan", ReportStatus.NEEDS_REVIEW, subtasks=plan_of("plan"))
+    (review,) = story.works_on()
+    assert review != "review:plan"
+    story.approves(review)
+    assert story.works_on() == {"dev:plan"}
+    story.finishes("plan")
+    assert story.works_on() == {"accept"}
+
+
+def test_no_subtask_takes_the_place_of_a_review() -> None:
+    story = Story()
+    story.starts()
+    story.does("explore")
+    story.does("plan", ReportStatus.NEEDS_REVIEW, subtasks=plan_of("a"))
+    story.rejects("review:plan", "call it by its name")
+    story.does("plan", subtasks=plan_of("plan"))
+    assert "id plan is taken" in story.order_of("plan").instructions

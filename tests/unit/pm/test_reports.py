@@ -218,3 +218,62 @@ def test_an_approval_of_a_step_that_asks_for_none_does_no_harm() -> None:
     story = started()
     story.reports("explore", verdict=Verdict.REJECTED)
     assert story.step("explore").state is StepState.PASSED
+
+
+# Reports that name no run -------------------------------------------------------------------------
+
+
+def test_an_old_report_that_is_touched_speaks_for_no_other_run() -> None:
+    """The approval of one subtask, with a blank line more, was taken for that of the next."""
+    story = Story().planned("one", "two")
+    story.does("dev:one")
+    story.approves("test:one")
+    story.comes_alive("review:one")
+    approved = Report(COMPLETE, verdict=Verdict.APPROVED)
+    story.lands("review", approved, name="review-1.md")
+    story.ends("review:one")
+    assert story.step("review:one").state is StepState.PASSED
+    story.does("dev:two")
+    story.approves("test:two")
+    story.comes_alive("review:two")
+    before = steers(story)
+    story.lands("review", approved, name="review-1.md")
+    assert steers(story) == before
+    assert "review:one" in story.state.notices[-1]
+    story.lands("review", replace(approved, run=story.run_of("review:two").id), name="review-1.md")
+    assert story.step("review:two").state is StepState.PASSED
+
+
+def test_an_old_report_speaks_for_no_other_attempt() -> None:
+    story = Story().planned("a")
+    story.does("dev:a")
+    run = story.comes_alive("test:a")
+    story.lands("test", Report(COMPLETE, verdict=Verdict.REJECTED, completed="no"), name="test-1.md")
+    story.ends(run=run)
+    story.does("dev:a")
+    story.comes_alive("test:a")
+    story.lands("test", Report(COMPLETE, verdict=Verdict.REJECTED, completed="no!"), name="test-1.md")
+    assert story.step("test:a").state is StepState.WORKING
+    assert story.step("dev:a").attempt == 2
+
+
+def test_a_refused_report_is_mended_where_it_lies() -> None:
+    story = started()
+    story.lands("explore", faults=(Fault(3, "says no status"),), name="explore-1.md")
+    story.ends("explore")
+    story.comes_alive("explore")
+    story.lands("explore", Report(COMPLETE), name="explore-1.md")
+    assert story.step("explore").state is StepState.PASSED
+
+
+def test_what_lay_there_before_the_start_names_its_run() -> None:
+    story = Story()
+    story.feed(
+        f.TaskStarted(
+            story.at, "n", "request", "demo-1", "demo", "/project", story.brief, story.agents, "base",
+            history={"explore-1.md": "old"},
+        )
+    )  # fmt: skip
+    story.comes_alive("explore")
+    story.lands("explore", Report(COMPLETE), name="explore-1.md")
+    assert story.step("explore").state is StepState.WORKING

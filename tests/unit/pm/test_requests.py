@@ -362,7 +362,7 @@ def test_a_config_written_otherwise_that_an_old_journal_lacks_is_no_change() -> 
 def test_a_spawned_agent_works_beside_the_plan() -> None:
     story = Story()
     story.starts()
-    assert story.spawns("dev", "Mend the gate").reply == "dev is to work on step dev-1"
+    assert story.spawns("dev", "Mend the gate").reply.startswith("dev is to work on step dev-1;")
     assert story.works_on() == {"explore", "dev-1"}
     assert "Mend the gate" in story.order_of("dev-1").instructions
 
@@ -372,7 +372,7 @@ def test_the_last_review_waits_for_what_was_spawned_before_it() -> None:
     story.spawns("dev")
     story.finishes("a")
     assert story.works_on() == {"dev-2"}
-    story.does("dev-2")
+    story.finishes_order("dev-2")
     assert story.works_on() == {"accept"}
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.model.actions import End
 from orchestrator.model.errors import Fault
 from orchestrator.model.facts import LaunchFailed, TreeVanished, WorkCommitted
 from orchestrator.model.handoff import ReportStatus, Verdict
-from orchestrator.model.plan import StepState
+from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit
 from orchestrator.model.task import AfterRejections, Place, WorkspaceKind
+from orchestrator.pm.fold import fold
 from orchestrator.pm.places import life_of
+from orchestrator.pm.step_changes import StepAdded
 from tests.unit.pm.story import Story
 
 
@@ -234,10 +238,24 @@ def test_the_commit_that_an_attempt_starts_from_outlasts_its_tree(story: Story) 
 
 
 def test_work_that_was_to_be_judged_there_is_done_again() -> None:
-    """A review that was asked for ahead of the commit: nothing holds the work but the tree."""
+    """A review that was asked for ahead of the commit: nothing holds the work but the tree.
+
+    Orders of earlier versions had no judges of their own, and could ask for one.
+    """
     story = Story(workspace=WorkspaceKind.WORKTREE)
     story.starts()
-    story.spawns("dev", "Mend it")
+    order = replace(
+        story.step("explore"),
+        id="dev-1",
+        agent="dev",
+        kind=WorkspaceKind.WORKTREE,
+        workspace="dev-1",
+        gates=(Gate.COMMIT, Gate.MERGED),
+        state=StepState.PENDING,
+    )
+    story.state = fold(story.state, StepAdded(order))
+    story.passes(0)
+    story.checks_in()
     story.does("dev-1", ReportStatus.NEEDS_REVIEW)
     fails_to_launch(story, "review:dev-1")
     assert story.step("dev-1").attempt == 2
