@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import time
 
@@ -20,6 +19,11 @@ LATE = 60.0
 
 FRESH = 15.0
 """A beat younger than this many seconds is no cause for alarm, whatever the settings say: nobody reads them then."""
+
+_BEAT_BYTES = 64 * 1024
+_NUMBERS = ("beat_at", "started_at", "monotonic", "every")
+_PIDS = 1 << 31
+_LAST = 253_402_300_800  # the year 10000
 
 ROOM = 64 * 1024
 """Where fewer bytes than these are free, the daemon cannot write down what happens, and waits."""
@@ -91,32 +95,48 @@ def _holder(lock: str) -> int | None:
     """Return the pid of the process that holds the lock, 0 if it has not said so yet; None: nobody does.
 
     Raises:
-        CommandError: the lock is another user's, or others can write it: whom it names may be anybody.
+        CommandError: the lock is no plain file, another user's, or others can write it: it may name anybody.
 
     """
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        if reason := places.distrust(lock, os.fstat(descriptor)):
+        if reason := places.distrust_file(lock, os.fstat(descriptor)):
             raise CommandError(Exit.FAILED, reason)
         # Shared and at once given back: a daemon that starts in this very moment has to try again.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         text = os.read(descriptor, 32).strip()
-        return int(text) if text.isdigit() else 0
+        return pid if text.isdigit() and 0 < (pid := int(text)) < _PIDS else 0
     finally:
         os.close(descriptor)
     return None
 
 
 def last_word(path: str) -> dict[str, Any]:
-    """Return what the daemon, up or not, wrote into its beat last. Raises CommandError: others may have written it."""
+    """Return what the daemon, up or not, wrote into its beat last; of what is no beat's, nothing.
+
+    Raises:
+        CommandError: it is no plain file, or too large; or others may have written it.
+
+    """
     try:
-        said = json.loads(places.own_bytes(path))
+        said = places.own_json(path, _BEAT_BYTES)
     except places.Untrusted as error:
         raise CommandError(Exit.FAILED, error.reason) from error
     except (OSError, ValueError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return (
+        {name: value for name, value in said.items() if _fits(name, value)} if isinstance(said, dict) else {}
+    )
+
+
+def _fits(name: str, value: Any) -> bool:  # noqa: ANN401 (whatever JSON gave)
+    """Tell whether a value of the beat is of the kind that a daemon writes there."""
+    if name in _NUMBERS:
+        return type(value) in {int, float} and 0 <= value < _LAST
+    if name == "pid":
+        return type(value) is int and 0 < value < _PIDS
+    return isinstance(value, dict if name == "settings" else str)
