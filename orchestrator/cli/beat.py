@@ -51,7 +51,7 @@ def has_room(state: str) -> bool:
 class Beat:
     """What lock and beat say at one moment; all but `up` is the daemon's own word."""
 
-    __slots__ = ("at", "pid", "room", "settings", "started_at", "up", "version")
+    __slots__ = ("at", "pid", "polling", "room", "settings", "started_at", "up", "version")
 
     def __init__(self, state: str) -> None:
         holder = _holder(places.daemon_lock(state))
@@ -63,6 +63,7 @@ class Beat:
         own = said if said.get("pid") == holder else {}
         self.started_at: float | None = own.get("started_at")
         self.version: str | None = own.get("version")
+        self.polling: str = own.get("polling", "")
         settings = own.get("settings")
         self.settings: dict[str, Any] = settings if isinstance(settings, dict) else {}
 

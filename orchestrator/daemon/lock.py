@@ -124,12 +124,14 @@ def beat(
     clock: Clock,
     every: float,
     settings: Mapping[str, str | float],
+    polling: str = "",
 ) -> None:
     """Write the beat, which shows that the loop turns, and say when the next is to be expected.
 
     `process` is the system's word for when this process began: a pid alone may be another's by now.
     `monotonic` lets others tell a daemon that hangs from a machine that slept, or whose clock was set. `settings` says
-    which are in force, since when, and why those on disk are not, if they cannot be used.
+    which are in force, since when, and why those on disk are not, if they cannot be used; `polling`, why nobody tells
+    the daemon of changes.
     """
     said = {
         "pid": os.getpid(),
@@ -141,4 +143,6 @@ def beat(
         "version": __version__,
         "settings": dict(settings),
     }
+    if polling:
+        said["polling"] = polling
     files.write(places.daemon_beat(state), json.dumps(said).encode())

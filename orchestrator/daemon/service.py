@@ -258,7 +258,8 @@ class Service:
             "read_at": self._read_at,
             "fault": self._upgrade.fault[:2000],
         }
-        beat(self._files, self._state, self._started_at, self._clock, self._settings.daemon.beat, settings)
+        every = self._settings.daemon.beat
+        beat(self._files, self._state, self._started_at, self._clock, every, settings, self._watch.polling)
         self._notify.beat(self._status)
         with suppress(OSError):  # it goes on where it went, and is tried again at the next beat
             roll_output(places.daemon_log(self._state), self._settings.logs.size)

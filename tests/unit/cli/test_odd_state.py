@@ -107,6 +107,13 @@ def test_a_log_that_is_no_plain_file_keeps_no_one_waiting(house, task, alarmed, 
     assert "daemon.log" in said.err
 
 
+def test_a_daemon_that_only_looks_says_so(house, task, daemon):
+    beat = house.state / "daemon.beat"
+    beat.write_text(json.dumps(json.loads(beat.read_text()) | {"polling": "no watcher is left\x1b[2J"}))
+    assert "no watcher is left" in task("daemon", "status").out
+    assert "\x1b" not in task("daemon", "status").out
+
+
 @pytest.fixture
 def bystander():
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.daemon.lock import DaemonLock, beat
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.processes import start_of
 from orchestrator.model.errors import Refused
 from tests.another_user import by_root, give_away
 
@@ -130,6 +131,7 @@ def test_a_beat_tells_by_both_clocks_and_when_the_next_is_due(tmp_path):
     beat(DiskFiles(), tmp_path, 900.0, _Clock(), 5.0, {"stamp": "none"})
     assert json.loads((tmp_path / "daemon.beat").read_text()) == {
         "pid": os.getpid(),
+        "process": start_of(os.getpid()),
         "started_at": 900.0,
         "beat_at": 1000.5,
         "monotonic": 20.25,
