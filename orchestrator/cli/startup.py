@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -39,7 +40,8 @@ def ensure_running(state: str) -> bool:
 
     """
     places.make_state_folder(state)
-    Path(places.daemon_stopped(state)).unlink(missing_ok=True)
+    with suppress(OSError):  # a folder in its place: it only keeps an alarm quiet
+        Path(places.daemon_stopped(state)).unlink()
     if Beat(state).up:
         return False
     # Where the daemon runs, as it mostly does, nobody asks for a service.

@@ -33,7 +33,9 @@ def incident(kind: str, beat: Mapping[str, Any]) -> str:
 def ended_well(state: Path, started_at: float) -> None:
     """Leave word that this daemon ended as it was told to. It only saves a person some news."""
     with suppress(OSError):
-        places.daemon_ended(state).write_text(_name(os.getpid(), started_at), encoding="utf-8")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(places.daemon_ended(state), flags, 0o600), "wb") as file:  # noqa: PTH123 (a descriptor)
+            file.write(_name(os.getpid(), started_at).encode())
 
 
 def unforeseen_return(state: Path, at: float) -> News | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import __version__, places
 from orchestrator.hosts.processes import start_of
 from orchestrator.model.errors import Refused
+from orchestrator.scribe.page import put_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -145,4 +146,4 @@ def beat(
     }
     if polling:
         said["polling"] = polling
-    files.write(places.daemon_beat(state), json.dumps(said).encode())
+    put_page(files, places.daemon_beat(state), json.dumps(said).encode())

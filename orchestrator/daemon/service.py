@@ -131,7 +131,8 @@ class Service:
             signal.signal(number, self._told_to_stop)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # our predecessor holds them back: see `_give_way`
-        places.daemon_stopped(self._state).unlink(missing_ok=True)
+        with suppress(OSError):  # a folder in its place: it only keeps an alarm quiet
+            places.daemon_stopped(self._state).unlink()
         self._files.make_folder(places.task_homes(self._state))
         self._watch.start()
         self._loop.open()
