@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,11 @@ from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.hosts.processes import start_of
 
 _HOLD = "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); input()"
+
+
+by_kernel = pytest.mark.skipif(
+    not Path("/proc/locks").exists(), reason="only there the kernel tells who holds a lock"
+)
 
 
 def make(path, what):
@@ -137,9 +143,28 @@ def stranger(house):
     process.communicate()
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/locks"), reason="only there the kernel tells who holds a lock")  # noqa: PTH110
+@by_kernel
 def test_whom_a_lock_names_that_another_holds_is_not_ended(house, task, stranger, bystander):
     (house.state / "daemon.lock").write_text(f"{bystander.pid}\n")
+    assert_stopping_ends_neither(house, task, stranger, bystander)
+
+
+@by_kernel
+def test_nobody_is_told_to_kill_whom_a_stranger_s_lock_names(house, task, stranger, bystander):
+    """The alarm of a daemon that hangs says which process to kill."""
+    house.task()
+    (house.state / "daemon.lock").write_text(f"{bystander.pid}\n")
+    (house.state / "daemon.beat").write_text(
+        json.dumps({"pid": bystander.pid, "every": 5.0, "monotonic": 0.0})
+    )
+    os.utime(house.state / "daemon.beat", (1, 1))
+    said = task("daemon", "alarm")
+    assert said.code == 1
+    assert f"is held by process {stranger.pid}" in said.out
+    assert "kill -9" not in said.out
+
+
+def assert_stopping_ends_neither(house, task, stranger, bystander):
     said = task("daemon", "stop")
     assert said.code == 1
     assert f"is held by process {stranger.pid} and names process {bystander.pid}" in said.err
