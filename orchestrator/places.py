@@ -15,9 +15,12 @@ TYPE_CHECKING = False  # `typing` costs as much as `pathlib`
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from typing import BinaryIO, TypeVar
+    from typing import Any, BinaryIO, NoReturn, TypeVar
 
     P = TypeVar("P", str, Path)
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a file of the daemon's that are read at most: as many as the daemon itself reads of one."""
 
 APPLICATION = "agent-orchestrator"
 HOME_VARIABLE = "ORCHESTRATOR_HOME"
@@ -148,6 +151,12 @@ def distrust(path: str, found: os.stat_result) -> str:
     return ""
 
 
+def distrust_file(path: str, found: os.stat_result) -> str:
+    """Return why what should be a plain file in the PM's own folder is not to be believed; nothing if it is."""
+    reason = distrust(path, found)
+    return reason or ("" if stat.S_ISREG(found.st_mode) else f"{path} is not a plain file: take it away")
+
+
 def check_own_folder(folder: str) -> None:
     """Check a folder below the PM's own one.
 
@@ -164,10 +173,40 @@ def check_own_folder(folder: str) -> None:
         raise Untrusted(reason)
 
 
-def own_bytes(path: str) -> bytes:
-    """Return the bytes of a plain file below the PM's own folder. Raises what `own_file` raises."""
+def own_json(path: str, most: int = LARGEST) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return the value that a file of JSON below the PM's own folder holds, of `most` bytes at most.
+
+    Raises:
+        ValueError: it is not JSON, says NaN or Infinity, or is nested without end.
+        Untrusted, OSError: as `own_bytes`.
+
+    """
+    import json
+
+    try:
+        return json.loads(own_bytes(path, most), parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number in JSON")
+
+
+def own_bytes(path: str, most: int = LARGEST) -> bytes:
+    """Return the bytes of a plain file below the PM's own folder.
+
+    Raises:
+        Untrusted: it is larger than `most` bytes; or as `own_file`.
+        OSError: as `own_file`.
+
+    """
     with own_file(path) as file:
-        return file.read()
+        # A file may tell any size, and hold nothing but holes: it is looked at before it is read.
+        data = file.read(most + 1) if os.fstat(file.fileno()).st_size <= most else None
+    if data is None or len(data) > most:
+        raise Untrusted(f"{path} is larger than {most} bytes: look at it, then take it away")
+    return data
 
 
 def own_file(path: str) -> BinaryIO:
@@ -184,11 +223,7 @@ def own_file(path: str) -> BinaryIO:
         if reason := _distrusted(path):
             raise Untrusted(reason) from error
         raise
-    found = os.fstat(descriptor)
-    reason = distrust(path, found)
-    if not reason and not stat.S_ISREG(found.st_mode):
-        reason = f"{path} is not a plain file: take it away"
-    if reason:
+    if reason := distrust_file(path, os.fstat(descriptor)):
         os.close(descriptor)
         raise Untrusted(reason)
     return open(descriptor, "rb")  # noqa: PTH123 (no pathlib here)
@@ -197,7 +232,7 @@ def own_file(path: str) -> BinaryIO:
 def _distrusted(path: str) -> str:
     """Return why what a path names is not to be believed; nothing if it is, or is not there."""
     try:
-        return distrust(path, os.lstat(path))
+        return distrust_file(path, os.lstat(path))
     except OSError:
         return ""
 

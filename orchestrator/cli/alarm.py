@@ -64,6 +64,10 @@ def alarm(state: str) -> str:
         return _dead(state, settings, what)
     if not beat.pid:
         return f"a daemon hangs while it starts: {what}; its log: {places.daemon_log(state)}"
+    from orchestrator.cli.holder import doubt
+
+    if reason := doubt(state, beat):
+        return reason
     way_out = f"`kill -9 {beat.pid}`, then `task daemon start`: agents work on"
     line = f"the daemon (pid {beat.pid}) hangs: {what}; {way_out}"
     _tell(state, settings, HANG, "the daemon hangs", line)

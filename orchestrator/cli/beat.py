@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import time
 
@@ -20,6 +19,11 @@ LATE = 60.0
 
 FRESH = 15.0
 """A beat younger than this many seconds is no cause for alarm, whatever the settings say: nobody reads them then."""
+
+_BEAT_BYTES = 64 * 1024
+_NUMBERS = ("beat_at", "started_at", "monotonic", "every")
+_PIDS = 1 << 31
+_LAST = 253_402_300_800  # the year 10000
 
 ROOM = 64 * 1024
 """Where fewer bytes than these are free, the daemon cannot write down what happens, and waits."""
@@ -59,7 +63,7 @@ def has_room(state: str) -> bool:
 class Beat:
     """What lock and beat say at one moment; all but `up` is the daemon's own word."""
 
-    __slots__ = ("at", "pid", "room", "settings", "started_at", "up", "version")
+    __slots__ = ("at", "pid", "polling", "room", "settings", "started_at", "up", "version")
 
     def __init__(self, state: str) -> None:
         holder = _holder(places.daemon_lock(state))
@@ -71,6 +75,7 @@ class Beat:
         own = said if said.get("pid") == holder else {}
         self.started_at: float | None = own.get("started_at")
         self.version: str | None = own.get("version")
+        self.polling: str = own.get("polling", "")
         settings = own.get("settings")
         self.settings: dict[str, Any] = settings if isinstance(settings, dict) else {}
 
@@ -103,7 +108,7 @@ def _holder(lock: str) -> int | None:
     """Return the pid of the process that holds the lock, 0 if it has not said so yet; None: nobody does.
 
     Raises:
-        CommandError: the lock is another user's, or others can write it: whom it names may be anybody.
+        CommandError: the lock is no plain file, another user's, or others can write it: it may name anybody.
 
     """
     try:
@@ -111,24 +116,40 @@ def _holder(lock: str) -> int | None:
     except OSError:
         return None
     try:
-        if reason := places.distrust(lock, os.fstat(descriptor)):
+        if reason := places.distrust_file(lock, os.fstat(descriptor)):
             raise CommandError(Exit.FAILED, reason)
         # Shared and at once given back: a daemon that starts in this very moment has to try again.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         text = os.read(descriptor, 32).strip()
-        return int(text) if text.isdigit() else 0
+        return pid if text.isdigit() and 0 < (pid := int(text)) < _PIDS else 0
     finally:
         os.close(descriptor)
     return None
 
 
 def last_word(path: str) -> dict[str, Any]:
-    """Return what the daemon, up or not, wrote into its beat last. Raises CommandError: others may have written it."""
+    """Return what the daemon, up or not, wrote into its beat last; of what is no beat's, nothing.
+
+    Raises:
+        CommandError: it is no plain file, or too large; or others may have written it.
+
+    """
     try:
-        said = json.loads(places.own_bytes(path))
+        said = places.own_json(path, _BEAT_BYTES)
     except places.Untrusted as error:
         raise CommandError(Exit.FAILED, error.reason) from error
     except (OSError, ValueError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return (
+        {name: value for name, value in said.items() if _fits(name, value)} if isinstance(said, dict) else {}
+    )
+
+
+def _fits(name: str, value: Any) -> bool:  # noqa: ANN401 (whatever JSON gave)
+    """Tell whether a value of the beat is of the kind that a daemon writes there."""
+    if name in _NUMBERS:
+        return type(value) in {int, float} and 0 <= value < _LAST
+    if name == "pid":
+        return type(value) is int and 0 < value < _PIDS
+    return isinstance(value, dict if name == "settings" else str)

@@ -98,6 +98,8 @@ def _status(state: str, *, as_json: bool) -> None:
         if beat.version not in {None, __version__}:
             print(f"version {__version__} is installed: the daemon goes over to it at a quiet moment")
         print(f"last beat {ago(beat.at, now)}")
+        if beat.polling:
+            print(harmless(beat.polling))
     print(f"{known} tasks in {state}")
     if service:
         print(f"looked after by {service.manager}: {service.unit}")

@@ -68,7 +68,7 @@ def _told(path: str) -> list[dict[str, Any]]:
 
     """
     try:
-        told = json.loads(places.own_bytes(path))
+        told = places.own_json(path)
         boxes = told["boxes"]
         if all(isinstance(each, dict) for each in boxes):
             return list(boxes)

@@ -13,7 +13,7 @@ from orchestrator.cli.exits import CommandError, Exit
 
 _MARKS: Final = (b"ORCHESTRATOR_RUN=", b"ORCHESTRATOR_LAUNCHER=")
 _LAUNCHER: Final = re.compile(r"/runs/([A-Za-z0-9][A-Za-z0-9_-]{0,127})/launch\.sh\Z")
-_DEEPEST: Final = 100
+_DEEPEST: Final = 10_000  # above it nobody looks, and whoever asks from there is taken for an agent
 _DEADLINE: Final = 5.0  # seconds for one call of ps
 
 
@@ -36,8 +36,8 @@ def run_around() -> str:
     """Return the run that this process belongs to, `?` where only that it does is known; empty if none.
 
     `ORCHESTRATOR_RUN` says so at once. Without it every process above is looked at: whoever took the variable away
-    has a launcher above him, or a parent that still bears it. A process that also left its parents behind is not
-    found: see SECURITY.md.
+    has a launcher above him, or a parent that still bears it, however many shells lie between. A process that also left
+    its parents behind is not found: see SECURITY.md.
     """
     if run := os.environ.get("ORCHESTRATOR_RUN"):
         return run
@@ -47,11 +47,11 @@ def run_around() -> str:
     pid = os.getpid()
     for _ in range(_DEEPEST):
         if pid <= 1:
-            break
+            return ""
         pid, run = look(pid)
         if run:
             return run
-    return ""
+    return "?"
 
 
 def _looked_at(pid: int) -> tuple[int, str]:

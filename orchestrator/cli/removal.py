@@ -7,7 +7,6 @@ mark in it and goes on.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import subprocess
 import sys
@@ -53,7 +52,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
 def begun(task: Task) -> str:
     """Return what was begun and cut off: `delete`, `archive`, or nothing."""
     try:
-        mark: Any = json.loads(places.own_bytes(places.task_leaving(task.home)))
+        mark: Any = places.own_json(places.task_leaving(task.home))
     except FileNotFoundError:
         return ""
     except (OSError, ValueError, RecursionError):

@@ -66,7 +66,7 @@ def waiting(home: str, verb: str) -> str | None:
     folder = Path(places.task_requests(home))
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
-            said = json.loads(places.own_bytes(str(path)))
+            said = places.own_json(str(path))
         except (OSError, ValueError):
             continue
         if not path.name.endswith(REPLY) and isinstance(said, dict) and said.get("verb") == verb:
@@ -96,7 +96,7 @@ def answer_to(home: str, request: str) -> str:
             )
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
-    reply = json.loads(places.own_bytes(str(path)))
+    reply = places.own_json(str(path))
     path.unlink(missing_ok=True)
     if reply.get("confirm"):
         raise NeedsYes(str(reply["message"]), str(reply["confirm"]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import time
 from contextlib import suppress
@@ -28,6 +27,7 @@ STOP_PATIENCE: Final = 30.0
 """Seconds until it must be up, started by us or by a service manager that may pause between starts; or gone."""
 
 _LONG: Final = 120.0  # more than systemd itself lets a service take to end
+_LAST_BYTES: Final = 65_536
 _PAUSE: Final = 0.02
 _NOT_HANDED_ON: Final = ("TMUX", "TMUX_PANE")
 
@@ -40,7 +40,8 @@ def ensure_running(state: str) -> bool:
 
     """
     places.make_state_folder(state)
-    Path(places.daemon_stopped(state)).unlink(missing_ok=True)
+    with suppress(OSError):  # a folder in its place: it only keeps an alarm quiet
+        Path(places.daemon_stopped(state)).unlink()
     if Beat(state).up:
         return False
     # Where the daemon runs, as it mostly does, nobody asks for a service.
@@ -76,14 +77,15 @@ def stop(state: str, beat: Beat) -> None:
     """End the daemon, by the service manager if it is its own, and wait until it has ended.
 
     Raises:
-        CommandError: it does not end in time, or is just starting.
+        CommandError: it does not end in time, is just starting, or is not known to be the daemon.
 
     """
     if not beat.pid:
         raise CommandError(Exit.FAILED, "the daemon is just starting and has not said its pid: try again")
     if not _stopped_by_service(state, beat.pid):
-        with suppress(ProcessLookupError):
-            os.kill(beat.pid, signal.SIGTERM)
+        from orchestrator.cli.holder import tell_to_end
+
+        tell_to_end(state, beat)
     deadline = time.monotonic() + STOP_PATIENCE
     while (now := Beat(state)).up and now.pid == beat.pid:
         if time.monotonic() > deadline:
@@ -124,9 +126,14 @@ def _beats(state: str, pid: int) -> bool:
 
 
 def _detached(state: str) -> subprocess.Popen[bytes]:
-    """Start the daemon in a session of its own, so that neither Ctrl-C nor a closed terminal reaches it."""
+    """Start the daemon in a session of its own, so that neither Ctrl-C nor a closed terminal reaches it.
+
+    Raises:
+        CommandError: its log is no plain file.
+
+    """
     environment = {key: value for key, value in os.environ.items() if key not in _NOT_HANDED_ON}
-    log = os.open(places.daemon_log(state), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    log = _opened_log(places.daemon_log(state))
     try:
         return subprocess.Popen(
             COMMAND,
@@ -141,10 +148,27 @@ def _detached(state: str) -> subprocess.Popen[bytes]:
         os.close(log)
 
 
-def _last_words(state: str) -> str:
-    log = Path(places.daemon_log(state))
+def _opened_log(path: str) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        lines = log.read_text(encoding="utf-8", errors="replace").split("\n")[-20:]
+        log = os.open(path, flags, 0o600)
+    except OSError as error:
+        raise CommandError(
+            Exit.DOWN, f"{path} cannot be written to ({error.strerror}): look at it"
+        ) from error
+    if reason := places.distrust_file(path, os.fstat(log)):
+        os.close(log)
+        raise CommandError(Exit.DOWN, reason)
+    os.set_blocking(log, True)
+    return log
+
+
+def _last_words(state: str) -> str:
+    log = places.daemon_log(state)
+    try:
+        with places.own_file(log) as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - _LAST_BYTES, 0))
+            lines = file.read(_LAST_BYTES).decode(errors="replace").split("\n")[-20:]
     except OSError:
         lines = []
     last = next((harmless(line).strip() for line in reversed(lines) if line.strip()), "it said nothing")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from itertools import zip_longest
@@ -256,7 +255,7 @@ def _read(home: str) -> tuple[dict[str, Any], str]:
 
 
 def _read_page(home: str, page: str) -> list[dict[str, Any]]:
-    steps = json.loads(places.own_bytes(f"{places.task_pages(home)}/{page}"))
+    steps = places.own_json(f"{places.task_pages(home)}/{page}")
     if not isinstance(steps, list):
         raise TypeError(f"{page} holds no list")
     return steps
@@ -264,7 +263,7 @@ def _read_page(home: str, page: str) -> list[dict[str, Any]]:
 
 def _read_head(path: str) -> tuple[dict[str, Any], str]:
     try:
-        told = json.loads(places.own_bytes(path))
+        told = places.own_json(path)
     except places.Untrusted as error:
         return {}, error.reason
     except OSError as error:
@@ -292,7 +291,7 @@ def _asked_for(home: str) -> dict[str, Any]:
         with os.scandir(requests) as entries:
             names = [entry.name for entry in entries if entry.name.endswith(".json")]
         for name in sorted(names):
-            request = json.loads(places.own_bytes(f"{requests}/{name}"))
+            request = places.own_json(f"{requests}/{name}")
             if request.get("verb") == "start":
                 return dict(request["arguments"])
     except (OSError, ValueError, AttributeError, KeyError, TypeError):

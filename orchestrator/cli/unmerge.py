@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +22,7 @@ from orchestrator.workspaces.repository import Repository, checked_commit
 def noted(task: Task) -> dict[str, Any]:
     """Return what the last merge of a task wrote down before it began; empty if there was none."""
     try:
-        note = json.loads(places.own_bytes(places.task_merged(task.home)))
+        note = places.own_json(places.task_merged(task.home))
         if all(isinstance(note[key], str) for key in ("branch", "before", "tip")):
             checked_commit(note["before"]), checked_commit(note["tip"])
             return dict(note)

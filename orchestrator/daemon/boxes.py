@@ -19,7 +19,6 @@ from orchestrator.daemon.keepers import Keepers
 from orchestrator.formats.place import address_of
 from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.channel import Channel
-from orchestrator.hosts.ssh.fetch import fetch_head
 from orchestrator.hosts.ssh.fingerprint import fingerprint
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
@@ -36,6 +35,7 @@ from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.pools import pool_of
 from orchestrator.model.task import Place
 from orchestrator.ports.boxes import FileThere, Ground, Guest
+from orchestrator.workspaces.fetching import fetch_head
 
 if TYPE_CHECKING:
     from orchestrator.model.pools import Pool

@@ -5,7 +5,6 @@ Its last beat names it, `daemon.ended` says which one ended well. An alarm that 
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
 DEATH: Final = "death"
 HANG: Final = "hang"
 
+_ENDED_BYTES: Final = 4096
+_YEAR_10000: Final = 253_402_300_800
+
 
 def incident(kind: str, beat: Mapping[str, Any]) -> str:
     """Return the id of the news that the daemon of a beat is dead, or hangs: the same whoever tells it."""
@@ -31,25 +33,29 @@ def incident(kind: str, beat: Mapping[str, Any]) -> str:
 def ended_well(state: Path, started_at: float) -> None:
     """Leave word that this daemon ended as it was told to. It only saves a person some news."""
     with suppress(OSError):
-        places.daemon_ended(state).write_text(_name(os.getpid(), started_at), encoding="utf-8")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(places.daemon_ended(state), flags, 0o600), "wb") as file:  # noqa: PTH123 (a descriptor)
+            file.write(_name(os.getpid(), started_at).encode())
 
 
 def unforeseen_return(state: Path, at: float) -> News | None:
     """Return the news that the last daemon was killed or crashed, if it was."""
     try:
-        beat = json.loads(places.daemon_beat(state).read_bytes())
+        beat = places.own_json(str(places.daemon_beat(state)))
     except (OSError, ValueError):
         return None
     if not isinstance(beat, dict):
         return None
     try:
-        ended = places.daemon_ended(state).read_text(encoding="utf-8", errors="replace")
+        ended = places.own_bytes(str(places.daemon_ended(state)), _ENDED_BYTES).decode(errors="replace")
     except OSError:
         ended = ""
     if ended == _name(beat.get("pid"), beat.get("started_at")):
         return None
     last = beat.get("beat_at")
-    when = moment_said(last) if isinstance(last, int | float) else "an unknown time"
+    when = (
+        moment_said(last) if isinstance(last, int | float) and 0 <= last < _YEAR_10000 else "an unknown time"
+    )
     text = f"It was killed, crashed, or went down with the machine; its last beat was at {when}. It goes on from there."
     return News(incident(DEATH, beat), Rule.DAEMON, "the daemon is up again", text, at)
 

@@ -6,10 +6,13 @@ import fcntl
 import json
 import os
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import __version__, places
+from orchestrator.hosts.processes import start_of
 from orchestrator.model.errors import Refused
+from orchestrator.scribe.page import put_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,15 +76,20 @@ class DaemonLock:
         os.close(self._file)
 
 
+@cache
+def _start(pid: int) -> str:
+    return start_of(pid)
+
+
 def _opened(path: str) -> int:
     """Return the open lock file, made if missing; one that is another's, or no file, is not ours to lock."""
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     except OSError as error:
-        if reason := places.distrust(path, os.lstat(path)):
+        if reason := places.distrust_file(path, os.lstat(path)):
             raise Refused(reason) from error
         raise
-    if reason := places.distrust(path, os.fstat(file)):
+    if reason := places.distrust_file(path, os.fstat(file)):
         os.close(file)
         raise Refused(reason)
     return file
@@ -117,14 +125,18 @@ def beat(
     clock: Clock,
     every: float,
     settings: Mapping[str, str | float],
+    polling: str = "",
 ) -> None:
     """Write the beat, which shows that the loop turns, and say when the next is to be expected.
 
+    `process` is the system's word for when this process began: a pid alone may be another's by now.
     `monotonic` lets others tell a daemon that hangs from a machine that slept, or whose clock was set. `settings` says
-    which are in force, since when, and why those on disk are not, if they cannot be used.
+    which are in force, since when, and why those on disk are not, if they cannot be used; `polling`, why nobody tells
+    the daemon of changes.
     """
     said = {
         "pid": os.getpid(),
+        "process": _start(os.getpid()),
         "started_at": started_at,
         "beat_at": clock.now(),
         "monotonic": clock.monotonic(),
@@ -132,4 +144,6 @@ def beat(
         "version": __version__,
         "settings": dict(settings),
     }
-    files.write(places.daemon_beat(state), json.dumps(said).encode())
+    if polling:
+        said["polling"] = polling
+    put_page(files, places.daemon_beat(state), json.dumps(said).encode())

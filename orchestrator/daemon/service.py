@@ -131,7 +131,8 @@ class Service:
             signal.signal(number, self._told_to_stop)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # our predecessor holds them back: see `_give_way`
-        places.daemon_stopped(self._state).unlink(missing_ok=True)
+        with suppress(OSError):  # a folder in its place: it only keeps an alarm quiet
+            places.daemon_stopped(self._state).unlink()
         self._files.make_folder(places.task_homes(self._state))
         self._watch.start()
         self._loop.open()
@@ -258,7 +259,8 @@ class Service:
             "read_at": self._read_at,
             "fault": self._upgrade.fault[:2000],
         }
-        beat(self._files, self._state, self._started_at, self._clock, self._settings.daemon.beat, settings)
+        every = self._settings.daemon.beat
+        beat(self._files, self._state, self._started_at, self._clock, every, settings, self._watch.polling)
         self._notify.beat(self._status)
         with suppress(OSError):  # it goes on where it went, and is tried again at the next beat
             roll_output(places.daemon_log(self._state), self._settings.logs.size)

@@ -16,12 +16,14 @@ from watchdog.events import (
     DirMovedEvent,
     FileClosedEvent,
     FileCreatedEvent,
+    FileModifiedEvent,
     FileMovedEvent,
     FileSystemEvent,
     FileSystemEventHandler,
 )
 from watchdog.observers import Observer
 from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper
+from watchdog.observers.polling import PollingObserver
 
 from orchestrator import places
 from orchestrator.daemon import hints as h
@@ -49,6 +51,12 @@ BELL: Final[list[type[FileSystemEvent]]] = [DirAttribEvent, DirModifiedEvent]
 AWAY: Final[list[type[FileSystemEvent]]] = [DirDeletedEvent, DirMovedEvent]
 """A folder that is not there any more."""
 
+POLLED: Final[list[type[FileSystemEvent]]] = [FileModifiedEvent]
+"""What is asked for besides where the system tells of nothing: who only looks sees no writer close."""
+
+POLL: Final = 2.0
+"""Seconds between two looks, where looking is all that can be done."""
+
 # When a name is moved away, all that comes after it is held back for half a second, lest it was moved to a place
 # that is watched too; and now and then although it was (measured). What is moved in is told as made just as well.
 InotifyMoveEventGrouper.delay = 0
@@ -64,12 +72,29 @@ class _Watched:
 
 @dataclass(slots=True)
 class Watch:
-    """All watches of a daemon. `post` brings a hint to the loop."""
+    """All watches of a daemon. `post` brings a hint to the loop.
+
+    Where the system grants no watcher (no inotify instance is left: other programs of this user hold them all), the
+    folders are looked through every `POLL` seconds instead; `polling` says why.
+    """
 
     post: Callable[[h.Hint], None]
     state: Path
-    _observer: BaseObserver = field(default_factory=Observer)
+    polling: str = ""
+    _observer: BaseObserver = field(init=False)
     _watched: dict[Path, _Watched] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Ask the system for a watcher."""
+        try:
+            self._observer = Observer()
+        except OSError as error:
+            self.polling = (
+                f"the system grants no watcher of files ({error.strerror}): folders are looked through "
+                f"every {POLL:g} seconds; `task doctor` tells which limit to raise"
+            )
+            log.warning("%s", self.polling)
+            self._observer = PollingObserver(timeout=POLL)
 
     def start(self) -> None:
         """Watch for new tasks, and for the bell of those that are there: their folder is touched."""
@@ -111,6 +136,8 @@ class Watch:
         recursive: bool,
         events: list[type[FileSystemEvent]] = EVENTS,
     ) -> None:
+        if self.polling:
+            events = [*events, *POLLED]
         try:
             inode = folder.stat().st_ino
             if (known := self._watched.get(folder)) is not None:

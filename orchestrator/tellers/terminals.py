@@ -45,7 +45,7 @@ def terminals(state: str) -> Iterator[Terminal]:
     """Yield the terminals that are still the user's."""
     for path in _files(state):
         with suppress(OSError, ValueError, TypeError, RecursionError):
-            terminal = Terminal(**json.loads(places.own_bytes(str(path))))
+            terminal = Terminal(**places.own_json(str(path)))
             if _is_there(terminal):
                 yield terminal
 

@@ -1,4 +1,8 @@
-"""One git command, with a deadline, that asks nobody anything, runs no hook and trusts no environment."""
+"""The one door to git: with a deadline, it asks nobody anything, runs no hook and no program of a repository's choice.
+
+What a repository's configuration names as programs (filters, drivers, helpers) is overridden as `git_config` says.
+The configuration is looked at right ahead of each command; who changes it between the two is not held off.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +10,30 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from orchestrator.formats import git_config
 from orchestrator.model.errors import Unavailable
 
 _SETTINGS: Final = {
     "color.ui": "false",
     "commit.gpgSign": "false",
     "core.filesRefLockTimeout": "1000",  # ms: the trees of one task are worked on side by side
-    "core.fsmonitor": "false",
     "core.fsync": "committed,reference",  # a commit that the journal tells of outlives a power cut
     "core.fsyncMethod": "batch",
-    "core.hooksPath": "/dev/null",
     "core.quotePath": "false",
+    "fetch.fsckObjects": "true",
     "gc.auto": "0",
     "i18n.commitEncoding": "utf-8",
-    "log.showSignature": "false",  # it runs a program, and prints what it says among what was asked for
     "maintenance.auto": "false",
-    "protocol.ext.allow": "never",
     "protocol.file.allow": "user",
     "submodule.recurse": "false",
     "worktree.useRelativePaths": "false",
+    **git_config.FIXED,
 }
 _KEPT: Final = frozenset(
     {
@@ -65,12 +69,25 @@ _OURS: Final = {
 }
 
 
+_AT_REST: Final = 2.0
+"""Seconds without a change after which a file's times tell whether it is changed: they go by ticks of the kernel."""
+
+_PATH_BYTES: Final = 4096
+
+_harmless: dict[str, tuple[int, ...]] = {}
+"""Git folders whose configuration was seen to name no program, and how it stood then."""
+
+
 class GitFailed(Unavailable):
     """A git command ended with a status that was not asked for. `said` is what it wrote on standard error."""
 
     def __init__(self, message: str, said: str) -> None:
         self.said = said
         super().__init__(message)
+
+
+class GitLate(Unavailable):
+    """A git command did not end by its deadline, and was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,36 +113,15 @@ class Git:
 
         Raises:
             GitFailed: the status is none of `allowed`.
-            Unavailable: git is not there, or did not end by the deadline; then it was killed.
+            GitLate: it did not end by the deadline, and was killed.
+            Unavailable: git is not there.
+            Refused: the repository names more programs than can be overridden.
 
         """
-        try:
-            process = subprocess.Popen(
-                self._command(arguments),
-                cwd=self.cwd,
-                env=self._environment(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # no terminal to ask on, and one group to kill
-            )
-        except OSError as error:
-            raise Unavailable(f"git cannot be run in {self.cwd}: {error.strerror}") from error
-        with process:
-            try:
-                output, complaint = process.communicate(stdin, timeout=self.deadline)
-            except subprocess.TimeoutExpired as error:
-                raise Unavailable(
-                    f"`git {arguments[0]}` in {self.cwd} did not end within {self.deadline:g} seconds (git.deadline)"
-                ) from error
-            finally:
-                if process.returncode is None:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)
-        if process.returncode not in allowed:
-            said = complaint.decode(errors="replace")
-            raise GitFailed(f"`git {arguments[0]}` in {self.cwd} failed: {shown(said)}", said)
-        return process.returncode, output
+        status, output, said = self._ended(arguments[0], arguments, stdin, self._guarded(arguments[0]))
+        if status not in allowed:
+            raise self._failed(arguments[0], said)
+        return status, output
 
     def ask(self, *arguments: str, stdin: bytes = b"") -> str:
         """Return what `git ARGUMENTS` says, without the line's end. Bytes that are not UTF-8 are escaped.
@@ -163,16 +159,76 @@ class Git:
             Unavailable: git is not there.
 
         """
+        environment = self._guarded(arguments[0])
         try:
             return subprocess.Popen(
                 self._command(arguments),
                 cwd=self.cwd,
-                env=self._environment(),
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=into,
             )
         except OSError as error:
             raise Unavailable(f"git cannot be run in {self.cwd}: {error.strerror}") from error
+
+    def _ended(
+        self, asked: str, arguments: Sequence[str], stdin: bytes, environment: Mapping[str, str]
+    ) -> tuple[int, bytes, bytes]:
+        """Run a command to its end, for the one that was `asked`; return its status, output and complaints.
+
+        Raises:
+            GitLate, Unavailable: as `run`.
+
+        """
+        try:
+            process = subprocess.Popen(
+                self._command(arguments),
+                cwd=self.cwd,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # no terminal to ask on, and one group to kill
+            )
+        except OSError as error:
+            raise Unavailable(f"git cannot be run in {self.cwd}: {error.strerror}") from error
+        with process:
+            try:
+                output, complaint = process.communicate(stdin, timeout=self.deadline)
+            except subprocess.TimeoutExpired as error:
+                raise GitLate(
+                    f"`git {asked}` in {self.cwd} did not end within {self.deadline:g} seconds (git.deadline)"
+                ) from error
+            finally:
+                if process.returncode is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+        return process.returncode, output, complaint
+
+    def _failed(self, command: str, complaint: bytes) -> GitFailed:
+        said = complaint.decode(errors="replace")
+        return GitFailed(f"`git {command}` in {self.cwd} failed: {shown(said)}", said)
+
+    def _guarded(self, command: str) -> dict[str, str]:
+        """Return the environment in which `git COMMAND` runs no program that the repository names.
+
+        Raises:
+            GitFailed: the configuration cannot be read; then the command would fail as well.
+            Refused, Unavailable: as `run`.
+
+        """
+        environment = self._environment()
+        folder = self.variables.get("GIT_DIR", "")
+        stands = _standing(folder) if folder else ()
+        if command == git_config.LIST[0] or (stands and _harmless.get(folder) == stands):
+            return environment
+        status, listed, complaint = self._ended(command, git_config.LIST, b"", environment)
+        if status:
+            raise self._failed(command, complaint)
+        guards, whole = git_config.overriding(listed)
+        if stands and whole and not guards and time.time_ns() - max(stands[-2:]) > _AT_REST * 1e9:
+            _harmless[folder] = stands
+        return environment | guards
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
         options = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
@@ -203,6 +259,22 @@ def as_the_user(cwd: Path, *arguments: str, environ: Mapping[str, str]) -> int:
         return subprocess.run(["git", *arguments], cwd=cwd, env=kept, check=False).returncode
     except OSError as error:
         raise Unavailable(f"git cannot be run in {cwd}: {error.strerror}") from error
+
+
+def _standing(folder: str) -> tuple[int, ...]:
+    """Return what tells whether the configuration of a git folder is changed; nothing if that cannot be told."""
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            descriptor = os.open(f"{folder}/commondir", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                common = os.fsdecode(os.read(descriptor, _PATH_BYTES)).strip()
+            finally:
+                os.close(descriptor)
+            folder = os.path.join(folder, common)  # noqa: PTH118 (as git does it)
+        found = os.stat(f"{folder}/config")  # noqa: PTH116 (no Path is at hand)
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def shown(said: str) -> str:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.hosts.ssh.fetch import fetch_head
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Unreachable
 from orchestrator.model.errors import Refused
+from orchestrator.workspaces.fetching import fetch_head
 from tests.remote.boxes import Box
 
 REF = "refs/tasks/task/demo/one/brought"

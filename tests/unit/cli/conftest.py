@@ -18,6 +18,7 @@ import pytest
 
 from orchestrator.cli import requests
 from orchestrator.cli.main import main
+from orchestrator.hosts.processes import start_of
 from tests.unit.cli.repository import Shop
 
 AT = 1_764_254_100.0
@@ -209,8 +210,16 @@ class Daemon:
                 self.look()
 
     def beat(self, at: float) -> None:
-        said = {"pid": os.getpid(), "started_at": at - 60, "beat_at": at, "version": "0.1.0"}
-        (self.state / "daemon.beat").write_text(json.dumps(said), encoding="utf-8")
+        said = {
+            "pid": os.getpid(),
+            "process": start_of(os.getpid()),
+            "started_at": at - 60,
+            "beat_at": at,
+            "version": "0.1.0",
+        }
+        path = self.state / "daemon.beat.part"  # nobody is to find it half written, and write to it meanwhile
+        path.write_text(json.dumps(said), encoding="utf-8")
+        path.rename(self.state / "daemon.beat")
 
     def look(self) -> None:
         for path in self.state.glob("tasks/*/requests/*.json"):

@@ -8,13 +8,15 @@ from orchestrator.cli import startup
 
 FAKE = textwrap.dedent("""
     import fcntl, json, os, signal, sys, time
+    from orchestrator.hosts.processes import start_of
     state = os.environ["ORCHESTRATOR_HOME"]
     lock = open(f"{state}/daemon.lock", "a+")
     fcntl.flock(lock, fcntl.LOCK_EX)
     lock.truncate(0); lock.write(f"{os.getpid()}\\n"); lock.flush()
     now = time.time()
     with open(f"{state}/daemon.beat.tmp", "w") as beat:
-        json.dump({"pid": os.getpid(), "started_at": now, "beat_at": now, "version": "0.1.0"}, beat)
+        said = {"pid": os.getpid(), "process": start_of(os.getpid()), "version": "0.1.0"}
+        json.dump(said | {"started_at": now, "beat_at": now}, beat)
     os.rename(f"{state}/daemon.beat.tmp", f"{state}/daemon.beat")
     print("session", os.getsid(0) == os.getpid(), "cwd", os.getcwd(), "tmux", "TMUX" in os.environ, flush=True)
     signal.sigwait({signal.SIGTERM, signal.SIGALRM})

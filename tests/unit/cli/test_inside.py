@@ -93,3 +93,25 @@ def test_where_there_is_no_proc_ps_tells_of_launchers(house, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(subprocess, "run", ps)
     assert run_around() == "r-77"
+
+
+DEEPER = 'if [ "$6" -gt 0 ]; then env -i PATH="$PATH" /bin/sh "$0" "$1" "$2" "$3" "$4" "$5" $(($6 - 1)); exit $?; fi\n'
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="one call of ps for each shell takes too long")
+def test_below_very_many_shells_nothing_can_be_changed(house, tmp_path):
+    """An adversary's 110 nested shells, each with an empty environment, were more than the 100 that were looked at."""
+    house.task()
+    deep = tmp_path / "deep.sh"
+    deep.write_text(DEEPER + SCRUBBED)
+    first = tmp_path / "first.sh"
+    first.write_text(f'/bin/sh {deep} "$@" 150\nexit $?\n')
+    said = asked(house, ["stop", "tidy"], ["/bin/sh", str(first)], MARKED)
+    assert said.returncode == 2
+    assert "is not for agents" in said.stderr
+
+
+def test_who_asks_from_deeper_than_can_be_looked_is_taken_for_an_agent(monkeypatch):
+    monkeypatch.setattr(inside, "_looked_at", lambda pid: (pid + 1, ""))
+    monkeypatch.setattr(inside, "_asked_of_ps", lambda pid: (pid + 1, ""))
+    assert run_around() == "?"

@@ -1,13 +1,16 @@
 import fcntl
 import json
 import os
+import stat
 import subprocess
 import sys
 
 import pytest
 
+from orchestrator.daemon.comeback import ended_well, unforeseen_return
 from orchestrator.daemon.lock import DaemonLock, beat
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.processes import start_of
 from orchestrator.model.errors import Refused
 from tests.another_user import by_root, give_away
 
@@ -130,6 +133,7 @@ def test_a_beat_tells_by_both_clocks_and_when_the_next_is_due(tmp_path):
     beat(DiskFiles(), tmp_path, 900.0, _Clock(), 5.0, {"stamp": "none"})
     assert json.loads((tmp_path / "daemon.beat").read_text()) == {
         "pid": os.getpid(),
+        "process": start_of(os.getpid()),
         "started_at": 900.0,
         "beat_at": 1000.5,
         "monotonic": 20.25,
@@ -162,3 +166,48 @@ def test_a_lock_of_another_user_is_not_taken(tmp_path):
     give_away(tmp_path / "daemon.lock")
     with pytest.raises(Refused, match="belongs to user 12345, not to you"):
         DaemonLock(tmp_path)
+
+
+def put(path, what):
+    match what:
+        case "pipe":
+            os.mkfifo(path, 0o600)
+        case "folder":
+            path.mkdir(0o700)
+        case _:
+            try:
+                os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+            except PermissionError:
+                pytest.skip("no devices can be made here")
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "device"])
+def test_what_is_no_plain_file_is_no_lock(tmp_path, what):
+    put(tmp_path / "daemon.lock", what)
+    with pytest.raises(Refused, match=r"daemon.lock is not a plain file: take it away"):
+        DaemonLock(tmp_path)
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "device"])
+def test_a_beat_goes_on_whatever_is_in_its_place(tmp_path, what):
+    put(tmp_path / "daemon.beat", what)
+    beat(DiskFiles(), tmp_path, 900.0, _Clock(), 5.0, {})
+    assert json.loads((tmp_path / "daemon.beat").read_text())["pid"] == os.getpid()
+    assert (tmp_path / "daemon.beat.set-aside-1").is_dir() == (what == "folder")
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "device"])
+def test_last_words_in_odd_places_are_waited_for_by_nobody(tmp_path, what):
+    put(tmp_path / "daemon.ended", what)
+    put(tmp_path / "daemon.beat", what)
+    ended_well(tmp_path, 900.0)
+    assert unforeseen_return(tmp_path, 1000.0) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, '{"pid": 1, "beat_at": -Infinity}', '{"pid": [], "beat_at": 1e999}']
+)
+def test_a_beat_of_any_shape_keeps_no_daemon_from_starting(tmp_path, text):
+    (tmp_path / "daemon.beat").write_text(text)
+    news = unforeseen_return(tmp_path, 1000.0)
+    assert news is None or "an unknown time" in news.text

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import ctypes
+import errno
+import queue
+import sys
 from pathlib import Path
 
 import pytest
 
 from orchestrator.daemon import hints as h
-from orchestrator.daemon.watch import home_hint, request_hint, task_hint
+from orchestrator.daemon import watch
+from orchestrator.daemon.watch import Watch, home_hint, request_hint, task_hint
 
 FOLDER = Path("/p/tasks/t")
 
@@ -39,3 +44,38 @@ def test_a_new_task_and_the_bell_of_an_old_one_say_that_something_is_asked():
     homes = Path("/s/tasks")
     assert home_hint(homes, homes / "t-1") == h.RequestHint("t-1")
     assert home_hint(homes, homes) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no instances that could run out")
+def test_without_a_watcher_of_the_system_folders_are_looked_through(tmp_path, monkeypatch):
+    """No inotify instance is left: the daemon starts, says so, and hears of new, renamed and rewritten files."""
+
+    def none_left():
+        ctypes.set_errno(errno.EMFILE)
+        return -1
+
+    monkeypatch.setattr("watchdog.observers.inotify_c.inotify_init", none_left)
+    monkeypatch.setattr(watch, "POLL", 0.05)
+    told = queue.Queue[h.Hint]()
+    handoffs = tmp_path / "project" / "handoffs"
+    handoffs.mkdir(parents=True)
+    (tmp_path / "tasks").mkdir()
+    looking = Watch(told.put, tmp_path)
+    assert "inotify instance limit" in looking.polling
+    looking.start()
+    try:
+        looking.task("t-1", handoffs.parent)
+        for name in ("dev-1.md", "dev-2.md"):
+            (handoffs / "part").write_text("x")
+            (handoffs / "part").rename(handoffs / name)
+            wanted = h.HandoffHint("t-1", name)
+            while told.get(timeout=20) != wanted:
+                pass
+        (handoffs / "dev-1.md").write_text("longer")
+        while told.get(timeout=20) != h.HandoffHint("t-1", "dev-1.md"):
+            pass
+        (tmp_path / "tasks" / "t-2").mkdir()
+        while told.get(timeout=20) != h.RequestHint("t-2"):
+            pass
+    finally:
+        looking.close()

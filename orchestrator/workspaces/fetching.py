@@ -9,15 +9,21 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from orchestrator.hosts.ssh.child import Late, run_child
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Cut
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.workspaces.process import Git, GitFailed, GitLate
 
 DEADLINE: Final = 300.0
 """Seconds that one fetch may take; what was brought until then git does not keep."""
 
-_SAID: Final = 65_536
+_OPTIONS: Final = (
+    "--quiet",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-recurse-submodules",
+    "--no-auto-maintenance",
+)
 _REF: Final = re.compile(r"refs/tasks/[A-Za-z0-9/_-]{1,400}")
 _REFUSES: Final = (
     "not a git repository",
@@ -44,37 +50,17 @@ def fetch_head(
     if not there.startswith("/") or not _REF.fullmatch(ref):
         raise Refused(f"{there[:80]!a} cannot be brought into {ref[:80]!a}")
     with link.shell() as words:
-        own = {
-            "GIT_SSH_COMMAND": shlex.join(words),
-            "GIT_SSH_VARIANT": "ssh",
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C",
-        }
-        options = [
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-recurse-submodules",
-            "--no-auto-maintenance",
-        ]
-        git = ["git", "-C", str(project), "-c", "core.hooksPath=/dev/null", "-c", "fetch.fsckObjects=true"]
-        command = [*git, "fetch", *options, "--", f"ssh://box{quote(there)}", f"+HEAD:{ref}"]
+        own = {"GIT_SSH_COMMAND": shlex.join(words), "GIT_SSH_VARIANT": "ssh"}
+        git = Git(project, deadline, environ, own)
         try:
-            ended = run_child(command, stdin=b"", deadline=deadline, most=_SAID, environ={**environ, **own})
-        except Late as problem:
+            git.run("fetch", *_OPTIONS, "--", f"ssh://box{quote(there)}", f"+HEAD:{ref}")
+        except GitLate as problem:
             raise Cut(f"{link.address}: {problem}") from None
-    if ended.status:
-        said = ended.err.decode(errors="replace").strip()
-        if any(each in said for each in _REFUSES):
-            raise Refused(f"{link.address}: {there} has no commit that could be brought ({said[-200:]!a})")
-        raise Unavailable(f"{link.address}: git could not bring {there} ({said[-200:]!a})")
-    shown = run_child(
-        [*git, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}"],
-        stdin=b"",
-        deadline=deadline,
-        most=_SAID,
-        environ=environ,
-    )
-    if shown.status:
-        raise Unavailable(f"{ref} was brought and is not there")
-    return shown.out.decode().strip()
+        except GitFailed as problem:
+            said = problem.said.strip()
+            if any(each in said for each in _REFUSES):
+                raise Refused(
+                    f"{link.address}: {there} has no commit that could be brought ({said[-200:]!a})"
+                ) from None
+            raise Unavailable(f"{link.address}: git could not bring {there} ({said[-200:]!a})") from None
+    return git.ask("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
