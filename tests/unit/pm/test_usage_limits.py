@@ -8,7 +8,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.formats.reset_time import reset_time
@@ -68,6 +68,7 @@ def test_at_most_two_minutes_are_lost_and_6_requests(words, lag):
     lag=st.floats(0.5, SLOWEST),
     zone=st.sampled_from(ZONES),
 )
+@example(reset=1_825_564_980, ahead=2701.0, late=0.0, off=0.0, lag=1.0, zone="America/St_Johns")
 @settings(max_examples=150)
 def test_so_it_is_at_any_time_in_any_zone(words, reset, ahead, late, off, lag, zone):
     waited = service.wait_for(
@@ -77,7 +78,10 @@ def test_so_it_is_at_any_time_in_any_zone(words, reset, ahead, late, off, lag, z
     # What is less than a day ahead is shown without a date, and by some what is more than that as well.
     misleading = words is service.gemini or DAY - 1200 < ahead < DAY + 240
     in_between = 10 if ahead > 6 * 3600 else 0
-    assert waited.wasted <= (110 * (1 + ahead // DAY) if misleading else 6 + in_between)
+    # In an hour that comes twice both are waited for, and in between it is asked now and then.
+    offsets = {datetime.fromtimestamp(reset + hour * 3600, ZoneInfo(zone)).utcoffset() for hour in (-2, 2)}
+    twice = 20 if len(offsets) > 1 else 0
+    assert waited.wasted <= (110 * (1 + ahead // DAY) if misleading else 6 + in_between + twice)
 
 
 @pytest.mark.parametrize(
