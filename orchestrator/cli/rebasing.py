@@ -82,8 +82,8 @@ def _refuse_if_at_odds(work: Work, made: Replayed, onto: str) -> None:
             Exit.FAILED,
             f"{work.task.name} is not rebased: {harmless(made.stopped)} is at odds with {onto[:SHORT]} in\n"
             f"{names_said(made.conflicts)}\n"
-            f"nothing was changed. By hand: {typed('git', '-C', work.code, 'merge', work.branch)}; or let the task be "
-            f"done anew upon this: {typed('task', 'archive', called(work.task))}, then start it again",
+            f"nothing was changed. By hand: {typed('git', '-C', work.code, 'merge', work.branch)}; or let it be "
+            f"done anew upon this by a task of another name, with the same task.md: `task start` makes it",
         )
 
 

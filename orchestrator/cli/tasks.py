@@ -325,7 +325,8 @@ def _not_in(folder: str, name: str, elsewhere: list[Task]) -> CommandError:
         command = typed("task", "start", name, "--project", folder)
         said = f"{where}/tasks/{name} was never started: `{command}`"
     else:
-        said = f"{where} has no task {harmless(name)}: `task list` shows all there are"
+        kept = _archived(name, folder)
+        said = f"{where} has no task {harmless(name)}" + (kept or ": `task list` shows all there are")
     others = "".join(f"\n  {task.id}  {harmless(task.project)}" for task in elsewhere)
     return CommandError(
         Exit.USAGE, said + (f"; by its id you reach that of another project:{others}" if others else "")
@@ -336,4 +337,16 @@ def _unknown(name: str) -> Exception:
     from orchestrator.model.names import checked_name
 
     known = checked_name(name, "task name")
+    if kept := _archived(known):
+        return CommandError(Exit.USAGE, f"there is no task {known}{kept}")
     return CommandError(Exit.USAGE, f"there is no task {known}: `task list` shows all there are")
+
+
+def _archived(name: str, project: str = "") -> str:
+    """Return the commands that bring archived tasks of a name back, of one project or of all; or nothing."""
+    from orchestrator.cli.archives import archives
+
+    found = (each.manifest for each in archives(places.state_folder(os.environ))[0])
+    meant = [each.id for each in found if each.name == name and project in {"", each.project}]
+    lines = "".join(f"\n  {typed('task', 'archive', each, '--restore')}" for each in meant)
+    return f" any more: it is archived. Bring it back by:{lines}" if lines else ""

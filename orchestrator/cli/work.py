@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from orchestrator import places
 from orchestrator.cli.exits import SAID, CommandError, Exit
-from orchestrator.cli.screen import harmless
+from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import Task
 from orchestrator.formats.settings import load_settings
 from orchestrator.model.run import HERE
@@ -66,9 +66,34 @@ def work_of(task: Task) -> Work:
     if not tip:
         raise CommandError(
             Exit.FAILED,
-            f"{task.name} has no branch {branch} in {harmless(code_of(told))}: nothing was made on it yet",
+            f"{task.name} has no branch {branch} in {harmless(code_of(told))}"
+            + _what_was_on_it(told, repository, branch),
         )
     return Work(task, code_of(told), repository, branch, str(told["base"]), tip)
+
+
+def _what_was_on_it(told: dict[str, Any], repository: Repository, branch: str) -> str:
+    """Say of a branch that is not there whether anything was ever on it, and how to have that again.
+
+    Raises:
+        Unavailable: git cannot be asked now.
+
+    """
+    made = {str(step["commit"]): str(step["id"]) for step in told.get("steps", ()) if step.get("commit")}
+    if not made:
+        return ": nothing was made on it yet"
+    kept = {commit: step for commit, step in made.items() if repository.commit_of(commit)}
+    if not kept:
+        return ": the commits that were made for it are not in this repository any more"
+    named = "".join(
+        f"\n  {commit[:SHORT]}  {harmless(step)}" for commit, step in list(kept.items())[-_NAMED:]
+    )
+    last = next(reversed(kept))
+    again = typed("git", "-C", code_of(told), "branch", branch, last[:SHORT])
+    return (
+        f" any more: it was deleted or renamed. These commits were made for it:{named}\n"
+        f"to have it again at the last of them: {again}"
+    )
 
 
 def repository_of(told: dict[str, Any]) -> Repository:

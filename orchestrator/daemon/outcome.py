@@ -208,7 +208,11 @@ def _next(state: PMState, look: BranchLook | None) -> str:
             return f"`task start {name} --project {project}` goes on"
         case TaskState.PARTIAL:
             take = _take_over(state, look, anyway=" --anyway")
-            return f"`task start {name} --project {project}` tries again what was set aside; {take}"
+            again = f"`task start {name} --project {project}`"
+            if not_done(state):
+                return f"{again} tries again what was set aside; {take}"
+            # Every step passed, so a start alone finds nothing to do and the task ends the same at once.
+            return f"change what task.md asks for, then {again} plans what is still to be done; {take}"
 
 
 def _take_over(state: PMState, look: BranchLook | None, anyway: str = "") -> str:
@@ -216,6 +220,8 @@ def _take_over(state: PMState, look: BranchLook | None, anyway: str = "") -> str
 
     `anyway` is the option without which `task merge` refuses what is not whole, where that is so.
     """
+    if state.base and (look is None or look.fault):
+        return "what there is to be merged is said once the branch was looked at"
     if look is None or look.seen is None or not look.seen.count:
         return "nothing is there to be merged"
     if look.seen.merged:

@@ -84,8 +84,12 @@ def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text that says something, cut to a readable length."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+    """Return the first line of a text that says something, cut to a readable length.
+
+    One that only announces the next (`its last lines:`) says nothing without it: they are told as one.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
+    line = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
     return line if len(line) <= 200 else line[:199] + "…"  # noqa: PLR2004  (a length, named by its use)
 
 

@@ -8,7 +8,7 @@ from orchestrator.model.actions import Commit, Inspect, Merge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.asking import APPROVE, REJECT, ask
-from orchestrator.pm.setbacks import block, reject, rejected_for_good, written_again
+from orchestrator.pm.setbacks import THE_PM, block, reject, rejected_for_good, written_again
 from orchestrator.pm.step_changes import StepApproved, StepCommitted, StepInspected, StepMoved
 from orchestrator.pm.trees import commit_found_no_tree
 
@@ -101,7 +101,7 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
         block(draft, fact.step, f"the work of {fact.step} could not be committed: {fact.reason}")
         return
     if fact.left:
-        reject(draft, fact.step, _uncommitted(fact.left))
+        reject(draft, fact.step, _uncommitted(fact.left), by=THE_PM)
         return
     if fact.commit:
         draft.change(StepCommitted(fact.step, fact.commit))
@@ -154,7 +154,7 @@ def work_merged(draft: Draft, fact: WorkMerged) -> None:
     if not (asked and awaited(draft, fact.step, fact.attempt)):
         return
     if fact.reason:
-        reject(draft, fact.step, f"it could not be merged: {fact.reason}")
+        reject(draft, fact.step, f"it could not be merged: {fact.reason}", by=THE_PM)
     else:
         pass_step(draft, fact.step)
 

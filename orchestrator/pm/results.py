@@ -134,10 +134,15 @@ def _failing(state: PMState) -> str:
 
 
 def _without_work(state: PMState) -> str:
-    """Say so where no step that passed has changed anything, as far as could be seen."""
+    """Say so where no step that passed has changed anything, as far as could be seen.
+
+    What was changed and then rejected for good is told from no change at all: its commits are still there to be read.
+    """
     passed = state.steps.among(state.steps.passed)
     if any(step.commit or step.elsewhere for step in passed):
         return ""
+    if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):
+        return "nothing that was changed was accepted"
     reasons = [step.unchanged for step in unchanged_work(state)]
     return f"nothing was changed: {reasons[0]}{_more(len(reasons), 1)}" if reasons else "nothing was changed"
 

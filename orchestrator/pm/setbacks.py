@@ -39,6 +39,9 @@ _TO_ADD: Final = " (put one into .claude/skills/NAME/SKILL.md and answer retry: 
 
 _STANDING: Final = frozenset({StepState.PENDING, StepState.WORKING, StepState.CHECKING, StepState.PASSED})
 
+THE_PM: Final = "PM"
+"""Who rejects what could not be committed or merged: no judge has said a word against it."""
+
 
 def block(
     draft: Draft,
@@ -176,17 +179,19 @@ def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
     block(draft, step, told, _with_replan(draft, step), QuestionKind.LOOP)
 
 
-def reject(draft: Draft, judge: str, feedback: str, *, carries: bool = True) -> None:
+def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bool = True) -> None:
     """A judge rejects: the step that it judges is done again with the feedback, up to the bound (HUB 7.1).
 
+    `by` is who rejects, where that is not the judge: `PM`, if what was handed in could not be committed or merged.
     `carries`: with the work and the conversation of the last attempt; not where the work is lost.
     """
+    by = by or judge
     step = draft.step(judge).judges or judge
     here = draft.step(step)
     _count(draft, step, replace(here.tally, rejections=here.tally.rejections + 1))
-    feed(draft, step, f"Rejected by {judge}: {feedback}")
+    feed(draft, step, f"Rejected by {by}: {feedback}")
     if here.tally.rejections + 1 < draft.limits.rejections:
-        reopen(draft, step, f"rejected by {judge}: {first_line(feedback)}", carries=carries)
+        reopen(draft, step, f"rejected by {by}: {first_line(feedback)}", carries=carries)
         return
     why = f"rejected {draft.limits.rejections} times, last: {first_line(feedback)}"
     rejected_for_good(draft, step, why, feedback, carries=carries)

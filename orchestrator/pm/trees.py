@@ -16,7 +16,7 @@ from orchestrator.model.run import Ending
 from orchestrator.pm.advance import end_run
 from orchestrator.pm.asking import ask
 from orchestrator.pm.going_back import feed
-from orchestrator.pm.setbacks import reject, rested_at
+from orchestrator.pm.setbacks import THE_PM, reject, rested_at
 from orchestrator.pm.step_changes import StepMoved, StepTallied
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def launched_without_a_tree(draft: Draft, fact: LaunchFailed, step: str) -> None
     here = draft.step(step)
     draft.notice(f"{here.agent} cannot go on with '{here.title}': {fact.reason}")
     if here.judges:
-        reject(draft, step, f"{fact.reason}. Do it again", carries=False)
+        reject(draft, step, f"{fact.reason}. Do it again", by=THE_PM, carries=False)
     else:
         _tell_the_next(draft, step, fact.reason)
         begin_again(draft, step, fact.reason)
@@ -68,7 +68,7 @@ def commit_found_no_tree(draft: Draft, fact: WorkCommitted) -> None:
     found = f" What was found there is kept as {fact.kept}." if fact.kept else ""
     draft.notice(f"the work of {fact.step} was not committed: {fact.lost}.{found}")
     again = f"{fact.lost}, so that the work cannot be taken.{found} Do it again, in the worktree that you work in now."
-    reject(draft, here.id, again, carries=False)
+    reject(draft, here.id, again, by=THE_PM, carries=False)
 
 
 def _tell_the_next(draft: Draft, step: str, reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -420,8 +421,8 @@ def _tests(view: PMView) -> Iterable[str]:
 def _troubled(view: PMView) -> Iterable[str]:
     for each in view.troubles:
         yield f"- {shown(each.step)}: {each.attempts} attempt{'s' * (each.attempts != 1)}"
-        for said in each.feedback:
-            yield f"  - {shown(said)}"
+        for said, times in Counter(map(shown, each.feedback)).items():
+            yield f"  - {said}" + (f" (said {times} times)" if times > 1 else "")
         if each.failed:
             where = f" (`task logs {shown(view.task)} {shown(each.run)}`)" if each.run else ""
             yield f"  - how its last run failed: {shown(each.failed)}{where}"

@@ -166,13 +166,15 @@ def _judging(brief: Brief, step: Step, work: Step, tree: str) -> Step:
 
 def _accept(brief: Brief, after: tuple[str, ...]) -> Step:
     wanted = "\n".join(f"- {criterion}" for criterion in brief.criteria)
+    own = _own_tree(brief) and leaves_a_tree(brief.config, Role.DEV)
+    where = "what lies on the task's branch" if own else "the work as it lies in the folder where it was done"
     return replace(
         _step(
             brief,
             ACCEPT,
             Role.REVIEW,
             "Success criteria",
-            "Judge each success criterion against what lies on the task's branch. Repeat each under "
+            f"Judge each success criterion against {where}. Repeat each under "
             f"`## Success Criteria`, marked met or not, with evidence:\n{wanted}",
             needs=("plan",),
             gates=(Gate.CRITERIA,),

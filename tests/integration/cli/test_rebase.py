@@ -72,6 +72,9 @@ def test_commits_at_odds_leave_all_as_it_was(world: World) -> None:
     assert "  notes.txt\n" in said.err
     assert (world.git("for-each-ref"), world.stands()) == (before, "complete")
     assert not world.story().facts("rebase_asked")
+    assert (
+        "task archive" not in said.err
+    )  # which takes its task.md away: then there is nothing to start again
 
 
 def test_a_branch_that_the_user_looks_at_is_left_alone(world: World) -> None:

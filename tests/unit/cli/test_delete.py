@@ -236,6 +236,19 @@ def test_an_archive_holds_all_and_brings_it_back(kept, task, folder):
     assert "/tasks/tidy/" in (kept.project / ".git" / "info" / "exclude").read_text()
 
 
+@pytest.mark.parametrize("verb", ["status", "diff", "merge"])
+def test_who_asks_for_an_archived_task_is_told_the_way_back(house, task, verb):
+    house.task(state="complete", agents=[], base="")
+    assert task("archive", "tidy", "--yes").code == 0
+    for where in ((), ("--project", str(house.project))):
+        said = task(verb, "tidy", *where)
+        assert (said.code, said.out) == (2, "")
+        words = said.err.strip().splitlines()[-1].split()
+        assert (words[0], words[-1]) == ("task", "--restore")
+    assert task(*words[1:]).code == 0
+    assert task("status", "tidy").code == 0
+
+
 def test_a_task_without_a_branch_is_archived_too(house, task):
     home = house.task(state="complete", agents=[], base="")
     assert task("archive", "tidy", "--yes").code == 0

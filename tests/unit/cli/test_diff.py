@@ -243,3 +243,23 @@ def test_lines_are_painted_by_what_they_are():
     ]
     codes = [line.partition("m")[0].removeprefix("\x1b[") for line in painted(lines)]
     assert codes == ["1", "1", "1", "36", "31", " stays", "1"]
+
+
+def test_a_deleted_branch_is_told_from_one_never_made(shop, house, task):
+    """Its commits outlast it, and are named with the command that brings it back."""
+    made = shop.work()
+    shop.told(steps=[house.step("dev:one", agent="dev", subtask="one", commit=made)])
+    shop.git("update-ref", "-d", "refs/heads/task/tidy")
+    said = task("diff", "tidy")
+    assert said.code == 1
+    assert "nothing was made" not in said.err
+    assert made[:10] in said.err
+    shop.git(*said.err.strip().rpartition(": git ")[2].split())
+    assert shop.at("task/tidy") == made
+
+
+def test_commits_that_git_has_removed_are_not_offered(shop, house, task):
+    shop.told(steps=[house.step("dev:one", agent="dev", subtask="one", commit="f" * 40)])
+    said = task("diff", "tidy")
+    assert (said.code, "git -C" in said.err) == (1, False)
+    assert "nothing was made" not in said.err

@@ -9,7 +9,7 @@ from orchestrator.model import facts as f
 from orchestrator.model.agents import Role
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
-from orchestrator.model.task import AfterRejections, AgentWish, Place, WorkspaceKind
+from orchestrator.model.task import AfterRejections, AgentWish, Place, TaskState, WorkspaceKind
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
 from tests.unit.pm.story import MET, Story
 
@@ -106,3 +106,19 @@ def test_a_question_says_what_to_type() -> None:
     story.comes_alive("explore")
     story.ends("explore", Exit(code=1))
     assert outcome_of(story.state, None).next == "`task answer demo q1 retry`"
+
+
+def test_a_start_is_said_to_try_again_only_what_was_set_aside() -> None:
+    """Where every step passed, a start alone does nothing: what has to change is said."""
+    story = Story().planned()
+    story.does("accept", criteria=MET)
+    told = outcome_of(story.state, EMPTY)
+    assert story.task() is TaskState.PARTIAL
+    assert "set aside" not in told.next
+    assert "task.md" in told.next
+
+
+def test_a_branch_that_nobody_could_look_at_is_not_called_empty() -> None:
+    state = finished().state
+    for look in (None, BranchLook(1.0, fault="git hangs")):
+        assert "nothing is there" not in outcome_of(state, look).next

@@ -463,3 +463,18 @@ def test_no_subtask_takes_the_place_of_a_review() -> None:
     story.rejects("review:plan", "call it by its name")
     story.does("plan", subtasks=plan_of("plan"))
     assert "id plan is taken" in story.order_of("plan").instructions
+
+
+@pytest.mark.parametrize("kind", [WorkspaceKind.SHARED, WorkspaceKind.READ_ONLY])
+def test_no_judge_is_sent_to_a_branch_that_is_not_there(kind: WorkspaceKind) -> None:
+    story = Story(workspace=kind).planned("a")
+    story.finishes("a")
+    assert "branch" not in story.order_of("accept").instructions
+
+
+def test_a_line_that_announces_the_next_is_told_with_it() -> None:
+    limits = Limits(rejections=1)
+    story = Story(limits=limits, after_rejections=AfterRejections.SET_ASIDE).planned("a")
+    story.does("dev:a")
+    story.rejects("test:a", "the check exited 3; its last lines:\n    boom\nand more")
+    assert story.step("dev:a").why.endswith("its last lines: boom")

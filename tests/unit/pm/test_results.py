@@ -90,3 +90,14 @@ def test_a_plan_without_work_is_no_complete_task() -> None:
     story.does("accept", criteria=MET)
     assert story.task() is TaskState.PARTIAL
     assert story.state.why == "nothing was changed"
+
+
+def test_work_that_was_rejected_is_not_called_no_change() -> None:
+    story = Story(limits=Limits(rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned("a")
+    story.does("dev:a")
+    assert story.step("dev:a").commit
+    story.rejects("test:a")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert "nothing was changed" not in story.state.why
+    assert "accepted" in story.state.why

@@ -179,6 +179,7 @@ def test_what_was_not_found_is_done_again_and_what_was_is_named(story: Story) ->
     told = story.order_of("dev:a").instructions
     assert "/trees/a is gone" in told
     assert "refs/tasks/task/demo/a/1-1" in told
+    assert "Rejected by PM: " in told  # and not by its own step
     assert any("refs/tasks/task/demo/a/1-1" in notice for notice in story.state.notices)
 
 

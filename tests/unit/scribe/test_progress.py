@@ -344,3 +344,11 @@ def test_what_is_taken_for_the_answer_is_said_with_its_time() -> None:
     page = render_progress(replace(VIEW, questions=(asked,)), OnDisk(), AT)
     when = local_time(AT + 3600)
     assert f"  Unanswered at {when}, it is taken to be: set-aside\n" in page
+
+
+def test_what_was_said_again_and_again_stands_once():
+    again = ("Rejected by test:a: it leaks", "Rejected by test:a: it is slow", "Rejected by test:a: it leaks")
+    told = section(ended(troubles=(Trouble("dev:a", 4, again),)), "Trouble")
+    assert len(told) == 3
+    assert "2 times" in told[1]
+    assert told[2] == "  - Rejected by test:a: it is slow"
