@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.daemon.outcome import BranchLook, outcome_of, steps_said
@@ -117,6 +118,7 @@ def _checks(state: PMState) -> tuple[Check, ...]:
 
 def _troubles(state: PMState) -> tuple[Trouble, ...]:
     """Return the steps that needed more than one try, with what was said of each, and how the last run failed."""
+    runs = Counter(run.step for run in state.runs.values() if run.purpose is Purpose.WORK)
     found = [
         Trouble(
             step.id,
@@ -125,6 +127,7 @@ def _troubles(state: PMState) -> tuple[Trouble, ...]:
             "" if step.cause is None else step.cause.what,
             () if step.cause is None else step.cause.lines,
             "" if step.cause is None else step.cause.run,
+            runs[step.id],
         )
         for step in _planned(state)
         if step.attempt > 1 or step.feedback or step.cause is not None

@@ -131,7 +131,11 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
             draft, "plan", "The goal or the criteria in task.md have changed. Plan what is still to be done."
         )
         reopen(draft, "plan", "task.md asks for something else now")
-    draft.reply = f"{fact.name} goes on from where it was ({was})"
+    if same and not hanging and all(step.settled for step in steps):
+        what_helps = "change its task.md, or give an order (`task order`)"
+        draft.reply = f"{fact.name} has nothing left to try ({was}): {what_helps}"
+    else:
+        draft.reply = f"{fact.name} goes on from where it was ({was})"
     _tell_boxes(draft, fact)
 
 

@@ -108,7 +108,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A step that needed more than one try: what was said of each, and how its last run failed, if it did."""
+    """A step that needed more than one try: what was said of each, and how its last run failed, if it did.
+
+    An attempt may take several `runs` of its agent: after a crash, a hang or a usage limit it goes on in another.
+    """
 
     step: str
     attempts: int
@@ -116,6 +119,7 @@ class Trouble:
     failed: str = ""
     lines: tuple[str, ...] = ()
     run: str = ""
+    runs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +424,8 @@ def _tests(view: PMView) -> Iterable[str]:
 
 def _troubled(view: PMView) -> Iterable[str]:
     for each in view.troubles:
-        yield f"- {shown(each.step)}: {each.attempts} attempt{'s' * (each.attempts != 1)}"
+        runs = f" in {each.runs} runs" if each.runs > each.attempts else ""
+        yield f"- {shown(each.step)}: {each.attempts} attempt{'s' * (each.attempts != 1)}{runs}"
         for said, times in Counter(map(shown, each.feedback)).items():
             yield f"  - {said}" + (f" (said {times} times)" if times > 1 else "")
         if each.failed:

@@ -90,6 +90,7 @@ def test_a_plan_without_work_is_no_complete_task() -> None:
     story.does("accept", criteria=MET)
     assert story.task() is TaskState.PARTIAL
     assert story.state.why == "nothing was changed"
+    assert "nothing left to try" in story.starts().reply
 
 
 def test_work_that_was_rejected_is_not_called_no_change() -> None:

@@ -349,6 +349,13 @@ def test_what_is_taken_for_the_answer_is_said_with_its_time() -> None:
 def test_what_was_said_again_and_again_stands_once():
     again = ("Rejected by test:a: it leaks", "Rejected by test:a: it is slow", "Rejected by test:a: it leaks")
     told = section(ended(troubles=(Trouble("dev:a", 4, again),)), "Trouble")
+    assert told[0] == "- dev:a: 4 attempts"
     assert len(told) == 3
     assert "2 times" in told[1]
     assert told[2] == "  - Rejected by test:a: it is slow"
+
+
+def test_runs_are_told_from_attempts_where_there_were_more():
+    """An attempt that crashed four times was told as one attempt, and as nothing else."""
+    told = section(ended(troubles=(Trouble("dev:a", 1, failed="exited 7", runs=5),)), "Trouble")
+    assert told[0] == "- dev:a: 1 attempt in 5 runs"
