@@ -162,7 +162,7 @@ class Loop:
                 for task in list(self.tasks.values()):
                     self._guarded(task, partial(self.watch, task))
                     if task.begun:
-                        self._guarded(task, task.engine.keep_journal)
+                        self._guarded(task, task.keep)
                         self._guarded(task, task.see_everything)
                         self._guarded(task, task.act_again)
                     self._guarded(task, partial(self._hear, task))
@@ -293,7 +293,7 @@ class Loop:
     def _answer(self, task: Task, name: str) -> None:
         files = self.office.world.files
         try:
-            task.engine.keep_journal()  # of a folder that was taken away no word would be kept
+            task.keep()  # of a folder that was taken away no word would be kept
             request = requests.read_request(files, task.home, name)
             message = self._granted(task, request)
             requests.answer(files, task.home, name, ok=True, message=message)
@@ -363,7 +363,7 @@ class Loop:
             known = each.engine.state
             if task.begun or each.rests or (known.project, known.name) != (project, name):
                 continue
-            each.engine.keep_journal()
+            each.keep()
             each.show(now=True)
             raise Refused(
                 f"{name} is at work as {each.id}; its own folder was taken away and is made again: try again"

@@ -147,6 +147,8 @@ class Shown:
 
     def write(self, state: PMState, last_checkin: float, at: float, outcome: Outcome | None = None) -> None:
         """Write `state.json`, and the pages that are others than before. Raises OSError."""
+        if self._pages and self.files.entry(places.task_pages(self.home)) is None:
+            self._pages = []  # somebody took them away
         before = {name for _, name in self._pages}
         if len(state.steps) <= FEW:
             told = projection(state, last_checkin=last_checkin, at=at, limits=self.limits, outcome=outcome)

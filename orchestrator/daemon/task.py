@@ -310,6 +310,13 @@ class Task:
                 self.see_reports(done={known.instance: how})
             self.feed(fact)
 
+    def keep(self) -> None:
+        """Have on the disk what is known of the task, where its own folder was taken away. Raises OSError: no room."""
+        self.engine.keep_journal()
+        if self.begun and self.office.world.files.entry(places.task_state(self.home)) is None:
+            self.engine.dirty = True
+            self.show()
+
     def see_trees(self) -> None:
         """Look whether the worktrees are there in which somebody works."""
         self.doing.tend_trees(self.engine.state, self.where)

@@ -37,6 +37,7 @@ GROWS = {
     "state.steps._lacks": 1,
     "state.steps._groups": 1,
     "state.seen": 1,
+    "state.spoke": 1,
     # Each life has a step of its own here: with an artifact, and before the step that ends the task.
     "state.steps[*].artifacts": 1,
     "state.steps[*].after": 1,
