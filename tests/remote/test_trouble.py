@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator import places
-from orchestrator.hosts.processes import Process, send, start_of
+from orchestrator.hosts.processes import Process, row_of, send, start_of
 from orchestrator.hosts.ssh.runs import ROOT
 from tests.integration.daemon.world import World, a_world, environ_of
 from tests.remote.boxes import Box, Boxes
@@ -53,10 +53,28 @@ def complete(world: World, name: str = "t1") -> None:
 
 
 def on(box: Box) -> list[Process]:
-    """Return what runs on a box in its tmux, and the tmux servers."""
+    """Return what runs on a box in its tmux, and the tmux servers: children before their parents."""
     mark = f"TMUX_TMPDIR={box.folder}/tmux".encode()
     pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
-    return [Process(pid, start_of(pid)) for pid in pids if mark in environ_of(pid)]
+    found = [Process(pid, start_of(pid)) for pid in pids if mark in environ_of(pid)]
+    return sorted(found, key=lambda process: _ancestors(process.pid), reverse=True)
+
+
+def _ancestors(pid: int) -> int:
+    row = row_of(pid)
+    return 1 + _ancestors(row.parent) if row else 0
+
+
+def power_cut(box: Box, lost: list[Process]) -> None:
+    """Take a box away, and end what ran on it before any of it can write a word.
+
+    Children first: the end of a tmux server hangs up its terminals, which wakes what was stopped there, and a launcher
+    that is awake writes how its run ended.
+    """
+    box.stop()
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for process in lost:
+            send(process, number)
 
 
 def test_the_process_that_holds_the_connection_is_killed(boxes: Boxes, world: World) -> None:
@@ -117,11 +135,7 @@ def test_a_box_that_is_booted_again_begins_the_run_anew_and_once(boxes: Boxes, w
     asked_for(world, "t1", cwd(box), "bring: branch")
     world.daemon()
     world.until_works("dev:greet")
-    lost = on(box)
-    box.stop()
-    for number in (signal.SIGSTOP, signal.SIGKILL):  # all at once: nobody writes how it ended
-        for process in lost:
-            send(process, number)
+    power_cut(box, on(box))
     box.start()
     complete(world)
     assert world.lives_of("dev:greet") == 2
@@ -179,10 +193,7 @@ def test_an_agent_on_a_box_that_was_emptied_for_good_is_asked_about_and_another_
     asked_for(world, "t1", cwd(box), "bring: branch")
     world.daemon()
     world.until_works("dev:greet")
-    lost = on(box)
-    box.stop()
-    for process in lost:
-        send(process, signal.SIGKILL)
+    power_cut(box, on(box))
     shutil.rmtree(box.home / ROOT)
     box.start()
     (question,) = world.until(lambda: world.told()["questions"], within=LONG)
