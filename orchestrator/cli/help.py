@@ -24,6 +24,7 @@ task status NAME --json
                the usage limit that all its work waits for; null: it does not
   counts       passed set_aside open total criteria met       of steps, and of success criteria
   outcome      asked outcome work not_done cost next          the result in sentences
+               branch_seen: when the branch was looked at that work tells of, or null
   steps[]      id agent title status attempts phase subtask since began why limit said replaced commit
                unchanged check cause
                limit: as limited, of this step

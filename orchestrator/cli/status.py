@@ -51,6 +51,7 @@ def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
         **told,
         **{key: stamp(told.get(key)) for key in _MOMENTS},
         "limited": _limit_shape(told.get("limited")),
+        "outcome": _outcome_shape(told.get("outcome") or {}),
         "steps": [
             {
                 **step,
@@ -124,12 +125,23 @@ def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: b
     return [
         f"{name}  {state}{phase}",
         cut(f"project   {harmless(told['project'])}", width),
-        *_result(told.get("outcome") or {}, width, active=active),
+        *_result(told.get("outcome") or {}, width, now, active=active),
         *(_limit_lines(limit, width, now) if limit else []),
         *_edited(told, width),
+        *([] if active else _folder_gone(told, width)),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
         *_used_lines(_used(told.get("usage") or {}, now), width),
     ]
+
+
+def _folder_gone(told: dict[str, Any], width: int) -> list[str]:
+    """Say that the folder of a task that rests is not there any more: of one at work the daemon says it."""
+    folder = places.task_folder(f"{told['project']}", told["task"])
+    if os.path.lexists(folder):
+        return []
+    said = f"{harmless(folder)} is not there any more, with its handoffs and artifacts"
+    first, *more = wrapped(said, width, " " * 10) or [""]
+    return [f"folder    {first.strip()}", *more]
 
 
 def _edited(told: dict[str, Any], width: int) -> list[str]:
@@ -142,12 +154,18 @@ def _edited(told: dict[str, Any], width: int) -> list[str]:
     return [f"task.md   {first.strip()}", *more]
 
 
-def _result(outcome: dict[str, Any], width: int, *, active: bool) -> list[str]:
+def _outcome_shape(outcome: dict[str, Any]) -> dict[str, Any]:
+    return {**outcome, "branch_seen": stamp(outcome.get("branch_seen"))} if outcome else {}
+
+
+def _result(outcome: dict[str, Any], width: int, now: float, *, active: bool) -> list[str]:
     """Return the result in lines: while a task is at work, what it has come to so far."""
+    seen = outcome.get("branch_seen")
     shown = ("asked", "outcome", "work") if active else ("asked", "outcome", "work", "not_done", "next")
     lines = []
     for key in shown:
         if said := str(outcome.get(key) or ""):
+            said += f" (the branch as of {clock(seen, now)})" if key == "work" and seen else ""
             first, *more = wrapped(said.replace("`", ""), width, " " * 10) or [""]
             lines += [f"{key.replace('_', ' '):10}{first.strip()}", *more]
     return lines

@@ -49,7 +49,10 @@ class BranchLook:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The lines, each a sentence that can be shown as it is."""
+    """The lines, each a sentence that can be shown as it is.
+
+    `branch_seen` is when the branch was looked at that they tell of, in seconds since the epoch; None if it was not.
+    """
 
     asked: str
     outcome: str
@@ -57,6 +60,7 @@ class Outcome:
     not_done: str
     cost: str
     next: str
+    branch_seen: float | None = None
 
     def lines(self) -> tuple[tuple[str, str], ...]:
         """Return the five lines with their names: cost and what to type next are one."""
@@ -79,6 +83,7 @@ def outcome_of(state: PMState, look: BranchLook | None) -> Outcome:
         not_done=_not_done(state),
         cost=_cost(state),
         next=_next(state, look),
+        branch_seen=None if look is None or look.fault else look.at,
     )
 
 

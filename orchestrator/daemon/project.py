@@ -89,7 +89,7 @@ def _shape(
         "why": _told(state.why),
         "limited": next((_limit(step) for step in sorted(parked(state), key=_next_try)), None),
         "counts": asdict(counts(state)),
-        "outcome": {} if outcome is None else {key: _told(text) for key, text in asdict(outcome).items()},
+        "outcome": {} if outcome is None else _outcome(outcome),
         **({"steps": steps} if pages is None else {"pages": pages}),
         "agents": [_agent(run) for run in _shown(state)],
         "questions": [
@@ -220,7 +220,9 @@ def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
     """Say in what was told last of a task that its journal does not read any more, not even its beginning."""
     try:
         told = json.loads(files.read(places.task_state(home)))
-    except (Unreadable, ValueError):
+    except (Unreadable, ValueError, RecursionError):
+        return
+    if not isinstance(told, dict):
         return
     why = f"its journal does not read and is kept as {kept}: start it again, its handoffs are history then"
     known = told.get("outcome")
@@ -305,6 +307,11 @@ def _limit(step: Step) -> dict[str, Any] | None:
         "resets_at": shown_reset(limit),
         "next_try": step.not_before,
     }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    lines = {key: _told(text) for key, text in asdict(outcome).items() if key != "branch_seen"}
+    return {**lines, "branch_seen": outcome.branch_seen}
 
 
 def _used(state: PMState, limits: Limits, at: float) -> dict[str, Any]:

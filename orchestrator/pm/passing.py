@@ -137,7 +137,7 @@ def _unchanged(draft: Draft, step: str) -> None:
         draft.notice(f"{step} changed nothing: {draft.step(step).unchanged}")
         pass_step(draft, step)
     elif not written_again(draft, step, _NOTHING_CHANGED):
-        rejected_for_good(draft, step, "said to be done again and again, and nothing was changed")
+        rejected_for_good(draft, step, "said to be done, and nothing was changed, also when asked again")
 
 
 def _uncommitted(left: str) -> str:

@@ -97,7 +97,7 @@ class Known:
     def _take(self, line: bytes) -> None:
         try:
             told = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         match told:
             case ["prepared"]:

@@ -56,6 +56,20 @@ def test_a_task_that_ended_shows_its_result(house, task):
         assert f"{line}\n" in said.out
 
 
+def test_the_branch_is_told_as_of_the_look_at_it(house, task):
+    house.task(outcome=house.told()["outcome"] | {"branch_seen": 946_728_000.0})
+    assert "1 commit (the branch as of " in " ".join(task("status", "tidy").out.split())
+    told = json.loads(task("status", "tidy", "--json").out)
+    assert told["outcome"]["branch_seen"] == "2000-01-01T12:00:00Z"
+
+
+def test_a_task_that_rests_without_its_folder_says_so(house, task):
+    house.task(state="complete")
+    assert "is not there any more" in " ".join(task("status", "tidy").out.split())
+    (house.project / "tasks/tidy").mkdir(parents=True)
+    assert "is not there any more" not in " ".join(task("status", "tidy").out.split())
+
+
 def test_what_failed_is_shown_where_it_stands(house, task):
     """A step that failed shows the last lines of its run, and which log has the rest."""
     cause = {"what": "exited 127", "run": "r-1", "lines": ["sh: 1: ./dev.sh: not found"]}

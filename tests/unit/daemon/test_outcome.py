@@ -31,6 +31,7 @@ def test_a_complete_task() -> None:
     assert told.outcome == "complete; 6 of 6 steps passed, 2 of 2 success criteria met"
     assert "branch `task/demo` at cccccccccc: 1 commit, 2 files changed, +3 -1" in told.work
     assert "the PM has run no check" in told.work
+    assert told.branch_seen == LOOK.at
     assert told.not_done == "nothing"
     assert told.next == "`task diff demo` shows what is done, `task merge demo` takes it over"
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import places
 from orchestrator.daemon.outcome import outcome_of
-from orchestrator.daemon.project import Shown, projection, write_pm_state
+from orchestrator.daemon.project import Shown, projection, write_lost, write_pm_state
 from orchestrator.daemon.view import pm_view
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import UsageSeen
@@ -36,6 +37,13 @@ def state():
     story = Story()
     story.starts()
     return story.state
+
+
+@pytest.mark.parametrize("rubbish", [b"[" * 200_000, b"[]", b"{"])
+def test_a_lost_task_whose_page_is_rubbish_is_left_as_it_is(files, rubbish):
+    files.write(places.task_state(HOME), rubbish)
+    write_lost(files, HOME, "journal.lost", 1.0)
+    assert files.read(places.task_state(HOME)) == rubbish
 
 
 def limited_story():

@@ -56,7 +56,8 @@ def test_a_line_that_was_cut_off_is_done_without(path):
 
 
 @pytest.mark.parametrize(
-    "line", [b"\0\0\0", b"[]", b'["base"]', b'["base",1,2,3]', b"{", b'["base","x","y",[1,2]]']
+    "line",
+    [b"\0\0\0", b"[]", b'["base"]', b'["base",1,2,3]', b"{", b'["base","x","y",[1,2]]', b"[" * 200_000],
 )
 def test_a_line_that_does_not_read_is_left_out(path, line):
     known = again(path)
