@@ -6,11 +6,13 @@ import pytest
 
 from orchestrator.model.actions import End
 from orchestrator.model.facts import ClockMoved
+from orchestrator.model.handoff import ReportStatus
+from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Life, Run
 from orchestrator.model.task import Place, TaskState, Unanswered
-from orchestrator.pm.asking import ABANDON, CONTINUE, SET_ASIDE, WITHDRAWN
+from orchestrator.pm.asking import ABANDON, CONTINUE, RETRY, SET_ASIDE, WITHDRAWN
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.unended import GONE
 from tests.unit.pm.story import MET, Story
@@ -140,3 +142,17 @@ def test_time_in_which_the_machine_slept_does_not_count() -> None:
     assert not story.state.open_questions
     story.passes(1)
     assert story.state.open_questions
+
+
+def test_what_could_not_be_asked_beside_it_is_asked_once_it_is_gone() -> None:
+    """A step is asked about once at a time: it came to rest while its run was asked about, which ends after that."""
+    story, run = told_to_end(limits=Limits(blocks=0))
+    story.passes(story.limits.unended)
+    story.reports("dev:a", ReportStatus.BLOCKED, blockers="No key for the server")
+    assert story.step("dev:a").state is StepState.BLOCKED
+    assert story.question().kind is QuestionKind.UNENDED
+    story.ends(run=run)
+    assert story.question().kind is QuestionKind.STUCK
+    assert "No key for the server" in story.question().text
+    story.answers(story.question().id, RETRY)
+    assert story.step("dev:a").state is StepState.PENDING
