@@ -36,12 +36,14 @@ def rebase_asked(draft: Draft, fact: RebaseAsked) -> None:
         return
     before, short = draft.state.base, fact.base[:SHORT]
     had = {step.id: step.commit for step in draft.state.steps.values() if step.commit in fact.commits}
-    draft.change(BaseMoved(fact.base, {step: fact.commits[commit] for step, commit in had.items()}))
+    stays = fact.old == fact.new  # the branch builds upon it already, or it has the whole branch
+    moved = {} if stays else {step: fact.commits[commit] for step, commit in had.items()}
+    draft.change(BaseMoved(fact.base, moved))
     draft.notice(
         f"the work was rebased from {before[:SHORT]} onto {short}; its branch was at {fact.old[:SHORT]}"
     )
     draft.reply = f"{draft.state.name} stands upon {short}"
-    if fact.old == fact.new:  # it did so already, and what was tested is what lies there
+    if stays:  # what was tested is what lies there
         return
     draft.act(Rebase(draft.new_id("a"), fact.old, fact.new, before, had))
     again = _opened_again(draft, f"the work was rebased onto {short}")

@@ -96,6 +96,14 @@ def test_a_branch_that_builds_on_it_already_is_not_tested_again() -> None:
     assert (story.task(), story.state.base, rebases(decision)) == (TaskState.COMPLETE, "today", [])
 
 
+def test_a_base_that_has_the_whole_branch_takes_no_commit_away() -> None:
+    """The user merged it and stands at its tip: nothing is left of it beyond the base, and it is what was done."""
+    story = complete()
+    story.rebases(old="tip", new="tip", **{"c-a-1": ""})
+    assert story.step("dev:a").commit == "c-a-1"
+    assert story.task() is TaskState.COMPLETE
+
+
 def test_work_of_which_nothing_is_left_is_not_tested_by_itself() -> None:
     """What the new base has already is no commit of the branch any more; there is no tree to test it in."""
     story = complete("a", "b")
