@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
@@ -16,7 +17,7 @@ from typing import Final, NamedTuple
 
 from orchestrator.hosts.ssh.child import Late
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.master import line_of
+from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.ssh.states import Cut
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
 from orchestrator.hosts.ssh.there import There
@@ -219,18 +220,23 @@ def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, 
         f"{beat:g}",
         f"{silence:g}",
     ]
-    line, left = line_of(words), list[str]()
-    for task in tasks:
-        folders = [
-            (Part.HANDOFFS, "0", f"{task.shared}/handoffs"),
-            (Part.ARTIFACTS, "-1", f"{task.shared}/artifacts"),
-            (Part.EVENTS, "0", f"{task.own}/requests/events"),
-            (Part.RUNS, "1", f"{task.own}/runs"),
-        ]
-        labelled = [(_label(News(task.task, part)), depth, folder) for part, depth, folder in folders]
-        more = line_of([word for words in labelled for word in words])
-        if len(line) + len(more.encode(errors="surrogateescape")) > LONGEST:
-            left.append(task.task)
-        else:
-            line += f" {more}"
-    return line, tuple(left)
+    per_task = [_watched(task) for task in tasks]
+
+    def line(count: int) -> str:
+        return line_of([*words, *(word for each in per_task[:count] for word in each)])
+
+    room = bisect_right(range(1, len(tasks) + 1), LONGEST, key=lambda count: len(line(count)))
+    return line(room), tuple(task.task for task in tasks[room:])
+
+
+def _watched(task: There) -> list[str]:
+    """Return the words that tell the program there which folders of a task to watch."""
+    folders = [
+        (Part.HANDOFFS, "0", f"{task.shared}/handoffs"),
+        (Part.ARTIFACTS, "-1", f"{task.shared}/artifacts"),
+        (Part.EVENTS, "0", f"{task.own}/requests/events"),
+        (Part.RUNS, "1", f"{task.own}/runs"),
+    ]
+    return [
+        word for part, depth, folder in folders for word in (_label(News(task.task, part)), depth, folder)
+    ]

@@ -19,12 +19,12 @@ from orchestrator.formats.place import Address
 from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
 from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.child import Ended, Late, run_child
+from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.ssh.master import (
     CONNECT,
     Master,
     MasterPlace,
     NoConnection,
-    line_of,
     ssh_environment,
 )
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way, refused

@@ -11,17 +11,17 @@ import hashlib
 import os
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from orchestrator.formats.place import Address
 from orchestrator.hosts.processes import Process, alive, send, start_of
 from orchestrator.hosts.ssh.child import run_child
+from orchestrator.hosts.ssh.stderr import Stderr
 from orchestrator.model.errors import Refused, Unavailable
 
 CONNECT: Final = 8.0
@@ -37,7 +37,8 @@ PROBE: Final = 2.0
 """Seconds in which the connection's own process must say that it is there."""
 
 _LOOK: Final = 0.005  # seconds between two looks for the control socket
-_SAID: Final = 16_384  # bytes of ssh's own words that are read
+_SAID: Final = 16_384  # bytes of what ssh's own process answers
+_LAST_WORDS: Final = 1.0  # seconds for them, should something else hold its standard error open
 _SOCKET: Final = 104 - 18  # the shortest limit there is, less what ssh appends while it makes the socket
 
 _ALWAYS: Final = {
@@ -135,18 +136,10 @@ class MasterPlace:
         return ["-o", f'ControlPath="{path}"']
 
 
-def line_of(words: Sequence[str]) -> str:
-    """Return a command line that any login shell parts into these words, and reads nothing else in.
-
-    All are quoted: to zsh, a bare `=name`, which `shlex.quote` leaves as it is, would be the path of a program.
-    """
-    return " ".join("'" + each.replace("'", "'\\''") + "'" for each in words)
-
-
 class Master:
     """A connection that stands, until it is closed or found dead."""
 
-    def __init__(self, place: MasterPlace, child: subprocess.Popen[bytes], words: IO[bytes]) -> None:
+    def __init__(self, place: MasterPlace, child: subprocess.Popen[bytes], words: Stderr) -> None:
         self._place = place
         self._child = child
         self._words = words
@@ -163,20 +156,20 @@ class Master:
         place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _end_left_behind(place)
         until = time.monotonic() + place.connect
-        # A file, for nobody reads while the connection stands: a full pipe would stop it.
-        words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the connection
+        words = Stderr()
         try:
             child = subprocess.Popen(
                 place.command(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=words,
+                stderr=words.writer,
                 env=ssh_environment(environ),
                 start_new_session=True,
             )
         except OSError as error:
             words.close()
             raise Unavailable(f"ssh could not be started: {error}") from error
+        words.follow(child)
         place.owner.write_text(str(Process(child.pid, start_of(child.pid))))
         made = cls(place, child, words)
         try:
@@ -211,9 +204,8 @@ class Master:
                 # Its jumps are children of it.
                 os.killpg(self._child.pid, signal.SIGKILL)
         self._child.wait()
-        with self._words as words:
-            words.seek(0)
-            said = words.read(_SAID).decode(errors="replace")
+        said = self._words.said(_LAST_WORDS).decode(errors="replace")
+        self._words.close()
         self._place.socket.unlink(missing_ok=True)
         self._place.owner.unlink(missing_ok=True)
         return said

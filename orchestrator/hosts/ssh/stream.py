@@ -6,16 +6,13 @@ import os
 import select
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import IO, Final
+from contextlib import closing, contextmanager, suppress
 
 from orchestrator.hosts.ssh.child import Late
+from orchestrator.hosts.ssh.stderr import Stderr
 from orchestrator.model.errors import Unavailable
-
-_SAID: Final = 16_384  # bytes of the child's own words that are read
 
 
 class Broken(Unavailable):
@@ -30,7 +27,7 @@ class Broken(Unavailable):
 class Stream:
     """What is said to a child and heard from it, until a moment by `time.monotonic`: what takes longer is `Late`."""
 
-    def __init__(self, child: subprocess.Popen[bytes], words: IO[bytes], until: float) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], words: Stderr, until: float) -> None:
         assert child.stdin is not None  # noqa: S101 - PIPE was asked for
         assert child.stdout is not None  # noqa: S101
         self._in, self._out, self._words = child.stdin.fileno(), child.stdout.fileno(), words
@@ -82,8 +79,7 @@ class Stream:
         # Its last words are whole when it has ended; one that lingers is not waited for.
         with suppress(subprocess.TimeoutExpired):
             self._child.wait(min(1.0, self._left()))
-        self._words.seek(0)
-        return Broken(self._words.read(_SAID), heard=self._heard)
+        return Broken(self._words.said(min(1.0, self._left())), heard=self._heard)
 
 
 @contextmanager
@@ -94,19 +90,19 @@ def opened(argv: Sequence[str], environ: Mapping[str, str], until: float) -> Ite
         Unavailable: it could not be started.
 
     """
-    # A file, for nobody reads while it runs: a full pipe would stop it.
-    with tempfile.TemporaryFile() as words:
+    with closing(Stderr()) as words:
         try:
             child = subprocess.Popen(
                 argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=words,
+                stderr=words.writer,
                 env=dict(environ),
                 start_new_session=True,
             )
         except OSError as error:
             raise Unavailable(f"{argv[0]} could not be started: {error}") from error
+        words.follow(child)
         with child:
             stream = Stream(child, words, until)
             try:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh.box_tmux import SOCKET
-from orchestrator.hosts.ssh.master import MasterPlace, line_of
+from orchestrator.hosts.ssh.login_shell import line_of
+from orchestrator.hosts.ssh.master import MasterPlace
 from orchestrator.hosts.tmux_words import checked_pane, checked_target, word
 
 if TYPE_CHECKING:

@@ -1,0 +1,31 @@
+"""A command line for the login shell of an account, to which sshd hands it, and which may be any."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_DIFFERS: Final = re.compile(r"[^ -&(-~]|!|\\\\|\\\Z")
+"""What some shell reads in its own way between single quotes.
+
+fish takes two backslashes for one and a backslash ahead of a quote for that quote; csh looks for `!` in its history
+even there, and takes no line break.
+"""
+
+_ESCAPED: Final = re.compile(rb"[^ -&(-\[\]-~]|!")
+_DECODE: Final = 'eval "exec $(printf %b "$1")"'
+
+
+def line_of(words: Sequence[str]) -> str:
+    """Return a command line that any login shell parts into these words, and reads nothing else in.
+
+    All words are quoted: to zsh, a bare `=name`, which `shlex.quote` leaves as it is, would be the path of a program.
+    Where quotes do not mean the same to all shells, the line reaches sh in characters that mean themselves in each.
+    """
+    line = " ".join("'" + each.replace("'", "'\\''") + "'" for each in words)
+    if not any(_DIFFERS.search(each) for each in words):
+        return line
+    octal = _ESCAPED.sub(lambda found: b"\\0%03o" % found[0][0], os.fsencode(line))
+    return f"sh -c '{_DECODE}' sh '{octal.decode('ascii')}'"
