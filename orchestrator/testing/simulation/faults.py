@@ -229,6 +229,7 @@ class Faults:
         """Leave what a kill leaves, and start again after a while."""
         self.kills += 1
         world = self.world
+        world.days.today.deaths += 1
         random = world.fate.random(f"death.{self.kills}")
         for path in self._torn:
             if self._lets(f"torn.{self.kills}", self.chances.torn):
