@@ -93,6 +93,7 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
     # What lies in a run's folder speaks of processes: after a power cut it means nothing, and is not fsynced.
     if (guest := guest_of(state, where, run)) is not None:
         world.boxes.send(guest, run.instance)
+        world.files.write(places.run_outstanding(folder), b"", durable=False)
     world.files.write(folder / LAUNCHED, b"", durable=False)
     try:
         host.launch(spec)

@@ -93,6 +93,7 @@ class Mirror:
         rules: Sequence[str] = (),
         names: Sequence[str] | None = None,
         largest: int = LARGEST,
+        deep: bool = False,
         only_list: bool = False,
         deadline: float = DEADLINE,
     ) -> Took:
@@ -101,8 +102,9 @@ class Mirror:
         Args:
             sources: Absolute paths there; what stands behind `/./` is the name in the mirror.
             rules: Filters of rsync: `+ /handoffs/*`; the first that matches counts.
-            names: Bring these alone, beneath the one source; folders among them come empty.
+            names: Bring these alone, beneath the one source; folders among them come empty, unless `deep`.
             largest: Bytes of a file that is brought at most.
+            deep: Bring what is in folders that are named, too.
             only_list: Change nothing; say what would be brought, as far as it can be listed in 1 MB.
             deadline: Seconds that it may take.
 
@@ -117,6 +119,7 @@ class Mirror:
         options = [*_OPTIONS, f"--temp-dir={self._stage()}", f"--max-size={largest}"]
         options += [f"--filter={rule}" for rule in rules]
         options += ["--recursive"] if names is None else ["--dirs", "--from0", "--files-from=-"]
+        options += ["--recursive"] if names is not None and deep else []
         options += ["--dry-run"] if only_list else []
         ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{self.folder}/"]
         stdin = b"".join(os.fsencode(name) + b"\0" for name in names or ())

@@ -1,0 +1,70 @@
+"""What a run leaves on its box comes here though the run ends at once, and though nobody names it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.daemon.world import Turns, World, a_world
+from tests.remote.boxes import Boxes
+from tests.remote.furnished import COMMIT, cwd, furnished
+
+MANY = 20
+LAST = f"""
+for each in $(seq {MANY}); do echo "$each" >"$ORCHESTRATOR_ARTIFACTS/late-$each"; done
+echo the last word
+"""
+
+
+@pytest.fixture
+def world(boxes: Boxes) -> Iterator[World]:
+    with a_world() as made:
+        made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
+        yield made
+
+
+def test_artifacts_and_log_of_a_run_that_ends_at_once_come(boxes: Boxes, world: World) -> None:
+    """It writes artifacts behind its handoff, which does not name them, and exits."""
+    box = furnished(boxes, world, "alpha")
+    turns: Turns = {
+        "dev:greet": [{"last_of_all": LAST, "report": False}] * 2 + [{"last_of_all": LAST, **COMMIT}]
+    }
+    folder = world.begin(turns, config=[cwd(box), "bring: branch"])
+    world.until_is("complete")
+    runs = world.home() / "runs"
+    lives = world.lives_at("dev:greet")
+    assert len(lives) == 3
+    world.until(lambda: len(list((folder / "artifacts/code").glob("late-*"))) == MANY)
+    world.until(lambda: all("the last word" in (runs / run / "pane.log").read_text() for run in lives))
+    world.until(lambda: not list(runs.glob("*/outstanding")))
+
+
+def test_files_that_do_not_come_hold_up_nobody_and_come_later(boxes: Boxes, world: World) -> None:
+    """What is large cannot be listed while `stuck` is there; the task ends, and another daemon brings it."""
+    box = furnished(boxes, world, "alpha")
+    stuck = world.root / "stuck"
+    stuck.touch()
+    stand_in = world.root / "bin/rsync"
+    rsync = shutil.which("rsync", path=os.environ["PATH"])
+    stand_in.write_text(
+        f"""#!/bin/sh
+case " $* " in *" --dry-run "*) [ ! -e '{stuck}' ] || exit 1 ;; esac
+exec {rsync} "$@"
+"""
+    )
+    stand_in.chmod(0o755)
+    folder = world.begin({"dev:greet": [{"last_of_all": LAST, **COMMIT}]}, config=[cwd(box), "bring: branch"])
+    world.until_is("complete")
+    (life,) = world.lives_at("dev:greet")
+    late, mark = folder / "artifacts/code/late-1", world.home() / "runs" / life / "outstanding"
+    assert (late.exists(), mark.exists()) == (False, True)
+    world.until(lambda: "not all of its artifacts" in (world.home() / "pm.log").read_text())
+    world.kill_daemon()
+    stuck.unlink()
+    world.daemon()
+    world.until(late.exists)
+    world.until(lambda: not mark.exists())
+    assert (mark.parent / "pane.log").exists()
