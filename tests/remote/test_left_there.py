@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.remote.furnished import COMMIT, cwd, furnished
 
 MANY = 20
 LAST = f"""
-for each in $(seq {MANY}); do echo "$each" >"$ORCHESTRATOR_ARTIFACTS/late-$each"; done
+for each in $(seq {MANY}); do echo "$each" >"$ORCHESTRATOR_ARTIFACTS/$ORCHESTRATOR_RUN-$each"; done
 echo the last word
 """
 
@@ -24,6 +25,10 @@ def world(boxes: Boxes) -> Iterator[World]:
     with a_world() as made:
         made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
         yield made
+
+
+def text_of(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
 
 
 def test_artifacts_and_log_of_a_run_that_ends_at_once_come(boxes: Boxes, world: World) -> None:
@@ -37,8 +42,12 @@ def test_artifacts_and_log_of_a_run_that_ends_at_once_come(boxes: Boxes, world: 
     runs = world.home() / "runs"
     lives = world.lives_at("dev:greet")
     assert len(lives) == 3
-    world.until(lambda: len(list((folder / "artifacts/code").glob("late-*"))) == MANY)
-    world.until(lambda: all("the last word" in (runs / run / "pane.log").read_text() for run in lives))
+
+    def is_here(run: str) -> bool:
+        made = list((folder / "artifacts/code").glob(f"{run}-*"))
+        return len(made) == MANY and "the last word" in text_of(runs / run / "pane.log")
+
+    world.until(lambda: all(is_here(run) for run in lives))
     world.until(lambda: not list(runs.glob("*/outstanding")))
 
 
@@ -59,7 +68,7 @@ exec {rsync} "$@"
     folder = world.begin({"dev:greet": [{"last_of_all": LAST, **COMMIT}]}, config=[cwd(box), "bring: branch"])
     world.until_is("complete")
     (life,) = world.lives_at("dev:greet")
-    late, mark = folder / "artifacts/code/late-1", world.home() / "runs" / life / "outstanding"
+    late, mark = folder / "artifacts/code" / f"{life}-1", world.home() / "runs" / life / "outstanding"
     assert (late.exists(), mark.exists()) == (False, True)
     world.until(lambda: "not all of its artifacts" in (world.home() / "pm.log").read_text())
     world.kill_daemon()
