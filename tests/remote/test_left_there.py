@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.daemon.world import Turns, World, a_world
+from tests.integration.daemon.world import AGENT, Turns, World, a_world
 from tests.remote.boxes import Boxes
 from tests.remote.furnished import COMMIT, cwd, furnished
 
@@ -34,17 +34,16 @@ def text_of(path: Path) -> str:
 def test_artifacts_and_log_of_a_run_that_ends_at_once_come(boxes: Boxes, world: World) -> None:
     """It writes artifacts behind its handoff, which does not name them, and exits."""
     box = furnished(boxes, world, "alpha")
-    turns: Turns = {
-        "dev:greet": [{"last_of_all": LAST, "report": False}] * 2 + [{"last_of_all": LAST, **COMMIT}]
-    }
-    folder = world.begin(turns, config=[cwd(box), "bring: branch"])
+    turns: Turns = {step: [{"last_of_all": LAST}] for step in ("architect", "dev:greet")}
+    architect = f"architect.command: {AGENT.format(script=world.script)}"
+    folder = world.begin(turns, config=[cwd(box), "architect: yes", architect])
     world.until_is("complete")
     runs = world.home() / "runs"
-    lives = world.lives_at("dev:greet")
-    assert len(lives) == 3
+    lives = [*world.lives_at("architect"), *world.lives_at("dev:greet")]
+    assert len(lives) == 2
 
     def is_here(run: str) -> bool:
-        made = list((folder / "artifacts/code").glob(f"{run}-*"))
+        made = list((folder / "artifacts").glob(f"*/{run}-*"))
         return len(made) == MANY and "the last word" in text_of(runs / run / "pane.log")
 
     world.until(lambda: all(is_here(run) for run in lives))

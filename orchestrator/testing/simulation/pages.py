@@ -104,7 +104,8 @@ class Pages:
         """Hold the lines of the result to the state and, once the task is over, to the branch as it lies there."""
         seen = self.world.workspaces.survey(PROJECT, state.branch, state.base) if state.base else None
         true = asdict(outcome_of(state, BranchLook(0.0, seen) if state.base else None))
-        keys = tuple(true) if state.state in _OVER and not state.live_runs else _OUTCOME
+        over = state.state in _OVER and not state.live_runs
+        keys = tuple(key for key in true if key != "branch_seen") if over else _OUTCOME
         return [f"outcome: {key}" for key in keys if shown.get(key) != true[key]]
 
     def _own_differs(self, state: PMState) -> list[str]:
