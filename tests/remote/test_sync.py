@@ -453,6 +453,26 @@ def test_a_tree_without_end_holds_up_nothing_and_comes_bit_by_bit(world: World) 
     assert len(world.arrived()) == 11
 
 
+def test_handoffs_without_end_are_bounded_and_the_exit_is_known(world: World) -> None:
+    """Files with holes cost a box nothing: each pull ends, all of them do, and the end of a run comes all the same."""
+    world.prepared()
+    sync = world.sync(Bounds(steering=3_000_000, steering_total=9_000_000))
+    put(world.shared / "handoffs" / REPORT, report())
+    for number in range(40):
+        path = world.shared / f"handoffs/dev-20251127-1546{number:02d}.md"
+        put(path)
+        os.truncate(path, 1_000_000)
+    pulls = [sync.steer([RUN]) for _ in range(6)]
+    assert [each.more for each in pulls] == [True, True, True, False, False, False]
+    assert f"handoffs/{REPORT}" in pulls[3].brought
+    assert [name for each in pulls for name, _ in each.refused if name == "handoffs"] == ["handoffs"]
+    mirrored = sum(each.stat().st_size for each in world.here.mirror.rglob("*") if each.is_file())
+    assert mirrored <= 12_000_000
+    put(world.own / "runs" / RUN / "exit", b"0\n")
+    assert f"runs/{RUN}/exit" in sync.steer([RUN]).brought
+    assert world.sync(Bounds(steering_total=9_000_000)).steer([RUN]).brought == ()
+
+
 def test_what_did_not_change_is_neither_read_nor_listed(world: World) -> None:
     sync = world.prepared()
     for number in range(100):

@@ -51,7 +51,7 @@ class Emptied(Refused):
 class Took:
     """What rsync told: the files that it brought, or would bring, with their sizes in bytes; what it left, and why.
 
-    `said` is what it could not do, in its own words. Unless `whole`, there were more than could be listed.
+    `said` is what it could not do, in its own words. Unless `whole`, there were more than could be listed or brought.
     """
 
     files: tuple[tuple[str, int], ...] = ()
@@ -95,6 +95,7 @@ class Mirror:
         largest: int = LARGEST,
         deep: bool = False,
         only_list: bool = False,
+        budget: int | None = None,
         deadline: float = DEADLINE,
     ) -> Took:
         """Bring what is new beneath `sources`, each file whole or not at all; or only list it.
@@ -106,6 +107,7 @@ class Mirror:
             largest: Bytes of a file that is brought at most.
             deep: Bring what is in folders that are named, too.
             only_list: Change nothing; say what would be brought, as far as it can be listed in 1 MB.
+            budget: Bytes of all files together; the one that goes beyond is the last.
             deadline: Seconds that it may take.
 
         Raises:
@@ -124,7 +126,13 @@ class Mirror:
         ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{self.folder}/"]
         stdin = b"".join(os.fsencode(name) + b"\0" for name in names or ())
         done = rsync(
-            self.link, [*options, *ends], self.environ, stdin=stdin, deadline=deadline, cut_short=only_list
+            self.link,
+            [*options, *ends],
+            self.environ,
+            stdin=stdin,
+            deadline=deadline,
+            cut_short=only_list,
+            budget=budget,
         )
         return _told(done)
 

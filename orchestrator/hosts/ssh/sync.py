@@ -134,6 +134,8 @@ class TaskSync:
         self._steady = steady
         # The reports that wait for what they name, and since when.
         self._waiting: dict[str, float] = {}
+        # Bytes of handoffs and events that were brought; None until what lies in the mirror is counted.
+        self._steered: int | None = None
 
     # There ----------------------------------------------------------------------------------------
 
@@ -206,10 +208,14 @@ class TaskSync:
     def _steer(self, runs: frozenset[str], gone: Collection[str] = ()) -> Pulled:
         settled, self._settled = self._settled == runs, None
         took = self._bring_steering(runs)
+        if not took.whole:  # nothing is published ahead of the handoffs that lie there
+            return together([self._left(took), Pulled(more=True)])
         names = self._publisher.news(runs, [name for name, _ in took.files] if settled else None)
         living = runs.difference(gone)
         if any(kind_of(name, living) is Kind.EXIT or kind_of(name, runs) is Kind.EVENT for name in names):
             again = self._bring_steering(frozenset())
+            if not again.whole:
+                return together([self._left(took), self._left(again), Pulled(more=True)])
             names |= self._publisher.news(runs, [name for name, _ in again.files])
         held = self._unsettled(names, runs)
         named = self._bring_named(names - held, runs)
@@ -240,13 +246,23 @@ class TaskSync:
         return together(parts)
 
     def _bring_steering(self, runs: Collection[str]) -> Took:
-        """Bring handoffs, and what tells of these runs, if any are given."""
-        sources = [f"{self._there.own}/./runs", f"{self._there.own}/./requests/events"] if runs else []
+        """Bring handoffs, and what tells of these runs, if any are given; of handoffs and events, what may come."""
+        if self._steered is None:
+            self._steered = self._publisher.size(("handoffs/", "requests/"))
+        left = self._bounds.steering_total - self._steered
+        sources = [f"{self._there.own}/./runs"] if runs else []
+        if left > 0:
+            sources += [f"{self._there.own}/./requests/events"] if runs else []
+            sources.append(f"{self._there.shared}/./handoffs")
         rules = ["- .*", "- /handoffs/*/", *_run_rules(runs, ["claimed", "pid", "exit"])]
         events = [f"+ /requests/events/{run}.*" for run in sorted(runs)]
         rules += ["+ /requests", "+ /requests/events", *events, "- /requests/**"]
-        sources.append(f"{self._there.shared}/./handoffs")
-        return self._mirror.bring(sources, rules=rules, largest=STEERING, deadline=STEERED)
+        if not sources:
+            return Took()
+        budget = min(self._bounds.steering, left) if left > 0 else self._bounds.steering
+        took = self._mirror.bring(sources, rules=rules, largest=STEERING, deadline=STEERED, budget=budget)
+        self._steered += sum(size for name, size in took.files if not name.startswith("runs/"))
+        return took
 
     def _bring(self, names: Sequence[str], deadline: float) -> None:
         """Bring files of the mirror's names, whichever folder there they lie in."""
@@ -340,6 +356,9 @@ class TaskSync:
         """Return what was left lying, there or in the mirror, as far as it was not told before."""
         parts = [self._publisher.refuse(name, why) for name, why in took.left]
         parts += [self._publisher.refuse(name, "nothing of this name comes from a box") for name in misnamed]
+        if (self._steered or 0) >= (most := self._bounds.steering_total):
+            why = f"{most} bytes of handoffs and events were brought; what is beyond stays on the box"
+            parts.append(self._publisher.refuse("handoffs", why))
         if took.said:
             parts.append(self._publisher.refuse("rsync", took.said[-400:]))
         self._known.keep()
