@@ -31,23 +31,33 @@ def text_of(path: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
+def is_here(world: World, name: str, run: str) -> bool:
+    """Tell whether all is here that a run of a task has left."""
+    made = list((world.project / "tasks" / name / "artifacts").glob(f"*/{run}-*"))
+    folder = world.home(name) / "runs" / run
+    is_let_go = not (folder / "outstanding").exists()
+    return len(made) == MANY and "the last word" in text_of(folder / "pane.log") and is_let_go
+
+
 def test_artifacts_and_log_of_a_run_that_ends_at_once_come(boxes: Boxes, world: World) -> None:
-    """It writes artifacts behind its handoff, which does not name them, and exits."""
+    """It writes artifacts behind its handoff, which does not name them, and exits, while other runs have news."""
     box = furnished(boxes, world, "alpha")
-    turns: Turns = {step: [{"last_of_all": LAST}] for step in ("architect", "dev:greet")}
+    names = ["t1", "t2", "t3"]
+    turns: Turns = {step: [{"last_of_all": LAST}] * len(names) for step in ("architect", "dev:greet")}
     architect = f"architect.command: {AGENT.format(script=world.script)}"
-    folder = world.begin(turns, config=[cwd(box), "architect: yes", architect])
-    world.until_is("complete")
-    runs = world.home() / "runs"
-    lives = [*world.lives_at("architect"), *world.lives_at("dev:greet")]
-    assert len(lives) == 2
-
-    def is_here(run: str) -> bool:
-        made = list((folder / "artifacts").glob(f"*/{run}-*"))
-        return len(made) == MANY and "the last word" in text_of(runs / run / "pane.log")
-
-    world.until(lambda: all(is_here(run) for run in lives))
-    world.until(lambda: not list(runs.glob("*/outstanding")))
+    for name in names:
+        world.git("clone", "-q", str(world.project), str(box.home / name))
+        world.begin(turns, name, [f"cwd: alpha:{box.home}/{name}", "architect: yes", architect])
+    for name in names:
+        world.until_is("complete", name)
+    far = [
+        (name, run["id"])
+        for name in names
+        for run in world.story(name).runs.values()
+        if run.get("host", "local") == "alpha"
+    ]
+    assert len(far) == 2 * len(names)
+    world.until(lambda: all(is_here(world, *each) for each in far))
 
 
 def test_files_that_do_not_come_hold_up_nobody_and_come_later(boxes: Boxes, world: World) -> None:

@@ -86,7 +86,7 @@ class Mirror:
     folder: Path
     environ: Mapping[str, str]
 
-    def bring(
+    def bring(  # noqa: PLR0913 (each says what comes, and they go together)
         self,
         sources: Sequence[str],
         *,

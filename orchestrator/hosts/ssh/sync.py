@@ -209,13 +209,13 @@ class TaskSync:
         settled, self._settled = self._settled == runs, None
         took = self._bring_steering(runs)
         if not took.whole:  # nothing is published ahead of the handoffs that lie there
-            return together([self._left(took), Pulled(more=True)])
+            return together([self._left(took), Pulled(more=True, waits=True)])
         names = self._publisher.news(runs, [name for name, _ in took.files] if settled else None)
         living = runs.difference(gone)
         if any(kind_of(name, living) is Kind.EXIT or kind_of(name, runs) is Kind.EVENT for name in names):
             again = self._bring_steering(frozenset())
             if not again.whole:
-                return together([self._left(took), self._left(again), Pulled(more=True)])
+                return together([self._left(took), self._left(again), Pulled(more=True, waits=True)])
             names |= self._publisher.news(runs, [name for name, _ in again.files])
         held = self._unsettled(names, runs)
         named = self._bring_named(names - held, runs)
