@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.daemon.act.asked import hosts_asked
-from orchestrator.model.actions import Action, Commit, End, Inspect, Launch, Look, Merge, Nudge, Tell
+from orchestrator.model.actions import Action, Commit, End, Inspect, Launch, Look, Merge, Nudge
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import HERE
 from orchestrator.model.task import Place
@@ -21,7 +21,7 @@ def story() -> Story:
     return Story(cwd=Place("/repo", BOX)).planned("a")
 
 
-def of_run(kind: type[Launch] | type[End] | type[Look] | type[Nudge], run: str) -> Action:
+def of_run(kind: type[Launch | End | Look | Nudge], run: str) -> Action:
     made: dict[type[Action], Action] = {
         Launch: Launch("i", run),
         End: End("i", run),
