@@ -202,7 +202,8 @@ class Keeper:
         more = False
         for guest in _having(guests, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
             steered = self._bringing.steer(guest, gone) if guest in fit else None
-            self._publish(guest, seen, gone=steered is not None and not steered.waits)
+            whole = steered is not None and not (steered.ended or steered.waits)
+            self._publish(guest, seen, gone=whole)
             more |= steered is not None and steered.more
         now = self.steady()
         if news is None:

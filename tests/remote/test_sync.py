@@ -176,7 +176,7 @@ def test_folders_that_are_gone_stop_the_sync_and_are_not_made_anew_unasked(world
     folder.mkdir()
     before = world.arrived()
     for again in (sync, world.sync()):
-        with pytest.raises(Emptied, match="emptied, or its disk is not mounted"):
+        with pytest.raises(Emptied, match=f"{folder} lacks the file"):
             pull(again, [RUN])
         with pytest.raises(Emptied) as told:
             again.prepare()
@@ -186,6 +186,23 @@ def test_folders_that_are_gone_stop_the_sync_and_are_not_made_anew_unasked(world
     world.sync().prepare()
     assert pull(world.sync(), [RUN]).ended == ""
     assert world.arrived() == before
+
+
+def test_emptied_own_folder_holds_back_no_handoff(world: World) -> None:
+    """The folder that is shared with the agents is the one we made, so what they hand in there is this task's."""
+    sync = world.prepared()
+    pull(sync, [RUN])
+    shutil.move(world.own, world.box.home / "away")
+    put(world.own / "runs" / RUN / "exit", b"0\n")
+    put(world.shared / "artifacts/code/a.txt")
+    put(world.shared / "handoffs" / REPORT, report("artifacts/code/a.txt"))
+    for again in (sync, world.sync()):
+        assert str(world.own) in again.steer([RUN]).ended
+    assert set(world.arrived()) >= {f"handoffs/{REPORT}", "artifacts/code/a.txt"}
+    assert f"runs/{RUN}/exit" not in world.arrived()
+    put(world.own / MARK, f"{TASK}\n".encode())
+    assert not sync.steer([RUN]).ended
+    assert f"runs/{RUN}/exit" in world.arrived()
 
 
 def test_answers_go_there_and_no_name_leads_elsewhere(world: World) -> None:

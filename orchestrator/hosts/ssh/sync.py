@@ -26,7 +26,7 @@ from orchestrator.hosts.ssh.known import Known
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.named import artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
-from orchestrator.hosts.ssh.pull import LARGEST, Mirror, Took, check_marks
+from orchestrator.hosts.ssh.pull import LARGEST, Mirror, Took, check_marks, emptied, unmarked
 from orchestrator.hosts.ssh.reconcile import Bounds, Choice, Kind, choice, kind_of
 from orchestrator.hosts.ssh.sftp import opened
 from orchestrator.hosts.ssh.states import Cut, Way
@@ -166,7 +166,14 @@ class TaskSync:
             there.put(f"{answers}/{name}", data)
 
     def _check_marks(self) -> None:
-        check_marks(self._link, [self._there.shared, self._there.own], self._there.task)
+        check_marks(self._link, self._marked, self._there.task)
+
+    def _unmarked(self) -> list[str]:
+        return unmarked(self._link, self._marked, self._there.task)
+
+    @property
+    def _marked(self) -> list[str]:
+        return [self._there.shared, self._there.own]
 
     # Back -----------------------------------------------------------------------------------------
 
@@ -176,20 +183,35 @@ class TaskSync:
         `runs` are the ids of those that are on this box, and not settled: of others nothing is brought. Of those that
         were seen to be `gone` before, the last words lie there already: they are not looked for twice.
 
+        Where only our own folder there was emptied, handoffs and their artifacts are brought all the same, and `ended`
+        tells what is missing: those speak for themselves. What tells of runs comes only with both folders, as nobody
+        may be told that a run is over ahead of what it handed in.
+
         Raises:
-            Emptied: the folders there are not those that we made. Nothing was brought.
+            Emptied: the folder that is shared with the agents there is not the one that we made. Nothing was brought.
             Cut: the connection ended, or time was up. The next one goes on where this one ended.
             Unreachable, NotLetIn: there is no connection.
             Unavailable: rsync is missing or failed, or the disk here is nearly full.
 
         """
         with _disk():
-            return self._steer(self._begin(runs), gone)
+            runs = self._begin(runs)
+            lacking = self._unmarked()
+            if not lacking:
+                return self._steer(runs, gone)
+            why = emptied(self._link.address, lacking, self._there.task)
+            if self._there.shared in lacking:
+                raise why
+            return together([self._steer(frozenset()), Pulled(ended=str(why))])
 
     def haul(self, runs: Collection[str]) -> Pulled:
-        """Bring what is large; `ended` says why a part did not come. Raises as `steer`, ahead of the first byte."""
+        """Bring what is large; `ended` says why a part did not come.
+
+        Raises as `steer`, ahead of the first byte; Emptied also where only our own folder there is not the one we made.
+        """
         with _disk():
             runs = self._begin(runs)
+            self._check_marks()
         try:
             with _disk():
                 return self._haul(runs)
@@ -202,7 +224,6 @@ class TaskSync:
         free = shutil.disk_usage(self._here.mirror).free
         if free < LEAST_DISK:
             raise Unavailable(f"{self._here.mirror}: {free} bytes are free: nothing is brought from a box")
-        self._check_marks()
         return runs
 
     def _steer(self, runs: frozenset[str], gone: Collection[str] = ()) -> Pulled:
