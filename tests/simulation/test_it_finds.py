@@ -46,7 +46,6 @@ minutes, and are run by `scripts/test -- -m thorough tests/simulation`:
 | asks_for_each_run            | one question for a box (law 10)                   | g0 to g19    |
 | waits_for_what_cannot_end    | every task ends, or waits on a question (law 8)   | g0 to g19    |
 | sees_no_work_on_boxes        | no run that works is ended as silent (law 5)      | g0 to g19    |
-| lets_go_of_what_is_over      | all that a run left on its box comes here         | g0 to g19    |
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from orchestrator import places
-from orchestrator.daemon import doing, engine, intake, journal, keeper, outstanding, requests, shelf, task
+from orchestrator.daemon import doing, engine, intake, journal, keeper, requests, shelf, task
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act import launch as launching
 from orchestrator.hosts import claims
@@ -401,17 +400,6 @@ def waits_for_what_cannot_end(patch):
     patch.setattr(unended, "ask", lambda *_: False)
 
 
-def lets_go_of_what_is_over(patch):
-    """The files of a run on a box are let go of as soon as its exit is known."""
-
-    def forget(kept, state, _at):
-        for run in [run for run in state.runs.values() if run.far and not run.live]:
-            kept.files.remove(places.run_outstanding(places.run_home(kept.home, run.id)))
-        return []
-
-    patch.setattr(outstanding.Outstanding, "look", forget)
-
-
 def sees_no_work_on_boxes(patch):
     """What an agent changes on its box is not looked at."""
     patch.setattr(fake_boxes.FakeBoxes, "changed", lambda *_: False)
@@ -576,7 +564,6 @@ ON_BOXES_BREAKAGES = [
     Breakage(asks_for_each_run, 20, a_life_on_boxes),
     Breakage(waits_for_what_cannot_end, 20, a_life_on_boxes),
     Breakage(sees_no_work_on_boxes, 20, a_life_on_boxes),
-    Breakage(lets_go_of_what_is_over, 20, a_life_on_boxes),
 ]
 
 
