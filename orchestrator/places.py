@@ -428,6 +428,11 @@ def run_transcript_there(folder: P) -> P:
     return _under(folder, "transcript.from")
 
 
+def run_outstanding(folder: P) -> P:
+    """Return the mark of a run on a box of which not all was brought yet that it leaves there."""
+    return _under(folder, "outstanding")
+
+
 def run_order(folder: P) -> P:
     """Return the order of a run as its agent reads it: preamble and instructions."""
     return _under(folder, "order.md")

@@ -124,8 +124,10 @@ class Bringing:
         """Let what is large lie: it is looked for again when all is."""
         self._hauls.clear()
 
-    def haul(self, guests: Sequence[Guest], has_news: Callable[[], bool]) -> None:
+    def haul(self, guests: Sequence[Guest], has_news: Callable[[], bool], gone: Collection[str] = ()) -> None:
         """Bring what is large and due, task by task, as long as nothing else is to be done.
+
+        Once all is here of runs that are over, or were seen to be `gone`, that is noted: more will not come of them.
 
         Raises Unreachable, NotLetIn.
         """
@@ -140,11 +142,20 @@ class Bringing:
             pulled = self._guarded(guest, partial(self._haul, guest))
             if pulled is not None and pulled.more:
                 self._hauls[key] = self.steady() + AGAIN
+            elif pulled is not None:
+                self._note_all_here(guest, guest.over | guest.runs.intersection(gone))
+
+    def _note_all_here(self, guest: Guest, runs: Iterable[str]) -> None:
+        marks = [places.run_outstanding(places.run_home(guest.home, run)) for run in runs]
+        if found := [mark for mark in marks if self.files.entry(mark) is not None]:
+            for mark in found:
+                self.files.remove(mark)
+            self.post(h.BoxHint(guest.task))
 
     def _haul(self, guest: Guest) -> Pulled:
         sync, lock = self._sync(guest)
         with lock:
-            pulled = sync.haul(guest.runs)
+            pulled = sync.haul(guest.runs | guest.over)
         self._say(guest, pulled)
         self._tell(guest, "haul", pulled.ended)
         return pulled

@@ -11,6 +11,7 @@ from pathlib import Path
 from orchestrator import places
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act.answer import answer
+from orchestrator.daemon.act.asked import hosts_asked
 from orchestrator.daemon.act.end import end, forestall
 from orchestrator.daemon.act.inspect import inspect
 from orchestrator.daemon.act.launch import launch
@@ -18,8 +19,9 @@ from orchestrator.daemon.act.look import look
 from orchestrator.daemon.act.nudge import nudge
 from orchestrator.daemon.act.resolve import resolve
 from orchestrator.daemon.act.tell import tell
+from orchestrator.daemon.hands import Hands
 from orchestrator.daemon.hints import OutcomeHint, RunHint
-from orchestrator.daemon.housekeeping import close_spent, settled, spent_trees
+from orchestrator.daemon.housekeeping import boxes_of, close_spent, settled, spent_trees
 from orchestrator.daemon.lives import LAUNCHED, claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
@@ -44,6 +46,7 @@ from orchestrator.model.pools import pool_of
 from orchestrator.model.run import Ending, Life, Run
 from orchestrator.pm.state import PMState
 from orchestrator.pm.steps import Marks
+from orchestrator.ports.boxes import reached
 from orchestrator.ports.files import Unreadable
 from orchestrator.ports.host import Host
 from orchestrator.ports.workspaces import Tree, TreeLost
@@ -59,9 +62,10 @@ class Doing:
     Its moments are of the clock that nobody sets.
 
     `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease or for room on a
-    box; `_hindered` the commits and merges that git could not do, and since when; `_at_hand` those that are being done
-    or whose outcome is on its way, for done again on what the branch gained meanwhile it would be another commit;
-    `_left` the settled steps whose trees were seen to, `_put_off` those where that failed.
+    box; `_launchers` the hands that launch each run; `_hindered` the commits and merges that git could not do, and
+    since when; `_at_hand` those that are being done or whose outcome is on its way, for done again on what the branch
+    gained meanwhile it would be another commit; `_left` the settled steps whose trees were seen to, `_put_off` those
+    where that failed.
     """
 
     office: Office
@@ -69,6 +73,7 @@ class Doing:
     home: Path
     _told: dict[str, float] = field(default_factory=dict)
     _waits: dict[str, tuple[Launch, float]] = field(default_factory=dict)
+    _launchers: dict[str, Hands] = field(default_factory=dict)
     _hindered: dict[str, float] = field(default_factory=dict)
     _at_hand: set[str] = field(default_factory=set)
     _left: Marks = 0
@@ -91,15 +96,19 @@ class Doing:
             case Answer():
                 self._answer(state, action)
             case Commit():
-                self._finish(action, lambda at: finish.commit(world, state, action, where, at))
+                self._finish(state, action, lambda at: finish.commit(world, state, action, where, at))
             case Inspect():
-                self._finish(action, lambda at: inspect(world, state, action, where, at))
+                self._finish(state, action, lambda at: inspect(world, state, action, where, at))
             case ResolveEvidence():
-                self._finish(action, lambda at: resolve(world, state, action, where, at))
+                self._finish(state, action, lambda at: resolve(world, state, action, where, at))
             case Merge():
-                self._finish(action, lambda at: finish.merge(world.workspaces, state, action, where, at))
+                self._finish(
+                    state, action, lambda at: finish.merge(world.workspaces, state, action, where, at)
+                )
             case Rebase():
-                self._finish(action, lambda at: finish.rebase(world.workspaces, state, action, where, at))
+                self._finish(
+                    state, action, lambda at: finish.rebase(world.workspaces, state, action, where, at)
+                )
             case Tell():
                 self._tell(action)
 
@@ -120,6 +129,7 @@ class Doing:
         """Nothing more is to be done about a run."""
         self._told.pop(run, None)
         self._waits.pop(run, None)
+        self._launchers.pop(run, None)
 
     def forestall(self, state: PMState, run: str) -> None:
         """See to it that the launcher of a run, which has not come, starts nothing when it does.
@@ -145,6 +155,8 @@ class Doing:
         for put_off in list(self._hindered):
             if put_off not in state.outbox:
                 self._hindered.pop(put_off, None)
+        for run in self._launchers.keys() - state.runs.live.keys():
+            del self._launchers[run]
         waits, self._waits = self._waits, {}
         for action, since in waits.values():
             self._launch(state, where, action, since)
@@ -201,13 +213,23 @@ class Doing:
                     world.workspaces.release(trees[name], 0)
                 if sweep:
                     compress_closed(world.files, journal)
-                    close_spent(world, state)
+                    close_spent(state, world.host)
             except (OrchestratorError, OSError) as error:
                 log.info("housekeeping of %s was put off: %s", state.id, error)
                 self._put_off.append(left)
 
+        def work_on(box: str) -> None:
+            try:
+                close_spent(state, world.boxes.host(box))
+            except (OrchestratorError, OSError) as error:
+                log.info("panes of %s on %s are closed later: %s", state.id, box, error)
+                self._put_off.append(left)
+
         if trees or sweep:
             self.office.hands.do(f"{self.task}/house", work)
+        for box in boxes_of(state) if sweep else ():
+            if reached(world.boxes, box):
+                self.office.hands_for(box).do(f"{self.task}/house", partial(work_on, box))
 
     # -------------------------------------------------------------------------------------------------
 
@@ -246,8 +268,10 @@ class Doing:
                 log.warning("run %s waits for the next look: %s", run.id, error)
             return None
 
-        self._do(run.step, work)
-        self._look_at(run.step, run.id)
+        # Two tries at one launch are never made at once, also where what it asks for is another thing by then.
+        hands = self._launchers.setdefault(run.id, self.office.hands_for(*hosts_asked(state, action)))
+        self._do(run.step, work, hands)
+        self._look_at(run.step, run.id, hands)
 
     def _may_come(self, run: Run, error: Exception) -> bool:
         """Tell whether the launcher of a run may come to its box, or be sent there again, in spite of an error.
@@ -257,7 +281,7 @@ class Doing:
         launched = places.run_home(self.home, run.id) / LAUNCHED
         return isinstance(error, Unavailable) or self.office.world.files.entry(launched) is not None
 
-    def _finish(self, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
+    def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
         """Look at or move what git has. What it cannot do just now is tried at each rescan, for `limits.silence`."""
         if action.id in self._at_hand:
             return
@@ -286,12 +310,13 @@ class Doing:
             self._hindered.pop(action.id, None)
             return outcome
 
-        self._do(about, tried)
+        self._do(about, tried, self.office.hands_for(*hosts_asked(state, action)))
 
     def _see(self, state: PMState, where: Places, action: Look) -> None:
         """Look at a quiet run. Not in its step's queue: a look must not wait for what hangs there."""
         run, world = state.runs[action.run], self.office.world
-        self._do(f"{run.step}/look", lambda at: look(world, state, run, where, action.id, at))
+        hands = self.office.hands_for(*hosts_asked(state, action))
+        self._do(f"{run.step}/look", lambda at: look(world, state, run, where, action.id, at), hands)
 
     def _nudge(self, state: PMState, action: Nudge) -> None:
         """Type a line; where it cannot even be claimed, it is tried at the next look at the outbox."""
@@ -304,7 +329,7 @@ class Doing:
                 log.warning("the nudge of run %s is put off: %s", action.run, error)
                 return None
 
-        self._do(f"{action.run}/nudge", work)
+        self._do(f"{action.run}/nudge", work, self.office.hands_for(*hosts_asked(state, action)))
 
     def _answer(self, state: PMState, action: Answer) -> None:
         """Lay an answer where its program looks; what the disk does not take is tried again at each rescan."""
@@ -336,7 +361,8 @@ class Doing:
         known = state.runs[run]
         if known.far and (kill or known.ending is Ending.LEFT):
             # Of the end of a program its box tells; of that of what it left behind nobody does.
-            self._do(f"{known.step}/end", lambda _: self.office.world.boxes.hurry(known.host))
+            hands = self.office.hands_for(known.host)
+            self._do(f"{known.step}/end", lambda _: self.office.world.boxes.hurry(known.host), hands)
 
     def _see_off(self, state: PMState, run: str, deed: Callable[[Host, Path, str], None]) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())
@@ -352,17 +378,18 @@ class Doing:
 
         # Not in the step's queue: a launch that hangs must not keep its run from being ended.
         key = f"{state.runs[run].step}/end"
-        self._do(key, work)
-        self._look_at(key, run)
+        hands = self.office.hands_for(known.host)
+        self._do(key, work, hands)
+        self._look_at(key, run, hands)
 
-    def _do(self, key: str, work: Callable[[float], Fact | None]) -> None:
-        """Have work done by the hands, and its outcome brought back to the loop."""
+    def _do(self, key: str, work: Callable[[float], Fact | None], hands: Hands | None = None) -> None:
+        """Have work done, by the hands for this machine unless others are given; its outcome comes to the loop."""
         clock, post, task = self.office.clock, self.office.post, self.task
-        self.office.hands.do(f"{task}/{key}", lambda: post(OutcomeHint(task, work(clock.now()))))
+        (hands or self.office.hands).do(f"{task}/{key}", lambda: post(OutcomeHint(task, work(clock.now()))))
 
-    def _look_at(self, key: str, run: str) -> None:
+    def _look_at(self, key: str, run: str, hands: Hands) -> None:
         post, hint = self.office.post, RunHint(self.task, run)
-        self.office.hands.do(f"{self.task}/{key}", lambda: post(hint))
+        hands.do(f"{self.task}/{key}", lambda: post(hint))
 
     def _obstacle(self, state: PMState, run: Run) -> str:
         """Return what of others a run has to wait for, if for anything: a shared tree, room on a box of a pool."""

@@ -1,4 +1,7 @@
-"""Hands: slow things are done in a small pool, in order per key, so that deciding never waits for them."""
+"""Hands: slow things are done in a small pool, in order per key, so that deciding never waits for them.
+
+What waits for boxes is done in pools of their own: one that hangs holds up nothing here, and no other box.
+"""
 
 from __future__ import annotations
 
@@ -78,6 +81,37 @@ class Pool:
                 work()
             except Exception:
                 log.exception("work of %s failed", key)
+
+
+class PoolsOfBoxes:
+    """A pool for each box, or for boxes that something is asked of together; made when there is something to do."""
+
+    def __init__(self, workers: int) -> None:
+        """Let each have so many workers at most."""
+        self._workers = workers
+        self._lock = Lock()
+        self._pools: dict[tuple[str, ...], Pool] = {}
+
+    def of(self, *boxes: str) -> Pool:
+        """Return the pool of these boxes."""
+        key = tuple(sorted(set(boxes)))
+        with self._lock:
+            if key not in self._pools:
+                self._pools[key] = Pool(self._workers)
+            return self._pools[key]
+
+    @property
+    def idle(self) -> bool:
+        """True when nothing is being done and nothing waits."""
+        with self._lock:
+            return all(pool.idle for pool in self._pools.values())
+
+    def close(self) -> None:
+        """Wait for what has begun."""
+        with self._lock:
+            pools = list(self._pools.values())
+        for pool in pools:
+            pool.close()
 
 
 class Inline:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.daemon.world import Places, World, tree_of
+from orchestrator.daemon.world import Places, tree_of
 from orchestrator.model.run import HERE
-from orchestrator.ports.boxes import reached
 
 if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
     from orchestrator.pm.steps import Marks
-    from orchestrator.ports.host import PaneSeen
+    from orchestrator.ports.host import Host, PaneSeen
     from orchestrator.ports.workspaces import Tree
 
 
@@ -28,17 +27,20 @@ def spent_panes(state: PMState, panes: list[PaneSeen]) -> list[PaneSeen]:
     ]
 
 
-def close_spent(world: World, state: PMState) -> None:
-    """Close spent panes, here and on the boxes that answer.
+def boxes_of(state: PMState) -> list[str]:
+    """Return the boxes on which the last runs of instances are, or were."""
+    return sorted({state.runs[run].host for run in state.runs.latest.values()} - {HERE})
+
+
+def close_spent(state: PMState, host: Host) -> None:
+    """Close spent panes on this machine, or on a box.
 
     Raises:
-        Unavailable: tmux cannot do it now.
+        Unavailable: tmux, or the box, cannot do it now.
 
     """
-    boxes = {state.runs[run].host for run in state.runs.latest.values()} - {HERE}
-    for host in (world.host, *(world.boxes.host(box) for box in sorted(boxes) if reached(world.boxes, box))):
-        for pane in spent_panes(state, host.panes()):
-            host.close_pane(pane.id, pane.run)
+    for pane in spent_panes(state, host.panes()):
+        host.close_pane(pane.id, pane.run)
 
 
 def settled(state: PMState) -> Marks:

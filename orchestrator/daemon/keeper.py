@@ -202,7 +202,8 @@ class Keeper:
         more = False
         for guest in _having(guests, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
             steered = self._bringing.steer(guest, gone) if guest in fit else None
-            self._publish(guest, seen, gone=steered is not None and not steered.ended)
+            whole = steered is not None and not (steered.ended or steered.waits)
+            self._publish(guest, seen, gone=whole)
             more |= steered is not None and steered.more
         now = self.steady()
         if news is None:
@@ -210,7 +211,8 @@ class Keeper:
         if more:
             self._due = min(self._due, now + AGAIN)
         self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
-        self._bringing.haul(fit, lambda: not self._inbox.empty())
+        gone = {path.name for path, each in self._seen.items() if each.observation.standing is Standing.GONE}
+        self._bringing.haul(fit, lambda: not self._inbox.empty(), gone)
         self.pulled_at = self.now()
         self.changed()
 

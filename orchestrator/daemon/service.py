@@ -19,7 +19,7 @@ from orchestrator.daemon.attic import Attic
 from orchestrator.daemon.boxes import KeptBoxes
 from orchestrator.daemon.comeback import ended_well, unforeseen_return
 from orchestrator.daemon.doing import leases
-from orchestrator.daemon.hands import Pool
+from orchestrator.daemon.hands import Pool, PoolsOfBoxes
 from orchestrator.daemon.lock import DaemonLock, beat
 from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.notify import Notify
@@ -59,6 +59,9 @@ SWEEP_AGE: Final = 600.0
 
 STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 
+BOX_WORKERS: Final = 4
+"""Things that are done at once on one box: half the commands that its connection carries; its keeper has the rest."""
+
 LAST_WORDS: Final = 2.0
 """Seconds for which a daemon that ends waits for a message that is on its way."""
 
@@ -89,6 +92,7 @@ class Service:
         self._exits = ExitWatch(self._ended)
         self._watched_runs: dict[str, tuple[str, int | None]] = {}
         self._hands = Pool(self._settings.daemon.workers)
+        self._far_hands = PoolsOfBoxes(BOX_WORKERS)
         self._scribe_hands = Pool(1, finish=True)
         self._news_hands = Pool(1)
         notify_settings = self._settings.notify
@@ -170,8 +174,8 @@ class Service:
     @property
     def _quiet(self) -> bool:
         """True when nothing is in hand and nothing was hinted at. Hands hint before they are idle."""
-        idle = self._hands.idle and self._scribe_hands.idle and self._news_hands.idle
-        return idle and self._hints.empty()
+        pools = (self._hands, self._far_hands, self._scribe_hands, self._news_hands)
+        return all(each.idle for each in pools) and self._hints.empty()
 
     @property
     def _status(self) -> str:
@@ -193,6 +197,7 @@ class Service:
         self._boxes.close()
         self._end_telling()
         self._hands.close()
+        self._far_hands.close()
         self._loop.close()
         self._scribe_hands.close()
 
@@ -246,6 +251,7 @@ class Service:
             leases=self._leases,
             teller=self._teller,
             news_hands=self._news_hands,
+            far_hands=self._far_hands.of,
         )
 
     def _leases(self, opened_at: float, run: str) -> list[Lease]:

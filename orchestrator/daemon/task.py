@@ -17,6 +17,7 @@ from orchestrator.daemon.listening import GROWN, Listening
 from orchestrator.daemon.lives import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.outcome import BranchLook
+from orchestrator.daemon.outstanding import Outstanding
 from orchestrator.daemon.project import write_lost
 from orchestrator.daemon.showing import Showing
 from orchestrator.daemon.signs import signs_of_work
@@ -74,6 +75,7 @@ class Task:
     engine: Engine = field(init=False)
     doing: Doing = field(init=False)
     _listening: Listening = field(init=False)
+    _outstanding: Outstanding = field(init=False)
     _intake: Intake | None = field(default=None, init=False)
     _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
     template: Path | None = field(default=None, init=False)
@@ -90,6 +92,7 @@ class Task:
         """Open the journal."""
         settings = self.office.world.settings
         self.doing = Doing(self.office, self.id, self.home)
+        self._outstanding = Outstanding(self.office.world.files, self.home)
         self.engine = Engine(
             self.office.world.files, self.home, settings.limits, self._act, settings.logs.size
         )
@@ -120,7 +123,7 @@ class Task:
     def is_over(self) -> bool:
         """True when the task rests, nobody is to answer or to do anything for it, and all is shown as it stands."""
         state = self.engine.state
-        waits = state.outbox or state.open_questions or self.doing.busy or self.troubled
+        waits = state.outbox or state.open_questions or self.doing.busy or self.troubled or self._outstanding
         unread = self._intake is not None and self._intake.unsettled
         unshown = self.begun and (self.behind or self.engine.dirty)
         return self.rests and not (waits or unread or unshown)
@@ -322,13 +325,16 @@ class Task:
         self.doing.tend_trees(self.engine.state, self.where)
 
     def see_boxes(self) -> None:
-        """Say where the task has runs on boxes, and take what is believed of these."""
-        boxes, where = self.office.world.boxes, self.where
-        far = [run for run in self.engine.state.live_runs if run.far]
-        if not (far or self._guests):
+        """Say where the task has runs on boxes, or files of such runs, and take what is believed of these."""
+        boxes, where, state = self.office.world.boxes, self.where, self.engine.state
+        far = [run for run in state.live_runs if run.far]
+        over = self._outstanding.look(state, self.office.clock.now())
+        for text in self._outstanding.said(self.office.clock.now(), boxes.belief):
+            self.engine.say(text)
+        if not (far or over or self._guests):
             return
         guests = tuple(
-            dict.fromkeys(guest for run in far if (guest := guest_of(self.engine.state, where, run)))
+            dict.fromkeys(guest for run in (*far, *over) if (guest := guest_of(state, where, run, over)))
         )
         if guests != self._guests:
             self._guests = guests
@@ -415,6 +421,7 @@ class Task:
             return now + REST
         moments = self.doing.moments()
         moments += [moment + now - self.office.clock.monotonic() for moment in self._grace.moments]
+        moments += self._outstanding.moments
         # Looked at once when it should have come alive; after that, or while it waits for a lease, scans will do.
         moments += [
             late

@@ -16,7 +16,7 @@ from orchestrator.ports.host import Host
 from orchestrator.ports.workspaces import Tree, Workspaces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.plan import Step
@@ -56,15 +56,27 @@ def shared_place(state: PMState, run: Run) -> str:
     return f"{place.host}:{place.path}" if place.host else str(Path(place.path).expanduser())
 
 
-def guest_of(state: PMState, where: Places, run: Run) -> Guest | None:
-    """Return what a task has on the box of a run, where that works; None if it lives here."""
+def guest_of(state: PMState, where: Places, run: Run, over: Iterable[Run] = ()) -> Guest | None:
+    """Return what a task has on the box of a run, where that works; None if it lives here.
+
+    `over` are runs that have ended, and of whose files not all were brought.
+    """
     place = place_of(state.brief.config, run.agent)
     if not run.far or place is None:
         return None
-    runs = [
-        each.id for each in state.live_runs if each.far and place_of(state.brief.config, each.agent) == place
-    ]
-    return Guest(run.host, state.id, state.name, where.home, where.task, place.path, frozenset(runs))
+
+    def of(runs: Iterable[Run]) -> frozenset[str]:
+        """Return those that are in the same place."""
+        config = state.brief.config
+        return frozenset(
+            each.id
+            for each in runs
+            if each.far and each.host == run.host and place_of(config, each.agent) == place
+        )
+
+    return Guest(
+        run.host, state.id, state.name, where.home, where.task, place.path, of(state.live_runs), of(over)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ class Guest:
         folder: its folder in the project here.
         place: the folder on the box in which its agents work.
         runs: those of its runs that live there, or are to.
+        over: those that have ended, and of whose files not all were brought yet.
 
     """
 
@@ -35,6 +36,7 @@ class Guest:
     folder: Path
     place: str
     runs: frozenset[str] = frozenset()
+    over: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ class Boxes(Protocol):
         """Note what a task has on boxes: from now on that is kept in sight, and nothing else of it.
 
         What comes to lie there appears in the task's folders here, answers that lie in a run's folder are sent, and of
-        a transcript that is named there (places.run_transcript_there) a copy is kept.
+        a transcript that is named there (places.run_transcript_there) a copy is kept. Once a whole pull
+        has come to its end that began after the exit of a run, the mark `places.run_outstanding` of it is removed.
         """
         ...
 

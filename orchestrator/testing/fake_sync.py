@@ -10,6 +10,7 @@ from orchestrator import places
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.launcher import PANE_LOG
 from orchestrator.hosts.ssh.known import Known
+from orchestrator.hosts.ssh.named import artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
 from orchestrator.hosts.ssh.pull import MARK, emptied
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
@@ -57,15 +58,18 @@ class FakeSync:
         self._link.run("answer", lambda: self._box.files.put(path, data))
 
     def steer(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
-        """Bring what steers, with all artifacts. Raises Emptied, Cut, Unreachable, NotLetIn, Unavailable."""
+        """Bring what steers, with the artifacts that reports name.
+
+        Raises Emptied, Cut, Unreachable, NotLetIn, Unavailable.
+        """
         del gone
         lacking = self._link.run("marks", self._unmarked)
         if not lacking:
-            return self._pull(runs, (Kind.RUN, Kind.HANDOFF, Kind.EVENT, Kind.EXIT, Kind.ARTIFACT))
+            return self._pull(runs, (Kind.RUN, Kind.HANDOFF, Kind.EVENT, Kind.EXIT))
         why = emptied(self._box.name, lacking, self._guest.task)
         if str(self._shared) in lacking:
             raise why
-        return together([self._pull((), (Kind.HANDOFF, Kind.ARTIFACT)), Pulled(ended=str(why))])
+        return together([self._pull((), (Kind.HANDOFF,)), Pulled(ended=str(why))])
 
     def haul(self, runs: Collection[str]) -> Pulled:
         """Bring what is large. Raises as `steer`."""
@@ -109,7 +113,12 @@ class FakeSync:
     def _mirror(self, runs: Collection[str], kinds: Collection[Kind]) -> dict[str, Path]:
         """Copy what is new there into the mirror, and return all that was looked at."""
         files = self._box.files
-        names = {name: path for name, path in self._names(runs).items() if kind_of(name, runs) in kinds}
+        every = self._names(runs)
+        names = {name: path for name, path in every.items() if kind_of(name, runs) in kinds}
+        for name in [name for name in names if kind_of(name, runs) is Kind.HANDOFF]:
+            data = files.read(names[name]) if files.entry(names[name]) is not None else b""
+            named = artifacts_named(data, name, str(self._shared))
+            names |= {each: path for each, path in every.items() if _within(each, named)}
         for name, there in names.items():
             entry, copy = files.entry(there), self._tree / name
             if entry is None or self._took.get(name) == (entry, self._files.entry(copy)):
@@ -142,3 +151,8 @@ class FakeSync:
         for run in sorted(runs):
             found[f"runs/{run}/{PANE_LOG}"] = places.run_home(self._own, run) / PANE_LOG
         return {name: path for name, path in found.items() if kind_of(name, runs) is not None}
+
+
+def _within(name: str, named: Collection[str]) -> bool:
+    """Tell whether a file is one of these, or in a folder that is."""
+    return any(name == each or name.startswith(f"{each}/") for each in named)

@@ -24,7 +24,7 @@ from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.reconcile import Bounds
 from orchestrator.hosts.ssh.states import Unreachable, Way
-from orchestrator.hosts.ssh.sync import Here, TaskSync
+from orchestrator.hosts.ssh.sync import HELD, Here, TaskSync
 from orchestrator.hosts.ssh.there import There
 from orchestrator.model.errors import BadName, Refused
 from orchestrator.model.permission import Policy
@@ -328,9 +328,51 @@ def test_the_artifacts_that_a_report_names_are_here_ahead_of_it(world: World) ->
         world.shared / "handoffs" / REPORT,
         report("artifacts/code/a.py", f"{world.shared}/artifacts/code/more"),
     )
-    assert sync.steer([RUN]).brought == ("artifacts/code/a.py", f"handoffs/{REPORT}")
-    assert (world.here.folder / "artifacts/code/more").is_dir()
-    assert sorted(pull(sync, [RUN]).brought) == ["artifacts/code/more/b.py", "artifacts/tests/c.py"]
+    ahead = ("artifacts/code/a.py", "artifacts/code/more/b.py")
+    assert sync.steer([RUN]).brought == (*ahead, f"handoffs/{REPORT}")
+    assert pull(sync, [RUN]).brought == ("artifacts/tests/c.py",)
+
+
+def test_report_waits_for_all_files_of_a_folder_it_names(world: World) -> None:
+    """So does the end of its run; what another task's pull may bring is no more at once than before."""
+    world.prepared()
+    sync = world.sync(Bounds(files=4))
+    for number in range(10):
+        put(world.shared / f"artifacts/code/deep/{number}", bytes(number + 1))
+    put(world.shared / "handoffs" / REPORT, report("artifacts/code"))
+    put(world.own / "runs" / RUN / "exit", b"0\n")
+    first = sync.steer([RUN])
+    assert (len(first.brought), first.waits, first.more) == (4, True, True)
+    assert all(name.startswith("artifacts/code/deep/") for name in first.brought)
+    assert sync.steer([RUN]).waits
+    last = sync.steer([RUN])
+    assert not last.waits
+    assert last.brought[-2:] == (f"handoffs/{REPORT}", f"runs/{RUN}/exit")
+    assert [len(world.arrived()[f"artifacts/code/deep/{number}"]) for number in range(10)] == [*range(1, 11)]
+
+
+def test_report_waits_for_its_folder_no_longer_than_bound(world: World) -> None:
+    """Its user is told which folder is not whole here."""
+    world.prepared()
+    now = [0.0]
+    sync = TaskSync(
+        world.link,
+        world.files,
+        world.there,
+        world.here,
+        os.environ,
+        bounds=Bounds(files=1),
+        steady=lambda: now[0],
+    )
+    for number in range(5):
+        put(world.shared / f"artifacts/code/{number}")
+    put(world.shared / "handoffs" / REPORT, report("artifacts/code"))
+    assert sync.steer([RUN]).waits
+    now[0] = HELD
+    late = sync.steer([RUN])
+    assert not late.waits
+    assert f"handoffs/{REPORT}" in late.brought
+    assert [name for name, _ in late.refused] == ["artifacts/code"]
 
 
 def test_what_an_agent_handed_in_before_it_ended_is_published_ahead_of_its_end(

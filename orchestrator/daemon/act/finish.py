@@ -66,11 +66,17 @@ def bring_judged(world: World, state: PMState, step: Step, tree: Tree) -> None:
     Raises as `commit` does; and Refused: git will not.
     """
     judged = state.steps.get(step.judges)
-    if judged is None or judged.commit or Gate.COMMIT not in judged.gates:
-        return
-    place = place_of(state.brief.config, judged.agent)
-    if place is not None and place.host:
+    if judged is not None and (place := judged_elsewhere(state, step)) is not None:
         _brought(world, judged, place, tree)
+
+
+def judged_elsewhere(state: PMState, step: Step) -> Place | None:
+    """Return the place on a box from which what a step judges is still to be brought; None if there is none."""
+    judged = state.steps.get(step.judges)
+    if judged is None or judged.commit or Gate.COMMIT not in judged.gates:
+        return None
+    place = place_of(state.brief.config, judged.agent)
+    return place if place is not None and place.host else None
 
 
 def _brought(world: World, step: Step, place: Place, tree: Tree) -> tuple[str, int]:

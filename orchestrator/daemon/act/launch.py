@@ -92,6 +92,7 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
     spec = _spec(world, state, run, step, agent, where, there, workspace)
     if (guest := guest_of(state, where, run)) is not None:
         world.boxes.send(guest, run.instance)
+        world.files.write(places.run_outstanding(folder), b"")
     # What lies in a run's folder speaks of processes: after a power cut here it means nothing, and is not fsynced.
     # Those on a box outlive one.
     world.files.write(folder / LAUNCHED, b"", durable=run.far)

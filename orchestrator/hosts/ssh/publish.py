@@ -37,7 +37,8 @@ class Pulled:
     """What came of a pull, by names relative to the task's folder or home; for the PM's log.
 
     `kept` are conflicts: a name, and where what lay here was put. `refused`: a name, and why it was not brought;
-    each is told once. `more`: pull again soon. `ended` says why it ended early; what was brought by then stands.
+    each is told once. `more`: pull again soon. `waits`: a report waits for what it names, and so does the
+    end of its run. `ended` says why it ended early; what was brought by then stands.
     """
 
     brought: tuple[str, ...] = ()
@@ -45,6 +46,7 @@ class Pulled:
     refused: tuple[tuple[str, str], ...] = ()
     more: bool = False
     ended: str = ""
+    waits: bool = False
 
 
 def together(parts: Iterable[Pulled]) -> Pulled:
@@ -56,6 +58,7 @@ def together(parts: Iterable[Pulled]) -> Pulled:
         tuple(chain.from_iterable(part.refused for part in parts)),
         any(part.more for part in parts),
         next((part.ended for part in parts if part.ended), ""),
+        any(part.waits for part in parts),
     )
 
 

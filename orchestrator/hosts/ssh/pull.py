@@ -115,13 +115,14 @@ class Mirror:
     folder: Path
     environ: Mapping[str, str]
 
-    def bring(
+    def bring(  # noqa: PLR0913 (each says what comes, and they go together)
         self,
         sources: Sequence[str],
         *,
         rules: Sequence[str] = (),
         names: Sequence[str] | None = None,
         largest: int = LARGEST,
+        deep: bool = False,
         only_list: bool = False,
         budget: int | None = None,
         deadline: float = DEADLINE,
@@ -131,8 +132,9 @@ class Mirror:
         Args:
             sources: Absolute paths there; what stands behind `/./` is the name in the mirror.
             rules: Filters of rsync: `+ /handoffs/*`; the first that matches counts.
-            names: Bring these alone, beneath the one source; folders among them come empty.
+            names: Bring these alone, beneath the one source; folders among them come empty, unless `deep`.
             largest: Bytes of a file that is brought at most.
+            deep: Bring what is in folders that are named, too.
             only_list: Change nothing; say what would be brought, as far as it can be listed in 1 MB.
             budget: Bytes of all files together; the one that goes beyond is the last.
             deadline: Seconds that it may take.
@@ -148,6 +150,7 @@ class Mirror:
         options = [*_OPTIONS, f"--temp-dir={self._stage()}", f"--max-size={largest}"]
         options += [f"--filter={rule}" for rule in rules]
         options += ["--recursive"] if names is None else ["--dirs", "--from0", "--files-from=-"]
+        options += ["--recursive"] if names is not None and deep else []
         options += ["--dry-run"] if only_list else []
         ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{self.folder}/"]
         stdin = b"".join(os.fsencode(name) + b"\0" for name in names or ())

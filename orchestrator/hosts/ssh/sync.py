@@ -6,32 +6,33 @@ tree of many gigabytes holds up no report. And nothing is published here ahead o
 1. exits, events and handoffs are brought into the mirror;
 2. was there an exit or an event among them, the handoffs are brought once more: what its writer had handed in before
    lies in the mirror now, and gone is not before its last words are read (law 5). What is still written is held back;
-3. the artifacts that new reports name are brought, as these are held against them (law 6);
+3. the artifacts that new reports name are brought, as these are held against them (law 6). A report that names a
+   folder waits until all is here that the box has in it, by name, size and time, and so does what came after it;
 4. all this is published: artifacts, handoffs, events, exits, in that order [reconcile.Kind];
 5. other artifacts follow, so many at a time.
 """
 
 from __future__ import annotations
 
-import posixpath
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from orchestrator.formats.report import read_report
 from orchestrator.hosts.ssh.known import Known
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.named import artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
 from orchestrator.hosts.ssh.pull import LARGEST, Mirror, Took, check_marks, emptied, unmarked
-from orchestrator.hosts.ssh.reconcile import Bounds, Kind, choice, kind_of
+from orchestrator.hosts.ssh.reconcile import Bounds, Choice, Kind, choice, kind_of
 from orchestrator.hosts.ssh.sftp import opened
 from orchestrator.hosts.ssh.states import Cut, Way
 from orchestrator.hosts.ssh.there import There, make_folders
 from orchestrator.hosts.ssh.whole import unsettled
-from orchestrator.model.errors import BadFile, BadName, Refused, Unavailable
+from orchestrator.model.errors import BadName, Refused, Unavailable
 from orchestrator.model.names import checked_name
 from orchestrator.ports.files import Files, Unreadable
 
@@ -44,11 +45,17 @@ FOLDERS: Final = (
 STEERING: Final = 4_194_304 + 1
 """Bytes of a handoff or event that are brought at most: more than is ever read, so that what is too large is told."""
 
+_BEHIND: Final = frozenset({Kind.EVENT, Kind.EXIT})
+"""What is not published ahead of a handoff that came before it: neither the end of a turn nor that of a run."""
+
 LEAST_DISK: Final = 268_435_456
 """Bytes that must be free here, or nothing is brought: the mirror must not take the journal's last."""
 
 NAMED: Final = 30.0
-"""Seconds in which the artifacts that a report names must come; then it goes ahead of them."""
+"""Seconds that one try to bring the artifacts that a report names may take."""
+
+HELD: Final = 120.0
+"""Seconds for which a report waits for the artifacts that it names; then it goes ahead of them."""
 
 STEERED: Final = 60.0
 HAULED: Final = 120.0
@@ -71,6 +78,24 @@ class Here:
     mirror: Path
 
 
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """What was brought of folders: the names of files, and whether that was all that was missing here."""
+
+    files: tuple[str, ...] = ()
+    is_whole: bool = True
+    parts: tuple[Pulled, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The artifacts named by reports that are `news`, and the reports that await others which are not here yet."""
+
+    news: set[str] = field(default_factory=set)
+    awaits: set[str] = field(default_factory=set)
+    parts: tuple[Pulled, ...] = ()
+
+
 class TaskSync:
     """One task on one box. One thread at a time.
 
@@ -81,6 +106,7 @@ class TaskSync:
         here: Where it lies here.
         environ: The environment of rsync.
         bounds: How much of what is large comes in one pull, and at all.
+        steady: Gives seconds that never go back.
 
     """
 
@@ -93,6 +119,7 @@ class TaskSync:
         environ: Mapping[str, str],
         *,
         bounds: Bounds | None = None,
+        steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self._link = link
         self._there = there
@@ -104,6 +131,9 @@ class TaskSync:
         self._publisher = Publisher(files, self._known, self._mirror.folder, here.folder, here.home)
         # The runs for which all that lies in the mirror was published; None if that is to be found out again.
         self._settled: frozenset[str] | None = None
+        self._steady = steady
+        # The reports that wait for what they name, and since when.
+        self._waiting: dict[str, float] = {}
         # Bytes of handoffs and events that were brought; None until what lies in the mirror is counted.
         self._steered: int | None = None
 
@@ -200,17 +230,20 @@ class TaskSync:
         settled, self._settled = self._settled == runs, None
         took = self._bring_steering(runs)
         if not took.whole:  # nothing is published ahead of the handoffs that lie there
-            return together([self._left(took), Pulled(more=True)])
+            return together([self._left(took), Pulled(more=True, waits=True)])
         names = self._publisher.news(runs, [name for name, _ in took.files] if settled else None)
         living = runs.difference(gone)
         if any(kind_of(name, living) is Kind.EXIT or kind_of(name, runs) is Kind.EVENT for name in names):
             again = self._bring_steering(frozenset())
             if not again.whole:
-                return together([self._left(took), self._left(again), Pulled(more=True)])
+                return together([self._left(took), self._left(again), Pulled(more=True, waits=True)])
             names |= self._publisher.news(runs, [name for name, _ in again.files])
         held = self._unsettled(names, runs)
-        names |= self._bring_named(names - held, runs)
-        result = self._publisher.publish(names - held, runs)
+        named = self._bring_named(names - held, runs)
+        names |= named.news
+        if named.awaits:
+            held |= named.awaits | {name for name in names if kind_of(name, runs) in _BEHIND}
+        result = together([self._publisher.publish(names - held, runs), *named.parts])
         if not result.more and not held:
             self._settled = runs
         misnamed = [name for name, _ in took.files if kind_of(name, runs) is None]
@@ -224,9 +257,7 @@ class TaskSync:
         large = [file for file in listed.files if kind_of(file[0], runs) in {Kind.ARTIFACT, Kind.LOG}]
         chosen = choice(large, self._had(), self._bounds)
         parts = [self._left(listed), Pulled(more=chosen.later or not listed.whole)]
-        if chosen.over:
-            why = f"{self._bounds.total} bytes of artifacts were brought; what is beyond stays on the box"
-            parts.append(self._publisher.refuse("artifacts", why))
+        parts += self._over(chosen)
         if chosen.now:
             settled, self._settled = self._settled, None
             self._bring(chosen.now, HAULED)
@@ -256,24 +287,61 @@ class TaskSync:
 
     def _bring(self, names: Sequence[str], deadline: float) -> None:
         """Bring files of the mirror's names, whichever folder there they lie in."""
-        shared, own = self._there.shared, self._there.own
-        paths = [f"{own if name.startswith('runs/') else shared}/./{name}".lstrip("/") for name in names]
-        self._mirror.bring(["/"], names=paths, deadline=deadline)
+        self._mirror.bring(["/"], names=self._paths(names), deadline=deadline)
 
-    def _bring_named(self, names: Iterable[str], runs: Collection[str]) -> set[str]:
-        """Bring the artifacts that new reports name; return those that are news."""
-        reports = [name for name in names if kind_of(name, runs) is Kind.HANDOFF]
-        named = list(dict.fromkeys(each for name in reports for each in self._named(name)))
+    def _paths(self, names: Iterable[str]) -> list[str]:
+        """Return where files of the mirror's names lie there, as rsync is told."""
+        shared, own = self._there.shared, self._there.own
+        return [f"{own if name.startswith('runs/') else shared}/./{name}".lstrip("/") for name in names]
+
+    def _bring_named(self, names: Iterable[str], runs: Collection[str]) -> _Named:
+        """Bring the artifacts that new reports name."""
+        reports = {name: self._named(name) for name in names if kind_of(name, runs) is Kind.HANDOFF}
+        named = list(dict.fromkeys(each for paths in reports.values() for each in paths))
         if not named:
-            return set()
+            self._waiting.clear()
+            return _Named()
+        folders, inside = list[str](), _Inside(is_whole=False)
         try:
             self._bring(named, NAMED)
+            folders = [each for each in named if self._is_folder(each)]
+            inside = self._bring_inside(folders) if folders else _Inside()
         except Cut:
             if self._link.state().way is not Way.REACHABLE:
                 raise
         for each in named:
             self._publisher.make_folder(each)
-        return self._publisher.news(runs, named)
+        news = self._publisher.news(runs, [*named, *inside.files])
+        awaits = set() if inside.is_whole else {name for name, paths in reports.items() if paths}
+        return self._awaited(_Named(news, awaits, inside.parts), folders)
+
+    def _awaited(self, named: _Named, folders: Iterable[str]) -> _Named:
+        """Let a report wait for what it names, so long and no longer; then its user is told what is not here."""
+        now = self._steady()
+        self._waiting = {name: self._waiting.get(name, now) for name in named.awaits}
+        awaits = {name for name, since in self._waiting.items() if now - since < HELD}
+        parts = [*named.parts]
+        if awaits:
+            parts.append(Pulled(more=True, waits=True))
+        if awaits != named.awaits:
+            parts += [self._publisher.refuse(each, "not all of it came in time") for each in folders]
+        return replace(named, awaits=awaits, parts=tuple(parts))
+
+    def _bring_inside(self, folders: Sequence[str]) -> _Inside:
+        """Bring what is in folders of artifacts there and not here, file by file, as far as one pull may."""
+        listed = self._mirror.bring(
+            ["/"], names=self._paths(folders), rules=["- .tmp-*"], deep=True, only_list=True, deadline=NAMED
+        )
+        files = [file for file in listed.files if kind_of(file[0], ()) is Kind.ARTIFACT]
+        chosen = choice(files, self._had(), self._bounds)
+        if chosen.now:
+            self._bring(chosen.now, NAMED)
+        parts = (self._left(listed), *self._over(chosen))
+        return _Inside(chosen.now, is_whole=listed.whole and not chosen.later, parts=parts)
+
+    def _is_folder(self, name: str) -> bool:
+        entry = self._files.entry(self._mirror.folder / name)
+        return entry is not None and entry.is_folder
 
     def _unsettled(self, names: Collection[str], runs: Collection[str]) -> set[str]:
         """Return the handoffs that are still written there; none, where a run has ended: they are its last words."""
@@ -291,16 +359,15 @@ class TaskSync:
     def _named(self, name: str) -> list[str]:
         """Return the artifacts that a report in the mirror names, if it is one."""
         try:
-            report = read_report(self._files.read(self._mirror.folder / name, LARGEST), name)
-        except (BadFile, Unreadable):
+            data = self._files.read(self._mirror.folder / name, LARGEST)
+        except Unreadable:
             return []
-        evidence = [each for mark in report.criteria or () for each in mark.evidence]
-        found = []
-        for each in (*report.artifacts, *evidence):
-            path = posixpath.normpath(each.removeprefix(f"{self._there.shared}/"))
-            if kind_of(path, ()) is Kind.ARTIFACT:
-                found.append(path)
-        return found
+        return artifacts_named(data, name, self._there.shared)
+
+    def _over(self, chosen: Choice) -> list[Pulled]:
+        """Return what tells that artifacts are left there, as they are too many."""
+        why = f"{self._bounds.total} bytes of artifacts were brought; what is beyond stays on the box"
+        return [self._publisher.refuse("artifacts", why)] if chosen.over else []
 
     def _had(self) -> int:
         bases = self._known.bases.items()

@@ -22,6 +22,9 @@ from orchestrator.testing.simulation.desk import Desk, Dice, Life, Said
 MINUTE: Final = 60.0
 EVEN: Final = 0.5
 
+UNNAMED: Final = ".unnamed"
+"""Ends the name of what an agent on a box leaves there and its report does not name."""
+
 LATE: Final = "late-"
 """How the names of files begin that something writes which a run left behind; its run follows."""
 
@@ -74,9 +77,11 @@ class Agent:
         return Path(self.told["TASK_DIR"], "handoffs")
 
     def report(self) -> Report:
-        """Return the report that its step wants, and leave the artifact that it names."""
+        """Return the report that its step wants, and leave the artifact that it names; on a box one more."""
         step, artifact = self.told["STEP"], Path(self.told["ARTIFACTS"], f"{self.process.run}.md")
         self.desk.write(artifact, b"evidence\n")
+        if self.desk.box:
+            self.desk.write(artifact.with_suffix(UNNAMED), b"more\n")
         report = Report(
             ReportStatus.COMPLETE,
             run=self.process.run,

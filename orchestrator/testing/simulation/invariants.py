@@ -16,6 +16,7 @@ from orchestrator.testing.simulation.audit import Audit
 from orchestrator.testing.simulation.branch import Branch
 from orchestrator.testing.simulation.laws import lasting_laws, overdue
 from orchestrator.testing.simulation.ledger import Ledger
+from orchestrator.testing.simulation.left_there import left_there
 from orchestrator.testing.simulation.pages import Pages
 from orchestrator.testing.simulation.words import ordered_twice, unheard
 
@@ -265,6 +266,7 @@ class Invariants:
             + unheard(self.world, wish, audit, list(audit.state.runs))
             + ordered_twice(self.world, wish)
             + watched.branch.strays(audit)
+            + left_there(self.world, wish, audit)
             + self._untold(audit)
         )
 

@@ -38,7 +38,8 @@ class Turn:
     write: files in the workspace, path to text. screen: what is shown. flood: so many bytes on the screen.
     leave: a child that stays, in a session of its own; or the script of sh that it follows. Its pid is noted in the
     file `left` beside SCRIPT. first_of_all: the same, ahead of everything else; shell: a script of sh that is run
-    ahead of that, and waited for. ignore_hup: leave HUP unheard.
+    ahead of that, and waited for; last_of_all: one that is run behind the report, ahead of the end. ignore_hup: leave
+    HUP unheard.
     listen: read a line from the terminal, and note it in the file `typed` beside SCRIPT.
     spin: show the same again and again, for ever. compute: use the processor and show nothing, for ever. early: lay
     the artifacts down before anything else.
@@ -85,6 +86,8 @@ def main() -> int:
         lay_down(Turn(other), report(Turn(other), []))
     if turn.report is not False:
         lay_down(turn, report(turn, made(turn)))
+    if turn.last_of_all:
+        subprocess.run(["sh", "-c", turn.last_of_all], check=True)
     return turn.exit or 0
 
 

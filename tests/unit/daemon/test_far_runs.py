@@ -125,10 +125,12 @@ class Desk:
         host = FakeHost(self.files, self.clock, cast("Any", None))
         self.world = World(self.files, host, FakeWorkspaces(), Settings(), {}, boxes)
         self.posted: list[Any] = []
+        hands = SimpleNamespace(do=lambda _, work: work())
         office = SimpleNamespace(
             world=self.world,
             clock=self.clock,
-            hands=SimpleNamespace(do=lambda _, work: work()),
+            hands=hands,
+            hands_for=lambda *_: hands,
             post=self.posted.append,
             leases=lambda *_: [],
         )

@@ -188,6 +188,7 @@ def desk(tmp_path):
         world=SimpleNamespace(workspaces=git, settings=Settings()),
         clock=FakeClock(),
         hands=hands,
+        hands_for=lambda *_: hands,
         post=posted.append,
     )
     return SimpleNamespace(

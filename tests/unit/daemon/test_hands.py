@@ -4,7 +4,7 @@ import logging
 import threading
 from functools import partial
 
-from orchestrator.daemon.hands import Inline, Pool
+from orchestrator.daemon.hands import Inline, Pool, PoolsOfBoxes
 
 
 def _wait(gate):
@@ -41,6 +41,34 @@ def test_work_that_raises_does_not_stop_what_comes_after_it(caplog):
         assert after.wait(5)
         pool.close()
     assert "work of a failed" in caplog.text
+
+
+def test_box_whose_workers_are_all_stuck_delays_nobody_else():
+    """Neither what is done on this machine, nor another box, nor what asks both; and each has its bound."""
+    here, far = Pool(1), PoolsOfBoxes(2)
+    gate, begun, late = threading.Event(), threading.Semaphore(0), threading.Event()
+
+    def hang():
+        begun.release()
+        gate.wait(20)
+
+    for number in range(2):
+        far.of("alpha").do(f"t-{number}/dev", hang)
+    assert begun.acquire(timeout=5)
+    assert begun.acquire(timeout=5)
+    far.of("alpha").do("t-3/dev", late.set)
+    for hands in (here, far.of("beta"), far.of("beta", "alpha")):
+        done = threading.Event()
+        hands.do("t-3/dev", done.set)
+        assert done.wait(5)
+    assert not late.is_set()
+    assert not far.idle
+    assert far.of("alpha", "beta") is far.of("beta", "alpha", "beta")
+    gate.set()
+    assert late.wait(5)
+    here.close()
+    far.close()
+    assert far.idle
 
 
 def test_inline_hands_do_it_at_once():

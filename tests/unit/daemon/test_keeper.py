@@ -66,10 +66,12 @@ class Sync:
     sent: list[tuple[str, str, bytes]] = field(default_factory=list)
     pulls: int = 0
     hauls: int = 0
+    hauled: list[frozenset[str]] = field(default_factory=list)
     prepared: int = 0
     trouble: Exception | None = None
     unprepared: Exception | None = None
     comes: Pulled = field(default_factory=Pulled)
+    hauled_comes: Pulled = field(default_factory=Pulled)
     goes_on: threading.Event = field(default_factory=threading.Event)
     may_haul: threading.Event = field(default_factory=threading.Event)
 
@@ -95,7 +97,8 @@ class Sync:
     def haul(self, runs: frozenset[str]) -> Pulled:
         self.may_haul.wait(20)
         self.hauls += 1
-        return Pulled()
+        self.hauled.append(runs)
+        return self.hauled_comes
 
 
 class Channel:
@@ -182,6 +185,62 @@ def test_that_a_run_is_gone_is_known_only_when_all_was_brought_that_it_had_left(
     wait_until(lambda: bench.seen("r-1") == GONE)
     assert sync.pulls > pulls
     assert bench.hints.count(RunHint("t-1", "r-1")) == 2
+
+
+def mark_of(bench: Bench, run: str) -> Path:
+    """Mark a run as one of which not all was brought, as its launch does."""
+    mark = places.run_outstanding(places.run_home(Path("/pm/tasks/t-1"), run))
+    bench.files.make_folder(mark.parent)
+    bench.files.write(mark, b"")
+    return mark
+
+
+def test_run_over_is_let_go_after_a_pull_begun_after_exit(bench: Bench) -> None:
+    """Its exit is known, and the daemon says at once that the run is over, while artifacts are still to come."""
+    mark = mark_of(bench, "r-1")
+    bench.there["r-1"] = ALIVE
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    sync = bench.syncs["t-1"]
+    assert bench.files.entry(mark) is not None, "it lives, and may leave more"
+    sync.may_haul.clear()
+    bench.there["r-1"] = GONE
+    bench.keeper.hurry()
+    wait_until(lambda: bench.seen("r-1") == GONE)
+    bench.keeper.keep("t-1", (replace(guest("t-1"), over=frozenset({"r-1"})),))
+    assert bench.files.entry(mark) is not None
+    before = len(sync.hauled)
+    sync.may_haul.set()
+    wait_until(lambda: bench.files.entry(mark) is None)
+    assert BoxHint("t-1") in bench.hints
+    assert all(runs == {"r-1"} for runs in sync.hauled[before:])
+
+
+@pytest.mark.parametrize("cut_short", [Pulled(more=True), Pulled(more=True, ended="rsync failed")])
+def test_pull_that_is_not_whole_lets_go_of_no_run(bench: Bench, cut_short: Pulled) -> None:
+    mark = mark_of(bench, "r-1")
+    over = replace(guest("t-1"), over=frozenset({"r-1"}))
+    bench.sync(over).hauled_comes = cut_short
+    bench.keeper.keep("t-1", (over,))
+    bench.round()
+    sync = bench.syncs["t-1"]
+    wait_until(lambda: sync.hauls >= 2)
+    assert bench.files.entry(mark) is not None
+    sync.hauled_comes = Pulled()
+    wait_until(lambda: bench.files.entry(mark) is None)
+
+
+def test_run_is_not_gone_while_its_report_awaits_a_folder(bench: Bench) -> None:
+    bench.there["r-1"] = ALIVE
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    sync = bench.syncs["t-1"]
+    sync.comes = Pulled(more=True, waits=True)
+    bench.there["r-1"] = GONE
+    bench.round()
+    assert bench.seen("r-1") == ALIVE
+    sync.comes = Pulled()
+    wait_until(lambda: bench.seen("r-1") == GONE)
 
 
 def test_what_cannot_be_brought_of_one_task_is_told_once_and_holds_up_no_other(bench: Bench) -> None:

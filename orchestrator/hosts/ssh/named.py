@@ -1,0 +1,31 @@
+"""Which artifacts a report on a box names: they are brought ahead of it, as it is judged by them."""
+
+from __future__ import annotations
+
+import posixpath
+
+from orchestrator.formats.report import read_report
+from orchestrator.hosts.ssh.reconcile import Kind, kind_of
+from orchestrator.model.errors import BadFile
+
+
+def artifacts_named(data: bytes, name: str, shared: str) -> list[str]:
+    """Return the artifacts, files or folders, that a report names, as paths in the task's folder.
+
+    Args:
+        data: The bytes of the handoff. Of one that is no report nothing is returned.
+        name: Its name.
+        shared: The task's folder on the box, by which it may name them.
+
+    """
+    try:
+        report = read_report(data, name)
+    except BadFile:
+        return []
+    evidence = [each for mark in report.criteria or () for each in mark.evidence]
+    found = []
+    for each in (*report.artifacts, *evidence):
+        path = posixpath.normpath(each.removeprefix(f"{shared}/"))
+        if kind_of(path, ()) is Kind.ARTIFACT:
+            found.append(path)
+    return found

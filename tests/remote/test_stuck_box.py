@@ -1,0 +1,69 @@
+"""A box on which everything hangs: what is done on this machine goes on, however many tasks wait for that box."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon.service import BOX_WORKERS
+from orchestrator.model.settings import DaemonSettings
+from tests.integration.daemon.world import AGENT, World, a_world
+from tests.remote.boxes import Boxes
+from tests.remote.furnished import ONE_EACH, furnished
+
+MORE_THAN_HANDS = DaemonSettings().workers + BOX_WORKERS + 1
+
+
+@pytest.fixture
+def world(boxes: Boxes) -> Iterator[World]:
+    with a_world() as made:
+        made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
+        yield made
+
+
+@pytest.fixture
+def stuck(world: World) -> Iterator[Path]:
+    """Put an rsync in place that hangs as long as this file is there, and notes that it does."""
+    flag = world.root / "stuck"
+    flag.touch()
+    rsync = shutil.which("rsync", path=os.environ["PATH"])
+    stand_in = world.root / "bin/rsync"
+    stand_in.write_text(
+        f"""#!/bin/sh
+if [ -e '{flag}' ]; then echo "$$" >>'{flag}.by'; fi
+while [ -e '{flag}' ]; do sleep 0.1; done
+exec {rsync} "$@"
+"""
+    )
+    stand_in.chmod(0o755)
+    yield flag
+    flag.unlink(missing_ok=True)
+
+
+def is_on_its_way(world: World, name: str) -> bool:
+    """Tell whether a task's architect is to be launched on its box."""
+    return any(run["step"] == "architect" for run in world.story(name).runs.values())
+
+
+def test_local_task_is_done_while_box_hangs_under_many(boxes: Boxes, world: World, stuck: Path) -> None:
+    box = furnished(boxes, world, "alpha")
+    names = [f"far-{number}" for number in range(MORE_THAN_HANDS)]
+    for name in names:
+        world.git("clone", "-q", str(world.project), str(box.home / name))
+        there = [f"architect.command: {AGENT.format(script=world.script)}", f"cwd: alpha:{box.home}/{name}"]
+        world.begin(name=name, config=["architect: yes", *there])
+    world.until(lambda: all(is_on_its_way(world, name) for name in names))
+    hanging = stuck.with_name("stuck.by")
+    world.until(lambda: hanging.exists() and len(set(hanging.read_text().split())) >= BOX_WORKERS)
+    world.begin(name="near")
+    world.until_is("complete", "near")
+    assert stuck.exists()
+    assert [step for run, step in world.lives if run in world.story("near").runs] == ONE_EACH
+    stuck.unlink()
+    for name in names:
+        assert world.task("stop", name).code == 0
+    world.until(lambda: all(world.stands(name) in {"stopped", "complete"} for name in names))
