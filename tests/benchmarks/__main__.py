@@ -26,6 +26,7 @@ from tests.benchmarks import (
     scribing,
     spawn,
     status,
+    stopping,
     verbs,
 )
 from tests.benchmarks.bench import Bench
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "spawn": spawn.rows,
     "scribe": scribing.rows,
     "panes": panes.rows,
+    "stop": stopping.rows,
     "decide": deciding.rows,
     "restart": restart.rows,
     "checkin": checkin.rows,
