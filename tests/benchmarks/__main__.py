@@ -19,6 +19,7 @@ from tests.benchmarks import (
     handoff,
     idle,
     large,
+    loaded,
     over,
     panes,
     restart,
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "over": over.rows,
     "clis": clis.rows,
     "boxes": boxes.rows,
+    "loaded": loaded.rows,
 }
 INTERRUPTED = 130
 

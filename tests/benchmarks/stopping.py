@@ -21,7 +21,8 @@ IGNORES_TERM = shlex.join(["/bin/bash", "-c", "trap '' TERM; while :; do read -r
 WORST = 3000
 """Milliseconds in which all are to be gone; of those that ignore TERM beyond their grace."""
 
-LINEAR = 1.5
+LINEAR = 2
+"""An agent among many to one among a quarter as many: what grows by the square would be at 4."""
 PANES_ARE = "as many bare panes of tmux: TERM, until the last has ended"
 
 
