@@ -334,7 +334,7 @@ def test_a_launcher_takes_its_empty_cgroup_with_it(bench: Bench) -> None:
     wait_until(lambda: group is None or not group.exists())
 
 
-def test_many_runs_are_asked_to_end_by_one_look_at_the_processes(bench: Bench, monkeypatch) -> None:
+def test_one_census_serves_many_runs_that_are_ended(bench: Bench, monkeypatch) -> None:
     """Time stands still for the census, so that it stays young on a slow machine too."""
     folders = [bench.launch(f"r{number}", "sleep", "600") for number in range(5)]
     for folder in folders:
