@@ -1,5 +1,7 @@
 """What holds for every test."""
 
+import os
+import secrets
 import signal
 
 from hypothesis import settings
@@ -12,5 +14,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # A machine that is shared stalls now and then; how long things take is for the benchmarks to judge.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+
+# Which fresh worlds tests/simulation draws, in all workers: others in each run.
+SEED = "SIMULATION_SEED"
+os.environ.setdefault(SEED, f"fresh-{secrets.token_hex(4)}")
+
+
+def pytest_report_header() -> str:
+    """Say which worlds are drawn, so that they can be drawn again."""
+    return f"fresh worlds of the simulation: {SEED}={os.environ[SEED]}"
+
 
 pytest_plugins = ["tests.tmux_server"]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import places
 from orchestrator.daemon import hints as h
 from orchestrator.hosts.ssh.publish import Pulled
+from orchestrator.hosts.ssh.pull import Emptied
 from orchestrator.hosts.ssh.states import NotLetIn, Unreachable
 from orchestrator.model.errors import OrchestratorError
 
@@ -73,7 +74,7 @@ class Bringing:
         return self._guarded(guest, partial(self._make_ready, guest)) is not None
 
     def steer(self, guest: Guest, gone: Collection[str]) -> Pulled | None:
-        """Send a task's answers, and bring what steers of it; None where that cannot be.
+        """Send a task's answers, and bring what steers of it; None where that cannot be, `ended` where not all came.
 
         `gone` are runs that were seen to be so. Raises Unreachable, NotLetIn.
         """
@@ -81,7 +82,11 @@ class Bringing:
 
     def _make_ready(self, guest: Guest) -> Pulled:
         if (guest.task, guest.place) not in self._ready:
-            self.prepare(guest)
+            try:
+                self.prepare(guest)
+            except Emptied:
+                # They were made before, by us: `steer` brings what is left of them, and tells what is not there.
+                return Pulled()
         return Pulled()
 
     def _steer(self, guest: Guest, gone: Collection[str]) -> Pulled:
@@ -89,7 +94,7 @@ class Bringing:
         with lock:
             self._send_answers(guest, sync)
             pulled = sync.steer(guest.runs, guest.runs.intersection(gone))
-        self._tell(guest, "", "")
+        self._tell(guest, "", pulled.ended)
         self._say(guest, pulled)
         return pulled
 

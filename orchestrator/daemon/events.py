@@ -81,9 +81,9 @@ class Events:
         """Remove a file that was dealt with."""
         self.files.remove(places.task_events(self.home) / name)
 
-    def let_go(self, run: str, name: str) -> None:
+    def let_go(self, run: Run, name: str) -> None:
         """Let a program that waits go its own way: nothing is said to it."""
-        put(self.files, self.home, run, name, "")
+        put(self.files, self.home, run.id, name, "", far=run.far)
 
     def fact(self, entry: Entry, state: PMState, where: Places, at: float) -> tuple[EventLanded | None, str]:
         """Return what a file tells, and all that its agent said with it; no fact if that says nothing of a turn."""
@@ -99,7 +99,7 @@ class Events:
         event = self._event(entry.name, runtime)
         if event is None:
             if waits:
-                self.let_go(run.id, name)
+                self.let_go(run, name)
             return None, ""
         return self._landed(name, event, run, state, where, at, waits=waits), event.text
 
@@ -170,7 +170,7 @@ class Events:
             return str(path)
         note = places.run_transcript_there(folder)
         if self.files.entry(note) is None or self.files.read(note) != bytes(path):
-            self.files.write(note, bytes(path), durable=False)
+            self.files.write(note, bytes(path))
         return str(places.run_transcript(folder))
 
     def _order(self, run: Run) -> str:

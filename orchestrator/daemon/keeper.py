@@ -202,7 +202,7 @@ class Keeper:
         more = False
         for guest in _having(guests, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
             steered = self._bringing.steer(guest, gone) if guest in fit else None
-            self._publish(guest, seen, gone=steered is not None)
+            self._publish(guest, seen, gone=steered is not None and not steered.ended)
             more |= steered is not None and steered.more
         now = self.steady()
         if news is None:

@@ -137,7 +137,7 @@ class Listening:
         ):  # of one event, which must neither hold up the others nor leave its program waiting
             log.exception("task %s: a rule erred on %s; nothing was changed", self.home.name, fact)
             if fact.waits:
-                self._events.let_go(fact.run, fact.name)
+                self._events.let_go(self.engine.state.runs[fact.run], fact.name)
 
     def _told_by(self, fact: EventLanded) -> Usage | None:
         """Return what an event tells of what its run used; None if it tells nothing of that."""

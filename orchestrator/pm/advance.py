@@ -11,6 +11,7 @@ from orchestrator.model.run import Ending, Purpose, Run
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.changes import OrderClosed, OrderGiven, PhaseMoved, TaskMoved
 from orchestrator.pm.consulting import consult, is_consultation, run_before
+from orchestrator.pm.heard import let_go
 from orchestrator.pm.orders import context_for, criteria_for, instructions_for, order_name
 from orchestrator.pm.places import begins_life, host_of, life_of
 from orchestrator.pm.readiness import EVERY, floor_of, held, left_by_pm, next_start
@@ -161,8 +162,12 @@ def _free_instance(state: PMState, name: str) -> str:
 
 
 def end_run(draft: Draft, run: Run, ending: Ending) -> None:
-    """End one run. Its order stays open until it is gone, so that its last words are still read (law 5)."""
+    """End one run. Its order stays open until it is gone, so that its last words are still read (law 5).
+
+    For the leave that its program may wait for, nobody is asked any more.
+    """
     if run.ending is Ending.NOT:
+        let_go(draft, run)
         draft.change(RunEnding(run.id, ending, draft.at))
         draft.act(End(id=draft.new_id("a"), run=run.id))
 

@@ -61,7 +61,8 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
 ) -> bool:
     """Ask the user about a step, or about the whole task where `step` is empty.
 
-    Asked once: while a question about the same step is open, nothing more is asked; one about its box gives way.
+    Asked once: while a question about the same step is open, nothing more is asked; one about its box gives way, and
+    one whether a run of it is gone is no question about what it waits for.
     Where task.md says what is to be taken for the answer if nobody gives one, and that is one of the options, it is
     the default; but after `limits.defaults` of them in a row about the same step, a person must say something (law 8).
     `otherwise` is taken if nobody answers, whatever task.md says, and without that bound; `leave` is what an answer of
@@ -70,7 +71,8 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     """
     if kind is not QuestionKind.BOX:  # a box that is lost is nothing that a step itself waits for
         withdraw(draft, step, kind=QuestionKind.BOX)
-    if any(question.step == step for question in draft.state.open_questions):
+    about = [question for question in draft.state.open_questions if question.step == step]
+    if any(kind is QuestionKind.UNENDED or question.kind is not QuestionKind.UNENDED for question in about):
         return False
     policy = otherwise or draft.state.brief.config.unanswered
     default, deadline = "", None

@@ -9,6 +9,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending
 from orchestrator.pm.advance import end_run
 from orchestrator.pm.asking import withdraw
+from orchestrator.pm.heard import let_go
 from orchestrator.pm.step_changes import StepFed, StepMoved, StepReopened, StepTallied
 
 if TYPE_CHECKING:
@@ -100,5 +101,6 @@ def _overtake(draft: Draft, step: str) -> None:
     """
     withdraw(draft, step)
     for run in draft.runs_of(step):
+        let_go(draft, run)
         if run.reported_at is None:
             end_run(draft, run, Ending.OVERTAKEN)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Answer
+from orchestrator.model.event import Reply, Say
+from orchestrator.model.question import QuestionKind
+from orchestrator.pm.asking import withdraw
 from orchestrator.pm.run_changes import RunAnswered, RunTold
 from orchestrator.pm.step_changes import StepLimited, StepTallied
 
 if TYPE_CHECKING:
-    from orchestrator.model.event import Reply
     from orchestrator.model.facts import AnswerGiven, EventLanded
     from orchestrator.model.run import Run, Turn
     from orchestrator.pm.draft import Draft
+
+
+LEAVING: Final = Reply(Say.DENY, "This run is being ended: nothing more may be done.")
+"""What a program is answered that asks for leave, and whose run is wanted no more."""
 
 
 def told(
@@ -38,6 +44,13 @@ def answer(draft: Draft, run: Run, name: str, reply: Reply) -> None:
     draft.act(Answer(id=draft.new_id("a"), run=run.id, name=name, reply=reply))
     if draft.state.runs[run.id].waits_for == name:
         draft.change(RunAnswered(run.id, draft.at))
+
+
+def let_go(draft: Draft, run: Run, reply: Reply = LEAVING) -> None:
+    """Ask nobody any more for the leave that a run waits for, and have its program answered with `reply`."""
+    if run.waits_for:
+        withdraw(draft, run.step, run.id, QuestionKind.PERMISSION)
+        answer(draft, run, run.waits_for, reply)
 
 
 def answer_given(draft: Draft, fact: AnswerGiven) -> None:

@@ -8,7 +8,7 @@ from orchestrator.model.actions import Answer, End, Launch, Look, Nudge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.advance import ACTIVE, close_order, open_work
-from orchestrator.pm.asking import ask, withdraw
+from orchestrator.pm.asking import withdraw
 from orchestrator.pm.causes import note_cause
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.model.facts import LaunchFailed, RunGone, RunStarted
-    from orchestrator.model.plan import Step
     from orchestrator.pm.draft import Draft
 
 _ENDED: Final = {
@@ -125,13 +124,6 @@ def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:
         )  # it never took its order: its conversation may be what keeps it from that
     withdraw(draft, run.step, run.id)
     draft.change(RunBelieved(run.id, Life.GONE, Turn.UNKNOWN, evidence, draft.at, exit=how))
-    _ask_what_was_put_off(draft, draft.step(run.step))
-
-
-def _ask_what_was_put_off(draft: Draft, step: Step) -> None:
-    """Ask about a step that came to rest while its run was asked about: only one question is open at a time."""
-    if step.state in {StepState.BLOCKED, StepState.FAILED} and draft.state.state in ACTIVE:
-        ask(draft, step.id, step.why)
 
 
 def _counts(draft: Draft, run: Run) -> bool:

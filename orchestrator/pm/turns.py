@@ -20,14 +20,12 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.actions import Answer
 from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.plan import StepState
-from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Turn
 from orchestrator.pm.advance import ACTIVE, end_run
-from orchestrator.pm.asking import withdraw
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.failures import turn_failed
-from orchestrator.pm.heard import answer, runs_again, told
+from orchestrator.pm.heard import LEAVING, answer, let_go, runs_again, told
 from orchestrator.pm.leave import asked
 from orchestrator.pm.run_changes import RunDelivered
 from orchestrator.pm.silence import progressed, watch
@@ -47,7 +45,6 @@ _UNDECIDED: Final = (
     "Your turn is over and the PM daemon finds no decision of yours. Write it now, as your order says: a handoff with "
     "`**Action:**` and `**Run:**` in its head."
 )
-_LEAVING: Final = Reply(Say.DENY, "This run is being ended: nothing more may be done.")
 
 
 def event_landed(draft: Draft, fact: EventLanded) -> None:
@@ -95,7 +92,7 @@ def _see_off(draft: Draft, run: Run, fact: EventLanded) -> None:
     over = fact.event.kind in {EventKind.ENDED, EventKind.FAILED}
     told(draft, run, fact, Turn.RESTING if over else run.turn, "its turn is over" if over else run.evidence)
     if fact.waits and fact.event.kind is EventKind.ASKED:
-        answer(draft, run, fact.name, _LEAVING)
+        answer(draft, run, fact.name, LEAVING)
     if over and run.reported_at is not None:
         end_run(draft, draft.state.runs[run.id], Ending.DONE)
 
@@ -131,10 +128,8 @@ def _ended(draft: Draft, run: Run, fact: EventLanded) -> None:
     if fact.event.background:
         told(draft, run, fact, Turn.BUSY, f"waits for {fact.event.background} tasks in the background")
         return
-    if run.waits_for:
-        # Somebody answered in its pane: a turn that is over waits for no leave.
-        withdraw(draft, run.step, run.id, QuestionKind.PERMISSION)
-        answer(draft, run, run.waits_for, Reply(Say.PASS))
+    # Where it waited, somebody answered in its pane: a turn that is over waits for no leave.
+    let_go(draft, run, Reply(Say.PASS))
     if has_decided(draft, run):
         told(draft, run, fact, Turn.RESTING, "decided, and ended its turn")
         conclude(draft, draft.state.runs[run.id])

@@ -10,8 +10,8 @@ from orchestrator import places
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.launcher import PANE_LOG
 from orchestrator.hosts.ssh.known import Known
-from orchestrator.hosts.ssh.publish import Publisher, Pulled
-from orchestrator.hosts.ssh.pull import MARK, Emptied
+from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
+from orchestrator.hosts.ssh.pull import MARK, emptied
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.boxes import Guest
@@ -59,14 +59,20 @@ class FakeSync:
     def steer(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
         """Bring what steers, with all artifacts. Raises Emptied, Cut, Unreachable, NotLetIn, Unavailable."""
         del gone
-        return self._pull(runs, (Kind.RUN, Kind.HANDOFF, Kind.EVENT, Kind.EXIT, Kind.ARTIFACT))
+        lacking = self._link.run("marks", self._unmarked)
+        if not lacking:
+            return self._pull(runs, (Kind.RUN, Kind.HANDOFF, Kind.EVENT, Kind.EXIT, Kind.ARTIFACT))
+        why = emptied(self._box.name, lacking, self._guest.task)
+        if str(self._shared) in lacking:
+            raise why
+        return together([self._pull((), (Kind.HANDOFF, Kind.ARTIFACT)), Pulled(ended=str(why))])
 
     def haul(self, runs: Collection[str]) -> Pulled:
         """Bring what is large. Raises as `steer`."""
+        self._link.run("marks", self._check_marks)
         return self._pull(runs, (Kind.ARTIFACT, Kind.LOG))
 
     def _pull(self, runs: Collection[str], kinds: Collection[Kind]) -> Pulled:
-        self._link.run("marks", self._check_marks)
         try:
             names = self._mirror(runs, kinds)
         except OSError as problem:
@@ -92,13 +98,13 @@ class FakeSync:
                 self._box.files.write(folder / MARK, self._guest.task.encode())
 
     def _check_marks(self) -> None:
-        there = self._box.files
-        if self._box.emptied or any(
-            there.entry(folder / MARK) is None for folder in (self._shared, self._own)
-        ):
-            raise Emptied(
-                f"{self._box.name}: {self._shared} is not the folder that was made: was it emptied?"
-            )
+        if lacking := self._unmarked():
+            raise emptied(self._box.name, lacking, self._guest.task)
+
+    def _unmarked(self) -> list[str]:
+        there, gone = self._box.files, self._box.emptied
+        folders = (self._shared, self._own)
+        return [str(folder) for folder in folders if gone or there.entry(folder / MARK) is None]
 
     def _mirror(self, runs: Collection[str], kinds: Collection[Kind]) -> dict[str, Path]:
         """Copy what is new there into the mirror, and return all that was looked at."""

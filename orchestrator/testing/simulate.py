@@ -9,10 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Final
 
+from orchestrator.testing.simulation import fresh
 from orchestrator.testing.simulation.climate import drawn_climate
 from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.kept import Kept
 from orchestrator.testing.simulation.run import Failed, Outcome, live
 from orchestrator.testing.simulation.shrink import shrunk
 from orchestrator.testing.simulation.table import table
@@ -33,6 +36,9 @@ class World:
 def main() -> int:
     """Let worlds live and say what there was in them. Status 1 if a law was broken: the first that was is shrunk."""
     options = _options()
+    if options.busy:
+        return _fresh(options.busy, options.seed, options.jobs, options.resume)
+    options.seed = options.seed or "1"
     only = None if options.only is None else frozenset(filter(None, options.only.split(",")))
     if only is not None or options.worlds == 1:
         worlds = iter([World(options.seed, options.days, only)])
@@ -50,6 +56,31 @@ def main() -> int:
         return 1
     sys.stdout.write(table(counts))
     return 0
+
+
+def _fresh(busy_days: int, seed: str, jobs: int, path: Path | None) -> int:
+    """Let fresh worlds live until there were so many busy days; say which failed, how each is replayed and kept."""
+    progress = fresh.Progress(seed or fresh.drawn_seed())
+    if path is not None:
+        progress = fresh.resumed(path, progress.seed)
+        if seed not in {"", progress.seed}:
+            sys.stderr.write(f"{path} is of seed {progress.seed}: take it away to begin with another\n")
+            return 2
+    sys.stderr.write(f"fresh worlds of seed {progress.seed}, from {progress.worlds} on\n")
+
+    def tell(now: fresh.Progress) -> None:
+        if path is not None:
+            fresh.remember(path, now)
+        failed = f", {len(now.failed)} failed" if now.failed else ""
+        sys.stderr.write(f"{now.busy_days:,} of {busy_days:,} busy days in {now.worlds:,} worlds{failed}\n")
+
+    fresh.until(busy_days, progress, jobs, tell)
+    if path is not None:
+        path.unlink()
+    sys.stdout.write(table(progress.counts))
+    for name, law in progress.failed.items():
+        sys.stdout.write(f"{law}\n  again: {fresh.replay(name)}\n  keep it: {Kept(name, fresh.LASTS).how}\n")
+    return 1 if progress.failed else 0
 
 
 def spread(seed: str, days: float) -> Iterator[World]:
@@ -93,7 +124,17 @@ def _live(world: World) -> tuple[Outcome, float]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="simulate", description=__doc__.partition(":")[0])
     parser.add_argument("--days", type=float, default=30.0, help="days, in all worlds together (30)")
-    parser.add_argument("--seed", default="1", help="what everything follows from (1)")
+    parser.add_argument(
+        "--seed", default="", help="what everything follows from (1; with --busy another each time)"
+    )
+    parser.add_argument(
+        "--busy", type=int, default=0, metavar="DAYS",
+        help="live fresh worlds until they had so many busy days, in spite of failures, which are listed at the end",
+    )  # fmt: skip
+    parser.add_argument(
+        "--resume", type=Path, metavar="FILE",
+        help="with --busy: remember in this file how far it is, go on from there, and remove it when all is done",
+    )  # fmt: skip
     parser.add_argument(
         "--worlds",
         type=int,

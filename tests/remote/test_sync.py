@@ -176,7 +176,7 @@ def test_folders_that_are_gone_stop_the_sync_and_are_not_made_anew_unasked(world
     folder.mkdir()
     before = world.arrived()
     for again in (sync, world.sync()):
-        with pytest.raises(Emptied, match="emptied, or its disk is not mounted"):
+        with pytest.raises(Emptied, match=f"{folder} lacks the file"):
             pull(again, [RUN])
         with pytest.raises(Emptied) as told:
             again.prepare()
@@ -186,6 +186,23 @@ def test_folders_that_are_gone_stop_the_sync_and_are_not_made_anew_unasked(world
     world.sync().prepare()
     assert pull(world.sync(), [RUN]).ended == ""
     assert world.arrived() == before
+
+
+def test_emptied_own_folder_holds_back_no_handoff(world: World) -> None:
+    """The folder that is shared with the agents is the one we made, so what they hand in there is this task's."""
+    sync = world.prepared()
+    pull(sync, [RUN])
+    shutil.move(world.own, world.box.home / "away")
+    put(world.own / "runs" / RUN / "exit", b"0\n")
+    put(world.shared / "artifacts/code/a.txt")
+    put(world.shared / "handoffs" / REPORT, report("artifacts/code/a.txt"))
+    for again in (sync, world.sync()):
+        assert str(world.own) in again.steer([RUN]).ended
+    assert set(world.arrived()) >= {f"handoffs/{REPORT}", "artifacts/code/a.txt"}
+    assert f"runs/{RUN}/exit" not in world.arrived()
+    put(world.own / MARK, f"{TASK}\n".encode())
+    assert not sync.steer([RUN]).ended
+    assert f"runs/{RUN}/exit" in world.arrived()
 
 
 def test_answers_go_there_and_no_name_leads_elsewhere(world: World) -> None:
@@ -409,6 +426,26 @@ def test_a_tree_without_end_holds_up_nothing_and_comes_bit_by_bit(world: World) 
     while pull(sync, [RUN]).more:
         pass
     assert len(world.arrived()) == 11
+
+
+def test_handoffs_without_end_are_bounded_and_the_exit_is_known(world: World) -> None:
+    """Files with holes cost a box nothing: each pull ends, all of them do, and the end of a run comes all the same."""
+    world.prepared()
+    sync = world.sync(Bounds(steering=3_000_000, steering_total=9_000_000))
+    put(world.shared / "handoffs" / REPORT, report())
+    for number in range(40):
+        path = world.shared / f"handoffs/dev-20251127-1546{number:02d}.md"
+        put(path)
+        os.truncate(path, 1_000_000)
+    pulls = [sync.steer([RUN]) for _ in range(6)]
+    assert [each.more for each in pulls] == [True, True, True, False, False, False]
+    assert f"handoffs/{REPORT}" in pulls[3].brought
+    assert [name for each in pulls for name, _ in each.refused if name == "handoffs"] == ["handoffs"]
+    mirrored = sum(each.stat().st_size for each in world.here.mirror.rglob("*") if each.is_file())
+    assert mirrored <= 12_000_000
+    put(world.own / "runs" / RUN / "exit", b"0\n")
+    assert f"runs/{RUN}/exit" in sync.steer([RUN]).brought
+    assert world.sync(Bounds(steering_total=9_000_000)).steer([RUN]).brought == ()
 
 
 def test_what_did_not_change_is_neither_read_nor_listed(world: World) -> None:

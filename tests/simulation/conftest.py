@@ -1,4 +1,4 @@
-"""Adds up what was simulated, over all workers, and says it at the end of the run."""
+"""Lets worlds live for tests, and adds up what was in them, over all workers, to say it at the end of the run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections import Counter
 
 import pytest
 
+from orchestrator.testing.simulation.kept import Kept
+from orchestrator.testing.simulation.run import Failed, live
+from orchestrator.testing.simulation.shrink import shrunk
 from orchestrator.testing.simulation.table import FIRST, table
 
 PROPERTY = "simulated"
+ENDS = {"complete", "partial", "failed", "stopped"}
 
 
 @pytest.fixture
@@ -21,6 +25,23 @@ def simulated(record_property):
     return take
 
 
+@pytest.fixture
+def lived(simulated):
+    """Let a world live that must break no law, and return its outcome; one that does is shrunk, as a whole is not."""
+
+    def live_it(seed, days, only=None):
+        try:
+            outcome = live(seed, days, only)
+        except Failed as failed:
+            shorter = "" if only else f"\n{shrunk(failed, days)}"
+            pytest.fail(f"{failed}{shorter}\nkeep all of it: {Kept(seed, days, only).how}", pytrace=False)
+        assert set(outcome.tasks.values()) <= ENDS
+        simulated(outcome)
+        return outcome
+
+    return live_it
+
+
 def pytest_terminal_summary(terminalreporter):
     counts = Counter[str]()
     for report in terminalreporter.getreports("passed"):
@@ -29,6 +50,8 @@ def pytest_terminal_summary(terminalreporter):
                 counts.update(told)
     if counts:
         counts["days"] = round(counts["days"])
-        shown = {name: counts[name] for name in counts if name in FIRST or name.startswith("happened")}
+        shown = {
+            name: counts[name] for name in counts if name in FIRST or name.startswith(("happened", "busy"))
+        }
         terminalreporter.section("simulated")
         terminalreporter.write(table(Counter(shown)))

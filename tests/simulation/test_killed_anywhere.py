@@ -27,6 +27,18 @@ def test_a_power_cut_ahead_of_every_eighth(changes, part):
     assert sweep(range(1 + part * 8, changes, 16), power=True) > 0
 
 
+def test_kill_ahead_of_an_answer_gives_it_afterwards():
+    """It is in the outbox, and the event that asked for it was taken away: nobody asks again.
+
+    Without it the run would be taken for hung after a while, and another begun: the end would be the same.
+    """
+    well, calm = told(tells=True)
+    ending, faults = told(kill_in="answers", tells=True)
+    assert faults.kills == 1
+    assert ending == well
+    assert faults.world.host.starts.total() == calm.world.host.starts.total()
+
+
 def test_a_kill_ahead_of_every_change_around_a_nudge():
     ending, faults = told(nudged=True)
     assert ending.task == "complete"

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 def answer(world: World, home: Path, run: Run, agent: Agent, action: Answer, at: float) -> AnswerGiven:
     """Lay an answer down; from here it is sent to where a run lives. Raises OSError."""
     runtime = runtime_known(agent, world.settings.runtimes)
-    put(world.files, home, run.id, action.name, runtime.answer(action.reply))
+    put(world.files, home, run.id, action.name, runtime.answer(action.reply), far=run.far)
     if run.far:
         world.boxes.hurry(run.host)
     return AnswerGiven(at, action.id)
 
 
-def put(files: Files, home: Path, run: str, name: str, text: str) -> None:
-    """Write what an event's hook prints where its relay looks; it looks no longer when the run is gone."""
+def put(files: Files, home: Path, run: str, name: str, text: str, *, far: bool = False) -> None:
+    """Write what an event's hook prints where its relay looks; it looks no longer when the run is gone.
+
+    A run on a box (`far`) outlives a power cut here and goes on waiting, so its answer must outlive that as well.
+    """
     folder = places.run_answers(places.run_home(home, run))
     files.make_folder(folder)
-    files.write(folder / name, text.encode("utf-8", "replace"), durable=False)
+    files.write(folder / name, text.encode("utf-8", "replace"), durable=far)

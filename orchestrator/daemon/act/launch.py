@@ -90,10 +90,11 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
     there = _there(world, state, run, where)
     workspace = _workspace(world, state, step, run, where)
     spec = _spec(world, state, run, step, agent, where, there, workspace)
-    # What lies in a run's folder speaks of processes: after a power cut it means nothing, and is not fsynced.
     if (guest := guest_of(state, where, run)) is not None:
         world.boxes.send(guest, run.instance)
-    world.files.write(folder / LAUNCHED, b"", durable=False)
+    # What lies in a run's folder speaks of processes: after a power cut here it means nothing, and is not fsynced.
+    # Those on a box outlive one.
+    world.files.write(folder / LAUNCHED, b"", durable=run.far)
     try:
         host.launch(spec)
     except Unavailable:  # most likely there is no session yet; if not, this fails in the same way

@@ -7,7 +7,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Final
@@ -44,6 +44,7 @@ class _Streams:
 
     stdin: memoryview
     most: int
+    heed: Callable[[bytes], bool] | None = None
     read: dict[str, bytearray] = field(default_factory=lambda: {"out": bytearray(), "err": bytearray()})
 
     def serve(self, stream: IO[bytes], name: str) -> bool:
@@ -57,19 +58,28 @@ class _Streams:
         self.read[name] += piece
         if len(self.read[name]) > self.most:
             raise TooMuch(f"wrote more than {self.most} bytes", bytes(self.read["out"]))
+        if name == "out" and self.heed is not None and not self.heed(piece):
+            raise TooMuch("did more than it was allowed", bytes(self.read["out"]))
         return bool(piece)
 
 
 def run_child(
-    argv: Sequence[str], *, stdin: bytes, deadline: float, most: int, environ: Mapping[str, str]
+    argv: Sequence[str],
+    *,
+    stdin: bytes,
+    deadline: float,
+    most: int,
+    environ: Mapping[str, str],
+    heed: Callable[[bytes], bool] | None = None,
 ) -> Ended:
     """Run a program in a session of its own, so that it finds no terminal to ask on; return what it left.
 
-    `deadline` is in seconds, `most` in bytes of standard output and of standard error each.
+    `deadline` is in seconds, `most` in bytes of standard output and of standard error each. `heed` is given standard
+    output as it comes, and tells whether the child may go on.
 
     Raises:
         Late: it did not end in time.
-        TooMuch: it wrote more than `most`.
+        TooMuch: it wrote more than `most`, or may not go on.
         Unavailable: it could not be started.
 
     """
@@ -87,7 +97,7 @@ def run_child(
         raise Unavailable(f"{argv[0]} could not be started: {error}") from error
     with child:
         try:
-            streams = _Streams(memoryview(stdin), most)
+            streams = _Streams(memoryview(stdin), most, heed)
             _serve(child, streams, until)
             status = child.wait(max(0.0, until - time.monotonic()))
         except (Late, subprocess.TimeoutExpired):

@@ -188,6 +188,11 @@ class Publisher:
         """Return what tells that something is not brought, if it was not told before."""
         return Pulled(refused=((name, why),) if self.known.tell(name, why) else ())
 
+    def size(self, within: tuple[str, ...]) -> int:
+        """Return how many bytes the mirror holds of names that begin so."""
+        entries = (self.files.entry(self.mirror / name) for name in self._all() if name.startswith(within))
+        return sum(entry.size for entry in entries if entry is not None)
+
     def make_folder(self, name: str) -> None:
         """Make a folder of artifacts here, if the mirror has it and nothing stands in its way."""
         entry = self.files.entry(self.mirror / name)

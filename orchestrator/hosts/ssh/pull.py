@@ -51,13 +51,48 @@ class Emptied(Refused):
 class Took:
     """What rsync told: the files that it brought, or would bring, with their sizes in bytes; what it left, and why.
 
-    `said` is what it could not do, in its own words. Unless `whole`, there were more than could be listed.
+    `said` is what it could not do, in its own words. Unless `whole`, there were more than could be listed or brought.
     """
 
     files: tuple[tuple[str, int], ...] = ()
     left: tuple[tuple[str, str], ...] = ()
     said: str = ""
     whole: bool = True
+
+
+_READ_MARKS: Final = """
+for mark; do
+    task=
+    IFS= read -r task 2>/dev/null <"$mark"
+    printf '%s\\n' "$task"
+done 2>/dev/null
+"""
+
+
+def unmarked(link: Link, folders: Sequence[str], task: str) -> list[str]:
+    """Return which of these folders there lack the mark of the task or have another's, in one round trip.
+
+    Raises:
+        Unreachable, Cut, NotLetIn: as `Link.run` does.
+
+    """
+    marks = [f"{folder}/{MARK}" for folder in folders]
+    ended = link.run(["sh", "-c", _READ_MARKS, "sh", *marks])
+    told = ended.out.decode(errors="replace").split("\n")[:-1]
+    if len(told) != len(folders):
+        return list(folders)
+    return [folder for folder, found in zip(folders, told, strict=True) if found != task]
+
+
+def emptied(address: object, folders: Sequence[str], task: str) -> Emptied:
+    """Return the error that tells which folders there are not those that we made, and what to do."""
+    marks = [f"{folder}/{MARK}" for folder in folders]
+    return Emptied(
+        f"{address}: {' and '.join(folders)} {'lack' if len(folders) > 1 else 'lacks'} the file {MARK} of task {task}: "
+        "emptied, or on a disk that is not mounted; nothing is brought from there until that is back. Was it emptied "
+        f"on purpose, begin anew there: {shlex.join(['mkdir', '-p', *folders])} && "
+        f"echo {task} | {shlex.join(['tee', *marks])}"
+    )
 
 
 def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
@@ -68,14 +103,8 @@ def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
         Unreachable, Cut, NotLetIn: as `Link.run` does.
 
     """
-    ended = link.run(["cat", "--", *(f"{folder}/{MARK}" for folder in folders)])
-    if ended.status or ended.out.decode(errors="replace") != f"{task}\n" * len(folders):
-        marks = [f"{folder}/{MARK}" for folder in folders]
-        raise Emptied(
-            f"{link.address}: {' or '.join(folders)} lacks the file {MARK} of task {task}: it was emptied, or its "
-            "disk is not mounted; nothing is brought until it is back. Was it emptied on purpose, begin anew there: "
-            f"{shlex.join(['mkdir', '-p', *folders])} && echo {task} | {shlex.join(['tee', *marks])}"
-        )
+    if lacking := unmarked(link, folders, task):
+        raise emptied(link.address, lacking, task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +123,7 @@ class Mirror:
         names: Sequence[str] | None = None,
         largest: int = LARGEST,
         only_list: bool = False,
+        budget: int | None = None,
         deadline: float = DEADLINE,
     ) -> Took:
         """Bring what is new beneath `sources`, each file whole or not at all; or only list it.
@@ -104,6 +134,7 @@ class Mirror:
             names: Bring these alone, beneath the one source; folders among them come empty.
             largest: Bytes of a file that is brought at most.
             only_list: Change nothing; say what would be brought, as far as it can be listed in 1 MB.
+            budget: Bytes of all files together; the one that goes beyond is the last.
             deadline: Seconds that it may take.
 
         Raises:
@@ -121,7 +152,13 @@ class Mirror:
         ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{self.folder}/"]
         stdin = b"".join(os.fsencode(name) + b"\0" for name in names or ())
         done = rsync(
-            self.link, [*options, *ends], self.environ, stdin=stdin, deadline=deadline, cut_short=only_list
+            self.link,
+            [*options, *ends],
+            self.environ,
+            stdin=stdin,
+            deadline=deadline,
+            cut_short=only_list,
+            budget=budget,
         )
         return _told(done)
 

@@ -145,11 +145,17 @@ def _raw(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much of artifacts and logs one pull brings, and how much of a task's artifacts comes at all; in bytes."""
+    """How much of a task comes from one box; in bytes.
+
+    `files` and `size` are what one pull brings of artifacts and logs, `total` what comes of artifacts at all.
+    `steering` is what one call brings of handoffs and events, `steering_total` what comes of them at all.
+    """
 
     files: int = 1_000
     size: int = 268_435_456
     total: int = 4_294_967_296
+    steering: int = 67_108_864
+    steering_total: int = 268_435_456
 
 
 @dataclass(frozen=True, slots=True)

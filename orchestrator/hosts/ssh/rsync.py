@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ DEADLINE: Final = 120.0
 BOX: Final = "box"
 """What the box is called among the arguments: the connection is there, so that the name counts for nothing."""
 
+_TOLD: Final = re.compile(rb">([0-9]{1,20}) ")
 _SILENCE: Final = 10  # seconds without a byte after which rsync gives up
 _SAID: Final = 1_048_576
 _MOVED: Final = 24  # a file was moved while it was read; the next transfer finds it
@@ -27,11 +29,27 @@ _LOST: Final = frozenset({10, 12, 30, 35, 255})
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """What rsync printed, and in its words what it could not do. Unless `whole`, it had more to print."""
+    """What rsync printed, and in its words what it could not do. Unless `whole`, it had more to do."""
 
     out: bytes
     said: str = ""
     whole: bool = True
+
+
+class _Budget:
+    """Counts the bytes of the files of which rsync tells."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+        self._line = b""
+
+    def allows(self, piece: bytes) -> bool:
+        """Take what rsync printed next; return whether it may go on."""
+        *lines, self._line = (self._line + piece).split(b"\n")
+        for line in lines:
+            if told := _TOLD.match(line):
+                self._left -= int(told[1])
+        return self._left >= 0
 
 
 def rsync(
@@ -42,10 +60,13 @@ def rsync(
     stdin: bytes = b"",
     deadline: float = DEADLINE,
     cut_short: bool = False,
+    budget: int | None = None,
 ) -> Transfer:
     """Run rsync with these arguments; no word of them is read by a shell, here or there.
 
     `deadline` is in seconds. With `cut_short`, more than 1 MB of what it prints is left out rather than an error.
+    `budget` is how many bytes of files it may bring, as it tells of each by `>SIZE NAME`; it is ended by the file that
+    goes beyond, and what came stays.
 
     Raises:
         Cut: the connection ended, or time was up. What was transferred until then stays.
@@ -58,12 +79,17 @@ def rsync(
             own = ["--protect-args", f"--timeout={_SILENCE}", "-e", shlex.join(words)]
             settings = {**environ, "LC_ALL": "C"}
             ended = run_child(
-                ["rsync", *own, *arguments], stdin=stdin, deadline=deadline, most=_SAID, environ=settings
+                ["rsync", *own, *arguments],
+                stdin=stdin,
+                deadline=deadline,
+                most=_SAID,
+                environ=settings,
+                heed=None if budget is None else _Budget(budget).allows,
             )
     except Late as problem:
         raise Cut(f"{link.address}: {problem}") from None
     except TooMuch as problem:
-        if not cut_short:
+        if not cut_short and budget is None:
             raise Unavailable(f"{link.address}: rsync {problem}") from None
         return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
     said = ended.err.decode(errors="backslashreplace").strip()

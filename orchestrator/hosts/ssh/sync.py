@@ -25,7 +25,7 @@ from orchestrator.formats.report import read_report
 from orchestrator.hosts.ssh.known import Known
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
-from orchestrator.hosts.ssh.pull import LARGEST, Mirror, Took, check_marks
+from orchestrator.hosts.ssh.pull import LARGEST, Mirror, Took, check_marks, emptied, unmarked
 from orchestrator.hosts.ssh.reconcile import Bounds, Kind, choice, kind_of
 from orchestrator.hosts.ssh.sftp import opened
 from orchestrator.hosts.ssh.states import Cut, Way
@@ -104,6 +104,8 @@ class TaskSync:
         self._publisher = Publisher(files, self._known, self._mirror.folder, here.folder, here.home)
         # The runs for which all that lies in the mirror was published; None if that is to be found out again.
         self._settled: frozenset[str] | None = None
+        # Bytes of handoffs and events that were brought; None until what lies in the mirror is counted.
+        self._steered: int | None = None
 
     # There ----------------------------------------------------------------------------------------
 
@@ -134,7 +136,14 @@ class TaskSync:
             there.put(f"{answers}/{name}", data)
 
     def _check_marks(self) -> None:
-        check_marks(self._link, [self._there.shared, self._there.own], self._there.task)
+        check_marks(self._link, self._marked, self._there.task)
+
+    def _unmarked(self) -> list[str]:
+        return unmarked(self._link, self._marked, self._there.task)
+
+    @property
+    def _marked(self) -> list[str]:
+        return [self._there.shared, self._there.own]
 
     # Back -----------------------------------------------------------------------------------------
 
@@ -144,20 +153,35 @@ class TaskSync:
         `runs` are the ids of those that are on this box, and not settled: of others nothing is brought. Of those that
         were seen to be `gone` before, the last words lie there already: they are not looked for twice.
 
+        Where only our own folder there was emptied, handoffs and their artifacts are brought all the same, and `ended`
+        tells what is missing: those speak for themselves. What tells of runs comes only with both folders, as nobody
+        may be told that a run is over ahead of what it handed in.
+
         Raises:
-            Emptied: the folders there are not those that we made. Nothing was brought.
+            Emptied: the folder that is shared with the agents there is not the one that we made. Nothing was brought.
             Cut: the connection ended, or time was up. The next one goes on where this one ended.
             Unreachable, NotLetIn: there is no connection.
             Unavailable: rsync is missing or failed, or the disk here is nearly full.
 
         """
         with _disk():
-            return self._steer(self._begin(runs), gone)
+            runs = self._begin(runs)
+            lacking = self._unmarked()
+            if not lacking:
+                return self._steer(runs, gone)
+            why = emptied(self._link.address, lacking, self._there.task)
+            if self._there.shared in lacking:
+                raise why
+            return together([self._steer(frozenset()), Pulled(ended=str(why))])
 
     def haul(self, runs: Collection[str]) -> Pulled:
-        """Bring what is large; `ended` says why a part did not come. Raises as `steer`, ahead of the first byte."""
+        """Bring what is large; `ended` says why a part did not come.
+
+        Raises as `steer`, ahead of the first byte; Emptied also where only our own folder there is not the one we made.
+        """
         with _disk():
             runs = self._begin(runs)
+            self._check_marks()
         try:
             with _disk():
                 return self._haul(runs)
@@ -170,16 +194,19 @@ class TaskSync:
         free = shutil.disk_usage(self._here.mirror).free
         if free < LEAST_DISK:
             raise Unavailable(f"{self._here.mirror}: {free} bytes are free: nothing is brought from a box")
-        self._check_marks()
         return runs
 
     def _steer(self, runs: frozenset[str], gone: Collection[str] = ()) -> Pulled:
         settled, self._settled = self._settled == runs, None
         took = self._bring_steering(runs)
+        if not took.whole:  # nothing is published ahead of the handoffs that lie there
+            return together([self._left(took), Pulled(more=True)])
         names = self._publisher.news(runs, [name for name, _ in took.files] if settled else None)
         living = runs.difference(gone)
         if any(kind_of(name, living) is Kind.EXIT or kind_of(name, runs) is Kind.EVENT for name in names):
             again = self._bring_steering(frozenset())
+            if not again.whole:
+                return together([self._left(took), self._left(again), Pulled(more=True)])
             names |= self._publisher.news(runs, [name for name, _ in again.files])
         held = self._unsettled(names, runs)
         names |= self._bring_named(names - held, runs)
@@ -209,13 +236,23 @@ class TaskSync:
         return together(parts)
 
     def _bring_steering(self, runs: Collection[str]) -> Took:
-        """Bring handoffs, and what tells of these runs, if any are given."""
-        sources = [f"{self._there.own}/./runs", f"{self._there.own}/./requests/events"] if runs else []
+        """Bring handoffs, and what tells of these runs, if any are given; of handoffs and events, what may come."""
+        if self._steered is None:
+            self._steered = self._publisher.size(("handoffs/", "requests/"))
+        left = self._bounds.steering_total - self._steered
+        sources = [f"{self._there.own}/./runs"] if runs else []
+        if left > 0:
+            sources += [f"{self._there.own}/./requests/events"] if runs else []
+            sources.append(f"{self._there.shared}/./handoffs")
         rules = ["- .*", "- /handoffs/*/", *_run_rules(runs, ["claimed", "pid", "exit"])]
         events = [f"+ /requests/events/{run}.*" for run in sorted(runs)]
         rules += ["+ /requests", "+ /requests/events", *events, "- /requests/**"]
-        sources.append(f"{self._there.shared}/./handoffs")
-        return self._mirror.bring(sources, rules=rules, largest=STEERING, deadline=STEERED)
+        if not sources:
+            return Took()
+        budget = min(self._bounds.steering, left) if left > 0 else self._bounds.steering
+        took = self._mirror.bring(sources, rules=rules, largest=STEERING, deadline=STEERED, budget=budget)
+        self._steered += sum(size for name, size in took.files if not name.startswith("runs/"))
+        return took
 
     def _bring(self, names: Sequence[str], deadline: float) -> None:
         """Bring files of the mirror's names, whichever folder there they lie in."""
@@ -273,6 +310,9 @@ class TaskSync:
         """Return what was left lying, there or in the mirror, as far as it was not told before."""
         parts = [self._publisher.refuse(name, why) for name, why in took.left]
         parts += [self._publisher.refuse(name, "nothing of this name comes from a box") for name in misnamed]
+        if (self._steered or 0) >= (most := self._bounds.steering_total):
+            why = f"{most} bytes of handoffs and events were brought; what is beyond stays on the box"
+            parts.append(self._publisher.refuse("handoffs", why))
         if took.said:
             parts.append(self._publisher.refuse("rsync", took.said[-400:]))
         self._known.keep()

@@ -75,8 +75,9 @@ NEVER: Final = Chances(0, 0, 0, 0)
 class Faults:
     """Brings faults into a world.
 
-    `steps` counts every change that the daemon makes; it is killed ahead of the one whose number is `kill_at`,
-    `with_power` together with the whole machine. `firsts` gives the number of the first change of each kind.
+    `steps` counts every change that the daemon makes; it is killed ahead of the one whose number is `kill_at`, or of
+    the first in a folder of the name `kill_in`, `with_power` together with the whole machine. `firsts` gives the number
+    of the first change of each kind.
     """
 
     world: World
@@ -85,6 +86,7 @@ class Faults:
     boxes: BoxRates = field(default_factory=BoxRates)
     steps: int = 0
     kill_at: int | None = None
+    kill_in: str = ""
     with_power: bool = False
     kills: int = 0
     firsts: dict[str, int] = field(default_factory=dict)
@@ -201,6 +203,8 @@ class Faults:
         """Count a change that the daemon is about to make, and kill it there if it is time."""
         self.steps += 1
         self.firsts.setdefault(step, self.steps)
+        if self.kill_in and path.parent.name == self.kill_in:
+            self.kill_at, self.kill_in = self.steps, ""
         before, self._before = self._before, (step, path)
         if self.kill_at is None or self.steps < self.kill_at:
             return
@@ -229,6 +233,7 @@ class Faults:
         """Leave what a kill leaves, and start again after a while."""
         self.kills += 1
         world = self.world
+        world.days.today.deaths += 1
         random = world.fate.random(f"death.{self.kills}")
         for path in self._torn:
             if self._lets(f"torn.{self.kills}", self.chances.torn):

@@ -43,7 +43,8 @@ class Watched:
     """One task: the audit that follows its journal, its pages and its branch.
 
     `boot` is the daemon's life in which the audit last read the whole journal, `known` the state that the daemon
-    was last seen with, `open` the actions whose outcome is awaited, and since when.
+    was last seen with, `open` the actions whose outcome is awaited, and since when. `noted` is how much of the journal
+    was put down to the days on which it was written: lines, runs and handoffs.
     """
 
     wish: Wish
@@ -53,6 +54,7 @@ class Watched:
     boot: int = 0
     known: PMState | None = None
     open: dict[str, float] = field(default_factory=dict)
+    noted: tuple[int, int, int] = (0, 0, 0)
 
 
 @dataclass(slots=True)
@@ -91,9 +93,20 @@ class Invariants:
             audit.take(path.name, line)
         else:
             self._read_on(watched)
+        self._note(watched)
         found = [*lasting_laws(audit.state, self.world.settings.limits), *audit.broken]
         found += self._silenced(audit) + self._stalled(audit) + self._buried(watched)
         self._found += [f"{watched.wish.id}, line {audit.lines}: {law}" for law in found]
+
+    def _note(self, watched: Watched) -> None:
+        """Put down to this day what the journal has grown by."""
+        audit, today = watched.audit, self.world.days.today
+        lines, runs, taken = watched.noted
+        ledger = audit.ledger
+        watched.noted = audit.lines, len(ledger.alive), len(ledger.taken)
+        today.decisions += watched.noted[0] - lines
+        today.runs += watched.noted[1] - runs
+        today.deliveries += watched.noted[2] - taken
 
     def _signalled(self, process: FakeProcess) -> None:
         """An agent is ended because that was decided."""

@@ -34,6 +34,7 @@ class Ledger:
     facts: Counter[str] = field(default_factory=Counter)
     reported: Counter[str] = field(default_factory=Counter)
     opened: Counter[str] = field(default_factory=Counter)
+    alive: set[str] = field(default_factory=set)
     launched: Counter[str] = field(default_factory=Counter)
     cautioned: Counter[str] = field(default_factory=Counter)
     taken: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -83,6 +84,8 @@ class Ledger:
                 early = self._rests.pop(opened.step, 0.0) - fact.at
                 broken = [f"{opened.step} was tried again {early:.1f} s too early"] if early > 0 else []
                 return broken + _again(self.opened, opened.id, "opened")
+            case RunBelieved(run=run, life=Life.ALIVE):
+                self.alive.add(run)
             case RunBelieved(run=run, life=Life.GONE):
                 self.buried.append(run)
                 if was.runs[run].life is Life.UNREACHABLE and not isinstance(fact, f.Answered):

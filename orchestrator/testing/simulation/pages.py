@@ -40,6 +40,7 @@ _PARTS: Final = (
 )
 _OUTCOME: Final = ("asked", "outcome", "not_done", "cost")
 """What of the outcome follows from the state alone; the rest speaks of the branch as it was last looked at."""
+_LOOKED: Final = "branch_seen"
 _OVER: Final = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED})
 
 
@@ -100,12 +101,17 @@ class Pages:
         differ += self._outcome_differs(state, shown.get("outcome") or {})
         return [f"state.json tells another {', '.join(differ)} than the state"] if differ else []
 
-    def _outcome_differs(self, state: PMState, shown: dict[str, str]) -> list[str]:
+    def _outcome_differs(self, state: PMState, shown: dict[str, Any]) -> list[str]:
         """Hold the lines of the result to the state and, once the task is over, to the branch as it lies there."""
         seen = self.world.workspaces.survey(PROJECT, state.branch, state.base) if state.base else None
         true = asdict(outcome_of(state, BranchLook(0.0, seen) if state.base else None))
-        keys = tuple(true) if state.state in _OVER and not state.live_runs else _OUTCOME
-        return [f"outcome: {key}" for key in keys if shown.get(key) != true[key]]
+        over = state.state in _OVER and not state.live_runs
+        keys = tuple(true.keys() - {_LOOKED}) if over else _OUTCOME
+        found = [f"outcome: {key}" for key in keys if shown.get(key) != true[key]]
+        # When the branch was looked at is the daemon's to say; only that it was follows from the state.
+        if over and (shown.get(_LOOKED) is None) != (true[_LOOKED] is None):
+            found.append(f"outcome: {_LOOKED}")
+        return found
 
     def _own_differs(self, state: PMState) -> list[str]:
         shown = self.world.read_json(self._paths[1])

@@ -124,6 +124,7 @@ def let_everybody_leave(world: World) -> None:
 def _counts(world: World, faults: Faults, invariants: Invariants) -> Counter[str]:
     """Return how much there was of what: the denominators of all that is said of a world."""
     daemon, counts = world.daemon, Counter(world.counts)
+    counts += world.days.counts()
     counts["turns"] = daemon.turns
     counts["tasks shelved"] = daemon.shelved
     counts["check-ins"] = daemon.check_ins

@@ -92,11 +92,16 @@ class Service:
         return f"{SAYS} · resets {time.strftime(date + shown, time.gmtime(at)).lower()} (UTC)"
 
     def overslept(self, step: Step) -> str:
-        """Return what is wrong with how long a step waits that was refused; nothing if it is tried in time."""
+        """Return what is wrong with how long a step waits that was refused; nothing if it is tried in time.
+
+        One that may be tried by now waits no longer: if its limit ended a while ago, the machine slept through that.
+        """
         limit, window = step.limit, self._window
         if limit is None or not step.limited or not limit.words.startswith(SAYS):
             return ""
         off = self.clock.now() - self.now()
+        if step.not_before <= self.clock.now():
+            return ""
         if abs(off) > LITTLE or not window.begins <= limit.at - off < window.lifted:
             return ""
         slack = LITTLE if window.late <= LITTLE else 900.0

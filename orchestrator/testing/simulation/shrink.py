@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.testing.simulation.climate import Climate
+from orchestrator.testing.simulation.kept import Kept
 from orchestrator.testing.simulation.run import Failed, live
 
 TRIES: Final = 120
@@ -33,13 +34,20 @@ class History:
     def command(self) -> str:
         """What replays it."""
         only = shlex.quote(",".join(sorted(self.happened)))
-        return f"scripts/simulate --seed {shlex.quote(self.seed)} --days {self.days:g} --only {only}"
+        return f"scripts/simulate --seed {shlex.quote(self.seed)} --days {self.days!r} --only {only}"
+
+    @property
+    def kept(self) -> Kept:
+        """The world with only this, as it is kept."""
+        return Kept(self.seed, self.days, frozenset(self.happened))
 
     def __str__(self) -> str:
         when = sorted(self.happened.items(), key=lambda each: each[1])
         lines = [f"  day {day:8.4f}  {name}" for name, day in when]
         head = f"of {self.of} things that happened, {len(lines)} are enough ({self.tries} worlds tried):"
-        return "\n".join([head, *lines, f"  then: {self.law}", f"again: {self.command}"])
+        return "\n".join(
+            [head, *lines, f"  then: {self.law}", f"again: {self.command}", f"keep it: {self.kept.how}"]
+        )
 
 
 class _Spent(Exception):

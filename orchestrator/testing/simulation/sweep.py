@@ -26,19 +26,28 @@ class Ending:
     commits: int
 
 
-def told(kill_at: int | None = None, *, power: bool = False, nudged: bool = False) -> tuple[Ending, Faults]:
+def told(
+    kill_at: int | None = None,
+    *,
+    kill_in: str = "",
+    power: bool = False,
+    nudged: bool = False,
+    tells: bool = False,
+) -> tuple[Ending, Faults]:
     """Let one task with one subtask be done; return how it ended, and the faults, which count the changes.
 
-    `kill_at` is the number of the change ahead of which the daemon is killed; with `power` the machine goes
-    down with it. Where they are to be `nudged`, agents report only when something was typed to them.
+    `kill_at` is the number of the change ahead of which the daemon is killed, or it is killed ahead of the first
+    change in a folder of the name `kill_in`; with `power` the machine goes down with it. Where they are to be
+    `nudged`, agents report only when something was typed to them; with `tells` their programs tell of their turns,
+    and wait for answers.
 
     Raises:
         AssertionError: a law was broken.
 
     """
-    wish = Wish("alpha", checks=True, listens=nudged)
-    world = World(Fate(f"sweep {kill_at}"), (wish,), replace(GOOD, reticent=nudged), deaf=0.0, slow=False)
-    faults = Faults(world, CALM, replace(NEVER, torn=1.0), kill_at=kill_at, with_power=power)
+    wish = Wish("alpha", checks=True, listens=nudged, tells=tells)
+    world = World(Fate(f"sweep {kill_at}"), (wish,), replace(GOOD, reticent=nudged), deaf=0.0, slow=tells)
+    faults = Faults(world, CALM, replace(NEVER, torn=1.0), kill_at=kill_at, kill_in=kill_in, with_power=power)
     invariants = Invariants(world)
     faults.begin()
     invariants.begin()

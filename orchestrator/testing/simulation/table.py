@@ -8,6 +8,7 @@ from typing import Final
 FIRST: Final = (
     "worlds",
     "days",
+    "busy days",
     "CPU seconds",
     "tasks",
     "turns",

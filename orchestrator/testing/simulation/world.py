@@ -28,6 +28,7 @@ from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.simulation import mischief
 from orchestrator.testing.simulation.daemon import STATE, Daemon, Killed
+from orchestrator.testing.simulation.days import Days
 from orchestrator.testing.simulation.desk import Desk, Manners
 from orchestrator.testing.simulation.fate import Fate
 from orchestrator.testing.simulation.phone import NOTIFY, Phone
@@ -56,6 +57,7 @@ class World:
     slow: bool = True
     begins: float = START
     clock: FakeClock = field(init=False)
+    days: Days = field(init=False)
     files: MemoryFiles = field(init=False)
     workspaces: FakeWorkspaces = field(init=False)
     service: Service = field(init=False)
@@ -78,6 +80,7 @@ class World:
     def __post_init__(self) -> None:
         """Put the pieces together."""
         self.clock = FakeClock(self.begins)
+        self.days = Days(self.clock)
         self.files = MemoryFiles(now=self.clock.now)
         self.workspaces = FakeWorkspaces(before=self.tree_changes)
         self.service = Service(self.clock, self.fate)

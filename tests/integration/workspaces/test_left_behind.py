@@ -306,6 +306,17 @@ def test_commits_that_the_agent_made_on_a_detached_head_are_kept_on_release(plac
     assert list(repo.refs(KEPT).values()) == [head]
 
 
+def test_dirty_work_beside_the_trees_own_commit_keeps_both(place, clean, repo, tree, workspaces):
+    """The agent left its rejected commit for the base and began anew: neither holds the other."""
+    (place / "first.txt").write_text("first")
+    commit, _ = workspaces.commit(tree, "First")
+    repo.git("checkout", "-q", "--detach", tree.base, cwd=place)
+    (place / "second.txt").write_text("second")
+    kept = clean()
+    assert commit in kept.values()
+    assert any("second.txt" in repo.names(each) for each in kept.values())
+
+
 # Git's own files -----------------------------------------------------------------------------------
 
 

@@ -9,19 +9,22 @@ from typing import Any, cast
 import pytest
 
 from orchestrator import places
+from orchestrator.daemon.act.answer import answer
 from orchestrator.daemon.act.look import look
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.hints import OutcomeHint
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.daemon.world import Places, World
 from orchestrator.hosts.claims import CLAIMED
-from orchestrator.model.actions import Launch
+from orchestrator.hosts.ssh.states import Cut
+from orchestrator.model.actions import Answer, Launch
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.event import Reply, Say
 from orchestrator.model.facts import LaunchFailed, RunStarted
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Place
-from orchestrator.ports.boxes import NoBoxes
-from orchestrator.ports.host import Observation, Standing
+from orchestrator.ports.boxes import Ground, NoBoxes
+from orchestrator.ports.host import LaunchSpec, Observation, Standing
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
@@ -56,6 +59,13 @@ class FarHost:
         if self.lost:
             raise Unavailable("the box does not answer")
 
+    def launch(self, spec: LaunchSpec) -> None:
+        del spec
+        raise Cut("the connection ended at launch: nobody knows what came of it")
+
+    def open_session(self, session: str, title: str, log: Path) -> None:
+        del session, title, log
+
     def panes(self) -> list[Any]:
         return []
 
@@ -64,7 +74,10 @@ class FarHost:
 
 
 class OneBox(NoBoxes):
-    """A box whose ground cannot be had; `changes` are folders with changed files, `asked` what was asked of them."""
+    """A box, whose ground cannot be had if there is an `error`.
+
+    `changes` are folders with changed files, `asked` what was asked of them.
+    """
 
     def __init__(self, error: Exception | None = None) -> None:
         self.there = FarHost()
@@ -78,8 +91,19 @@ class OneBox(NoBoxes):
 
     def ground(self, guest: Any) -> Any:
         del guest
-        assert self.error is not None
-        raise self.error
+        if self.error is not None:
+            raise self.error
+        return Ground(Path("/box/home"), {"HOME": "/box/home"})
+
+    def send(self, guest: Any, instance: str) -> None:
+        del guest, instance
+
+    def hurry(self, box: str) -> None:
+        del box
+
+    def fingerprint(self, box: str, place: str, without: str) -> str:
+        del box, place, without
+        return "as it was"
 
     def changed(self, box: str, place: str, seconds: float) -> bool:
         del box
@@ -135,6 +159,26 @@ def test_one_that_was_never_sent_there_has(error):
     (failed,) = desk.launch()
     assert failed.again is isinstance(error, OSError)
     assert desk.files.entry(desk.folder / CLAIMED) is None  # else, killed here, it would be nobody's for ever
+
+
+def test_power_cut_here_keeps_that_a_far_launch_was_tried():
+    """A launch was cut off, so its agent may live there; our power cut took nobody's life on the box."""
+    desk = Desk(OneBox())
+    assert not desk.launch()
+    desk.files.crash(power=True)
+    desk.boxes.error = Refused("the folder there is not the one that was made")
+    assert not desk.launch()
+
+
+def test_power_cut_here_keeps_the_answer_to_a_far_run():
+    """That it was given is journaled, so nobody gives it again to the program that waits on the box."""
+    desk = Desk(OneBox())
+    agent = desk.story.state.agents[desk.run.agent]
+    answer(
+        desk.world, HOME, desk.run, agent, Answer("a-1", desk.run.id, "e-1", Reply(Say.ALLOW)), desk.story.at
+    )
+    desk.files.crash(power=True)
+    assert desk.files.entry(places.run_answers(desk.folder) / "e-1") is not None
 
 
 def test_a_run_that_was_forestalled_and_came_all_the_same_is_left_alone():

@@ -16,6 +16,7 @@ from orchestrator.daemon.hints import BoxHint, Hint, RunHint, SayHint
 from orchestrator.daemon.keeper import Keeper, Ways
 from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.publish import Pulled
+from orchestrator.hosts.ssh.pull import Emptied
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.model.errors import Refused
 from orchestrator.model.run import Exit
@@ -59,7 +60,7 @@ class Link:
 
 @dataclass
 class Sync:
-    """One task's folders on the box. `holds` keeps a pull from ending, `trouble` is raised by the next ones."""
+    """One task's folders on the box. `trouble` is raised by the next pulls, `unprepared` as they are made ready."""
 
     guest: Guest
     sent: list[tuple[str, str, bytes]] = field(default_factory=list)
@@ -67,6 +68,7 @@ class Sync:
     hauls: int = 0
     prepared: int = 0
     trouble: Exception | None = None
+    unprepared: Exception | None = None
     comes: Pulled = field(default_factory=Pulled)
     goes_on: threading.Event = field(default_factory=threading.Event)
     may_haul: threading.Event = field(default_factory=threading.Event)
@@ -77,6 +79,8 @@ class Sync:
 
     def prepare(self) -> None:
         self.prepared += 1
+        if self.unprepared is not None:
+            raise self.unprepared
 
     def send_answer(self, run: str, name: str, data: bytes) -> None:
         self.sent.append((run, name, data))
@@ -195,6 +199,34 @@ def test_what_cannot_be_brought_of_one_task_is_told_once_and_holds_up_no_other(b
     bench.round()
     assert bench.seen("r-1") == GONE
     assert len(bench.said()) == 2
+
+
+def test_after_half_a_pull_its_run_is_not_gone(bench: Bench) -> None:
+    """Our own folder there was emptied: handoffs come, but what tells of the end of a run may be missing (law 5)."""
+    bench.there["r-1"] = ALIVE
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    wait_until(lambda: bench.seen("r-1") == ALIVE)
+    bench.syncs["t-1"].comes = Pulled(ended="the folder was emptied")
+    bench.there["r-1"] = GONE
+    bench.round()
+    bench.round()
+    assert bench.seen("r-1") == ALIVE
+    assert bench.said() == ["the folder was emptied"]
+    bench.syncs["t-1"].comes = Pulled()
+    bench.round()
+    assert bench.seen("r-1") == GONE
+
+
+def test_a_restart_brings_what_an_emptied_box_has_left(bench: Bench) -> None:
+    """Its folders were made by the daemon before, so they are not made anew; what is left of them is still brought."""
+    bench.syncs["t-1"] = sync = Sync(guest("t-1", "r-1"))
+    sync.unprepared = Emptied("the folder was emptied")
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    assert sync.pulls > 0
+    prepared = sync.prepared
+    bench.round()
+    assert sync.prepared > prepared
 
 
 def test_a_box_that_is_lost_is_believed_so_by_the_clock_and_tried_again_when_somebody_says_so(

@@ -9,9 +9,10 @@ import pytest
 
 from orchestrator import places
 from orchestrator.daemon.act.launch import launch
+from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.daemon.world import Places, World
 from orchestrator.model.agents import Agent
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Life, Purpose, Run
@@ -50,6 +51,8 @@ def argv_of(
     host: str = "local",
     transcript: Path | str = CHAT,
     orders: dict[str, Order] | None = None,
+    machine: type[FakeHost] = FakeHost,
+    disk: MemoryFiles | None = None,
 ) -> str:
     """Return the command line of a run that goes on with another one's work, given what is kept of that."""
     launched: list[LaunchSpec] = []
@@ -74,13 +77,13 @@ def argv_of(
         orders={ORDER.name: ORDER} if orders is None else orders,
     )
     clock = FakeClock(0.0)
-    files = MemoryFiles(now=clock.now)
+    files = disk or MemoryFiles(now=clock.now)
     if kept is not None:
         files.make_folder(CHAT.parent)
         files.write(CHAT, kept)
-    machine = FakeHost(files, clock, program_of)
+    host_here = machine(files, clock, program_of)
     where = Places(PROJECT, HOME, places.task_folder(PROJECT, "demo"), Path("/pm/trees"))
-    world = World(files, machine, FakeWorkspaces(), Settings(), {"HOME": "/home/user"})
+    world = World(files, host_here, FakeWorkspaces(), Settings(), {"HOME": "/home/user"})
     launch(world, state, run, where, clock)
     return " ".join(launched[0].argv)
 
@@ -115,6 +118,22 @@ def test_in_doubt_it_is_gone_on_with(runtime: str) -> None:
 
 def test_a_program_that_loses_none_is_not_looked_at() -> None:
     assert f" {SESSION} " in argv_of("codex", None)
+
+
+class Unheard(FakeHost):
+    """A tmux that opens the window, and of which nobody hears that it did."""
+
+    def launch(self, spec: LaunchSpec) -> None:
+        super().launch(spec)
+        raise Unavailable("tmux did not answer in time")
+
+
+def test_window_that_may_be_open_is_noted_ahead_of_it():
+    """Else the next try would make the workspace anew beneath an agent that may be at work there."""
+    disk = MemoryFiles()
+    with pytest.raises(Unavailable):
+        argv_of("claude", None, machine=Unheard, disk=disk)
+    assert disk.entry(places.run_home(HOME, "r-2") / LAUNCHED) is not None
 
 
 def test_a_run_that_has_reported_is_not_launched_again():

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.model.event import Event, EventKind, Failure, Say
+from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
 from orchestrator.model.usage_limit import Reset
+from orchestrator.testing.simulation.laws import broken_laws
 from tests.unit.pm.story import ROLES, Story
 
 TAKEN = Event(EventKind.TAKEN, session="s-1")
@@ -377,6 +379,27 @@ def test_leave_that_was_given_in_the_pane_is_not_asked_for_any_more_when_the_tur
     assert not story.state.open_questions
     assert story.run_of("dev:a").waits_for == ""
     assert (story.replies[asked].say, story.replies[ended].say) == (Say.PASS, Say.GO_ON)
+
+
+def _is_abandoned(story):
+    """Another agent cannot go on, and the user has had enough."""
+    story.spawns("explore")
+    for _ in range(story.limits.blocks + 1):
+        if "explore-2" in story.works_on():
+            story.does("explore-2", ReportStatus.BLOCKED)
+    (question,) = [each for each in story.state.open_questions if each.step == "explore-2"]
+    story.answers(question.id, "abandon")
+
+
+@pytest.mark.parametrize("comes", [Story.stops, _is_abandoned])
+def test_run_that_is_to_end_waits_for_no_leave(story, comes):
+    """Its task was stopped or abandoned: nobody is asked for leave any more, and its program is not left waiting."""
+    name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    (wish,) = story.state.open_questions
+    comes(story)
+    assert not story.state.questions[wish.id].open
+    assert story.replies[name].say is Say.DENY
+    assert not broken_laws(story.state, story.limits, story.at)
 
 
 def test_who_asks_for_leave_has_taken_its_order_though_it_never_told_so(story):

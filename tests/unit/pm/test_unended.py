@@ -11,11 +11,11 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Life, Run
-from orchestrator.model.task import Place, TaskState, Unanswered
-from orchestrator.pm.asking import ABANDON, CONTINUE, RETRY, SET_ASIDE, WITHDRAWN
+from orchestrator.model.task import Approval, Place, TaskState, Unanswered
+from orchestrator.pm.asking import ABANDON, APPROVE, CONTINUE, RETRY, SET_ASIDE, WITHDRAWN
 from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.unended import GONE
-from tests.unit.pm.story import MET, Story
+from tests.unit.pm.story import MET, Story, plan_of
 
 HOUR = 3600.0
 
@@ -144,15 +144,31 @@ def test_time_in_which_the_machine_slept_does_not_count() -> None:
     assert story.state.open_questions
 
 
-def test_what_could_not_be_asked_beside_it_is_asked_once_it_is_gone() -> None:
-    """A step is asked about once at a time: it came to rest while its run was asked about, which ends after that."""
+def test_a_step_is_asked_about_beside_its_run() -> None:
+    """It came to rest while a person is asked whether its run is gone: its own question outlives that one."""
     story, run = told_to_end(limits=Limits(blocks=0))
     story.passes(story.limits.unended)
     story.reports("dev:a", ReportStatus.BLOCKED, blockers="No key for the server")
     assert story.step("dev:a").state is StepState.BLOCKED
-    assert story.question().kind is QuestionKind.UNENDED
+    assert [each.kind for each in story.state.open_questions] == [QuestionKind.UNENDED, QuestionKind.STUCK]
     story.ends(run=run)
     assert story.question().kind is QuestionKind.STUCK
     assert "No key for the server" in story.question().text
     story.answers(story.question().id, RETRY)
     assert story.step("dev:a").state is StepState.PENDING
+
+
+def test_a_plan_is_approved_beside_its_run() -> None:
+    story = Story(approve=(Approval.PLAN,))
+    story.starts()
+    story.does("explore")
+    story.comes_alive("plan")
+    run = story.run_of("plan")
+    while story.state.runs[run.id].ending is Ending.NOT:
+        story.passes(story.limits.silence)
+    story.passes(story.limits.unended)
+    story.reports("plan", subtasks=plan_of("a"))
+    assert [each.kind for each in story.state.open_questions] == [QuestionKind.UNENDED, QuestionKind.APPROVAL]
+    story.ends(run=run)
+    story.answers(story.question().id, APPROVE)
+    assert story.step("plan").state is StepState.PASSED

@@ -1,0 +1,41 @@
+"""Worlds that once broke a law break none: those of `kept_worlds.txt`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.testing.simulation.kept import FILE, Kept, read
+
+ROOT = Path(__file__).parents[2]
+IN_CI = {"ci.14", "sg.3"}
+"""Of those that were not shrunk, what takes few seconds."""
+
+
+def is_short(kept):
+    """Tell whether a world takes few seconds: those with names were shrunk."""
+    return kept.only is not None or kept.seed in IN_CI
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        pytest.param(each, marks=[] if is_short(each) else [pytest.mark.thorough], id=f"{number}-{each.seed}")
+        for number, each in enumerate(read((ROOT / FILE).read_text()))
+    ],
+)
+def test_worlds_that_once_broke_a_law_break_none(kept, lived):
+    lived(kept.seed, kept.days, kept.only)
+
+
+@pytest.mark.parametrize(
+    "kept", [Kept("a.1", 2.5), Kept("b", 0.43264612345678, frozenset({"power.1", "task.alpha"}))]
+)
+def test_line_to_keep_reads_as_the_world(kept):
+    assert list(read(f"# a remark\n\n{kept.line}  # why\n")) == [kept]
+
+
+def test_line_that_is_no_world_is_refused():
+    with pytest.raises(ValueError, match="line 2"):
+        list(read("a 1\na 1 b c\n"))
