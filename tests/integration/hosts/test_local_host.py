@@ -336,9 +336,12 @@ def test_a_launcher_takes_its_empty_cgroup_with_it(bench: Bench) -> None:
 
 def test_one_census_serves_many_runs_that_are_ended(bench: Bench, monkeypatch) -> None:
     """Time stands still for the census, so that it stays young on a slow machine too."""
-    folders = [bench.launch(f"r{number}", "sleep", "600") for number in range(5)]
-    for folder in folders:
-        bench.alive(folder)
+    begun = [bench.root / f"begun{number}" for number in range(5)]
+    folders = [
+        bench.launch(f"r{number}", "sh", "-c", f"touch {mark}; exec sleep 600")
+        for number, mark in enumerate(begun)
+    ]
+    wait_until(lambda: all(mark.exists() for mark in begun))  # who is born later is in no census
     looks: list[None] = []
 
     class Counted(run_processes.Census):
@@ -355,8 +358,9 @@ def test_one_census_serves_many_runs_that_are_ended(bench: Bench, monkeypatch) -
 
 
 def test_ending_one_that_was_claimed_writes_nothing(bench: Bench, monkeypatch) -> None:
-    folder = bench.launch("r1", "sleep", "600")
-    bench.alive(folder)
+    begun = bench.root / "begun"
+    folder = bench.launch("r1", "sh", "-c", f"touch {begun}; exec sleep 600")
+    wait_until(begun.exists)
     made: list[Path] = []
 
     def create(path: Path, *_: object, **__: object) -> bool:
