@@ -62,6 +62,9 @@ log = logging.getLogger(__name__)
 REST: Final = 5.0
 """Seconds until a task whose disk was full, say, tries again."""
 
+STRANGER_KILLS: Final = 3
+"""How often a run that no journal knows is killed, until it is seen to be gone: something may be born meanwhile."""
+
 SOON: Final = 0.5
 """Seconds until something that may still be in the making is looked at again."""
 
@@ -213,7 +216,9 @@ class Task:
         strangers = [each for each in world.files.entries(runs) if each.name not in self.engine.state.runs]
         for entry in strangers:
             folder = runs / entry.name
-            if world.host.observe(folder).standing is not Standing.GONE:
+            for _ in range(STRANGER_KILLS):
+                if world.host.observe(folder).standing is Standing.GONE:
+                    break
                 log.warning("task %s: run %s is in no journal and is ended", self.id, entry.name)
                 world.host.end(folder, kill=True)
 

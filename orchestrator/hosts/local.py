@@ -13,7 +13,8 @@ from orchestrator.hosts import claims, processes
 from orchestrator.hosts.claims import Launched, left_behind, read_exit, read_launched, read_uptime, standing
 from orchestrator.hosts.launcher import lay_down
 from orchestrator.hosts.panes import Panes
-from orchestrator.hosts.run_processes import Census, Censuses, Signs, group_of, remove_group
+from orchestrator.hosts.processes import Row
+from orchestrator.hosts.run_processes import Censuses, Signs, group_of, remove_group
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_words import checked_target
 from orchestrator.model.errors import Unavailable
@@ -24,7 +25,12 @@ from orchestrator.ports.host import LaunchSpec, Observation, Standing
 KILL_BOUND: Final = 5.0
 """Seconds in which killed processes must vanish and their launcher write `exit`; then it is killed too."""
 
-_LOOK: Final = 0.005  # seconds between two looks at the process table while killing
+_TO_TELL: Final = 0.1
+"""Seconds that killed processes have to vanish, and their launcher to tell of it, before the process table is looked
+through once more: that costs by the number of all processes, and many runs may be killed at once.
+"""
+
+_LOOK: Final = 0.005  # seconds between two looks at processes that were killed
 
 
 @dataclass(slots=True)
@@ -137,7 +143,11 @@ class LocalHost(Panes):
         """Return the processor time of a run's living processes, in seconds; None if none lives."""
         try:
             launched = self._launched(folder)
-            rows = Census().of(self._signs(folder, launched)) if launched is not None else []
+            rows = (
+                self._censuses.recent(launched.process).of(self._signs(folder, launched))
+                if launched is not None
+                else []
+            )
         except OSError as error:
             raise Unavailable(f"the files of run {folder.name} cannot be read: {error}") from error
         return sum(row.used for row in rows) if rows else None
@@ -145,7 +155,13 @@ class LocalHost(Panes):
     def forestall(self, folder: Path) -> None:
         """Claim a run that nobody claimed yet: a launcher that comes later starts nothing."""
         try:
-            if self._files.entry(folder) is not None and self._files.create(folder / claims.CLAIMED, b""):
+            # Looked at first: to make a file durable only to find its name taken costs more than all else here.
+            claimed = folder / claims.CLAIMED
+            if (
+                self._files.entry(folder) is not None
+                and self._files.entry(claimed) is None
+                and self._files.create(claimed, b"")
+            ):
                 self._files.create(folder / claims.EXIT, claims.ENDED_BEFORE_IT_BEGAN)
         except OSError as error:
             raise Unavailable(f"run {folder.name} cannot be claimed now: {error}") from error
@@ -159,33 +175,39 @@ class LocalHost(Panes):
                 return
             signs = self._signs(folder, launched)
             if kill:
-                _kill(signs)
-            else:
-                _send(signs, signal.SIGTERM)
+                self._kill(signs)
+                return
+            for row in self._censuses.recent(launched.process).of(signs):
+                processes.send(row.process, signal.SIGTERM)
         except OSError as error:
             raise Unavailable(f"run {folder.name} cannot be ended now: {error}") from error
 
+    def _kill(self, signs: Signs) -> None:
+        """Kill all but the launcher, and the leader above it, so that it can tell; then these too.
 
-def _kill(signs: Signs) -> None:
-    """Kill all but the launcher, and the leader above it, so that it can tell; then these too.
+        The leader's end would hang up the agent, which would then have ended by another signal than it did. Once all
+        are gone who were found, nothing more is looked for: whether anybody was born meanwhile is observed.
+        """
+        deadline, patience = time.monotonic() + KILL_BOUND, _TO_TELL
+        census = self._censuses.recent(signs.launcher)
+        while left := census.of(signs):
+            late = time.monotonic() >= deadline
+            for row in left:
+                if late or row.process.pid not in {signs.launcher.pid, signs.session}:
+                    processes.send(row.process, signal.SIGKILL)
+            signalled = time.monotonic()
+            if late or _gone_within(left, patience):
+                break
+            census, patience = self._censuses.since(signalled), _LOOK
+        if signs.cgroup is not None:
+            remove_group(signs.cgroup)
 
-    The leader's end would hang up the agent, which would then have ended by another signal than it did.
-    """
-    deadline = time.monotonic() + KILL_BOUND
-    while time.monotonic() < deadline:
-        left = Census().of(signs)
-        if not left:
-            if signs.cgroup is not None:
-                remove_group(signs.cgroup)
-            return
-        for row in left:
-            if row.process.pid not in {signs.launcher.pid, signs.session}:
-                processes.send(row.process, signal.SIGKILL)
+
+def _gone_within(rows: list[Row], seconds: float) -> bool:
+    """Wait until processes are gone; tell whether they went in time."""
+    until = time.monotonic() + seconds
+    while rows := [row for row in rows if processes.alive(row.process)]:
+        if time.monotonic() >= until:
+            return False
         time.sleep(_LOOK)
-    _send(signs, signal.SIGKILL)
-
-
-def _send(signs: Signs, number: signal.Signals) -> None:
-    """Signal every process of a run."""
-    for row in Census().of(signs):
-        processes.send(row.process, number)
+    return True

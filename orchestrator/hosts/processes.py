@@ -25,6 +25,7 @@ LINUX: Final = sys.platform == "linux"
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _DEADLINE: Final = 5.0  # seconds for one call of ps
 _STARTED: Final = re.compile(r"(\w+ +\w+ +[0-9]+ +[0-9:]+ +[0-9]{4}) +(.*?) *")  # lstart and ucomm of ps
+_AT_ONCE: Final = 1 << 17  # bytes of an environment that are asked for: usually all
 _KERNEL_THREAD: Final = 0x0020_0000  # PF_KTHREAD of linux/sched.h, among the flags in /proc/PID/stat
 
 
@@ -122,9 +123,18 @@ def environment_of(pid: int) -> bytes:
     if not LINUX:
         return b""
     try:
-        return Path(f"/proc/{pid}/environ").read_bytes()
+        descriptor = os.open(f"/proc/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return b""
+    parts = list[bytes]()
+    try:
+        while part := os.read(descriptor, _AT_ONCE):
+            parts.append(part)
+    except ProcessLookupError:
+        return b""
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)
 
 
 def uptime() -> float:

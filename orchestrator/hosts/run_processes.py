@@ -13,6 +13,8 @@ Four signs tell, and each finds what the others miss:
 from __future__ import annotations
 
 import os
+import time
+from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -65,10 +67,14 @@ class Census:
 
     It goes on until nobody is listed who was not looked at. So who is on the last list was looked at; who is not had
     ended by then, and all that it had started by then is listed: a run of which nobody was found has ended.
+
+    It costs by the number of all processes; to ask it for those of one run costs by the number of these. `asked` and
+    `done` are when it began and ended, by the monotonic clock.
     """
 
     def __init__(self) -> None:
         """Look."""
+        self.asked = time.monotonic()
         self.began = uptime()
         self.listed: set[int] = set()
         self._rows: dict[int, Row] = {}
@@ -82,6 +88,24 @@ class Census:
                 self._rows[row.process.pid] = row
                 if not row.kernel and (mark := _mark_in(environment_of(row.process.pid))):
                     self._marks[row.process.pid] = mark
+        self._marked, self._sessions, self._children = self._indexed()
+        self.done = time.monotonic()
+
+    def _indexed(self) -> tuple[dict[bytes, set[int]], dict[int, list[Row]], dict[int, list[int]]]:
+        """Return who bears each mark, who is in each session, and whom each process has started."""
+        marked = defaultdict[bytes, set[int]](set)
+        for pid, mark in self._marks.items():
+            marked[mark].add(pid)
+        sessions, children = defaultdict[int, list[Row]](list), defaultdict[int, list[int]](list)
+        for pid, row in self._rows.items():
+            sessions[row.session].append(row)
+            children[row.parent].append(pid)
+        return marked, sessions, children
+
+    def knows(self, launcher: Process) -> bool:
+        """Tell whether this is a look at a run of this launcher: it was there then, or had ended."""
+        row = self._rows.get(launcher.pid)
+        return self.proves_over(launcher) if row is None else row.process == launcher
 
     def proves_over(self, launcher: Process) -> bool:
         """Tell whether this was taken after the launcher's end: then who is not in it will not come to be any more."""
@@ -90,7 +114,7 @@ class Census:
     def of(self, signs: Signs) -> list[Row]:
         """Return every process of a run, its launcher and the leader of its session too, as far as they can be told."""
         mark = str(signs.launcher).encode()
-        found = {pid for pid, its in self._marks.items() if its == mark}
+        found = set(self._marked.get(mark, ()))
         found |= self._in_session(signs, found)
         if signs.cgroup is not None:
             found |= members(signs.cgroup) & self._rows.keys()
@@ -106,32 +130,56 @@ class Census:
         """
         if not signs.session:
             return set()
-        there = [row for row in self._rows.values() if row.session == signs.session]
+        there = self._sessions.get(signs.session, [])
         if any(row.process == signs.launcher or row.process.pid in marked for row in there):
             return {row.process.pid for row in there}
         return {row.process.pid for row in there if 0 < row.process.began <= signs.lived_until}
 
     def _descendants(self, of: Iterable[int], mark: bytes) -> set[int]:
         """Return all that processes of a run have started, but for what bears the mark of another run."""
-        children: dict[int, list[int]] = {}
-        for pid, row in self._rows.items():
-            if self._marks.get(pid, mark) == mark:
-                children.setdefault(row.parent, []).append(pid)
         found, waiting = set[int](), list(of)
         while waiting:
-            new = [pid for pid in children.get(waiting.pop(), ()) if pid not in found]
+            started = self._children.get(waiting.pop(), ())
+            new = [pid for pid in started if pid not in found and self._marks.get(pid, mark) == mark]
             found.update(new)
             waiting += new
         return found
 
 
 class Censuses:
-    """Takes a census when one is needed; of runs that ended together one serves all. Safe for several threads."""
+    """Takes a census when one is needed, and lets it serve all that it can. Safe for several threads.
+
+    So many runs are ended, and seen to be gone, by a few looks at the process table, and not by one for each of them.
+    """
 
     def __init__(self) -> None:
         """Begin with none."""
         self._lock = Lock()
         self._last: Census | None = None
+
+    def recent(self, launcher: Process) -> Census:
+        """Return a census that knows a run: one of just now, which ended no longer ago than it took.
+
+        For signalling. Whoever was born since is missed, as is who is born between a census and the signal: this makes
+        that time twice as long at most. It cannot prove that nobody is left.
+        """
+        with self._lock:
+            last = self._last
+            if (
+                last is None
+                or not last.knows(launcher)
+                or time.monotonic() - last.done > last.done - last.asked
+            ):
+                last = self._last = Census()
+            return last
+
+    def since(self, moment: float) -> Census:
+        """Return a census that began at a moment of the monotonic clock or after it."""
+        with self._lock:
+            last = self._last
+            if last is None or last.asked < moment:
+                last = self._last = Census()
+            return last
 
     def left_by(self, signs: Signs) -> list[Row]:
         """Return what a run has left behind whose launcher is gone; nothing where there is no /proc to tell it."""

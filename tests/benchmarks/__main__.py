@@ -19,6 +19,7 @@ from tests.benchmarks import (
     handoff,
     idle,
     large,
+    loaded,
     over,
     panes,
     restart,
@@ -26,6 +27,7 @@ from tests.benchmarks import (
     scribing,
     spawn,
     status,
+    stopping,
     verbs,
 )
 from tests.benchmarks.bench import Bench
@@ -41,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "spawn": spawn.rows,
     "scribe": scribing.rows,
     "panes": panes.rows,
+    "stop": stopping.rows,
     "decide": deciding.rows,
     "restart": restart.rows,
     "checkin": checkin.rows,
@@ -48,6 +51,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "over": over.rows,
     "clis": clis.rows,
     "boxes": boxes.rows,
+    "loaded": loaded.rows,
 }
 INTERRUPTED = 130
 

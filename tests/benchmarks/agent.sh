@@ -6,6 +6,8 @@
 printf '%s %s\n' "$ORCHESTRATOR_RUN" "${EPOCHREALTIME/[.,]/}" >>"$1/begun"
 read -r subtasks <"$1/turn"
 
+case $ORCHESTRATOR_STEP in dev:*) echo "$ORCHESTRATOR_STEP" >work ;; esac
+
 second=$EPOCHSECONDS
 printf -v stamp '%(%Y%m%d-%H%M%S)T' "$second"
 while [[ -e $ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$stamp.md ]]; do
@@ -19,7 +21,7 @@ done
         printf '\n## Subtasks\n'
         for ((n = 1; n <= subtasks; n++)); do printf -- '- [s%d] Do part %d\n' "$n" "$n"; done
         ;;
-    accept) printf '\n## Success Criteria\n- [x] It was measured (evidence: it was)\n' ;;
+    accept) printf '\n## Success Criteria\n- [x] It was measured (evidence: `%s`)\n' README.md ;;
     esac
 } >"$ORCHESTRATOR_SCRATCHPAD/report"
 mv "$ORCHESTRATOR_SCRATCHPAD/report" "$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$stamp.md"

@@ -1,5 +1,7 @@
 #!/bin/bash
 # An agent that is done at once: it reports what its order asks for, and ends. $1 is how many subtasks a plan has.
+case $ORCHESTRATOR_STEP in dev:*) echo "$ORCHESTRATOR_STEP" >work ;; esac
+
 second=$EPOCHSECONDS
 printf -v stamp '%(%Y%m%d-%H%M%S)T' "$second"
 while [[ -e $ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$stamp.md ]]; do
@@ -13,7 +15,7 @@ done
         printf '\n## Subtasks\n'
         for ((n = 1; n <= $1; n++)); do printf -- '- [s%d] Do part %d\n' "$n" "$n"; done
         ;;
-    accept) printf '\n## Success Criteria\n- [x] It was measured (evidence: it was)\n' ;;
+    accept) printf '\n## Success Criteria\n- [x] It was measured (evidence: `%s`)\n' README.md ;;
     esac
 } >"$ORCHESTRATOR_SCRATCHPAD/report"
 mv "$ORCHESTRATOR_SCRATCHPAD/report" "$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$stamp.md"

@@ -8,11 +8,11 @@ from tests.benchmarks.world import Begun, World, brief
 SETTINGS = {"limits__runs_at_once": 1000}
 
 
-def rest(world: World, agents: int) -> Begun:
-    """Start a daemon and, in one task, as many agents; return when all of them live."""
+def rest(world: World, agents: int, command: str = "sleep 3600") -> Begun:
+    """Start a daemon and, in one task, as many agents of one command; return when all of them live."""
     world.make_repository()
     world.start_daemon()
-    task = world.start_task("measure", brief({}, "worktree"))
+    task = world.start_task("measure", brief(dict.fromkeys(("explore", "dev"), command), "worktree"))
     for number in range(agents - 1):
         task.ask("spawn", agent="dev", instructions=f"Rest, number {number}.")
     until(lambda: len(list(task.home.glob("runs/*/pid"))) == agents, f"{agents} agents", world.complaint)

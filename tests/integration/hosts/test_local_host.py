@@ -10,9 +10,11 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from orchestrator.hosts import run_processes
 from orchestrator.hosts.claims import read_launched
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
@@ -330,6 +332,45 @@ def test_a_launcher_takes_its_empty_cgroup_with_it(bench: Bench) -> None:
     assert launched is not None
     group = group_of(launched.process, launched.cgroup)
     wait_until(lambda: group is None or not group.exists())
+
+
+def test_one_census_serves_many_runs_that_are_ended(bench: Bench, monkeypatch) -> None:
+    """Time stands still for the census, so that it stays young on a slow machine too."""
+    begun = [bench.root / f"begun{number}" for number in range(5)]
+    folders = [
+        bench.launch(f"r{number}", "sh", "-c", f"touch {mark}; exec sleep 600")
+        for number, mark in enumerate(begun)
+    ]
+    wait_until(lambda: all(mark.exists() for mark in begun))  # who is born later is in no census
+    looks: list[None] = []
+
+    class Counted(run_processes.Census):
+        def __init__(self) -> None:
+            looks.append(None)
+            super().__init__()
+
+    monkeypatch.setattr(run_processes, "Census", Counted)
+    monkeypatch.setattr(run_processes, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    for folder in folders:
+        bench.host.end(folder, kill=False)
+    assert len(looks) == 1
+    assert [bench.gone(folder) for folder in folders] == [Exit(signal=signal.SIGTERM)] * 5
+
+
+def test_ending_one_that_was_claimed_writes_nothing(bench: Bench, monkeypatch) -> None:
+    begun = bench.root / "begun"
+    folder = bench.launch("r1", "sh", "-c", f"touch {begun}; exec sleep 600")
+    wait_until(begun.exists)
+    made: list[Path] = []
+
+    def create(path: Path, *_: object, **__: object) -> bool:
+        made.append(path)
+        return False
+
+    monkeypatch.setattr(bench.files, "create", create)
+    bench.host.end(folder, kill=False)
+    assert made == []
+    assert bench.gone(folder) == Exit(signal=signal.SIGTERM)
 
 
 # Claim files --------------------------------------------------------------------------------------

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -177,6 +179,31 @@ def test_a_run_that_began_after_a_census_needs_its_own(family: Family, monkeypat
     assert censuses.left_by(Signs(later)) == []
 
 
+def test_a_young_census_serves_all_who_signal(family: Family, monkeypatch) -> None:
+    """Time stands still: a census is as young as it was. Who begins after it is in a new one, all the same."""
+    there = [family.launcher("exec sleep 600") for _ in range(3)]
+    at = _stopped_clock(monkeypatch)
+    taken, censuses = _counted(monkeypatch), Censuses()
+    for each in there:
+        assert [row.process for row in censuses.recent(each).of(Signs(each, each.pid))] == [each]
+    assert len(taken) == 1
+    later = family.launcher("exec sleep 600")
+    assert [row.process for row in censuses.recent(later).of(Signs(later, later.pid))] == [later]
+    assert len(taken) == 2
+    at[0] += 1
+    censuses.recent(later)
+    assert len(taken) == 3
+
+
+def test_a_census_since_a_moment_began_no_earlier(monkeypatch) -> None:
+    at = _stopped_clock(monkeypatch)
+    taken, censuses = _counted(monkeypatch), Censuses()
+    first = censuses.since(at[0])
+    assert censuses.since(at[0]) is first
+    assert censuses.since(at[0] + 1) is not first
+    assert len(taken) == 2
+
+
 # Control groups -------------------------------------------------------------------------------------
 
 
@@ -233,6 +260,13 @@ def _made(launcher: Process, mount: str) -> Path | None:
             group.rmdir()
         return None
     return group
+
+
+def _stopped_clock(monkeypatch) -> list[float]:
+    """Have the time of censuses stand still at what can be changed here."""
+    at = [time.monotonic()]
+    monkeypatch.setattr(run_processes, "time", SimpleNamespace(monotonic=lambda: at[0]))
+    return at
 
 
 def _path() -> dict[str, str]:
