@@ -13,6 +13,7 @@ from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.evidence import mark_criteria
 from orchestrator.pm.gates import judged, take_subtasks
+from orchestrator.pm.heard import let_go
 from orchestrator.pm.passing import begin_checking, go_through, review_asked_by
 from orchestrator.pm.run_changes import RunReported
 from orchestrator.pm.setbacks import ask_again, blocked, reject
@@ -45,6 +46,7 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
         return
     close_order(draft, run)
     draft.change(RunReported(run.id, fact.at))
+    let_go(draft, draft.state.runs[run.id])  # who has handed in works no more, and wants no leave
     step = draft.step(run.step)
     if (step.attempt, step.state) != (run.attempt, StepState.WORKING):
         draft.notice(f"{fact.name} was not acted on: {step.id} was opened again or given up meanwhile")

@@ -402,6 +402,19 @@ def test_run_that_is_to_end_waits_for_no_leave(story, comes):
     assert not broken_laws(story.state, story.limits, story.at)
 
 
+def test_run_that_has_reported_waits_for_no_leave():
+    """A review of what it handed in may take hours, and nobody is asked meanwhile for what it wanted to do."""
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    name = story.tells("explore", ASKS, waits=True, judgement=IN_DOUBT)
+    assert story.question().kind is QuestionKind.PERMISSION
+    story.reports("explore", ReportStatus.NEEDS_REVIEW)
+    assert story.step("explore").state is StepState.CHECKING
+    assert not story.state.open_questions
+    assert story.replies[name].say is Say.DENY
+
+
 def test_who_asks_for_leave_has_taken_its_order_though_it_never_told_so(story):
     """What it took is unknown, but it works: it has the whole time of silence, as others have."""
     story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
