@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import places
 from orchestrator.daemon.journal import Journal
 from orchestrator.model.news import Rule
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life
 from orchestrator.model.task import TaskState
 from orchestrator.pm.news import question_news
@@ -189,13 +190,17 @@ class Invariants:
         return [f"{watched.wish.id}: {each}" for each in found]
 
     def _held_up(self, state: PMState) -> list[str]:
-        """Return the actions that nobody can do now: their run lives on a box that is lost, or lacks its disk."""
+        """Return the actions that nobody can do now: their run lives on a box that is lost, or lacks its disk.
+
+        So does one of which a person is asked whether it is gone: of a run whose files there were wiped nothing tells.
+        """
+        asked = {each.run for each in state.open_questions if each.kind is QuestionKind.UNENDED}
         found = []
         for name, action in state.outbox.items():
             run = state.runs.get(getattr(action, "run", ""))
             if run is not None and run.far:
                 box = self.world.boxes[run.host]
-                if run.life is Life.UNREACHABLE or box.emptied:
+                if run.life is Life.UNREACHABLE or box.emptied or run.id in asked:
                     found.append(name)
         return found
 
