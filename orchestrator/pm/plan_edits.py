@@ -75,7 +75,8 @@ def _add(draft: Draft, steps: Sequence[Step]) -> None:
     for step in steps:
         old = draft.state.steps.get(step.id)
         attempt = old.attempt + 1 if old else 1
-        draft.change(StepAdded(replace(step, since=draft.at, attempt=attempt)))
+        life = old.tree_life if old else 0  # no folder is used again: something may still write into it
+        draft.change(StepAdded(replace(step, since=draft.at, attempt=attempt, tree_life=life)))
     reviews = [step.id for step in steps if step.phase is Phase.REVIEWING and step.id != ACCEPT]
     waits = draft.step(ACCEPT).after
     if not set(reviews) <= set(waits):

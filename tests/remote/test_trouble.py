@@ -164,7 +164,7 @@ def test_a_folder_that_is_away_for_a_while_is_said_and_loses_nothing(
     world.kill_daemon()
     world.daemon()
     log = world.home() / "pm.log"
-    world.until(lambda: "was emptied" in log.read_text() or "emptied, or is" in log.read_text())
+    world.until(lambda: "lacks the file" in log.read_text())
     assert (folder / "artifacts/code/early.md").read_text() == "early\n"
     assert world.agent("dev:greet")
     shutil.rmtree(path, ignore_errors=True)

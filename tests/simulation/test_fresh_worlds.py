@@ -19,8 +19,8 @@ from orchestrator.testing.simulation.run import Failed, live
 from orchestrator.testing.simulation.world import World
 
 PARTS = 4
-EACH = 2
-"""Eight worlds are some fifteen busy days, and half a minute of one core."""
+EACH = 1
+"""Four worlds are some seven busy days, and a quarter of a minute of one core."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))

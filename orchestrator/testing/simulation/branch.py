@@ -46,7 +46,8 @@ class Branch:
             missing = sorted(before.keys() - commit.contents.keys())
             found += [f"the commit of {step} lacks {each}, which nobody has deleted" for each in missing]
             late = [each for each in commit.contents.keys() - before.keys() if each.startswith(LATE)]
-            workers = _workers(audit.state, step, attempt) if late else set()
+            first = audit.ledger.tree_since.get(step, attempt)
+            workers = _workers(audit.state, step, range(first, attempt + 1)) if late else set()
             strangers = [each for each in late if each.removeprefix(LATE) not in workers]
             found += [f"the commit of {step}, attempt {attempt}, holds {each}" for each in strangers]
         return found
@@ -74,11 +75,11 @@ class Branch:
         return self.workspaces.ref(PROJECT, self.wish.branch)
 
 
-def _workers(state: PMState, step: str, attempt: int) -> set[str]:
-    """Return the runs whose work an attempt's commit may hold: that which reported, and those that it went on from."""
+def _workers(state: PMState, step: str, attempts: range) -> set[str]:
+    """Return the runs whose work a commit may hold: those that reported in one life of a tree, and all before them."""
     found = set[str]()
     for run in state.runs.values():
-        if (run.step, run.attempt) == (step, attempt) and run.reported_at is not None:
+        if run.step == step and run.attempt in attempts and run.reported_at is not None:
             here = run
             while here.id not in found:
                 found.add(here.id)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Answer, Launch, Merge
 from orchestrator.model.event import CAUTION
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life
 from orchestrator.pm import changes as c
 from orchestrator.pm.run_changes import RunBelieved, RunEnding, RunOpened, RunReported
-from orchestrator.pm.step_changes import StepTallied
+from orchestrator.pm.step_changes import StepTallied, TreeBegun
 from orchestrator.testing.simulation.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class Ledger:
     """Counts by run, question or handoff.
 
     `silenced` are the runs that were ended for their silence, `stalled` those whose model did not answer, `buried`
-    those that are gone: they are taken from here by whoever looks at them.
+    those that are gone: they are taken from here by whoever looks at them. `tree_since` is by step the attempt with
+    which the life of its tree began: later ones went on with the work that lay there.
     """
 
     limits: Limits
@@ -44,6 +46,7 @@ class Ledger:
     silenced: list[str] = field(default_factory=list)
     stalled: list[str] = field(default_factory=list)
     buried: list[str] = field(default_factory=list)
+    tree_since: dict[str, int] = field(default_factory=dict)
     _rests: dict[str, float] = field(default_factory=dict)
     evidence: Evidence = field(default_factory=Evidence)
 
@@ -64,8 +67,14 @@ class Ledger:
                 self._rests.clear()
             case _:
                 pass
-        asked = {question.step: question.id for question in was.open_questions}
+        asked = {
+            question.step: question.id
+            for question in was.open_questions
+            if question.kind is not QuestionKind.UNENDED  # that is about a run
+        }
         for change in decision.changes:
+            if isinstance(change, TreeBegun):
+                self.tree_since[change.step] = decision.state.steps[change.step].attempt
             found += self._entered(was, fact, change) + _asked_already(asked, was, change)
         for action in decision.actions:
             if isinstance(action, Launch):

@@ -10,13 +10,14 @@ from orchestrator.model.actions import End
 from orchestrator.model.errors import Fault
 from orchestrator.model.facts import LaunchFailed, TreeVanished, WorkCommitted
 from orchestrator.model.handoff import ReportStatus, Verdict
+from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit
 from orchestrator.model.task import AfterRejections, Place, WorkspaceKind
 from orchestrator.pm.fold import fold
 from orchestrator.pm.places import life_of
 from orchestrator.pm.step_changes import StepAdded
-from tests.unit.pm.story import Story
+from tests.unit.pm.story import Story, plan_of
 
 
 @pytest.fixture
@@ -42,6 +43,21 @@ def test_each_clean_begin_is_another_life(story: Story) -> None:
     story.comes_alive("dev:a")
     story.ends("dev:a", Exit(code=1))
     story.passes(story.limits.longest_pause)
+    assert life(story, "dev:a") == 2
+
+
+def test_a_subtask_that_is_planned_anew_has_no_folder_of_before() -> None:
+    """Something that an earlier run left behind may still write into that one."""
+    story = Story(
+        limits=Limits(rejections=1),
+        workspace=WorkspaceKind.WORKTREE,
+        after_rejections=AfterRejections.REPLAN,
+    ).planned("a")
+    assert life(story, "dev:a") == 1
+    story.does("dev:a")
+    story.does("test:a", verdict=Verdict.REJECTED, completed="no")
+    story.does("plan", subtasks=plan_of("a"))
+    assert story.run_of("dev:a").attempt == 2
     assert life(story, "dev:a") == 2
 
 
