@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.cli.service import Service
     from orchestrator.cli.unit import Words
 
-START_PATIENCE: Final = 10.0
+START_PATIENCE: Final = 30.0
 SERVICE_PATIENCE: Final = 60.0
 STOP_PATIENCE: Final = 30.0
 """Seconds until it must be up, started by us or by a service manager that may pause between starts; or gone."""
