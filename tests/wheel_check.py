@@ -155,8 +155,8 @@ def carries_a_task(installed: Installed, project: Path) -> None:
             "--follow",
             seconds=TASK_SECONDS,
         )
-        if "COMPLETE" not in printed:
-            raise Failed(f"task start hello did not end in COMPLETE, but printed\n{printed}")
+        if "outcome   complete; " not in printed:
+            raise Failed(f"task start hello did not end as complete, but printed\n{printed}")
     finally:
         installed.run("task", "daemon", "stop")
         run("tmux", "kill-server", env=installed.environment)
