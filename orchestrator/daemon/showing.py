@@ -22,6 +22,7 @@ from orchestrator.daemon.project import FEW, Shown, write_pm_state
 from orchestrator.daemon.view import pm_view
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.limits import Limits
+from orchestrator.model.names import is_task_id
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state import PMState
 from orchestrator.ports.clock import Clock
@@ -146,7 +147,7 @@ class Showing:
         if documents:
             self._look_at_branch(state, again=news.rescan)
         if documents or len(state.steps) <= FEW:  # of a large plan it costs a look at all steps
-            self._outcome = outcome_of(state, self._looked)
+            self._outcome = outcome_of(state, self._looked, self._called(state))
         if news.state is not None or (documents and news.rescan):
             self._shown.write(news.state or state, last_checkin, at, self._outcome)
             news.state = None
@@ -162,11 +163,19 @@ class Showing:
         if again or wanted != self._looked_for:
             self._looked, self._looked_for = self.look(state), wanted
 
+    def _called(self, state: PMState) -> str:
+        """Return the word by which commands reach a task: its id where another project has one of its name, too."""
+        try:
+            ids = self.files.names(self.home.parent)
+        except (OrchestratorError, OSError):
+            return state.id
+        return state.name if sum(is_task_id(task, state.name) for task in ids) <= 1 else state.id
+
     def _write_documents(self, news: _News, state: PMState, last_checkin: float, at: float) -> None:
         size = 0
         if news.documents is not None:
             size = write_pm_state(self.files, self.folder, news.documents, last_checkin=last_checkin, at=at)
-        view = pm_view(state, last_checkin, self._looked)
+        view = pm_view(state, last_checkin, self._looked, self._called(state))
         if news.rescan:
             self.scribe.rescan(view, at)
         else:

@@ -36,6 +36,12 @@ def test_a_complete_task() -> None:
     assert told.next == "`task diff demo` shows what is done, `task merge demo` takes it over"
 
 
+def test_commands_call_a_task_as_it_is_reached() -> None:
+    state = finished().state
+    told = outcome_of(state, LOOK, called=state.id).next
+    assert told == f"`task diff {state.id}` shows what is done, `task merge {state.id}` takes it over"
+
+
 def test_a_partial_task_says_what_is_missing() -> None:
     limits = Limits(rejections=1)
     story = Story(limits=limits, after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
@@ -107,6 +113,7 @@ def test_a_question_says_what_to_type() -> None:
     story.comes_alive("explore")
     story.ends("explore", Exit(code=1))
     assert outcome_of(story.state, None).next == "`task answer demo q1 retry`"
+    assert outcome_of(story.state, None, called="demo-0a").next == "`task answer demo-0a q1 retry`"
 
 
 def test_a_start_is_said_to_try_again_only_what_was_set_aside() -> None:

@@ -210,3 +210,21 @@ def test_what_could_not_be_written_is_written_the_next_time(files, showing, wher
     assert told(files)["steps"][1]["status"] == "working"
     assert json.loads(files.read(places.pm_state(FOLDER)))["milestones"][1]["status"] == "working"
     assert b"| Do part 1 | developing |" in files.read(places.task_progress(FOLDER))
+
+
+# What is to be typed -------------------------------------------------------------------------------
+
+
+def test_where_two_projects_have_its_name_a_task_is_called_by_its_id(files, showing):
+    """Its name alone may reach the other one: in that project it does."""
+    ended = replace(planned(0), state=TaskState.STOPPED)
+    asks = replace(planned(1), state=TaskState.RUNNING)
+    show(showing, asks)
+    assert "`task attach t`" in told(files)["outcome"]["next"]
+    files.make_folder(HOME.parent / "t-99999999")
+    files.make_folder(HOME.parent / "t-two-88888888")
+    show(showing, moved(asks, 0))
+    assert "`task attach t-0123abcd`" in told(files)["outcome"]["next"]
+    assert "`task attach t-0123abcd`" in files.read(places.task_progress(FOLDER)).decode()
+    show(showing, ended)
+    assert "`task start t --project /project`" in told(files)["outcome"]["next"]
