@@ -188,6 +188,8 @@ def _not_done(state: PMState) -> str:
         said += [f"criterion not met: {_short(each, 100)}" for each in unmet_criteria(state)[:NAMED]]
     elif not said:
         return "nothing was given up so far"
+    if not said and state.state is not TaskState.COMPLETE:
+        return _short(state.why) or "nothing was given up so far"
     return "; ".join(said) or "nothing"
 
 
@@ -232,7 +234,7 @@ def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str
     """
     if state.base and (look is None or look.fault):
         return "what there is to be merged is said once the branch was looked at"
-    if look is None or look.seen is None or not look.seen.count:
+    if look is None or look.seen is None or not look.seen.files:
         return "nothing is there to be merged"
     if look.seen.merged:
         return "it is merged already"

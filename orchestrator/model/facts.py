@@ -191,7 +191,11 @@ class WorkInspected:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceResolved:
-    """What the references in a step's evidence point at was looked up; or it could not be, for `reason`."""
+    """What the references in a step's evidence point at was looked up; or it could not be, for `reason`.
+
+    `lost` are the steps whose accepted commits the task's branch does not have. `empty`: it has commits, and all of
+    them together change nothing.
+    """
 
     at: float
     nonce: str
@@ -199,6 +203,8 @@ class EvidenceResolved:
     attempt: int
     found: tuple[Resolution, ...] = ()
     reason: str = ""
+    lost: tuple[str, ...] = ()
+    empty: bool = False
     kind: Literal["evidence_resolved"] = "evidence_resolved"
 
 

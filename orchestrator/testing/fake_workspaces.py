@@ -308,6 +308,10 @@ class FakeWorkspaces:
             self._places.setdefault(tree.path, _Place("", "", {}, linked=False, known=False))
         self._places[tree.path].contents[name] = text
 
+    def delete_file(self, tree: Tree, name: str) -> None:
+        """Do as an agent would: delete a file of the tree."""
+        del self._places[tree.path].contents[name]
+
     def commit_like_an_agent(self, tree: Tree) -> str:
         """Do as an agent would that commits by itself, on the tree's own branch."""
         place = self._places[tree.path]

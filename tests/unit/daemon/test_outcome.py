@@ -116,6 +116,19 @@ def test_a_question_says_what_to_type() -> None:
     assert outcome_of(story.state, None, called="demo-0a").next == "`task answer demo-0a q1 retry`"
 
 
+def test_what_is_missing_of_a_partial_task_is_not_called_nothing() -> None:
+    """Every step passed, and nothing was changed: beside `complete in part` stood `not done: nothing`."""
+    story = Story().planned()
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert "nothing was changed" in outcome_of(story.state, EMPTY).not_done
+
+
+def test_commits_without_a_change_are_not_offered_for_a_merge() -> None:
+    look = BranchLook(1.0, replace(SEEN, files=0, added=0, removed=0))
+    assert "task merge" not in outcome_of(finished().state, look).next
+
+
 def test_a_start_is_said_to_try_again_only_what_was_set_aside() -> None:
     """Where every step passed, a start alone does nothing: what has to change is said."""
     story = Story().planned()
