@@ -160,7 +160,9 @@ def _tested(state: PMState, look: BranchLook | None) -> str:
     """Say how the checks ended before anything was changed, and on what lies there now."""
     before, after = baseline_of(state), last_check(state)
     if before is None and after is None:
-        return "the PM has run no check on it"
+        ahead = [step for step in state.steps.values() if step.check_exit is not None and not step.only_check]
+        only = ", ".join(f"ahead of {step.id}: exited {step.check_exit}" for step in ahead[:NAMED])
+        return "the PM has run no check on it" + (f", only {only}" if only else "")
     said = [f"check before: {_ended(before)}"] if before is not None else []
     if after is not None:
         tip = look.seen.tip if look is not None and look.seen is not None else ""

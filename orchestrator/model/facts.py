@@ -173,10 +173,11 @@ class WorkCommitted:
 
 @dataclass(frozen=True, slots=True)
 class WorkInspected:
-    """Whether a step changed anything in the tree `where`, which is not the task's own.
+    """Whether a step changed anything in the tree `where`, which is not its own to change.
 
     `changed` is None where that cannot be seen, as for a folder that is no git repository; or it could not be asked
-    now, for `reason`.
+    now, for `reason`. Of a step that was only to look, `files` are those that it changed in the task's tree, which lies
+    as before, and `kept` the ref that has them.
     """
 
     at: float
@@ -186,6 +187,8 @@ class WorkInspected:
     where: str = ""
     changed: bool | None = None
     reason: str = ""
+    files: tuple[str, ...] = ()
+    kept: str = ""
     kind: Literal["work_inspected"] = "work_inspected"
 
 

@@ -168,6 +168,21 @@ class Workspaces(Protocol):
         """
         ...
 
+    def look(self, tree: Tree) -> str:
+        """Return a word for what lies in a tree and is not ignored, which `tidy` takes. Nothing is changed there.
+
+        Empty: the tree is not there as it was made.
+        """
+        ...
+
+    def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
+        """Let a tree lie as it did when `look` returned `before`; what lies there now is kept first, as by `prepare`.
+
+        Returns the files that differed, and the ref that keeps them: nothing where none did. A tree that is not there
+        as it was made is left alone.
+        """
+        ...
+
     def commit(self, tree: Tree, message: str, *, attempt: int = 0) -> tuple[str, int]:
         """Put all that changed in the tree on its branch as one commit on top of the tip of the task's branch.
 

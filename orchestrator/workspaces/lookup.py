@@ -42,6 +42,12 @@ def commit_on(repository: Repository, tip: str, name: str) -> str:
     return commit if commit and repository.is_ancestor(commit, tip) else ""
 
 
+def changed_files(repository: Repository, before: str, after: str) -> tuple[str, ...]:
+    """Return the files in which two trees of git's differ."""
+    said = repository.git.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after)
+    return tuple(said.split("\0")[:-1])
+
+
 def survey(repository: Repository, project: Path, branch: str, base: str) -> BranchSurvey | None:
     """Return what a branch has that its base has not; None if there is no such branch."""
     tip = repository.commit_of(f"refs/heads/{branch}")

@@ -65,6 +65,7 @@ def resolved(story: Story, **seen: Any) -> None:
     story.reports("accept", criteria=marks("artifacts/reviews/seen.md"))
     found = (Resolution("artifacts/reviews/seen.md", exists=True),)
     story.feed(f.EvidenceResolved(story.at, "n", "accept", story.step("accept").attempt, found, **seen))
+    story.works = True
     story.ends("accept")
 
 
