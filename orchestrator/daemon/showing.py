@@ -20,6 +20,7 @@ from orchestrator.daemon.hands import Hands
 from orchestrator.daemon.outcome import BranchLook, Outcome, outcome_of
 from orchestrator.daemon.project import FEW, Shown, write_pm_state
 from orchestrator.daemon.view import pm_view
+from orchestrator.model.actions import Rebase
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.limits import Limits
 from orchestrator.model.names import is_task_id
@@ -60,7 +61,7 @@ class Showing:
     """Shows one task. `home` is its own folder, `folder` the one in its project, `limits` those of the settings.
 
     `look` looks at the task's branch; None where it has none. That is done when more of the plan has passed, when the
-    task comes to stand otherwise, and at each check-in: what is said of the branch says when it was seen.
+    task comes to stand otherwise or elsewhere, and at each check-in: what is said of the branch says when it was seen.
     """
 
     files: Files
@@ -80,7 +81,7 @@ class Showing:
     _next_at: float = 0.0
     _urgent: tuple[TaskState, tuple[str, ...]] | None = None
     _looked: BranchLook | None = None
-    _looked_for: tuple[TaskState, int] | None = None
+    _looked_for: tuple[TaskState, int, str] | None = None
     _outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
@@ -159,8 +160,11 @@ class Showing:
                 self._news.merge(news)
 
     def _look_at_branch(self, state: PMState, *, again: bool) -> None:
-        wanted = state.state, state.steps.passed
-        if again or wanted != self._looked_for:
+        wanted = state.state, state.steps.passed, state.base
+        if any(isinstance(action, Rebase) for action in state.outbox.values()):
+            # It has its new base, and not its new commits: whatever is counted between these two was never there.
+            self._looked = self._looked_for = None
+        elif again or wanted != self._looked_for:
             self._looked, self._looked_for = self.look(state), wanted
 
     def _called(self, state: PMState) -> str:

@@ -69,10 +69,11 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class FileSeen:
-    """What a branch has at a path: a folder, or a file of so many lines."""
+    """What a branch has at a path: a folder, a file of so many lines, or a link, which leads who knows where."""
 
     is_folder: bool
     lines: int
+    is_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,8 @@ def _file(world: World, state: PMState, reference: Reference, where: Places) -> 
     seen = world.workspaces.file_on(where.code, state.branch, reference.target)
     if seen is None:
         return _missing(reference, f"is not on the branch {state.branch}")
+    if seen.is_link:
+        return _missing(reference, f"is a link on the branch {state.branch}: name what it leads to")
     if reference.line > seen.lines:
         return _missing(reference, f"has {_lines(seen.lines)} on the branch {state.branch}")
     lines = "a folder" if seen.is_folder else _lines(seen.lines)

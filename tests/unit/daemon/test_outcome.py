@@ -129,6 +129,14 @@ def test_commits_without_a_change_are_not_offered_for_a_merge() -> None:
     assert "task merge" not in outcome_of(finished().state, look).next
 
 
+def test_a_check_ahead_of_the_work_is_not_passed_over() -> None:
+    """`dev.check` had failed, and beside that stood that the PM had run no check."""
+    story = Story(checks=("dev",)).planned("a")
+    check = story.comes_alive("dev:a")
+    story.ends("dev:a", Exit(code=3), run=check)
+    assert "only ahead of dev:a: exited 3" in outcome_of(story.state, EMPTY).work
+
+
 def test_a_start_is_said_to_try_again_only_what_was_set_aside() -> None:
     """Where every step passed, a start alone does nothing: what has to change is said."""
     story = Story().planned()

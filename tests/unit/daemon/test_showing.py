@@ -9,8 +9,10 @@ import pytest
 
 from orchestrator import places
 from orchestrator.daemon.hands import Inline
+from orchestrator.daemon.outcome import BranchLook
 from orchestrator.daemon.project import FEW, Shown, projection
 from orchestrator.daemon.showing import RATE, Showing
+from orchestrator.model.actions import Rebase
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.question import Question
 from orchestrator.model.task import Phase, TaskState
@@ -228,3 +230,23 @@ def test_where_two_projects_have_its_name_a_task_is_called_by_its_id(files, show
     assert "`task attach t-0123abcd`" in files.read(places.task_progress(FOLDER)).decode()
     show(showing, ended)
     assert "`task start t --project /project`" in told(files)["outcome"]["next"]
+
+
+def test_a_branch_is_not_counted_between_its_old_tip_and_its_new_base(files, clock):
+    """After `task rebase`: "1 commit, 2 files changed", of which one was in the new base, until the next check-in."""
+    looks = []
+
+    def look(state):
+        looks.append(state.base)
+        return BranchLook(1.0, fault=f"seen from {state.base}")
+
+    showing = Showing(files, clock, Inline(), Scribe(files, FOLDER), HOME, FOLDER, look=look)
+    old = replace(planned(1), state=TaskState.STOPPED, base="old")
+    show(showing, old)
+    moving = replace(old, base="new", outbox={"a1": Rebase("a1", "c1", "c2", "old")})
+    show(showing, moving)
+    assert looks == ["old"]
+    assert "was not looked at yet" in told(files)["outcome"]["work"]
+    show(showing, replace(moving, outbox={}))
+    assert looks == ["old", "new"]
+    assert "seen from new" in told(files)["outcome"]["work"]
