@@ -170,16 +170,18 @@ def _reply(task: Task, request: str, told: dict[str, str], *, yes: bool) -> str:
         return answer_to(task.home, request)
     except NeedsYes as needed:
         if not yes:
-            _agree(needed, task.name)
+            _agree(needed, task)
         return answer_to(task.home, send(task.home, "start", told | {"confirmed": needed.confirm}))
 
 
-def _agree(needed: NeedsYes, name: str) -> None:
+def _agree(needed: NeedsYes, task: Task) -> None:
     """Ask the person at the terminal; without one, say what to type. Raises CommandError unless it is a yes."""
     text = "\n".join(harmless(line) for line in str(needed).splitlines())
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CommandError(
-            Exit.FAILED, f"{text}\nif that is as you want it: {typed('task', 'start', name, '--yes')}"
+            Exit.FAILED,
+            f"{text}\nif that is as you want it: "
+            f"{typed('task', 'start', task.name, '--project', task.project, '--yes')}",
         )
     print(text)
     try:
@@ -188,7 +190,7 @@ def _agree(needed: NeedsYes, name: str) -> None:
         said = ""
     if said.strip().lower() not in {"y", "yes"}:
         raise CommandError(
-            Exit.FAILED, f"nothing was started; put back what {name}'s task.md said, or say yes"
+            Exit.FAILED, f"nothing was started; put back what {task.name}'s task.md said, or say yes"
         )
 
 

@@ -132,7 +132,7 @@ def _where_it_lies(state: PMState, look: BranchLook | None) -> str:
     """Say where the work lies: on the branch, as that was seen, or in trees that are not the task's own."""
     elsewhere = list(dict.fromkeys(step.elsewhere for step in state.steps.values() if step.elsewhere))
     if elsewhere:
-        said = f"it lies in {', '.join(elsewhere[:NAMED])}, and no commit of it is here"
+        said = f"it lies in {', '.join(elsewhere[:NAMED])}, on no branch of the task"
     if not state.base:
         return said if elsewhere else "nothing was changed so far"
     branch = _on_branch(state, look)

@@ -62,7 +62,7 @@ def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
     """A task whose developer works on a box without `bring:` has no commit here, and no line says that it has."""
     story = finished(cwd=Place("/srv/shop", "me@box"))
     told = outcome_of(story.state, EMPTY)
-    assert "it lies in /project, and no commit of it is here" in told.work
+    assert "it lies in /project, on no branch of the task" in told.work
     assert "nothing is on the branch `task/demo`" in told.work
     assert "merge" not in told.next.replace("merged", "")
 
@@ -103,8 +103,9 @@ def test_a_check_of_older_work_is_no_check_of_what_lies_there() -> None:
 
 
 def test_a_shared_tree_is_named() -> None:
+    """Who works there may commit: "no commit of it is here" was said without a look."""
     told = outcome_of(finished(workspace=WorkspaceKind.SHARED).state, None)
-    assert "it lies in /project, and no commit of it is here" in told.work
+    assert "it lies in /project, on no branch of the task" in told.work
 
 
 def test_a_question_says_what_to_type() -> None:
