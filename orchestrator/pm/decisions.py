@@ -128,7 +128,7 @@ def _tries(draft: Draft, agent: str, instructions: str) -> int:
 
     What was given up counts whatever its wording; from a person's leave on it is counted anew.
     """
-    granted = (each.answered_at or 0.0 for each in _about_retries(draft) if each.answer == CONTINUE)
+    granted = (each.answered_at or 0.0 for each in _about_retries(draft) if _granted(each))
     heard, steps = max(granted, default=0.0), draft.state.steps
     earlier = [
         step
@@ -144,13 +144,17 @@ def _asked_about_retry(draft: Draft, run: Run, decision: PMDecision, tries: int)
     """Ask a person whether the same is tried once more, as the rules do when work was rejected as often as may be."""
     before = f"{decision.target} has tried that {tries} times (limits.rejections)"
     last = next(reversed(_about_retries(draft)), None)
-    if last is not None and not last.open and last.answer != CONTINUE:
+    if last is not None and not last.open and not _granted(last):
         return f"{before}, and the user does not want it tried again: {first_line(last.answer)}"
     if last is None or not last.open:
         wanted = first_line(decision.instructions)
         text = f"The PM agent {_RETRY} {decision.target}, {tries} times so far: {wanted}. Is it to be tried again?"
         ask(draft, run.step, text, (CONTINUE, NO), QuestionKind.PM)
     return f"{before}: the user is asked whether it is tried again"
+
+
+def _granted(question: Question) -> bool:
+    return question.answer.strip().lower() == CONTINUE
 
 
 def _about_retries(draft: Draft) -> list[Question]:

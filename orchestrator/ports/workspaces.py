@@ -170,7 +170,7 @@ class Workspaces(Protocol):
         ...
 
     def look(self, tree: Tree) -> str:
-        """Return a word for what lies in a tree and is not ignored, which `tidy` takes. Nothing is changed there.
+        """Return a word for what lies in a tree and is not ignored, which `tidy` takes. No file is changed there.
 
         Empty: the tree is not there as it was made.
         """
@@ -178,6 +178,8 @@ class Workspaces(Protocol):
 
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
         """Let a tree lie as it did when `look` returned `before`; what lies there now is kept first, as by `prepare`.
+
+        Where git cannot lay it so, it is left as it lies.
 
         Returns the files that differed, and the ref that keeps them: nothing where none did. A tree that is not there
         as it was made is left alone.

@@ -36,7 +36,7 @@ from orchestrator.workspaces.process import GitFailed
 from orchestrator.workspaces.registration import is_mutual
 from orchestrator.workspaces.replaying import moved_over
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
-from orchestrator.workspaces.snapshot import Snapshot, lay, seen, take
+from orchestrator.workspaces.snapshot import Snapshot, lay, take
 
 _TRIES: Final = 5
 
@@ -113,7 +113,8 @@ class GitWorkspaces:
         checkout = Checkout.at(repository, tree.path)
         if not checkout.linked:
             return ""
-        return seen(checkout, look_file(tree), base_of(repository, tree, _tip_seen(repository, tree)))
+        base = base_of(repository, tree, _tip_seen(repository, tree))
+        return take(checkout, look_file(tree), base, all_of_it=False).tree
 
     @told_apart
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
@@ -127,11 +128,9 @@ class GitWorkspaces:
             return (), ""
         checkout, tip = Checkout.at(repository, tree.path), _tip_seen(repository, tree)
         kept = keep(checkout, tree, attempt, tip, "")
-        lay(
-            checkout,
-            take(checkout, index_file(tree), base_of(repository, tree, tip), all_of_it=False),
-            before,
-        )
+        with contextlib.suppress(GitFailed):  # it was told and kept; the next attempt begins in another life
+            base = base_of(repository, tree, tip)
+            lay(checkout, take(checkout, index_file(tree), base, all_of_it=False), before)
         return files, kept
 
     @told_apart
