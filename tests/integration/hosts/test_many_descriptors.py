@@ -18,9 +18,8 @@ import orchestrator
 from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.processes import Process, start_of
 from orchestrator.hosts.ssh import notice
-from orchestrator.hosts.ssh.child import Late as ChildLate
-from orchestrator.hosts.ssh.child import run_child
-from orchestrator.hosts.ssh.stream import Broken, Late, opened
+from orchestrator.hosts.ssh.child import Late, run_child
+from orchestrator.hosts.ssh.stream import Broken, opened
 from tests.polling import wait_until
 
 LONG = 30.0
@@ -73,7 +72,7 @@ def test_child_is_fed_and_read() -> None:
     fed = b"a" * 300_000
     ended = run_child(["cat"], stdin=fed, deadline=LONG, most=len(fed), environ=os.environ)
     assert ended.out == fed
-    with pytest.raises(ChildLate):
+    with pytest.raises(Late):
         run_child(["sleep", "60"], stdin=b"", deadline=0.1, most=1, environ=os.environ)
 
 
