@@ -42,6 +42,7 @@ def of_machine(seen: Seen) -> list[Finding]:
         *_of_folders(seen),
         *_of_clock(seen),
         *_of_limits(seen.limits),
+        *([Finding("tmux", Severity.MISSING, seen.tmux_fault)] if seen.tmux_fault else []),
         *_of_daemon(seen),
     ]
 

@@ -83,6 +83,7 @@ def examine(
         folders=(_state(state, state_fault), _project(project)),
         repository=_is_repository(project),
         locks=_stale_locks(project),
+        tmux_fault=_tmux_fault(settings.tmux.socket, environ),
         settings_fault=fault,
         settings_file=shortened(config, home),
         passed=names,
@@ -249,6 +250,22 @@ def _stale_locks(project: Path) -> tuple[Lock, ...]:
     except (OrchestratorError, OSError):
         return ()
     return tuple(lock for lock in there if lock.is_stale(LONGEST_HELD))
+
+
+def _tmux_fault(socket: str, environ: Mapping[str, str]) -> str:
+    """Return why the tmux server of the agents takes no command; empty if it does, or if there is none yet."""
+    from orchestrator.hosts.tmux import Tmux
+    from orchestrator.hosts.tmux_failures import NoServer, NoTarget
+
+    if program_on(environ.get("PATH", ""), "tmux") is None:
+        return ""  # which is said elsewhere
+    try:
+        Tmux(socket, environ).cmd("list-sessions")
+    except (NoServer, NoTarget):
+        return ""
+    except Unavailable as error:
+        return str(error)
+    return ""
 
 
 # Clock, limits, daemon ----------------------------------------------------------------------------

@@ -81,6 +81,7 @@ class Seen:
     folders: tuple[Folder, ...] = ()
     repository: bool = True
     locks: tuple[Lock, ...] = ()
+    tmux_fault: str = ""
     settings_fault: str = ""
     settings_file: str = ""
     passed: tuple[str, ...] = PASSED

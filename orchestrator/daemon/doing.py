@@ -41,7 +41,7 @@ from orchestrator.model.actions import (
     ResolveEvidence,
     Tell,
 )
-from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
+from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
 from orchestrator.model.pools import pool_of
 from orchestrator.model.run import Ending, Life, Run
@@ -285,7 +285,8 @@ class Doing:
                 if run.far and self._may_come(run, error):
                     log.warning("run %s waits for its box: %s", run.id, error)
                     return None
-                again, reason = not isinstance(error, Refused) or isinstance(error, Unreadable), str(error)
+                lasts = isinstance(error, Refused | Lasting) and not isinstance(error, Unreadable)
+                again, reason = not lasts, str(error)
                 lost = isinstance(error, TreeLost)
             except Exception as error:
                 log.exception("run %s could not be launched: this should not happen", run.id)
