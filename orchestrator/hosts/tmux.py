@@ -17,6 +17,7 @@ from typing import Final
 import libtmux
 from libtmux.common import tmux_cmd
 
+from orchestrator.hosts.open_files import let_open_more
 from orchestrator.hosts.tmux_failures import failure, is_of_another_version
 from orchestrator.model.errors import Lasting, Unavailable
 from orchestrator.ports.files import Files
@@ -86,12 +87,16 @@ class Tmux(libtmux.Server):
         """
         where = f"-S{self.socket_path}" if self.socket_path else f"-L{self.socket_name}"
         aim = () if target is None else ("-t", str(target))
-        done = _Answer(
-            ("-u", f"-f{self.config_file}", where, cmd, *aim, *args),
-            program=self.tmux_bin,
-            environment=self._environment,
-            deadline=self._deadline,
-        )
+        try:
+            done = _Answer(
+                ("-u", f"-f{self.config_file}", where, cmd, *aim, *args),
+                program=self.tmux_bin,
+                environment=self._environment,
+                deadline=self._deadline,
+            )
+        except _Late as late:
+            why = let_open_more(self._server()) or "its server may be frozen"
+            raise Unavailable(f"{late}: {why}") from late
         if done.returncode == 0:
             return done
         words = " ".join(done.stderr) or f"exit {done.returncode}"
@@ -107,6 +112,10 @@ class Tmux(libtmux.Server):
             told = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
             return int(struct.unpack("3i", told)[0])
         return 0
+
+
+class _Late(Exception):
+    """A call did not end by its deadline."""
 
 
 class _Answer(tmux_cmd):
@@ -128,9 +137,7 @@ class _Answer(tmux_cmd):
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise Unavailable(
-                f"tmux did not answer within {deadline:g} s: its server may be frozen"
-            ) from error
+            raise _Late(f"tmux did not answer within {deadline:g} s") from error
         except OSError as error:
             raise Unavailable(f"tmux could not be started: {error}") from error
         self.returncode = done.returncode
