@@ -34,6 +34,13 @@ try() {
     try brief sh -c "echo 'test.check: touch x' >>'$ORCHESTRATOR_TASK_DIR/task.md'"
     try instead mv "$ORCHESTRATOR_TASK_DIR/task.md" "$ORCHESTRATOR_TASK_DIR/was.md"
     try workspace sh -c 'echo x >made.txt'
+    [ -z "$SANDBOXED" ] || {
+        try config git config core.fsmonitor "touch x"
+        try hook sh -c 'echo x >"$(git rev-parse --git-common-dir)/hooks/post-checkout"'
+        try repository mv "$PROJECT/.git" "$PROJECT/.was"
+        try tasks mv "$PROJECT/tasks" "$PROJECT/were"
+        try other mkdir "$PROJECT/tasks/another"
+    }
 } >"$ORCHESTRATOR_ARTIFACTS/tried.txt"
 report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$(date +%Y%m%d-%H%M%S).md
 {
@@ -43,6 +50,7 @@ report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$(date +%Y%m%d-%H%M%S
 mv "$ORCHESTRATOR_SCRATCHPAD/report" "$report"
 """
 MUST_NOT = ("list", "journal", "request", "plant", "signal", "kill", "tmux", "settings")
+NOR_IN_THE_SANDBOX = ("brief", "instead", "config", "hook", "repository", "tasks", "other")
 
 
 def bwrap_works() -> bool:
@@ -63,7 +71,9 @@ def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, 
         "DAEMON": daemon,
         "SOCKET": world.tmux.path,
         "HOUSE": world.root / "home",
+        "PROJECT": world.project,
         "MILD": "" if before else "1",
+        "SANDBOXED": "1" if str(SANDBOXED) in before else "",
     }
     told = " ".join(f"{name}={value}" for name, value in given.items())
     words = " ".join(before)
@@ -90,9 +100,12 @@ def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, 
 
 
 @pytest.mark.skipif(not bwrap_works(), reason="bwrap is not here, or may not make namespaces")
-def test_in_the_sandbox_an_agent_reaches_its_workspace_and_nothing_of_the_pm(world: World) -> None:
-    became = tried(world, str(SANDBOXED), "--")
-    must_not = (*MUST_NOT, "brief", "instead")
+@pytest.mark.parametrize("workspace", ["worktree", "shared"])
+def test_in_the_sandbox_an_agent_reaches_its_workspace_and_nothing_of_the_pm(
+    world: World, workspace: str
+) -> None:
+    became = tried(world, str(SANDBOXED), "--", workspace=workspace)
+    must_not = (*MUST_NOT, *NOR_IN_THE_SANDBOX)
     assert {each: became[each] for each in must_not} == dict.fromkeys(must_not, "refused")
     assert (became["order"], became["workspace"]) == ("done", "done")
 
