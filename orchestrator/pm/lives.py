@@ -77,7 +77,7 @@ def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
     elif fact.tree_lost:
         launched_without_a_tree(draft, fact, run.step)
     elif fact.again:
-        lost(draft, run.step, how)
+        lost(draft, run.step, how, began=False)
     else:
         block(draft, run.step, f"{run.agent} {how}")
 
