@@ -86,7 +86,7 @@ class FakeKeeper(Keeper):
             return True
         if belief is None:
             return False
-        left = bringing.due < math.inf or bringing.is_troubled or self._contact.failures or not self._all_live
+        left = bringing.due < math.inf or self.troubles or self._contact.failures or not self._all_live
         return belief.reachable and not left and self._due > self.clock.monotonic() + AGAIN
 
     @property

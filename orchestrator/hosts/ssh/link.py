@@ -128,7 +128,8 @@ class Link:
                 )
             except Late:
                 self._doubt(master)
-                raise Cut(f"{self.address} did not end `{argv[0]}` within {deadline:g} s") from None
+                told = f"{self.address} did not end `{argv[0]}` within {deadline:g} s"
+                raise Cut(told, stands=master.stands()) from None
             return self._told(ended, mark, argv[0], master)
 
     @contextmanager
@@ -156,7 +157,8 @@ class Link:
                     yield stream
             except Late:
                 self._doubt(master)
-                raise Cut(f"{self.address} did not end `{name}` within {deadline:g} s") from None
+                told = f"{self.address} did not end `{name}` within {deadline:g} s"
+                raise Cut(told, stands=master.stands()) from None
             except Broken as problem:
                 if not problem.said and not problem.heard and master.stands():
                     # ssh has no words for it: only for want of a channel.
@@ -271,7 +273,8 @@ class Link:
             self.state()
         words = said[-200:].decode(errors="replace").strip()
         return Cut(
-            f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})"
+            f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})",
+            stands=master.stands(),
         )
 
 

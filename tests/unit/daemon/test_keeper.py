@@ -155,9 +155,9 @@ class Bench:
 
     def round(self) -> None:
         """Have a whole round made."""
-        before = self.keeper.pulled_at
+        before = self.keeper.rounds
         self.keeper.hurry()
-        wait_until(lambda: self.keeper.pulled_at > before)
+        wait_until(lambda: self.keeper.rounds > before)
 
 
 @pytest.fixture
@@ -341,9 +341,9 @@ def test_a_task_that_comes_back_to_its_box_is_heeded_again(bench: Bench) -> None
 def test_a_channel_that_ends_leads_to_one_look_and_is_not_made_anew_at_once(bench: Bench) -> None:
     bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
     bench.round()
-    before = bench.keeper.pulled_at
+    before = bench.keeper.rounds
     bench.channels[0].broken.set()
-    wait_until(lambda: bench.keeper.pulled_at > before)
+    wait_until(lambda: bench.keeper.rounds > before)
     bench.round()
     assert len(bench.channels) == 1
 
@@ -380,9 +380,9 @@ def test_what_a_channel_tells_is_looked_at_and_nothing_else(
         return bench.looks, sync.pulls, sync.hauls, other.pulls + other.hauls
 
     def told() -> bool:
-        before, at = counted(), bench.keeper.pulled_at
+        before, at = counted(), bench.keeper.rounds
         bench.channels[-1].says.put(News("t-1", part))
-        wait_until(lambda: bench.keeper.pulled_at > at)
+        wait_until(lambda: bench.keeper.rounds > at)
         return tuple(now - then for now, then in zip(counted(), before, strict=True)) == done
 
     wait_until(told)  # a round of the beginning may still be under way
