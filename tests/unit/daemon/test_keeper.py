@@ -18,9 +18,9 @@ from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import Emptied
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.run import Exit
-from orchestrator.ports.boxes import Guest
+from orchestrator.ports.boxes import Guest, Pull
 from orchestrator.ports.host import Observation, Standing
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.polling import wait_until
@@ -439,3 +439,62 @@ def test_who_asks_while_a_box_is_lost_makes_no_pause_longer(bench: Bench) -> Non
     wait_until(lambda: bench.looks > looks + 1)
     bench.lost = None
     wait_until(lambda: bench.keeper.belief is not None and bench.keeper.belief.reachable, within=2)
+
+
+def test_task_knows_nothing_of_its_runs_while_its_pulls_fail(bench: Bench) -> None:
+    """Its box answers, and other tasks are told of theirs; a later try that fails alike began no later."""
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.keeper.keep("t-2", (guest("t-2", "r-2"),))
+    bench.round()
+    brought = bench.keeper.pulled_at
+    bench.syncs["t-1"].trouble = Unavailable("rsync is not there")
+    bench.round()
+    belief, (trouble,) = bench.keeper.belief_for("t-1"), bench.keeper.troubles.of("t-1")
+    assert belief is not None
+    assert (belief.reachable, belief.refused, "rsync is not there" in belief.why) == (False, False, True)
+    assert bench.keeper.belief is not None
+    assert bench.keeper.belief.reachable
+    assert bench.keeper.belief_for("t-2") == bench.keeper.belief
+    assert BoxHint("t-1") in bench.hints
+    bench.round()
+    assert bench.keeper.troubles.of("t-1")[0].since == trouble.since
+    assert bench.keeper.belief_for("t-1") == belief
+    assert bench.keeper.pulled_at == brought, "nothing was brought since"
+    bench.syncs["t-1"].trouble = None
+    bench.round()
+    assert bench.keeper.belief_for("t-1") == bench.keeper.belief
+    assert bench.keeper.pulled_at > brought
+
+
+def test_artifacts_that_do_not_come_leave_the_runs_known(bench: Bench) -> None:
+    bench.sync(guest("t-1")).hauled_comes = Pulled(more=True, ended="the disk here is full")
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    (trouble,) = bench.keeper.troubles.of("t-1")
+    assert (trouble.pull, trouble.why) == (Pull.LARGE, "the disk here is full")
+    assert bench.keeper.belief_for("t-1") == bench.keeper.belief
+
+
+def test_box_that_answers_with_rubbish_tells_nothing_of_any_task(bench: Bench) -> None:
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    bench.lost = Unavailable("it told what is no answer")
+    bench.keeper.hurry()
+    wait_until(lambda: bench.keeper.troubles.of("t-1"))
+    belief = bench.keeper.belief_for("t-1")
+    assert belief is not None
+    assert not belief.reachable
+
+
+def test_pull_that_failed_is_tried_again_soon_and_at_once_when_asked(bench: Bench) -> None:
+    """Not at the next round by schedule, which is minutes away."""
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    sync = bench.syncs["t-1"]
+    sync.trouble = Unavailable("rsync is not there")
+    bench.round()
+    tried = sync.pulls
+    wait_until(lambda: sync.pulls >= tried + 2)
+    sync.trouble = None
+    bench.keeper.call_again()
+    wait_until(lambda: not bench.keeper.troubles)
