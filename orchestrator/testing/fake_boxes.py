@@ -166,6 +166,8 @@ class FakeBoxes(Keepers[FakeKeeper]):
         """Send what lies in the task's folder here, where it is missing there. A cut leaves a part."""
         link, box = self._link(guest.box), self._machines[guest.box]
         link.run("send", lambda: None)
+        if box.hindered_since is not None:
+            raise Unavailable(f"{box.name}: rsync is not there")
         there = places.task_folder(Path(guest.place), guest.name)
         folders = (
             places.handoffs(guest.folder),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link import DEADLINE, Link
 from orchestrator.model.errors import Unavailable
 
 LOGIN_SHELL: Final = """\
@@ -20,17 +20,17 @@ _SCRIPT: Final = f"""{LOGIN_SHELL}printf '\\n{_MARK}\\n%s\\n%s\\n' "$PATH" "$(re
 exec "$shell" -l -c 'printf "\\n{_MARK}\\n"; exec env -0' </dev/null"""
 
 
-def login_environment(link: Link) -> dict[str, str]:
+def login_environment(link: Link, deadline: float = DEADLINE) -> dict[str, str]:
     """Return the environment of the user's login shell there; a value that is not UTF-8 is left out.
 
     To its PATH that of a plain command is added, which may be set elsewhere. Where it sets no TZ, that is the zone of
-    the machine: what a program there says of a time is to be understood here.
+    the machine: what a program there says of a time is to be understood here. `deadline` is in seconds.
 
     Raises:
         Unavailable: the box did not tell, or tells no HOME that is a path; as `Link.run` besides.
 
     """
-    ended = link.run(["sh", "-c", _SCRIPT])
+    ended = link.run(["sh", "-c", _SCRIPT], deadline=deadline)
     # What a login's own files print comes ahead of the last mark.
     plain, mark, told = ended.out.rpartition(f"\n{_MARK}\n".encode())
     found: dict[str, str] = {}
