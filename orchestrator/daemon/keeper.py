@@ -25,6 +25,7 @@ from orchestrator.daemon.far_transcripts import copy_transcripts
 from orchestrator.daemon.heeding import Heeding, Telling
 from orchestrator.daemon.troubles import Troubles
 from orchestrator.formats.moments import moment_said
+from orchestrator.hosts.claims import EXIT
 from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.states import NotLetIn, Unreachable
 from orchestrator.model.errors import OrchestratorError
@@ -34,6 +35,7 @@ from orchestrator.ports.host import Standing
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.host import BoxHost
     from orchestrator.hosts.ssh.link import Link
+    from orchestrator.hosts.ssh.publish import Pulled
     from orchestrator.hosts.ssh.sync import TaskSync
     from orchestrator.ports.files import Files
 
@@ -232,6 +234,8 @@ class Keeper:
         for guest in _having(guests, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
             steered = self._bringing.steer(guest, gone) if guest in fit else None
             whole = steered is not None and not (steered.ended or steered.waits)
+            if steered is not None and whole:
+                seen |= self._look_again(guest, steered, seen)
             self._publish(guest, seen, gone=whole)
             more |= steered is not None and steered.more
         now = self.steady()
@@ -270,13 +274,22 @@ class Keeper:
 
     def _look(self, guests: list[Guest]) -> dict[Path, Sighting]:
         """Ask what became of the runs of these."""
-        if not guests:
+        return self._look_into(_folders(guests))
+
+    def _look_again(
+        self, guest: Guest, pulled: Pulled, seen: Mapping[Path, Sighting]
+    ) -> dict[Path, Sighting]:
+        """Ask of the runs that ended while all was brought: what they had handed in was brought behind their exits."""
+        ended = [run for run in sorted(guest.runs) if f"runs/{run}/{EXIT}" in pulled.brought]
+        folders = [places.run_home(guest.home, run) for run in ended]
+        known = {folder for folder, each in seen.items() if each.observation.standing is Standing.GONE}
+        return self._look_into([folder for folder in folders if folder not in known])
+
+    def _look_into(self, folders: list[Path]) -> dict[Path, Sighting]:
+        if not folders:
             return {}
         at = self.now()
-        return {
-            folder: Sighting(seen, at)
-            for folder, seen in self.ways.host.observe_all(_folders(guests)).items()
-        }
+        return {folder: Sighting(seen, at) for folder, seen in self.ways.host.observe_all(folders).items()}
 
     def _copy_transcripts(self, folders: list[Path]) -> None:
         """Add to the copies of transcripts what these have grown by there."""
