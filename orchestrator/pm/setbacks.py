@@ -274,7 +274,7 @@ def not_launched(draft: Draft, run: Run, how: str) -> None:
         _again(draft, run.step, how, launches, keep_tree=here.keep_tree)
         return
     text = (
-        f"{here.agent} {how}. That was tried {launches} times in a row. Mend it (`task doctor {run.host}` looks), then "
+        f"{here.agent} {how}\nThat was tried {launches} times in a row. Mend it (`task doctor {run.host}` looks), then "
         f"answer {RETRY}."
     )
     block(draft, run.step, text, _with_replan(draft, run.step))

@@ -76,11 +76,57 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box) ->
     assert "install it there" in question["text"]
     assert not world.story().facts("looked"), "nobody looks for signs of work that cannot come"
     gone.unlink()
-    before = alpha.logins()
+    logins = alpha.logins()
     assert world.task("checkin", "t1").code == 0
     world.until(lambda: not failing(world), within=10)
     world.until_is("complete")
     assert [step for _, step in world.lives] == ONE_EACH
     assert not world.told()["questions"]
-    assert alpha.logins() == before
+    assert alpha.logins() == logins
     world.check_once()
+
+
+@pytest.mark.parametrize("settings", [{"limits__launches": "2"}], ids=["two tries"])
+@pytest.mark.parametrize(
+    ("file", "text", "cause"),
+    [
+        (".bash_profile", "exit 3\n", "did not tell the environment of a login"),
+        (".bashrc", "rsync() { return 127; }\n", "rsync is not there"),
+        (".bashrc", "echo Welcome\n", "must print nothing"),
+    ],
+    ids=["login", "rsync", "banner"],
+)
+def test_launch_that_fails_again_and_again_is_a_question(
+    boxes: Boxes, world: World, file: str, text: str, cause: str
+) -> None:
+    """What keeps it from a box comes up after the task was started; mended and answered, the task goes on."""
+    box = furnished(boxes, world, "alpha")
+    world.begin({"explore": [{"hold": "e"}], "dev:greet": [COMMIT]}, config=[cwd(box), "bring: branch"])
+    world.until_works("explore")
+    (box.home / file).write_text(text)
+    world.go("e")
+    (question,) = world.until(lambda: world.told()["questions"], within=LONG)
+    assert cause in question["text"]
+    assert not world.lives_of("dev:greet")
+    (box.home / file).unlink()
+    assert world.task("answer", "t1", question["id"], question["options"][0]).code == 0
+    world.until_is("complete")
+    assert [step for _, step in world.lives] == ONE_EACH
+    world.check_once()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"limits__first_pause": "60 s", "limits__longest_pause": "60 s"}], ids=["long pauses"]
+)
+def test_asked_check_in_tries_a_failed_launch_at_once(boxes: Boxes, world: World) -> None:
+    """By itself that is tried again after a pause that grows; whoever mended something need not wait for it."""
+    box = furnished(boxes, world, "alpha")
+    world.begin({"explore": [{"hold": "e"}], "dev:greet": [COMMIT]}, config=[cwd(box), "bring: branch"])
+    world.until_works("explore")
+    (box.home / ".bash_profile").write_text("exit 3\n")
+    world.go("e")
+    world.until(lambda: world.story().facts("launch_failed"))
+    (box.home / ".bash_profile").unlink()
+    assert world.task("checkin", "t1").code == 0
+    world.until(lambda: world.lives_of("dev:greet"), within=20)
+    world.until_is("complete")

@@ -66,7 +66,20 @@ def test_fault_has_its_own_words_and_remedy(
     monkeypatch.setattr(rehearsal, "STEP", 4.0)
     few = box.home / "few"
     few.mkdir()
-    for name in ("sh", "bash", "dd", "id", "mkdir", "rm", "rmdir", "find", "sleep", "readlink", "env", "rsync"):
+    for name in (
+        "sh",
+        "bash",
+        "dd",
+        "id",
+        "mkdir",
+        "rm",
+        "rmdir",
+        "find",
+        "sleep",
+        "readlink",
+        "env",
+        "rsync",
+    ):
         found = next(path for folder in ("/usr/bin", "/bin") if (path := Path(folder, name)).exists())
         (few / name).symlink_to(found)
     (box.home / file).write_text(text)

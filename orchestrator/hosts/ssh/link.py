@@ -42,8 +42,14 @@ DEADLINE: Final = 20.0
 
 _LOST: Final = "the connection was lost"
 _NO_CHANNEL: Final = b"mux_client_request_session: session request failed"
-_SHELL: Final = '"$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
-"""Runs its arguments, and tells that they ended: ssh's own 255 could be theirs, or the connection's end."""
+_SHELL: Final = (
+    'printf "\\n%s\\n" "$0"; "$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
+)
+"""Runs its arguments, and tells that they begin and that they ended.
+
+What comes ahead of their beginning was printed by files that the account's shell reads, and is none of theirs. ssh's
+own 255 could be theirs, or the connection's end.
+"""
 
 
 class Link:
@@ -123,7 +129,7 @@ class Link:
                     self._place.channel(line),
                     stdin=stdin,
                     deadline=deadline,
-                    most=most,
+                    most=most + len(mark) + 2,
                     environ=self._environ,
                 )
             except Late:
@@ -261,7 +267,8 @@ class Link:
         if told.strip().isdigit():
             # Not when it connects: a box that lets in and hangs up would be called each second for ever.
             self._failures = 0
-            return Ended(int(told), ended.out, said)
+            _, _, out = ended.out.partition(f"\n{mark}\n".encode())
+            return Ended(int(told), out, said)
         raise self._ended_early(ended.err, name, master)
 
     def _ended_early(self, said: bytes, name: str, master: Master) -> Unreachable:

@@ -42,7 +42,10 @@ def login_environment(link: Link, deadline: float = DEADLINE) -> dict[str, str]:
         except UnicodeDecodeError:
             continue
     if ended.status or not mark or not found.get("HOME", "").startswith("/"):
-        raise Unavailable(f"{link.address} did not tell the environment of a login: does `sh -l` work there?")
+        raise Unavailable(
+            f"{link.address} did not tell the environment of a login: its login shell ends before a command, or "
+            "fails"
+        )
     _, _, path = plain.partition(f"\n{_MARK}\n".encode())
     first, _, rest = path.partition(b"\n")
     ours = first.decode(errors="replace").split(":")

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.ssh.box import Finding
-from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.child import Late, run_child
+from orchestrator.hosts.ssh.link import MOST, Link
 from orchestrator.hosts.ssh.login import login_environment
 from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.push import push
@@ -104,15 +105,15 @@ done
 def rehearse(link: Link, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
     """Rehearse a launch on a box that has tmux and rsync, and return what is wrong; nothing where all went well.
 
-    `cwd` is the folder in which agents are to work there; empty: none was named. `environ` is that of rsync. Nothing is
-    left behind, there or here.
+    `cwd` is the folder in which agents are to work there; empty: none was named. `environ` is that of ssh and rsync.
+    Nothing is left behind, there or here.
 
     Raises:
         Unreachable, NotLetIn: as `Link.run` does.
 
     """
     name = f"{_NAME}-{secrets.token_hex(8)}"
-    found = [*_tried(_plain(link)), *_tried(_login(link))]
+    found = [*_tried(_plain(link, environ)), *_tried(_login(link))]
     with _stage(link, name, cwd) as (home, problems):
         found += problems
         if problems:
@@ -144,15 +145,15 @@ def _tried(step: Iterator[Finding]) -> list[Finding]:
     return found
 
 
-def _plain(link: Link) -> Iterator[Finding]:
+def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[Finding]:
     """A command prints what it prints, and nothing comes ahead of that."""
     command = shlex.join(["ssh", *link.address.words(), "true"])
     files = "what a shell reads that runs a command (~/.bashrc, ~/.zshenv)"
     try:
-        ended = link.run(["true"], deadline=STEP)
-    except Cut as problem:
-        if not problem.stands:
-            raise
+        with link.shell(STEP) as words:
+            asked = [*words, "--", "box", "true"]
+            ended = run_child(asked, stdin=b"", deadline=STEP, most=MOST, environ=environ)
+    except Late:
         yield Finding(
             f"`{command}` does not end within {STEP:.0f} s",
             stops=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -70,6 +70,7 @@ class Sync:
     prepared: int = 0
     trouble: Exception | None = None
     unprepared: Exception | None = None
+    steered: Callable[[], Pulled] | None = None
     comes: Pulled = field(default_factory=Pulled)
     hauled_comes: Pulled = field(default_factory=Pulled)
     goes_on: threading.Event = field(default_factory=threading.Event)
@@ -92,7 +93,7 @@ class Sync:
         self.pulls += 1
         if self.trouble is not None:
             raise self.trouble
-        return self.comes
+        return self.steered() if self.steered else self.comes
 
     def haul(self, runs: frozenset[str]) -> Pulled:
         self.may_haul.wait(20)
@@ -498,3 +499,30 @@ def test_pull_that_failed_is_tried_again_soon_and_at_once_when_asked(bench: Benc
     sync.trouble = None
     bench.keeper.call_again()
     wait_until(lambda: not bench.keeper.troubles)
+
+
+def test_run_that_ends_while_all_is_brought_is_gone_in_that_round(bench: Bench) -> None:
+    """It was seen alive, and its exit came: its last handoffs were brought behind that."""
+    bench.there["r-1"] = ALIVE
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    sync, looks = bench.syncs["t-1"], bench.looks
+
+    def ends() -> Pulled:
+        bench.there["r-1"] = GONE
+        return Pulled(brought=("handoffs/dev-20261123-085949.md", "runs/r-1/exit"))
+
+    sync.steered = ends
+    bench.round()
+    assert (bench.seen("r-1"), bench.looks - looks) == (GONE, 2)
+
+
+def test_exit_of_a_pull_that_is_not_whole_is_not_looked_into(bench: Bench) -> None:
+    bench.there["r-1"] = ALIVE
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    sync = bench.syncs["t-1"]
+    sync.comes = Pulled(brought=("runs/r-1/exit",), more=True, waits=True)
+    looks = bench.looks
+    bench.round()
+    assert bench.looks == looks + 1
