@@ -77,7 +77,7 @@ class Quiet(StrEnum):
     STALLED = "stalled"  # the model's answer is awaited, and nothing came of it for too long
     TOOL = "tool"  # a tool call of its has no result yet
     UNASKED = "unasked"  # it waits at a dialog that its hook should have asked about
-    REPEATING = "repeating"  # its calls bring back what they brought back before
+    REPEATING = "repeating"  # no call of it brings back anything new
     HUNG = "hung"  # nothing at all
     UNSURE = "unsure"  # there is nothing yet to hold against what was seen
     UNKNOWN = "unknown"  # it could not be looked at
@@ -175,8 +175,9 @@ class Run:
     told of tokens and money; `lasted` how many seconds it lived, once it is gone.
 
     By the records that its program keeps: the `stage` of its turn, how many `records` there were, when the newest one
-    came (`recorded_at`) and the newest that was no repetition (`novel_at`). `cautioned_at` is when it was last told
-    that it repeats itself, and `repeated` what. `wishes` are its newest for leave, where there are no records.
+    came (`recorded_at`), when a call last came back (`returned_at`) and the newest that was no repetition (`novel_at`).
+    `cautioned_at` is when it was last told that it repeats itself, and `repeated` what. `wishes` are its newest for
+    leave, where there are no records.
     """
 
     id: str
@@ -224,6 +225,7 @@ class Run:
     records: int = 0
     recorded_at: float = 0.0
     novel_at: float = 0.0
+    returned_at: float = 0.0
     cautioned_at: float = 0.0
     repeated: str = ""
     wishes: tuple[int, ...] = ()

@@ -141,6 +141,7 @@ class RunTraced:
     recorded_at: float
     novel_at: float
     evidence: str = ""
+    returned_at: float = 0.0
     kind: Literal["run_traced"] = "run_traced"
 
 
@@ -292,6 +293,7 @@ def _traced(was: Run, change: RunTraced) -> Run:
         records=change.records,
         recorded_at=change.recorded_at,
         novel_at=change.novel_at,
+        returned_at=change.returned_at,
     )
     if not change.evidence:
         return now

@@ -129,7 +129,7 @@ class Link:
                     self._place.channel(line),
                     stdin=stdin,
                     deadline=deadline,
-                    most=most + len(mark) + 2,
+                    most=most,
                     environ=self._environ,
                 )
             except Late:
