@@ -241,7 +241,10 @@ def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[Find
         except Unreachable:
             raise
         except Unavailable as problem:
-            yield Finding(f"rsync fails: {problem}", stops=True, advice="mend that there")
+            command = shlex.join(["ssh", *link.address.words(), "rsync", "--version"])
+            yield Finding(
+                f"rsync fails: {problem}", stops=True, advice=f"this must tell its version: {command}"
+            )
             return
         came = Path(here, "came", "rsync", "file")
         if not came.is_file() or came.read_bytes() != _DATA:
