@@ -168,11 +168,12 @@ class Run:
     `progress_at` is when it last gave a sign of work, put later by the seconds that were not counted since, as the
     machine slept or the clock was set: `uncounted`.
 
-    `looked_at` is of its last look, `watched_at` of the last one for its silence; `looks` counts those since its last
-    progress, `quiet` is what the last one found, `cpu` and `printed` what it had used and printed by then. What its
-    screen said at `said_at` is known again by `said`; it last said something else at `news_at`. `nudges` counts what
-    was typed to it. `ending_at` is when it was told to end, 0 if an older version told it. `usage` is what its program
-    told of tokens and money; `lasted` how many seconds it lived, once it is gone.
+    `looked_at` is of its last look, `watched_at` of the last one for its silence; `looks` counts those for its
+    silence since its last progress or its model's last answer, `quiet` is what the last one found, `cpu` and
+    `printed` what it had used and printed by then. What its screen said at `said_at` is known again by `said`; it
+    last said something else at `news_at`. `nudges` counts what was typed to it. `ending_at` is when it was told to
+    end, 0 if an older version told it. `usage` is what its program told of tokens and money; `lasted` how many
+    seconds it lived, once it is gone.
 
     By the records that its program keeps: the `stage` of its turn, how many `records` there were, when the newest one
     came (`recorded_at`), when a call last came back (`returned_at`) and the newest that was no repetition (`novel_at`).

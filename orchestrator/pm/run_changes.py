@@ -239,6 +239,7 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
                 news_at=change.at if change.said not in {"", was.said} else was.news_at,
                 turn_since=change.at,
                 looked_at=change.at,
+                looks=0 if change.quiet is Quiet.ANSWERED else was.looks,
             )
         case RunNudged():
             return replace(was, nudges=was.nudges + 1)

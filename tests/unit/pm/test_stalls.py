@@ -189,6 +189,15 @@ def test_tool_after_a_long_answer_is_no_repetition() -> None:
     assert "Bash: make all" in story.run.evidence
 
 
+def test_looks_at_an_answer_do_not_count_against_what_follows() -> None:
+    """A model answers for long; what it calls then has as long as any to bring something new (fresh-e6339317.535)."""
+    story = Told()
+    for number in range(60):
+        story.sees = Sight(cpu=1.0, printed=5 + number, said=f"a{number}/1")
+        story.passes(60)
+    assert (story.run.ending, story.run.quiet, story.run.looks) == (Ending.NOT, Quiet.ANSWERED, 0)
+
+
 def test_look_right_after_an_answer_finds_no_stall() -> None:
     """A look for its silence comes seconds after one that saw its model answer (seed fresh-e6339317.98)."""
     run = replace(
