@@ -164,8 +164,9 @@ class Doing:
                 self._hindered.pop(put_off, None)
         for run in self._launchers.keys() - state.runs.live.keys():
             del self._launchers[run]
-        for run in self._launch_errors.keys() - state.runs.live.keys():
-            self._launch_errors.pop(run, None)
+        for run in list(self._launch_errors):  # hands add to it
+            if run not in state.runs.live:
+                self._launch_errors.pop(run, None)
         waits, self._waits = self._waits, {}
         for action, since in waits.values():
             self._launch(state, where, action, since)

@@ -369,15 +369,14 @@ class Task:
 
     def _see_behind(self, names: Iterable[str]) -> None:
         """Say of which runs files are missing, and have what fails on these boxes shown, once it is otherwise."""
-        boxes = self.office.world.boxes
-        found = {each.box: each for each in behind(boxes, self.id, names, self._outstanding.missing())}
+        boxes, names = self.office.world.boxes, set(names)
 
         def why(box: str) -> str:
-            return found[box].why if box in found else ""
+            return "".join(each.why for each in behind(boxes, self.id, [box], ()))
 
         for text in self._outstanding.said(self.office.clock.now(), why):
             self.engine.say(text)
-        if (now := tuple(found.values())) != self._behind:
+        if (now := behind(boxes, self.id, names, self._outstanding.missing())) != self._behind:
             self._behind = now
             self.engine.dirty = True
 
