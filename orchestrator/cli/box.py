@@ -21,7 +21,9 @@ from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.screen import harmless, stamp
 from orchestrator.formats.place import Address, address_of, read_place, render_place
 from orchestrator.hosts.ssh.box import Box, findings, question, read_box
+from orchestrator.hosts.ssh.box import Finding as Told
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.rehearsal import ALL_WENT_WELL, rehearse
 from orchestrator.hosts.ssh.states import NotLetIn, State, Unreachable, Way
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.task import Place
@@ -105,12 +107,15 @@ def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxSeen:
             ended = link.run(asked, deadline=ANSWER)
             text = ended.out.decode(errors="backslashreplace")
             box = read_box(text, wanted.programs, before, time.time(), commands=wanted.commands)
+            # Where these are missing there is nothing to rehearse with: it is said above all.
+            cwd = wanted.cwd if box.cwd == "writable" else ""
+            tried = rehearse(link, cwd, environ) if box.tmux and box.rsync else None
         except NotLetIn as problem:
             return BoxSeen(wanted, problem.state, (_refused(problem.state),))
         except (Unavailable, Refused) as problem:
             state = link.state()
             return BoxSeen(wanted, state, (_silent(wanted.address, state, problem),))
-        return BoxSeen(wanted, link.state(), tuple(_told(wanted, box)), box)
+        return BoxSeen(wanted, link.state(), tuple(_told(wanted, box, tried)), box)
 
 
 def screen(seen: BoxSeen, width: int, *, colour: bool) -> list[str]:
@@ -208,10 +213,12 @@ def _silent(address: Address, state: State, problem: Exception) -> Finding:
     return Finding("", Severity.MISSING, str(problem))
 
 
-def _told(wanted: Wanted, box: Box) -> Iterator[Finding]:
-    """Yield what a box told: what stops a start first."""
+def _told(wanted: Wanted, box: Box, tried: list[Told] | None) -> Iterator[Finding]:
+    """Yield what a box told, and what a rehearsal came to, if there was one: what stops a start first."""
     optional: Sequence[str] = wanted.programs if wanted.optional else ()
-    said = findings(box, wanted.cwd, optional=optional)
+    said = [*(tried or ()), *findings(box, wanted.cwd, optional=optional)]
+    if tried == []:
+        said.append(Told(ALL_WENT_WELL))
     stops = [each for each in said if each.stops]
     others = [each for each in said if not each.stops]
     yield from (Finding("", Severity.MISSING, each.what, each.advice) for each in stops)

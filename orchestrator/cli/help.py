@@ -38,6 +38,8 @@ task status NAME --json
                live runs, and the latest run of each agent
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
+  boxes[]      address lost failing[] missing[]           from which not all of the task is here
+               lost: why it does not answer; failing[]: what since why; missing[]: instance run ended
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
                kind: stuck loop criteria dialog approval permission account budget pm box unended damage
                holds: the steps that wait for the answer
@@ -69,10 +71,12 @@ task list --archived --json
   archived[]   id task project state archived_at size file
 
 task hosts --json
-  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at
+  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at failing[] missing
                way: untried reachable unreachable refused
                offered, known: fingerprints of the key that it shows and of the one on file, or null
-               pulled_at: when files were last brought from there
+               pulled_at: when all was last brought from there
+               failing[]: task what since why             what cannot be brought though it answers
+               missing: how many runs have ended there of which not all files are here
                pool, cap: the pool of the settings, and how many runs at once, or null; runs beyond it wait
   daemon       up as_of room
 

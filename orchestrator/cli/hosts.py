@@ -10,7 +10,7 @@ import time
 from orchestrator import places
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp, wrapped
+from orchestrator.cli.screen import ago, clock, coloured, columns, harmless, stamp, wrapped
 from orchestrator.cli.table import table
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -40,6 +40,7 @@ def run(options: Namespace) -> int:
             each
             | {name: stamp(each[name]) for name in _MOMENTS}
             | {key: each[key] or None for key in _OR_NONE}
+            | {"failing": [one | {"since": stamp(one["since"])} for one in each["failing"]]}
             for each in boxes
         ]
         print(_plain(json.dumps({"boxes": stamped, "daemon": beat.shape()})))
@@ -53,7 +54,7 @@ def run(options: Namespace) -> int:
     rows = [_row(each, now, pooled=pooled) for each in boxes]
     print("\n".join(table(headings, rows, width, colour=coloured(sys.stdout), spare=True)))
     for each in boxes:
-        if lines := _to_do(each, width):
+        if lines := [*_to_do(each, width), *_not_here(each, width, now)]:
             print("\n".join(["", *lines]))
     if not beat.up:
         print(f"\n{beat.words()}")
@@ -84,14 +85,26 @@ def _told(path: str) -> list[dict[str, Any]]:
 def _shape(told: dict[str, Any]) -> dict[str, Any]:
     """Return what the document says of a box; `since` and `pulled_at` in seconds since the epoch."""
     tasks = told.get("tasks")
-    runs, cap = told.get("runs"), told.get("cap")
+    runs, cap, missing = told.get("runs"), told.get("cap"), told.get("missing")
     return {
         **{name: str(told.get(name) or "") for name in _WORDS},
         **{name: _moment(told.get(name)) for name in _MOMENTS},
+        "failing": [_failing(each) for each in _listed(told.get("failing"))],
+        "missing": missing if isinstance(missing, int) else 0,
         "runs": runs if isinstance(runs, int) else 0,
         "cap": cap if isinstance(cap, int) else 0,
         "tasks": [str(task) for task in tasks] if isinstance(tasks, list) else [],
     }
+
+
+def _listed(told: object) -> list[dict[str, Any]]:
+    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+
+
+def _failing(told: dict[str, Any]) -> dict[str, Any]:
+    """Return what cannot be brought of a task; `since` in seconds since the epoch."""
+    words = {name: str(told.get(name) or "") for name in ("task", "what", "why")}
+    return {**words, "since": _moment(told.get("since"))}
 
 
 def _moment(told: object) -> float | None:
@@ -108,7 +121,7 @@ def _row(box: dict[str, Any], now: float, *, pooled: bool) -> tuple[object, ...]
         _runs(box["runs"], box["cap"]),
         ", ".join(box["tasks"]),
         ago(box["pulled_at"], now),
-        box["why"],
+        "files do not come: see below" if box["failing"] and box["way"] == "reachable" else box["why"],
     )
 
 
@@ -130,6 +143,22 @@ def _to_do(box: dict[str, Any], width: int) -> list[str]:
         lines.append(f"  you know  {harmless(box['known'])}")
     advice = box["advice"] or "it is tried again by itself; its agents work on, and nothing of theirs is lost"
     return [*lines, *wrapped(advice, width, "  ")]
+
+
+def _not_here(box: dict[str, Any], width: int, now: float) -> list[str]:
+    """Return what of tasks does not come from a box that answers, since when, why, and what is to be done."""
+    name, lines = harmless(box["address"]), []
+    for each in box["failing"]:
+        since = clock(each["since"], now)
+        text = f"{name}: {each['what']} of {each['task']} do not come since {since}: {each['why']}"
+        lines += wrapped(text, width, "")
+    if box["failing"]:
+        again = f"it is tried again by itself, and at once by: task checkin {box['failing'][0]['task']}"
+        lines += wrapped(again, width, "  ")
+    if box["missing"]:
+        ended = "1 run that ended there" if box["missing"] == 1 else f"{box['missing']} runs that ended there"
+        lines += wrapped(f"{name}: not all that {ended} left is here yet", width, "")
+    return lines
 
 
 def _plain(text: str) -> str:

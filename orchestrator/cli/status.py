@@ -64,8 +64,17 @@ def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
         "agents": [
             {**agent, **{key: stamp(agent.get(key)) for key in _OF_AGENTS}} for agent in told["agents"]
         ],
+        "boxes": [_box_shape(box) for box in told.get("boxes") or ()],
         "questions": [question_shape(question) for question in told["questions"]],
         "daemon": beat.shape(told.get("updated")),
+    }
+
+
+def _box_shape(box: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **box,
+        "failing": [{**each, "since": stamp(each.get("since"))} for each in box.get("failing") or ()],
+        "missing": [{**each, "ended": stamp(each.get("ended"))} for each in box.get("missing") or ()],
     }
 
 
@@ -133,6 +142,7 @@ def _head(
         *(_limit_lines(limit, width, now) if limit else []),
         *_edited(told, width),
         *([] if active else _folder_gone(told, width)),
+        *_boxes(told, width, now),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
         *_used_lines(_used(told.get("usage") or {}, now), width),
     ]
@@ -146,6 +156,28 @@ def _folder_gone(told: dict[str, Any], width: int) -> list[str]:
     said = f"{harmless(folder)} is not there any more, with its handoffs and artifacts"
     first, *more = wrapped(said, width, " " * 10) or [""]
     return [f"folder    {first.strip()}", *more]
+
+
+def _boxes(told: dict[str, Any], width: int, now: float) -> Iterator[str]:
+    """Yield what does not come from boxes, since when, why and what to do; and which runs' files are not all here."""
+    for box in told.get("boxes") or ():
+        name, parts = box.get("address"), list[str]()
+        if box.get("lost"):
+            parts.append(str(box["lost"]))
+        for each in box.get("failing") or ():
+            parts.append(
+                f"{name}: {each.get('what')} do not come since {clock(each.get('since'), now)}: {each.get('why')}"
+            )
+        if parts:
+            parts[-1] += f" (tried again by itself; at once by: task checkin {told['task']})"
+        for each in box.get("missing") or ():
+            ended = clock(each.get("ended"), now)
+            parts.append(
+                f"{name}: not all artifacts and the log of {each.get('instance')}, which ended at {ended}, are here"
+            )
+        for part in parts:
+            first, *more = wrapped(harmless(part), width, " " * 10) or [""]
+            yield from (f"box       {first.strip()}", *more)
 
 
 def _edited(told: dict[str, Any], width: int) -> list[str]:

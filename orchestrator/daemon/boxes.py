@@ -208,6 +208,8 @@ class KeptBoxes(Keepers[Keeper]):
                     "runs": sum(len(guest.runs) for guest in guests),
                     "tasks": sorted({guest.name for guest in guests}),
                     "pulled_at": keeper.pulled_at if keeper else 0.0,
+                    "failing": keeper.failing() if keeper else [],
+                    "missing": sum(len(guest.over) for guest in guests),
                     "pool": pool.name if pool else "",
                     "cap": pool.cap if pool else 0,
                 }

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon import hints as h
+from orchestrator.daemon.troubles import Troubles
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import Emptied
 from orchestrator.hosts.ssh.states import NotLetIn, Unreachable
 from orchestrator.model.errors import OrchestratorError
+from orchestrator.ports.boxes import Pull
 
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.sync import TaskSync
@@ -36,6 +38,7 @@ class Bringing:
     """Sends and brings for the tasks on one box. `prepare` is for any thread, all else for one.
 
     `sync` makes what does so for one task. `post` brings a hint to the loop, `steady` gives seconds that never go back.
+    What fails is noted in `troubles`.
     """
 
     box: str
@@ -43,11 +46,11 @@ class Bringing:
     sync: Callable[[Guest], TaskSync]
     post: Callable[[h.Hint], None]
     steady: Callable[[], float]
+    troubles: Troubles = field(default_factory=Troubles)
     _syncs: dict[tuple[str, str], tuple[TaskSync, threading.Lock]] = field(default_factory=dict)
     _ready: set[tuple[str, str]] = field(default_factory=set)
     _answered: set[tuple[str, str, int]] = field(default_factory=set)
     _hauls: dict[tuple[str, str], float] = field(default_factory=dict)
-    _told: dict[tuple[str, str], str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def prepare(self, guest: Guest) -> None:
@@ -66,19 +69,20 @@ class Bringing:
             self._ready &= keys
             self._hauls = {key: due for key, due in self._hauls.items() if key in keys}
         self._answered = {each for each in self._answered if each[0] in runs}
+        self.troubles.keep_only(keys)
 
     # What steers ----------------------------------------------------------------------------------
 
     def is_ready(self, guest: Guest) -> bool:
         """Make a task's folders there, unless that was done; tell whether they are. Raises Unreachable, NotLetIn."""
-        return self._guarded(guest, partial(self._make_ready, guest)) is not None
+        return self._guarded(guest, Pull.STEERING, partial(self._make_ready, guest)) is not None
 
     def steer(self, guest: Guest, gone: Collection[str]) -> Pulled | None:
         """Send a task's answers, and bring what steers of it; None where that cannot be, `ended` where not all came.
 
         `gone` are runs that were seen to be so. Raises Unreachable, NotLetIn.
         """
-        return self._guarded(guest, partial(self._steer, guest, gone))
+        return self._guarded(guest, Pull.STEERING, partial(self._steer, guest, gone))
 
     def _make_ready(self, guest: Guest) -> Pulled:
         if (guest.task, guest.place) not in self._ready:
@@ -94,7 +98,7 @@ class Bringing:
         with lock:
             self._send_answers(guest, sync)
             pulled = sync.steer(guest.runs, guest.runs.intersection(gone))
-        self._tell(guest, "", pulled.ended)
+        self._note(guest, Pull.STEERING, pulled.ended)
         self._say(guest, pulled)
         return pulled
 
@@ -139,10 +143,12 @@ class Bringing:
             if has_news() and now - due < PUT_OFF:
                 return
             del self._hauls[key]
-            pulled = self._guarded(guest, partial(self._haul, guest))
-            if pulled is not None and pulled.more:
+            pulled = self._guarded(guest, Pull.LARGE, partial(self._haul, guest))
+            if pulled is None or pulled.ended:
+                self._hauls[key] = max(self.steady(), self.troubles.next_try(Pull.LARGE))
+            elif pulled.more:
                 self._hauls[key] = self.steady() + AGAIN
-            elif pulled is not None:
+            else:
                 self._note_all_here(guest, guest.over | guest.runs.intersection(gone))
 
     def _note_all_here(self, guest: Guest, runs: Iterable[str]) -> None:
@@ -157,18 +163,23 @@ class Bringing:
         with lock:
             pulled = sync.haul(guest.runs | guest.over)
         self._say(guest, pulled)
-        self._tell(guest, "haul", pulled.ended)
+        self._note(guest, Pull.LARGE, pulled.ended)
         return pulled
 
-    # What is told ---------------------------------------------------------------------------------
+    # What fails, and what is told ----------------------------------------------------------------
 
-    @property
-    def is_troubled(self) -> bool:
-        """True while something cannot be brought, and its user knows."""
-        return any(self._told.values())
+    def call_again(self) -> None:
+        """Have what could not be brought tried in the next round: somebody may have mended it."""
+        if self.troubles.begin_again():
+            self._hauls = dict.fromkeys(self._hauls, self.steady())
 
-    def _guarded(self, guest: Guest, work: Callable[[], Pulled]) -> Pulled | None:
-        """Do something for one task; where it cannot be done, tell its user why and return None.
+    def all_failed(self, guests: Iterable[Guest], why: str) -> None:
+        """Note that nothing could be asked of the box, though it answers: nothing came of any task."""
+        for guest in guests:
+            self._note(guest, Pull.STEERING, why)
+
+    def _guarded(self, guest: Guest, pull: Pull, work: Callable[[], Pulled]) -> Pulled | None:
+        """Do something for one task; where it cannot be done, note why and return None.
 
         Raises:
             Unreachable, NotLetIn: the box is lost, for all of them.
@@ -179,8 +190,21 @@ class Bringing:
         except (Unreachable, NotLetIn):
             raise
         except (OrchestratorError, OSError) as problem:
-            self._tell(guest, "", str(problem))
+            self._note(guest, pull, str(problem) or repr(problem))
             return None
+
+    def _note(self, guest: Guest, pull: Pull, problem: str) -> None:
+        """Note what came of a try, and tell the task's user of a problem once, and once that it is over."""
+        key = guest.task, guest.place, pull
+        before = self.troubles.of(guest.task)
+        if problem:
+            told = problem if self.troubles.note(key, problem) else ""
+        else:
+            told = f"{self.box}: what could not be brought comes again" if self.troubles.end(key) else ""
+        if told:
+            self.post(h.SayHint(guest.task, told))
+        if before != self.troubles.of(guest.task):
+            self.post(h.BoxHint(guest.task))
 
     def _say(self, guest: Guest, pulled: Pulled) -> None:
         """Tell the task's user what was kept aside or left there."""
@@ -190,14 +214,6 @@ class Bringing:
             )
         for name, why in pulled.refused:
             self.post(h.SayHint(guest.task, f"{name} was not brought from {self.box}: {why}"))
-
-    def _tell(self, guest: Guest, about: str, problem: str) -> None:
-        """Tell a problem of a task once, and once that it is over."""
-        key = guest.task, f"{guest.place} {about}"
-        if self._told.get(key, "") == problem:
-            return
-        self._told[key] = problem
-        self.post(h.SayHint(guest.task, problem or f"{self.box}: what could not be brought comes again"))
 
     def _sync(self, guest: Guest) -> tuple[TaskSync, threading.Lock]:
         with self._lock:

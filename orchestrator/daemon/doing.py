@@ -27,6 +27,7 @@ from orchestrator.daemon.lives import LAUNCHED, claim
 from orchestrator.daemon.office import Office
 from orchestrator.daemon.segments import compress_closed
 from orchestrator.daemon.world import Places, shared_place, worked_in
+from orchestrator.hosts.ssh.states import Cut, NotLetIn, Unreachable
 from orchestrator.model.actions import (
     Action,
     Answer,
@@ -68,10 +69,10 @@ class Doing:
     Its moments are of the clock that nobody sets.
 
     `_told` are the runs that were asked to end, and when; `_asked_twice` those that were looked at again; `_waits` the
-    launches that wait for a lease or for room on a box; `_launchers` the hands that launch each run; `_hindered` the
-    commits and merges that git could not do, and since when; `_at_hand` those that are being done or whose outcome is
-    on its way, for done again on what the branch gained meanwhile it would be another commit; `_left` the settled steps
-    whose trees were seen to, `_put_off` those where that failed.
+    launches that wait for a lease or for room on a box; `_launchers` the hands that launch each run; `_launch_errors` why
+    a launch came to nothing the last time; `_hindered` the commits and merges that git could not do, and since when;
+    `_at_hand` those that are being done or whose outcome is on its way, for done again on what the branch gained meanwhile
+    it would be another commit; `_left` the settled steps whose trees were seen to, `_put_off` those where that failed.
     """
 
     office: Office
@@ -83,6 +84,7 @@ class Doing:
     _launchers: dict[str, Hands] = field(default_factory=dict)
     _hindered: dict[str, float] = field(default_factory=dict)
     _at_hand: set[str] = field(default_factory=set)
+    _launch_errors: dict[str, str] = field(default_factory=dict)
     _left: Marks = 0
     _put_off: list[Marks] = field(default_factory=list)
     _swept: int = 0
@@ -138,6 +140,11 @@ class Doing:
         self._asked_twice.discard(run)
         self._waits.pop(run, None)
         self._launchers.pop(run, None)
+        self._launch_errors.pop(run, None)
+
+    def launch_error(self, run: str) -> str:
+        """Return why the last try to launch a run came to nothing, as far as is known."""
+        return self._launch_errors.get(run, "")
 
     def forestall(self, state: PMState, run: str) -> None:
         """See to it that the launcher of a run, which has not come, starts nothing when it does.
@@ -174,6 +181,9 @@ class Doing:
                 self._hindered.pop(put_off, None)
         for run in self._launchers.keys() - state.runs.live.keys():
             del self._launchers[run]
+        for run in list(self._launch_errors):  # hands add to it
+            if run not in state.runs.live:
+                self._launch_errors.pop(run, None)
         waits, self._waits = self._waits, {}
         for action, since in waits.values():
             self._launch(state, where, action, since)
@@ -282,6 +292,7 @@ class Doing:
             try:
                 return launch(world, state, run, where, clock)
             except (OrchestratorError, OSError) as error:
+                self._launch_errors[run.id] = str(error)
                 if run.far and self._may_come(run, error):
                     log.warning("run %s waits for its box: %s", run.id, error)
                     return None
@@ -307,12 +318,14 @@ class Doing:
         self._look_at(run.step, run.id, hands)
 
     def _may_come(self, run: Run, error: Exception) -> bool:
-        """Tell whether the launcher of a run may come to its box, or be sent there again, in spite of an error.
+        """Tell whether the launcher of a run may come to its box, or waits for the way there, in spite of an error.
 
-        No claim of ours keeps it from starting there: it is looked at when the box answers.
+        No claim of ours keeps it from starting there: it is looked at when the box answers. What fails though there is
+        a way is no reason to wait: it is counted.
         """
         launched = places.run_home(self.home, run.id) / LAUNCHED
-        return isinstance(error, Unavailable) or self.office.world.files.entry(launched) is not None
+        no_way = isinstance(error, NotLetIn | Unreachable) and not (isinstance(error, Cut) and error.stands)
+        return no_way or self.office.world.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
         """Look at or move what git has. What it cannot do just now is tried at each rescan, for `limits.silence`."""

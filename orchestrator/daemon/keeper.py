@@ -23,16 +23,20 @@ from orchestrator.daemon.bringing import AGAIN, Bringing
 from orchestrator.daemon.contact import Contact
 from orchestrator.daemon.far_transcripts import copy_transcripts
 from orchestrator.daemon.heeding import Heeding, Telling
+from orchestrator.daemon.troubles import Troubles
+from orchestrator.formats.moments import moment_said
+from orchestrator.hosts.claims import EXIT
 from orchestrator.hosts.ssh.channel import News, Part
+from orchestrator.hosts.ssh.states import NotLetIn, Unreachable
 from orchestrator.model.errors import OrchestratorError
-from orchestrator.ports.boxes import Guest, Sighting
+from orchestrator.ports.boxes import Belief, Guest, Pull, Sighting
 from orchestrator.ports.host import Standing
 
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.host import BoxHost
     from orchestrator.hosts.ssh.link import Link
+    from orchestrator.hosts.ssh.publish import Pulled
     from orchestrator.hosts.ssh.sync import TaskSync
-    from orchestrator.ports.boxes import Belief
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
@@ -65,7 +69,8 @@ class Keeper:
     """Keeps one box. `post` brings a hint to the loop; `changed` is called when something else is believed of the box.
 
     What only looks or notes waits for nobody. `now` gives seconds since the epoch, `steady` seconds that never go back,
-    `luck` a number from 0 to 1. `pulled_at` is when all was last brought.
+    `luck` a number from 0 to 1. `pulled_at` is when all was last brought, by a round in which nothing failed; `rounds`
+    counts all that came to their end.
     """
 
     box: str
@@ -77,6 +82,7 @@ class Keeper:
     steady: Callable[[], float] = time.monotonic
     luck: Callable[[], float] = random.random
     pulled_at: float = 0.0
+    rounds: int = 0
     _guests: dict[str, tuple[Guest, ...]] = field(default_factory=dict)
     _seen: dict[Path, Sighting] = field(default_factory=dict)
     _inbox: SimpleQueue[frozenset[News] | None] = field(default_factory=SimpleQueue)
@@ -85,12 +91,14 @@ class Keeper:
     _heeded: tuple[set[tuple[str, str]], Heeding] | None = None
     _due: float = 0.0
     _idle: int = 0
+    _called_again: bool = False
     _closing: bool = False
 
     def __post_init__(self) -> None:
         """Begin."""
         self._contact = Contact(self.box, self.ways.link, self._tell_belief, self.steady, self.luck)
-        self._bringing = Bringing(self.box, self.files, self.ways.sync, self.post, self.steady)
+        self.troubles = Troubles(self.now, self.steady, self.luck)
+        self._bringing = Bringing(self.box, self.files, self.ways.sync, self.post, self.steady, self.troubles)
         self.begin()
 
     def begin(self) -> None:
@@ -111,6 +119,25 @@ class Keeper:
         """What is believed of the box, or None where nobody has tried yet."""
         return self._contact.belief
 
+    def belief_for(self, task: str) -> Belief | None:
+        """Return what is believed of the box as to what runs of a task there: a pull that failed told nothing of it."""
+        belief = self._contact.belief
+        blind = [each for each in self.troubles.of(task) if each.pull is Pull.STEERING]
+        if not blind or (belief is not None and not belief.reachable):
+            return belief
+        first = blind[0]
+        why = f"{self.box} answers, and nothing comes from it since {moment_said(first.since)}: {first.why}"
+        return Belief(reachable=False, why=why, refused=first.is_pressing)
+
+    def failing(self) -> list[dict[str, object]]:
+        """Return what cannot be brought, task by task, for `task hosts`."""
+        names = {guest.task: guest.name for guest in self.guests}
+        return [
+            {"task": names[task], "what": each.pull.value, "since": each.since, "why": each.why}
+            for task in sorted(names)
+            for each in self.troubles.of(task)
+        ]
+
     def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
         """Note what a task has on the box from now on."""
         with self._lock:
@@ -130,8 +157,9 @@ class Keeper:
         self._inbox.put(None)
 
     def call_again(self) -> None:
-        """Try a box that is lost."""
-        if self._contact.call_again():
+        """Try a box that is lost, and what could not be brought from one that answers."""
+        self._called_again = True
+        if self._contact.call_again() or self.troubles:
             self.hurry()
 
     def close(self) -> None:
@@ -189,6 +217,9 @@ class Keeper:
             self._rest()
             return
         self._idle = 0
+        if self._called_again:
+            self._called_again = False
+            self._bringing.call_again()
         self._contact.call_when_due()
         fit = [guest for guest in guests if self._bringing.is_ready(guest)]
         # Ahead of looking, so that what changes in between is told.
@@ -203,6 +234,8 @@ class Keeper:
         for guest in _having(guests, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
             steered = self._bringing.steer(guest, gone) if guest in fit else None
             whole = steered is not None and not (steered.ended or steered.waits)
+            if steered is not None and whole:
+                seen |= self._look_again(guest, steered, seen)
             self._publish(guest, seen, gone=whole)
             more |= steered is not None and steered.more
         now = self.steady()
@@ -210,10 +243,13 @@ class Keeper:
             self._due = now + self._patience
         if more:
             self._due = min(self._due, now + AGAIN)
+        self._due = min(self._due, self.troubles.next_try(Pull.STEERING))
         self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
         gone = {path.name for path, each in self._seen.items() if each.observation.standing is Standing.GONE}
         self._bringing.haul(fit, lambda: not self._inbox.empty(), gone)
-        self.pulled_at = self.now()
+        if not self.troubles:
+            self.pulled_at = self.now()
+        self.rounds += 1
         self.changed()
 
     @property
@@ -238,13 +274,22 @@ class Keeper:
 
     def _look(self, guests: list[Guest]) -> dict[Path, Sighting]:
         """Ask what became of the runs of these."""
-        if not guests:
+        return self._look_into(_folders(guests))
+
+    def _look_again(
+        self, guest: Guest, pulled: Pulled, seen: Mapping[Path, Sighting]
+    ) -> dict[Path, Sighting]:
+        """Ask of the runs that ended while all was brought: what they had handed in was brought behind their exits."""
+        ended = [run for run in sorted(guest.runs) if f"runs/{run}/{EXIT}" in pulled.brought]
+        folders = [places.run_home(guest.home, run) for run in ended]
+        known = {folder for folder, each in seen.items() if each.observation.standing is Standing.GONE}
+        return self._look_into([folder for folder in folders if folder not in known])
+
+    def _look_into(self, folders: list[Path]) -> dict[Path, Sighting]:
+        if not folders:
             return {}
         at = self.now()
-        return {
-            folder: Sighting(seen, at)
-            for folder, seen in self.ways.host.observe_all(_folders(guests)).items()
-        }
+        return {folder: Sighting(seen, at) for folder, seen in self.ways.host.observe_all(folders).items()}
 
     def _copy_transcripts(self, folders: list[Path]) -> None:
         """Add to the copies of transcripts what these have grown by there."""
@@ -273,6 +318,8 @@ class Keeper:
         self._unheed()
         self._bringing.want_nothing()
         self._due = now + self._contact.failed(error)
+        if not isinstance(error, Unreachable | NotLetIn):
+            self._bringing.all_failed(self.guests, str(error) or repr(error))
 
     def _tell_belief(self) -> None:
         """Have every task look at what is believed of the box now."""

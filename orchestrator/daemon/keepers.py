@@ -10,7 +10,7 @@ from orchestrator.daemon.keeper import Keeper
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.ports.boxes import Belief, Guest, Sighting
+    from orchestrator.ports.boxes import Belief, Guest, Sighting, Trouble
     from orchestrator.ports.host import Host
 
 K = TypeVar("K", bound=Keeper)
@@ -36,10 +36,17 @@ class Keepers(ABC, Generic[K]):
         keeper = self._keepers.get(box)
         return keeper.seen(folder) if keeper else None
 
-    def belief(self, box: str) -> Belief | None:
-        """Return what is believed of a box."""
+    def belief(self, box: str, task: str = "") -> Belief | None:
+        """Return what is believed of a box; with a task, whether anything is known of its runs there."""
         keeper = self._keepers.get(box)
-        return keeper.belief if keeper else None
+        if keeper is None:
+            return None
+        return keeper.belief_for(task) if task else keeper.belief
+
+    def troubles(self, box: str, task: str) -> tuple[Trouble, ...]:
+        """Return what of a task cannot be brought from a box."""
+        keeper = self._keepers.get(box)
+        return keeper.troubles.of(task) if keeper else ()
 
     def hurry(self, box: str) -> None:
         """Have a box looked at now."""
@@ -47,7 +54,7 @@ class Keepers(ABC, Generic[K]):
             keeper.hurry()
 
     def call_again(self) -> None:
-        """Try every box that is lost."""
+        """Try every box that is lost, and everything that could not be brought."""
         for keeper in list(self._keepers.values()):
             keeper.call_again()
 

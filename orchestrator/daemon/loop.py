@@ -339,7 +339,9 @@ class Loop:
                 commits = _pairs(arguments.get("commits", ""))
                 fact = RebaseAsked(at, self.office.nonce(), request.id, base, old, new, commits)
             case "checkin":
-                task.check_in()
+                self.office.world.boxes.call_again()  # as if it was asked for because something was mended
+                task.check_in(asked=True)
+                task.act_again()
                 task.show(now=True)
                 return f"{task.engine.state.name} was checked: {task.engine.state.state}"
             case verb:

@@ -18,7 +18,6 @@ from orchestrator.formats.moments import moment_said
 if TYPE_CHECKING:
     from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState
-    from orchestrator.ports.boxes import Belief
     from orchestrator.ports.files import Files
 
 WAITED: Final = 86_400.0
@@ -74,21 +73,28 @@ class Outstanding:
                 )
         return [each.run for each in self._awaited.values()]
 
-    def said(self, at: float, belief: Callable[[str], Belief | None]) -> Iterator[str]:
-        """Yield what the user is to be told: once of each run what is not here, and once what became of that."""
+    def said(self, at: float, why: Callable[[str], str]) -> Iterator[str]:
+        """Yield what the user is to be told: once of each run what is not here, and once what became of that.
+
+        `why` tells of a box what hinders that its files come; empty: nothing does.
+        """
         yield from self._texts
         self._texts.clear()
         for each in self._awaited.values():
             if each.is_said or at < each.due:
                 continue
             each.is_said = True
-            run, held = each.run, belief(each.run.host)
-            why = "they are still being brought" if held is None or held.reachable else held.why
+            run = each.run
+            hindrance = why(run.host) or "they are still being brought"
             yield (
                 f"{run.instance} ended on {run.host} at {moment_said(each.since, at)}, and not all of its artifacts "
-                f"and its terminal log are here: {why}. They are waited for until "
+                f"and its terminal log are here: {hindrance}. They are waited for until "
                 f"{moment_said(each.since + WAITED, at)}"
             )
+
+    def missing(self) -> list[Awaited]:
+        """Return the runs of which the user was told that not all of their files are here."""
+        return [each for each in self._awaited.values() if each.is_said]
 
     @property
     def moments(self) -> list[float]:

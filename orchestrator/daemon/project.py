@@ -32,9 +32,10 @@ from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.page import put_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from orchestrator.daemon.behind import Behind
     from orchestrator.daemon.outcome import Outcome
     from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
@@ -63,18 +64,20 @@ def projection(
     at: float,
     limits: Limits = _USUAL,
     outcome: Outcome | None = None,
+    behind: Sequence[Behind] = (),
 ) -> dict[str, Any]:
     """Return what `task status` shows, without secrets. Times are seconds since the epoch."""
     steps = _told_steps(state.steps.values())
-    return _shape(state, last_checkin, at, limits, outcome, steps=steps)
+    return _shape(state, last_checkin, at, limits, outcome, behind, steps=steps)
 
 
-def _shape(
+def _shape(  # noqa: PLR0913 (what is shown comes from several)
     state: PMState,
     last_checkin: float,
     at: float,
     limits: Limits,
     outcome: Outcome | None,
+    behind: Sequence[Behind],
     *,
     steps: list[dict[str, Any]] | None = None,
     pages: list[str] | None = None,
@@ -92,6 +95,7 @@ def _shape(
         "outcome": {} if outcome is None else _outcome(outcome),
         **({"steps": steps} if pages is None else {"pages": pages}),
         "agents": [_agent(run) for run in _shown(state)],
+        "boxes": [_behind(each) for each in behind],
         "questions": [
             {
                 "id": question.id,
@@ -145,18 +149,27 @@ class Shown:
     _pages: list[tuple[object, str]] = field(default_factory=list)
     _swept: bool = False
 
-    def write(self, state: PMState, last_checkin: float, at: float, outcome: Outcome | None = None) -> None:
+    def write(
+        self,
+        state: PMState,
+        last_checkin: float,
+        at: float,
+        outcome: Outcome | None = None,
+        behind: Sequence[Behind] = (),
+    ) -> None:
         """Write `state.json`, and the pages that are others than before. Raises OSError."""
         if self._pages and self.files.entry(places.task_pages(self.home)) is None:
             self._pages = []  # somebody took them away
         before = {name for _, name in self._pages}
         if len(state.steps) <= FEW:
-            told = projection(state, last_checkin=last_checkin, at=at, limits=self.limits, outcome=outcome)
+            told = projection(
+                state, last_checkin=last_checkin, at=at, limits=self.limits, outcome=outcome, behind=behind
+            )
             self._pages = []
         else:
             self._pages = self._written(state.steps)
             pages = [name for _, name in self._pages]
-            told = _shape(state, last_checkin, at, self.limits, outcome, pages=pages)
+            told = _shape(state, last_checkin, at, self.limits, outcome, behind, pages=pages)
         put_page(self.files, places.task_state(self.home), _packed(told))
         self._remove(before)
 
@@ -355,6 +368,18 @@ def _spaced(told: object) -> str:
 
 def _packed(told: object) -> bytes:
     return neutral_json(json.dumps(told, ensure_ascii=False, separators=(",", ":"))).encode()
+
+
+def _behind(each: Behind) -> dict[str, Any]:
+    return {
+        "address": each.box,
+        "lost": _told(each.lost),
+        "failing": [
+            {"what": failing.what, "since": failing.since, "why": _told(failing.why)}
+            for failing in each.failing
+        ],
+        "missing": [asdict(missing) for missing in each.missing],
+    }
 
 
 def _agent(run: Run) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
+from orchestrator.daemon.behind import Behind
 from orchestrator.daemon.hands import Hands
 from orchestrator.daemon.outcome import BranchLook, Outcome, outcome_of
 from orchestrator.daemon.project import FEW, Shown, write_pm_state
@@ -73,7 +74,7 @@ class Showing:
     limits: Limits = field(default_factory=Limits)
     look: Callable[[PMState], BranchLook | None] = lambda _: None
     _news: _News = field(default_factory=lambda: _News(rescan=True))
-    _view: tuple[PMState, float] | None = None
+    _view: tuple[PMState, float, tuple[Behind, ...]] | None = None
     _taking: Lock = field(default_factory=Lock)
     _writing: Lock = field(default_factory=Lock)
     _queued: bool = False
@@ -96,10 +97,14 @@ class Showing:
         *,
         changed: bool = False,
         rescan: bool = False,
+        behind: tuple[Behind, ...] = (),
     ) -> None:
-        """Take news in: `names` are new in the task's folder, `changed` says that the state is."""
+        """Take news in: `names` are new in the task's folder, `changed` says that the state is.
+
+        `behind` is what lies on boxes and not here.
+        """
         with self._taking:
-            self._view = state, last_checkin
+            self._view = state, last_checkin, behind
             if changed:
                 self._news.state = self._news.documents = state
             self._news.names.update(names)
@@ -141,7 +146,15 @@ class Showing:
                 with self._taking:
                     self._news.merge(news)
 
-    def _write(self, news: _News, state: PMState, last_checkin: float, *, everything: bool) -> None:
+    def _write(
+        self,
+        news: _News,
+        state: PMState,
+        last_checkin: float,
+        behind: tuple[Behind, ...],
+        *,
+        everything: bool,
+    ) -> None:
         at = self.clock.now()
         urgent = state.state, tuple(question.id for question in state.open_questions)
         documents = everything or urgent != self._urgent or self.clock.monotonic() >= self._next_at
@@ -150,7 +163,7 @@ class Showing:
         if documents or len(state.steps) <= FEW:  # of a large plan it costs a look at all steps
             self._outcome = outcome_of(state, self._looked, self._called(state))
         if news.state is not None or (documents and news.rescan):
-            self._shown.write(news.state or state, last_checkin, at, self._outcome)
+            self._shown.write(news.state or state, last_checkin, at, self._outcome, behind)
             news.state = None
         if documents:
             self._write_documents(news, state, last_checkin, at)

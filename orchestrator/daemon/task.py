@@ -8,6 +8,7 @@ from operator import is_not
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
+from orchestrator.daemon.behind import behind
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.folder import make_again, make_run_folders, put_right, trouble
@@ -33,6 +34,7 @@ from orchestrator.model.facts import (
     CheckedIn,
     FolderBack,
     FolderLost,
+    LaunchFailed,
     RunGone,
     RunLeft,
     TimePassed,
@@ -48,8 +50,10 @@ from orchestrator.ports.host import Standing
 from orchestrator.scribe.scribe import Scribe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from orchestrator.daemon.behind import Behind
     from orchestrator.daemon.intake import Done
     from orchestrator.model.facts import Fact
     from orchestrator.model.run import Run
@@ -86,6 +90,7 @@ class Task:
     _showing: Showing | None = field(default=None, init=False)
     _looked_at: float = field(default=0.0, init=False)
     _guests: tuple[Guest, ...] = field(default=(), init=False)
+    _behind: tuple[Behind, ...] = field(default=(), init=False)
     _lost: dict[str, Belief] = field(default_factory=dict, init=False)
     _lies: tuple[tuple[object, ...], Places] | None = field(default=None, init=False)
     _grace: Grace = field(default_factory=Grace, init=False)
@@ -314,6 +319,8 @@ class Task:
                 if not (known.far or self._grace.is_over(run, self.office.clock.monotonic())):
                     continue
                 self._grace.forget(run)
+            if isinstance(fact, LaunchFailed) and (error := self.doing.launch_error(run)):
+                fact = replace(fact, reason=f"{fact.reason} ({error})")  # noqa: PLW2901 (with what is known of why)
             if isinstance(fact, RunGone):
                 self._grace.forget(run)
                 fact = replace(fact, lines=last_lines(world.files, places.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
@@ -339,8 +346,7 @@ class Task:
         boxes, where, state = self.office.world.boxes, self.where, self.engine.state
         far = [run for run in state.live_runs if run.far]
         over = self._outstanding.look(state, self.office.clock.now())
-        for text in self._outstanding.said(self.office.clock.now(), boxes.belief):
-            self.engine.say(text)
+        self._see_behind(run.host for run in (*far, *over))
         if not (far or over or self._guests):
             return
         guests = tuple(
@@ -350,7 +356,7 @@ class Task:
             self._guests = guests
             boxes.keep(self.id, guests)
         for box in dict.fromkeys(run.host for run in far):
-            belief, at = boxes.belief(box), self.office.clock.now()
+            belief, at = boxes.belief(box, self.id), self.office.clock.now()
             lives = {run.life for run in far if run.host == box}
             if belief is None:
                 continue
@@ -360,6 +366,19 @@ class Task:
             elif not belief.reachable and (lives != {Life.UNREACHABLE} or belief != self._lost.get(box)):
                 self._lost[box] = belief
                 self.feed(BoxLost(at, self.office.nonce(), box, belief.why, belief.refused))
+
+    def _see_behind(self, names: Iterable[str]) -> None:
+        """Say of which runs files are missing, and have what fails on these boxes shown, once it is otherwise."""
+        boxes, names = self.office.world.boxes, set(names)
+
+        def why(box: str) -> str:
+            return "".join(each.why for each in behind(boxes, self.id, [box], ()))
+
+        for text in self._outstanding.said(self.office.clock.now(), why):
+            self.engine.say(text)
+        if (now := behind(boxes, self.id, names, self._outstanding.missing())) != self._behind:
+            self._behind = now
+            self.engine.dirty = True
 
     def see_brief(self) -> None:
         """Take an edited task.md; one that does not read is told and otherwise left alone.
@@ -385,8 +404,11 @@ class Task:
         if not brief.unfilled and (asks or edited):
             self.feed(BriefChanged(self.office.clock.now(), brief))
 
-    def check_in(self) -> None:
-        """The heartbeat: look at everything, take note of signs of work, see what is due (HUB 4.1)."""
+    def check_in(self, *, asked: bool = False) -> None:
+        """The heartbeat: look at everything, take note of signs of work, see what is due (HUB 4.1).
+
+        `asked`: its user asked for it.
+        """
         self.see_everything()
         self._listening.meter(GROWN)
         at = self.office.clock.now()
@@ -397,6 +419,7 @@ class Task:
                 signs_of_work(
                     self.office.world.files, self.where.task, self.engine.state, self._listening.novel
                 ),
+                asked,
             )
         )
         self.engine.last_checkin = at
@@ -466,7 +489,14 @@ class Task:
             return
         changed, self.engine.dirty = self.engine.dirty, False
         showing = self._showing_of_it()
-        showing.tell(self.engine.state, self.engine.last_checkin, names, changed=changed, rescan=rescan)
+        showing.tell(
+            self.engine.state,
+            self.engine.last_checkin,
+            names,
+            changed=changed,
+            rescan=rescan,
+            behind=self._behind,
+        )
         if now:
             showing.now()
         else:

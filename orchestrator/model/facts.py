@@ -228,11 +228,15 @@ class WorkMerged:
 
 @dataclass(frozen=True, slots=True)
 class CheckedIn:
-    """The heartbeat, or a look on demand. `progress` gives the newest sign of work per live run."""
+    """The heartbeat, or a look on demand. `progress` gives the newest sign of work per live run.
+
+    `asked`: the user asked for it, and may have mended something: what could not be launched is tried again now.
+    """
 
     at: float
     nonce: str
     progress: dict[str, float] = field(default_factory=dict)
+    asked: bool = False
     kind: Literal["checked_in"] = "checked_in"
 
 

@@ -27,6 +27,8 @@ class Limits:
     `repeats` calls in a row that brought back what they had often brought back before an agent is told so; after as
     many more it is ended. Where that does not help, `fresh` conversations go on, as for all else.
 
+    A run that could not be launched on its box is tried again, `launches` times in a row, before a person is asked.
+
     A box that does not answer is waited for; after `unreachable` a person is asked whether to go on with that. So is
     one about a run that was told to end, and is not known to be gone after `unended`.
 
@@ -52,6 +54,7 @@ class Limits:
     defaults: int = 3
     crashes: int = 3
     losses: int = 20
+    launches: int = 5
     asks: int = 1
     fresh: int = 1
     receipt: float = 120.0

@@ -43,8 +43,8 @@ class Tally:
     """What has gone wrong with a step, counted against the bounds of `Limits`.
 
     `rejections`, `blocks` and `replans` span attempts; the others start again with each attempt. `limits` and
-    `overloads` are of the model's service, and are counted in a row. `fresh` counts the conversations that were given
-    up within an attempt for a new one that went on with the same tree.
+    `overloads` are of the model's service, `launches` are those that failed on a box: these are counted in a row.
+    `fresh` counts the conversations that were given up within an attempt for a new one that went on with the same tree.
     """
 
     rejections: int = 0
@@ -59,6 +59,7 @@ class Tally:
     contexts: int = 0
     stalls: int = 0
     fresh: int = 0
+    launches: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,6 @@
-"""Boxes that do not answer, and that answer again: what lives there is unreachable, never dead (law 5).
+"""Boxes of which nothing is known, and then again something: what lives there is unreachable, never dead (law 5).
+
+One does not answer; from another that does nothing that tells of its runs can be brought: to the PM that is the same.
 
 ::
 
@@ -56,7 +58,7 @@ def ask_about(draft: Draft, run: Run) -> None:
     """Ask whether to wait on for a box that has not answered for long."""
     there = _runs_on(draft, run.host)
     text = (
-        f"{run.evidence}. Its agents go on there, and what they write is brought when it answers again: "
+        f"{run.evidence}. Its agents go on there, and what they write is brought as soon as it can be: "
         f"wait for that ({CONTINUE}), or do without?"
     )
     _ask(draft, there, text)

@@ -13,6 +13,7 @@ from orchestrator.pm.budget import wake_at as used_up_at
 from orchestrator.pm.changes import TimesShifted
 from orchestrator.pm.concluding import see_patience
 from orchestrator.pm.readiness import next_start
+from orchestrator.pm.setbacks import try_launches_now
 from orchestrator.pm.sights import newer_sign
 from orchestrator.pm.silence import progressed, watch
 from orchestrator.pm.step_changes import StepLimited
@@ -32,6 +33,8 @@ def checked_in(draft: Draft, fact: CheckedIn) -> None:
         newest = newer_sign(run, at, fact.at) if run is not None and run.live else None
         if run is not None and newest is not None:
             progressed(draft, run, newest)
+    if fact.asked and draft.state.state in ACTIVE:
+        try_launches_now(draft)
     see_what_is_due(draft)
 
 

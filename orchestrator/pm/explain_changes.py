@@ -50,6 +50,7 @@ _SENTENCES: Final = {
     "brief_taken": "task.md counts as it now stands",
     "base_moved": "the work stands upon {base}",
     "step_reopened": "{step} is opened again, attempt {attempt}{because}",
+    "step_hurried": "{step} is tried again at once",
     "step_lacked": "{step} lacks: {gap}",
     "step_checked": "the check before {step} exited {exit}",
     "tree_begun": "{step} begins clean, in life {life} of its worktree",

@@ -20,7 +20,7 @@ _SENTENCES: Final = {
     "answer_given": "the answer {action} lies where its program looks",
     "time_passed": "a deadline came",
     "zone_changed": "local time is another one",
-    "box_lost": "{box} is lost: {why}",
+    "box_lost": "nothing is known of runs on {box}: {why}",
     "box_back": "{box} answers again",
     "folder_lost": "the task's folder {path} {why}",
     "brief_changed": "task.md was edited",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Answer, End, Inspect, Launch, Look, Nudge
@@ -20,12 +21,13 @@ from orchestrator.pm.setbacks import (
     block,
     crashed,
     lost,
+    not_launched,
     silent,
     stalled,
     start_afresh,
     went_in_circles,
 )
-from orchestrator.pm.step_changes import StepChecked, StepMoved
+from orchestrator.pm.step_changes import StepChecked, StepMoved, StepTallied
 from orchestrator.pm.trees import begin_again, launched_without_a_tree
 
 if TYPE_CHECKING:
@@ -60,12 +62,16 @@ def run_started(draft: Draft, fact: RunStarted) -> None:
         evidence = f"process {fact.pid}"
         draft.change(RunBelieved(run.id, Life.ALIVE, Turn.BUSY, evidence, fact.at, fact.pid, fact.pane))
         draft.change(RunProgressed(run.id, fact.at))
+        tally = draft.step(run.step).tally
+        if tally.launches:
+            draft.change(StepTallied(run.step, replace(tally, launches=0)))
 
 
 def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
     """A run never came to be."""
     run = draft.state.runs.get(fact.run)
-    if run is None or run.life is not Life.STARTING:
+    # One whose box tells nothing of it may be known by its launch itself never to have been.
+    if run is None or run.pid is not None or run.life not in {Life.STARTING, Life.UNREACHABLE}:
         return
     draft.close_actions(Launch, End, run=run.id)
     how = f"could not be launched: {fact.reason}"
@@ -76,6 +82,8 @@ def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
         _ended_by_us(draft, run)
     elif fact.tree_lost:
         launched_without_a_tree(draft, fact, run.step)
+    elif fact.again and run.far:
+        not_launched(draft, run, how)
     elif fact.again:
         lost(draft, run.step, how, began=False)
     else:

@@ -27,6 +27,7 @@ from orchestrator.pm.families import family_of
 from orchestrator.pm.families.delivery import ACCEPT as ACCEPT_STEP
 from orchestrator.pm.going_back import feed, reopen
 from orchestrator.pm.readiness import has_pm
+from orchestrator.pm.setbacks import try_launches_now
 from orchestrator.pm.step_changes import StepAdded, StepOrdered, StepReopened, StepRewired, StepTallied
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
         draft.refused = True
         return
     draft.reply = f"{fact.name} runs already"
+    try_launches_now(draft)
     if changes:
         draft.change(BriefTaken(fact.brief, fact.agents), ConfigEdited(()))
         draft.notice(f"Agent Config of task.md was taken over: {keys_of(changes)}")

@@ -20,7 +20,7 @@ from orchestrator.pm.going_back import PLAN, feed, first_line, may_replan, reope
 from orchestrator.pm.loops import times_asked
 from orchestrator.pm.run_changes import RunSpent
 from orchestrator.pm.skills import GAP_LENGTH, filling
-from orchestrator.pm.step_changes import StepLacked, StepMoved, StepRemembered, StepTallied
+from orchestrator.pm.step_changes import StepHurried, StepLacked, StepMoved, StepRemembered, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.handoff import Report
@@ -261,6 +261,31 @@ def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False, began: b
         ask(draft, step, f"{here.agent} {what} {losses} times on '{here.title}'; the last time: {how}")
         return
     _again(draft, step, how, losses, keep_tree=keep_tree)
+
+
+def not_launched(draft: Draft, run: Run, how: str) -> None:
+    """A run could not be launched on its box, and may be the next time: try again after a growing pause; then ask.
+
+    It is the machine that is not as it should be, and not the agent: as long as this is counted nobody worked there.
+    """
+    here = draft.step(run.step)
+    launches = here.tally.launches + 1
+    _count(draft, run.step, replace(here.tally, launches=launches))
+    if launches < draft.limits.launches:
+        _again(draft, run.step, how, launches, keep_tree=here.keep_tree)
+        return
+    text = (
+        f"{here.agent} {how}\nThat was tried {launches} times in a row. Mend it (`task doctor {run.host}` looks), then "
+        f"answer {RETRY}."
+    )
+    block(draft, run.step, text, _with_replan(draft, run.step))
+
+
+def try_launches_now(draft: Draft) -> None:
+    """Let the steps that pause as they could not be launched be tried now: the user may have mended something."""
+    for step in draft.state.steps.among(draft.state.steps.pausing):
+        if step.tally.launches and step.state is StepState.PENDING and step.not_before > draft.at:
+            draft.change(StepHurried(step.id))
 
 
 def silent(draft: Draft, step: str, how: str) -> None:

@@ -73,6 +73,14 @@ class StepLimited:
 
 
 @dataclass(frozen=True, slots=True)
+class StepHurried:
+    """A step that pauses is tried again now: the user may have mended what kept it from going on."""
+
+    step: str
+    kind: Literal["step_hurried"] = "step_hurried"
+
+
+@dataclass(frozen=True, slots=True)
 class StepFed:
     """What the next order of a step must also say."""
 
@@ -205,6 +213,7 @@ StepChange: TypeAlias = (
     | StepMoved
     | StepTallied
     | StepLimited
+    | StepHurried
     | StepFed
     | StepRemembered
     | StepLacked
@@ -236,6 +245,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
             return _moved(was, change)
         case StepTallied() | StepLimited():
             return _counted(was, change)
+        case StepHurried():
+            return replace(was, not_before=0.0)
         case StepFed():
             return replace(was, feedback=change.feedback)
         case StepRemembered():

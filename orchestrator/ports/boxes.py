@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -56,6 +57,33 @@ class Belief:
     refused: bool = False
 
 
+class Pull(StrEnum):
+    """What is brought from a box: what tells of runs (handoffs, events, exits), and what is large."""
+
+    STEERING = "handoffs, events and exits"
+    LARGE = "artifacts and logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What of a task could not be brought from a box that answers.
+
+    Args:
+        pull: what does not come. Of runs of which nothing that steers comes, nothing is known.
+        since: when the first try failed, in seconds since the epoch.
+        why: what failed, and what to do about it.
+        tries: how many tries have failed in a row.
+        is_pressing: it does not pass by itself, as far as can be seen: a person is to mend it.
+
+    """
+
+    pull: Pull
+    since: float
+    why: str
+    tries: int = 1
+    is_pressing: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Sighting:
     """What was seen of a run on a box, and when that was asked, in seconds since the epoch here."""
@@ -99,8 +127,16 @@ class Boxes(Protocol):
         """
         ...
 
-    def belief(self, box: str) -> Belief | None:
-        """Return what is believed of a box; None where nobody has tried yet."""
+    def belief(self, box: str, task: str = "") -> Belief | None:
+        """Return what is believed of a box; None where nobody has tried yet.
+
+        With a task: whether anything is known of its runs there. A box that answers, and from which nothing that tells
+        of them can be brought, is not reachable for it.
+        """
+        ...
+
+    def troubles(self, box: str, task: str) -> tuple[Trouble, ...]:
+        """Return what of a task cannot be brought from a box that answers, the longest first."""
         ...
 
     def environ(self, box: str) -> Mapping[str, str]:
@@ -112,7 +148,7 @@ class Boxes(Protocol):
         ...
 
     def call_again(self) -> None:
-        """Somebody may have mended something: try every box that is lost."""
+        """Somebody may have mended something: try every box that is lost, and everything that could not be brought."""
         ...
 
     # From here on each call may wait, and is for the hands. All raise Unavailable while the box is lost, too where it
@@ -189,9 +225,15 @@ class NoBoxes:
     def seen(self, box: str, folder: Path) -> Sighting | None:
         """Nothing was ever seen."""
 
-    def belief(self, box: str) -> Belief | None:
+    def belief(self, box: str, task: str = "") -> Belief | None:
         """Say that there is no such box."""
+        del task
         return Belief(reachable=False, why=f"{box} is nowhere", refused=True)
+
+    def troubles(self, box: str, task: str) -> tuple[Trouble, ...]:
+        """Nothing was tried."""
+        del box, task
+        return ()
 
     def environ(self, box: str) -> Mapping[str, str]:
         """Nothing is known."""

@@ -92,8 +92,9 @@ class Box:
         clone: Its repositories.
 
     `cut`: nobody reaches it. `refuses`: it lets nobody in who is not connected. `emptied`: the disk with our folders is
-    not mounted, for whoever looks now. `frail` says whether a cut hits what is begun now, by what that is. `changed`
-    is called when something is news there.
+    not mounted, for whoever looks now. `hindered_since`: when its rsync went away, by the clock that nobody sets; None:
+    it is there. `frail` says whether a cut hits what is begun now, by what that is. `changed` is called when something
+    is news there.
 
     """
 
@@ -105,6 +106,7 @@ class Box:
     cut: bool = False
     refuses: bool = False
     emptied: bool = False
+    hindered_since: float | None = None
     frail: Callable[[str], Break] = lambda _: ""
     changed: list[Callable[[], None]] = field(default_factory=list)
 

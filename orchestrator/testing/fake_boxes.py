@@ -86,7 +86,7 @@ class FakeKeeper(Keeper):
             return True
         if belief is None:
             return False
-        left = bringing.due < math.inf or bringing.is_troubled or self._contact.failures or not self._all_live
+        left = bringing.due < math.inf or self.troubles or self._contact.failures or not self._all_live
         return belief.reachable and not left and self._due > self.clock.monotonic() + AGAIN
 
     @property
@@ -166,6 +166,8 @@ class FakeBoxes(Keepers[FakeKeeper]):
         """Send what lies in the task's folder here, where it is missing there. A cut leaves a part."""
         link, box = self._link(guest.box), self._machines[guest.box]
         link.run("send", lambda: None)
+        if box.hindered_since is not None:
+            raise Unavailable(f"{box.name}: rsync is not there")
         there = places.task_folder(Path(guest.place), guest.name)
         folders = (
             places.handoffs(guest.folder),

@@ -63,6 +63,7 @@ class FakeSync:
         Raises Emptied, Cut, Unreachable, NotLetIn, Unavailable.
         """
         del gone
+        self._check_rsync()
         lacking = self._link.run("marks", self._unmarked)
         if not lacking:
             return self._pull(runs, (Kind.RUN, Kind.HANDOFF, Kind.EVENT, Kind.EXIT))
@@ -73,6 +74,7 @@ class FakeSync:
 
     def haul(self, runs: Collection[str]) -> Pulled:
         """Bring what is large. Raises as `steer`."""
+        self._check_rsync()
         self._link.run("marks", self._check_marks)
         return self._pull(runs, (Kind.ARTIFACT, Kind.LOG))
 
@@ -100,6 +102,13 @@ class FakeSync:
                 # A box loses no mark to a power cut: that is `emptied`.
                 self._box.files.make_folder(folder)
                 self._box.files.write(folder / MARK, self._guest.task.encode())
+
+    def _check_rsync(self) -> None:
+        def look() -> None:
+            if self._box.hindered_since is not None:
+                raise Unavailable(f"{self._box.name}: rsync is not there")
+
+        self._link.run("rsync", look)
 
     def _check_marks(self) -> None:
         if lacking := self._unmarked():

@@ -6,7 +6,7 @@
 printf '%s %s\n' "$ORCHESTRATOR_RUN" "${EPOCHREALTIME/[.,]/}" >>"$1/begun"
 read -r subtasks <"$1/turn"
 
-case $ORCHESTRATOR_STEP in dev:*) echo "$ORCHESTRATOR_STEP" >work ;; esac
+case $ORCHESTRATOR_STEP in dev[:-]*) echo "$ORCHESTRATOR_STEP" >work ;; esac
 
 second=$EPOCHSECONDS
 printf -v stamp '%(%Y%m%d-%H%M%S)T' "$second"

@@ -296,3 +296,12 @@ def test_a_folder_too_long_for_a_socket_is_refused(boxes: Boxes) -> None:
     link = Link(Address("alpha"), boxes.folder / ("x" * 90), os.environ, config=boxes.config)
     with pytest.raises(Exception, match="too long a path"):
         link.run(["true"])
+
+
+def test_what_the_shell_there_prints_ahead_is_no_answer(link: Link, box: Box) -> None:
+    """A banner that comes up while a task runs must not be taken for what was asked for."""
+    (box.home / ".bashrc").write_text("echo Welcome; echo to alpha >&2\n")
+    (box.home / ".zshenv").write_text("echo Welcome\n")
+    ended = link.run(["sh", "-c", "printf '\\nhere\\n'; exit 3"])
+    assert (ended.status, ended.out) == (3, b"\nhere\n")
+    assert link.run(["cat"], stdin=b"x\n").out == b"x\n"

@@ -13,7 +13,7 @@ from orchestrator.hosts.ssh.states import Cut, Unreachable, Way
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.files import TEMPORARY
 from tests.polling import wait_until
-from tests.remote.boxes import Box
+from tests.remote.boxes import Box, may_isolate
 
 NAMES = [
     "two\nlines",
@@ -124,3 +124,16 @@ def test_of_a_box_that_is_down_nothing_is_asked(link: Link, box: Box) -> None:
     box.stop()
     with pytest.raises(Unreachable), sftp.opened(link):
         raise AssertionError
+
+
+@pytest.mark.skipif(not may_isolate(), reason="only root may mount a disk there")
+def test_file_that_a_full_disk_cuts_short_is_not_put(link: Link, box: Box) -> None:
+    folder = box.home / "small"
+    folder.mkdir()
+    assert link.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)]).status == 0
+    try:
+        with sftp.opened(link) as there, pytest.raises(Unavailable, match="full"):
+            there.put(f"{folder}/launch.sh", b"x" * 200_000)
+        assert not link.run(["ls", "-A", str(folder)]).out
+    finally:
+        link.run(["umount", str(folder)])

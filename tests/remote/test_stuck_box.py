@@ -27,9 +27,8 @@ def world(boxes: Boxes) -> Iterator[World]:
 
 @pytest.fixture
 def stuck(world: World) -> Iterator[Path]:
-    """Put an rsync in place that hangs as long as this file is there, and notes that it does."""
+    """Put an rsync in place that hangs as long as this file is there, and notes that it does. It is not there yet."""
     flag = world.root / "stuck"
-    flag.touch()
     rsync = shutil.which("rsync", path=os.environ["PATH"])
     stand_in = world.root / "bin/rsync"
     stand_in.write_text(
@@ -55,7 +54,9 @@ def test_local_task_is_done_while_box_hangs_under_many(boxes: Boxes, world: Worl
     for name in names:
         world.git("clone", "-q", str(world.project), str(box.home / name))
         there = [f"architect.command: {AGENT.format(script=world.script)}", f"cwd: alpha:{box.home}/{name}"]
-        world.begin(name=name, config=["architect: yes", *there])
+        world.begin({"explore": [{"hold": "e"}] * len(names)}, name, ["architect: yes", *there])
+    stuck.touch()  # behind the look at the box: with that, none of them would be started
+    world.go("e")
     world.until(lambda: all(is_on_its_way(world, name) for name in names))
     hanging = stuck.with_name("stuck.by")
     world.until(lambda: hanging.exists() and len(set(hanging.read_text().split())) >= BOX_WORKERS)

@@ -187,7 +187,7 @@ SOON = {
 def test_an_agent_on_a_box_that_was_emptied_for_good_is_asked_about_and_another_goes_on(
     boxes: Boxes, world: World
 ) -> None:
-    """Nothing tells whether it lives: the user looks, and says so."""
+    """Nothing is said of it until the box is begun anew; then nothing tells whether it lives: the user looks there."""
     box = furnished(boxes, world, "alpha")
     world.let({"dev:greet": [{"hold": "never"}, COMMIT]})
     asked_for(world, "t1", cwd(box), "bring: branch")
@@ -197,12 +197,15 @@ def test_an_agent_on_a_box_that_was_emptied_for_good_is_asked_about_and_another_
     shutil.rmtree(box.home / ROOT)
     box.start()
     (question,) = world.until(lambda: world.told()["questions"], within=LONG)
+    assert question["kind"] == "box"
+    begin_anew = re.search(r"begin anew there: (.*)\. Mend it", question["text"])
+    assert begin_anew
+    assert world.believed("dev:greet") == "unreachable"
+    subprocess.run(["sh", "-c", begin_anew[1]], check=True, env={**os.environ, "HOME": str(box.home)})
+    world.until(lambda: [each["kind"] for each in world.told()["questions"]] == ["unended"], within=LONG)
+    (question,) = world.told()["questions"]
     assert "See on alpha that no process of it lives any more, and answer gone" in question["text"]
     assert world.lives_of("dev:greet") == 1
-    log = (world.home() / "pm.log").read_text()
-    begin_anew = re.search(r"begin anew there: (.*)", log)
-    assert begin_anew
-    subprocess.run(["sh", "-c", begin_anew[1]], check=True, env={**os.environ, "HOME": str(box.home)})
     assert world.task("answer", "t1", question["id"], "gone").code == 0
     complete(world)
     assert world.lives_of("dev:greet") == 2

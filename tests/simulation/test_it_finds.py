@@ -45,6 +45,7 @@ minutes, and are run by `scripts/test -- -m thorough tests/simulation`:
 | buries_on_a_lost_box         | unreachable is not dead (law 5)                   | g0 to g19    |
 | asks_for_each_run            | one question for a box (law 10)                   | g0 to g19    |
 | waits_for_what_cannot_end    | every task ends, or waits on a question (law 8)   | g0 to g19    |
+| takes_a_failed_pull_for_none | no run is ended as silent on stale news (law 5)   | g0 to g19    |
 | sees_no_work_on_boxes        | no run that works is ended as silent (law 5)      | g0 to g19    |
 """
 
@@ -56,7 +57,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from orchestrator import places
-from orchestrator.daemon import doing, engine, intake, journal, keeper, requests, shelf, task
+from orchestrator.daemon import doing, engine, intake, journal, keeper, requests, shelf, task, troubles
 from orchestrator.daemon.act import finish
 from orchestrator.daemon.act import launch as launching
 from orchestrator.hosts import claims
@@ -395,6 +396,11 @@ def asks_for_each_run(patch):
     patch.setattr(pm_boxes, "_ask", each_asks)
 
 
+def takes_a_failed_pull_for_none(patch):
+    """A pull that failed is noted as one that brought no news."""
+    patch.setattr(troubles.Troubles, "note", lambda *_: False)
+
+
 def waits_for_what_cannot_end(patch):
     """A run that was told to end and is not known to be gone is waited for, and nobody is asked."""
     patch.setattr(unended, "ask", lambda *_: False)
@@ -426,7 +432,7 @@ ON_BOXES = replace(
     ROUGH,
     rates=Rates(kill=12, power=2, tmux=0, full=0, git=0, clock=0, suspend=0, eio=0),
     chances=Chances(launch=0.1, late=0.1, steps=40),
-    boxes=BoxRates(cut=24, reboot=4, refuse=2, empty=2, wipe=1, at=4),
+    boxes=BoxRates(cut=24, reboot=4, refuse=2, empty=2, wipe=1, hinder=6, at=4),
 )
 """Links are cut all the time."""
 
@@ -562,6 +568,7 @@ ON_BOXES_BREAKAGES = [
     Breakage(takes_a_lost_launch_for_none, 20, a_life_on_boxes),
     Breakage(buries_on_a_lost_box, 20, a_life_on_boxes),
     Breakage(asks_for_each_run, 20, a_life_on_boxes),
+    Breakage(takes_a_failed_pull_for_none, 20, a_life_on_boxes),
     Breakage(waits_for_what_cannot_end, 20, a_life_on_boxes),
     Breakage(sees_no_work_on_boxes, 20, a_life_on_boxes),
 ]

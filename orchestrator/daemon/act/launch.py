@@ -33,6 +33,8 @@ from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
 from orchestrator.formats.preamble import preamble
 from orchestrator.formats.text import local_time
+from orchestrator.hosts.ssh.states import NotLetIn, Unreachable
+from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
     from orchestrator.ports.boxes import Guest
     from orchestrator.ports.clock import Clock
+    from orchestrator.ports.host import Host
     from orchestrator.ports.workspaces import Tree
     from orchestrator.runtimes import Runtime
 
@@ -95,18 +98,47 @@ def launch(world: World, state: PMState, run: Run, where: Places, clock: Clock) 
         world.files.write(places.run_outstanding(folder), b"")
     # What lies in a run's folder speaks of processes: after a power cut here it means nothing, and is not fsynced.
     # Those on a box outlive one.
+    first = world.files.entry(folder / LAUNCHED) is None
     world.files.write(folder / LAUNCHED, b"", durable=run.far)
     try:
-        host.launch(spec)
-    except Unavailable:  # most likely there is no session yet; if not, this fails in the same way
-        host.open_session(state.id, state.name, places.task_log(where.home))
-        host.launch(spec)
+        _open(state, where, host, spec)
+    except Unavailable as error:
+        if run.far and first and _was_not_opened(host, folder, error):
+            world.files.remove(folder / LAUNCHED)
+        raise
     if guest is not None:
         _show(world, state, where, guest)
     patience = clock.monotonic() + CLAIM_PATIENCE
     while (seen := host.observe(folder)).pid is None and clock.monotonic() < patience:
         clock.sleep(CLAIM_LOOK)
     return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
+
+
+def _open(state: PMState, where: Places, host: Host, spec: LaunchSpec) -> None:
+    """Open a run's window. Raises as `Host.launch` does."""
+    try:
+        host.launch(spec)
+    except Unreachable:
+        raise
+    except Unavailable:  # most likely there is no session yet; if not, this fails in the same way
+        host.open_session(state.id, state.name, places.task_log(where.home))
+        host.launch(spec)
+
+
+def _was_not_opened(host: Host, folder: Path, error: Unavailable) -> bool:
+    """Tell whether it is certain that no launcher of a run comes on its box, of which the first try failed so.
+
+    Until tmux is asked nothing is begun there. What tmux refused is made certain by our claim.
+    """
+    if isinstance(error, Unreachable | NotLetIn):
+        return False
+    if not isinstance(error, TmuxFailed):
+        return True
+    try:
+        host.forestall(folder)
+    except Unavailable:
+        return False
+    return True
 
 
 def _show(world: World, state: PMState, where: Places, guest: Guest) -> None:

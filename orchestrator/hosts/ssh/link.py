@@ -42,8 +42,14 @@ DEADLINE: Final = 20.0
 
 _LOST: Final = "the connection was lost"
 _NO_CHANNEL: Final = b"mux_client_request_session: session request failed"
-_SHELL: Final = '"$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
-"""Runs its arguments, and tells that they ended: ssh's own 255 could be theirs, or the connection's end."""
+_SHELL: Final = (
+    'printf "\\n%s\\n" "$0"; "$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
+)
+"""Runs its arguments, and tells that they begin and that they ended.
+
+What comes ahead of their beginning was printed by files that the account's shell reads, and is none of theirs. ssh's
+own 255 could be theirs, or the connection's end.
+"""
 
 
 class Link:
@@ -128,7 +134,8 @@ class Link:
                 )
             except Late:
                 self._doubt(master)
-                raise Cut(f"{self.address} did not end `{argv[0]}` within {deadline:g} s") from None
+                told = f"{self.address} did not end `{argv[0]}` within {deadline:g} s"
+                raise Cut(told, stands=master.stands()) from None
             return self._told(ended, mark, argv[0], master)
 
     @contextmanager
@@ -156,7 +163,8 @@ class Link:
                     yield stream
             except Late:
                 self._doubt(master)
-                raise Cut(f"{self.address} did not end `{name}` within {deadline:g} s") from None
+                told = f"{self.address} did not end `{name}` within {deadline:g} s"
+                raise Cut(told, stands=master.stands()) from None
             except Broken as problem:
                 if not problem.said and not problem.heard and master.stands():
                     # ssh has no words for it: only for want of a channel.
@@ -259,7 +267,8 @@ class Link:
         if told.strip().isdigit():
             # Not when it connects: a box that lets in and hangs up would be called each second for ever.
             self._failures = 0
-            return Ended(int(told), ended.out, said)
+            _, _, out = ended.out.partition(f"\n{mark}\n".encode())
+            return Ended(int(told), out, said)
         raise self._ended_early(ended.err, name, master)
 
     def _ended_early(self, said: bytes, name: str, master: Master) -> Unreachable:
@@ -271,7 +280,8 @@ class Link:
             self.state()
         words = said[-200:].decode(errors="replace").strip()
         return Cut(
-            f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})"
+            f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})",
+            stands=master.stands(),
         )
 
 

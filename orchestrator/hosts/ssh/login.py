@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link import DEADLINE, Link
 from orchestrator.model.errors import Unavailable
 
 LOGIN_SHELL: Final = """\
@@ -20,17 +20,17 @@ _SCRIPT: Final = f"""{LOGIN_SHELL}printf '\\n{_MARK}\\n%s\\n%s\\n' "$PATH" "$(re
 exec "$shell" -l -c 'printf "\\n{_MARK}\\n"; exec env -0' </dev/null"""
 
 
-def login_environment(link: Link) -> dict[str, str]:
+def login_environment(link: Link, deadline: float = DEADLINE) -> dict[str, str]:
     """Return the environment of the user's login shell there; a value that is not UTF-8 is left out.
 
     To its PATH that of a plain command is added, which may be set elsewhere. Where it sets no TZ, that is the zone of
-    the machine: what a program there says of a time is to be understood here.
+    the machine: what a program there says of a time is to be understood here. `deadline` is in seconds.
 
     Raises:
         Unavailable: the box did not tell, or tells no HOME that is a path; as `Link.run` besides.
 
     """
-    ended = link.run(["sh", "-c", _SCRIPT])
+    ended = link.run(["sh", "-c", _SCRIPT], deadline=deadline)
     # What a login's own files print comes ahead of the last mark.
     plain, mark, told = ended.out.rpartition(f"\n{_MARK}\n".encode())
     found: dict[str, str] = {}
@@ -42,7 +42,10 @@ def login_environment(link: Link) -> dict[str, str]:
         except UnicodeDecodeError:
             continue
     if ended.status or not mark or not found.get("HOME", "").startswith("/"):
-        raise Unavailable(f"{link.address} did not tell the environment of a login: does `sh -l` work there?")
+        raise Unavailable(
+            f"{link.address} did not tell the environment of a login: its login shell ends before a command, or "
+            "fails"
+        )
     _, _, path = plain.partition(f"\n{_MARK}\n".encode())
     first, _, rest = path.partition(b"\n")
     ours = first.decode(errors="replace").split(":")

@@ -10,7 +10,7 @@ from typing import Final
 
 from orchestrator.hosts.ssh.child import Late, TooMuch, run_child
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Cut
+from orchestrator.hosts.ssh.states import Cut, Way
 from orchestrator.model.errors import Unavailable
 
 DEADLINE: Final = 120.0
@@ -25,6 +25,9 @@ _SAID: Final = 1_048_576
 _MOVED: Final = 24  # a file was moved while it was read; the next transfer finds it
 _PARTLY: Final = 23
 _LOST: Final = frozenset({10, 12, 30, 35, 255})
+_NOT_THERE: Final = 127
+_NO_ROOM: Final = re.compile(r"No space left on device|Disk quota exceeded")
+_NOT_CLEAN: Final = "is your shell clean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +90,39 @@ def rsync(
                 heed=None if budget is None else _Budget(budget).allows,
             )
     except Late as problem:
-        raise Cut(f"{link.address}: {problem}") from None
+        raise Cut(f"{link.address}: {problem}", stands=link.state().way is Way.REACHABLE) from None
     except TooMuch as problem:
         if not cut_short and budget is None:
             raise Unavailable(f"{link.address}: rsync {problem}") from None
         return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
     said = ended.err.decode(errors="backslashreplace").strip()
+    if _NO_ROOM.search(said):  # whatever its status is then: it has several
+        where = "there" if arguments[-1].startswith(f"{BOX}:") else "here"
+        raise Unavailable(f"{link.address}: the disk {where} is full: make room ({_last_words(said)})")
     if ended.status in {0, _MOVED}:
         return Transfer(ended.out)
     if ended.status == _PARTLY:
         return Transfer(ended.out, said)
     if ended.status in _LOST:
-        raise Cut(f"{link.address}: the connection ended in the middle of a transfer ({said[-200:]!a})")
-    raise Unavailable(f"{link.address}: rsync ended with {ended.status} ({said[-200:]!a})")
+        raise Cut(
+            f"{link.address}: the connection ended in the middle of a transfer ({_last_words(said)})",
+            stands=link.state().way is Way.REACHABLE,
+        )
+    raise Unavailable(f"{link.address}: {_meaning(link, ended.status, said)}")
+
+
+def _meaning(link: Link, status: int, said: str) -> str:
+    """Return what it means that rsync failed, and what to do."""
+    if status == _NOT_THERE:
+        return "rsync is not there, or not on the PATH of a plain command: install it there"
+    if _NOT_CLEAN in said:
+        command = shlex.join(["ssh", *link.address.words(), "true"])
+        return (
+            f"its shell prints something ahead of what a command prints: `{command}` must print nothing. Mend what a "
+            "plain command reads there (~/.bashrc, ~/.zshenv)"
+        )
+    return f"rsync ended with {status} ({_last_words(said)})"
+
+
+def _last_words(said: str) -> str:
+    return ascii(said[-200:])

@@ -108,7 +108,9 @@ of_run() {
         return
     fi
     if [ -n "$own" ]; then
-        for each in /proc/[0-9]*; do
+        # The shell reads byte by byte: only what may be in the session is read so. A name can feign that, and hide nothing.
+        for each in $(grep -slE "\\) [A-Za-z] [0-9-]+ [0-9-]+ $own " /proc/[0-9]*/stat); do
+            each=${each%/stat}
             read_stat "${each#/proc/}" || continue
             # shellcheck disable=SC2086 # the fields after the name
             set -- ${stat##*) }

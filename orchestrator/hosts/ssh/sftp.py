@@ -45,6 +45,7 @@ class Sftp:
                     file.set_pipelined(True)
                     file.chmod(mode)
                     file.write(data)
+                    _check_taken(file.stat().st_size, len(data))
                 self._client.posix_rename(beside, end)
             except OSError:
                 with suppress(OSError):
@@ -113,6 +114,12 @@ def opened(link: Link, deadline: float = DEADLINE) -> Iterator[Sftp]:
         except _faults() as problem:
             raise Unavailable(f"{link.address} does not speak SFTP as it should: {problem}") from problem
         yield Sftp(client, str(link.address))
+
+
+def _check_taken(taken: int | None, sent: int) -> None:
+    """Raise OSError where a file is shorter than what was written to it: of writes ahead of answers nothing tells."""
+    if taken != sent:
+        raise OSError(errno.ENOSPC, f"{taken} of {sent} bytes were taken: is its disk full?")
 
 
 def _faults() -> tuple[type[Exception], ...]:

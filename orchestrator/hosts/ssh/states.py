@@ -42,7 +42,14 @@ class Unreachable(Unavailable):
 
 
 class Cut(Unreachable):
-    """The connection ended while a command ran there: whether it was carried out is unknown (law 4)."""
+    """The connection ended while a command ran there: whether it was carried out is unknown (law 4).
+
+    `stands`: the connection itself did not, so that it is not the way that fails: the command did not end in time, say.
+    """
+
+    def __init__(self, message: str, *, stands: bool = False) -> None:
+        self.stands = stands
+        super().__init__(message)
 
 
 class NotLetIn(Unavailable):

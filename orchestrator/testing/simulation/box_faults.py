@@ -48,6 +48,7 @@ class BoxRates:
     refuse: float = 0.3
     empty: float = 0.3
     wipe: float = 0.1
+    hinder: float = 0.3
     at: float = 1.0
 
 
@@ -75,6 +76,7 @@ class BoxFaults:
                 ("refuse", self._refuse),
                 ("empty", self._empty),
                 ("wipe", self._wipe),
+                ("hinder", self._hinder),
             ):
                 if rate := getattr(self.rates, kind):
                     self._plan(
@@ -91,6 +93,7 @@ class BoxFaults:
         self.calm = True
         for box in self.world.boxes.values():
             box.cut = box.refuses = box.emptied = False
+            box.hindered_since = None
             self._begin_anew(box)
 
     def _plan(
@@ -156,6 +159,16 @@ class BoxFaults:
             box.tell()
 
         self.world.clock.after(random.uniform(MINUTE, DAY), back)
+
+    def _hinder(self, box: Box, random: Random) -> None:
+        """Take rsync away, and bring it back."""
+        if box.hindered_since is None:
+            box.hindered_since = self.world.clock.monotonic()
+
+        def back() -> None:
+            box.hindered_since = None
+
+        self.world.clock.after(random.uniform(MINUTE, random.choice((HOUR, DAY))), back)
 
     def _wipe(self, box: Box, random: Random) -> None:
         """Put a new machine in its place: nobody lives, and our folders are empty until a person begins them anew."""

@@ -49,7 +49,7 @@ AWAY: Final = Climate(
     Rates(*[rate / 15 for rate in (3.0, 0.3, 0.3, 0.5, 0.3, 0.5, 0.2, 3.0, 0.3, 0.2, 1.0, 0.5)]),
     Chances(),
     Habits(HOUR, 40 * DAY, restless=0.1, eager=0.3, forgetful=0.2),
-    BoxRates(*[rate / 15 for rate in (3.0, 0.5, 0.3, 0.3, 0.1)]),
+    BoxRates(*[rate / 15 for rate in (3.0, 0.5, 0.3, 0.3, 0.1, 0.3)]),
 )
 CLIMATES: Final = (BUSY, AWAY)
 

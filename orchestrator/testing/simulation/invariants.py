@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.journal import Journal
+from orchestrator.daemon.keeper import EVERY
 from orchestrator.model.news import Rule
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life
@@ -38,6 +39,10 @@ ENDED = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED, Task
 
 class Broken(AssertionError):
     """The simulation found a law broken."""
+
+
+KNOWN_BY: Final = 3 * EVERY
+"""Seconds after which it is known that nothing can be brought from a box: a round by schedule tried it, and waits."""
 
 
 @dataclass(slots=True)
@@ -122,10 +127,17 @@ class Invariants:
     def _silenced(self, audit: Audit) -> list[str]:
         """A run that shows that it works is not ended for its silence, however long the machine slept.
 
-        One that never told that it took its order has less time.
+        One that never told that it took its order has less time. One on a box is not ended while nothing can be brought
+        from there: that it tells nothing says nothing.
         """
         ended, audit.ledger.silenced = audit.ledger.silenced, []
         now, limits, found = self.world.clock.monotonic(), self.world.settings.limits, []
+        for run in [audit.state.runs[each] for each in ended if audit.state.runs[each].far]:
+            since = self.world.boxes[run.host].hindered_since
+            if since is not None and now - since > KNOWN_BY:
+                found.append(
+                    f"{run.id} was ended as silent, and nothing came from {run.host} for {now - since:.0f} s"
+                )
         for run in [audit.state.runs[each] for each in ended if each in self.world.desk.signs]:
             since = now - self.world.desk.signs[run.id]
             if since < (limits.receipt if run.receipts and run.delivery is None else limits.silence) - 1:

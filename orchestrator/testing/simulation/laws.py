@@ -164,6 +164,7 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("blocked", tally.blocks, limits.blocks),
         ("crashed", tally.crashes, limits.crashes + 1),
         ("lost", tally.losses, limits.losses + 1),
+        ("not launched", tally.launches, limits.launches),
         ("asked again", tally.asks, limits.asks),
         ("silent", tally.silences, limits.silences),
         ("planned anew", tally.replans, limits.replans),

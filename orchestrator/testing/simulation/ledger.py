@@ -13,7 +13,7 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life
 from orchestrator.pm import changes as c
 from orchestrator.pm.run_changes import RunBelieved, RunEnding, RunOpened, RunReported
-from orchestrator.pm.step_changes import StepTallied, TreeBegun
+from orchestrator.pm.step_changes import StepHurried, StepTallied, TreeBegun
 from orchestrator.testing.simulation.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -97,10 +97,14 @@ class Ledger:
                 self.alive.add(run)
             case RunBelieved(run=run, life=Life.GONE):
                 self.buried.append(run)
-                if was.runs[run].life is Life.UNREACHABLE and not isinstance(fact, f.Answered):
+                if was.runs[run].life is Life.UNREACHABLE and not isinstance(
+                    fact, f.Answered | f.LaunchFailed
+                ):
                     return [f"{run} was declared gone while its box is lost"]
             case StepTallied(step=step, tally=tally):
                 self._rests[step] = fact.at + self._pause(was.steps[step].tally, tally)
+            case StepHurried(step=step):
+                self._rests.pop(step, None)
             case RunEnding(run=run, ending=Ending.SILENT):
                 self.silenced.append(run)
             case RunEnding(run=run, ending=Ending.STALLED):
@@ -115,9 +119,8 @@ class Ledger:
 
     def _pause(self, was: Tally, now: Tally) -> float:
         """Return how long a step is to rest: longer each time that a run of it dies (faults: dies again and again)."""
-        times = max(
-            now.crashes if now.crashes > was.crashes else 0, now.losses if now.losses > was.losses else 0
-        )
+        counted = ((was.crashes, now.crashes), (was.losses, now.losses), (was.launches, now.launches))
+        times = max(count if count > before else 0 for before, count in counted)
         return min(self.limits.first_pause * 4 ** (times - 1), self.limits.longest_pause) if times else 0.0
 
 

@@ -96,7 +96,7 @@ class Pages:
         at = float(shown.get("updated") or 0.0)
         true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=at)))
         true["version"] = VERSION if len(state.steps) <= FEW else PAGED
-        known = (*_MOMENTS, "outcome")
+        known = (*_MOMENTS, "outcome", "boxes")  # what does not come from boxes follows from these
         differ = [key for key, value in true.items() if key not in known and shown.get(key) != value]
         differ += self._outcome_differs(state, shown.get("outcome") or {})
         return [f"state.json tells another {', '.join(differ)} than the state"] if differ else []

@@ -156,3 +156,31 @@ def test_it_imports_nothing_heavy(house, told):
     )
     loaded = set(done.stdout.split())
     assert not loaded & {"pydantic", "libtmux", "paramiko", "platformdirs", "orchestrator.hosts.ssh.link"}
+
+
+def test_what_fails_on_a_box_that_answers_is_said_with_cause(task, told, daemon):
+    failing = {
+        "task": "shop",
+        "what": "handoffs, events and exits",
+        "since": time.time() - 90,
+        "why": "no rsync: install it",
+    }
+    told(box(failing=[failing], missing=2))
+    said = task("hosts")
+    for part in (
+        "handoffs, events and exits of shop do not come since",
+        "no rsync: install it",
+        "task checkin shop",
+        "2 runs",
+    ):
+        assert part in " ".join(said.out.split())
+    (shape,) = json.loads(task("hosts", "--json").out)["boxes"]
+    assert (shape["missing"], shape["failing"][0]["why"]) == (2, failing["why"])
+    assert shape["failing"][0]["since"].endswith("Z")
+
+
+@pytest.mark.parametrize("odd", ["x", [1], [{}], {"a": 1}, None])
+def test_odd_words_of_what_fails_are_shown_as_nothing(task, told, daemon, odd):
+    told(box(failing=odd, missing=odd))
+    assert task("hosts").code == 0
+    assert task("hosts", "--json").code == 0

@@ -470,3 +470,30 @@ def test_what_is_said_of_a_turn_is_said_with_its_own_moment(house, task):
     (line,) = [line for line in task("status", "tidy").out.splitlines() if "waits for its model" in line]
     assert "2 min ago" in line
     assert "2 h" not in line
+
+
+def test_what_does_not_come_from_a_box_is_said_with_cause(house, task):
+    failing = {
+        "what": "handoffs, events and exits",
+        "since": time.time() - 90,
+        "why": "no rsync there: install it",
+    }
+    missing = {"instance": "dev", "run": "r-1", "ended": time.time() - 60}
+    house.task(boxes=[{"address": "alpha", "lost": "", "failing": [failing], "missing": [missing]}])
+    said = " ".join(task("status", "tidy").out.split())
+    for part in (
+        "alpha: handoffs, events and exits do not come since",
+        "no rsync there: install it",
+        "task checkin tidy",
+        "the log of dev, which ended at",
+    ):
+        assert part in said
+    (box,) = json.loads(task("status", "tidy", "--json").out)["boxes"]
+    assert box["missing"][0]["ended"].endswith("Z")
+
+
+def test_box_that_does_not_answer_is_said_in_status(house, task):
+    house.task(
+        boxes=[{"address": "alpha", "lost": "alpha is unreachable since noon", "failing": [], "missing": []}]
+    )
+    assert "box       alpha is unreachable since noon" in task("status", "tidy").out

@@ -16,7 +16,8 @@ from orchestrator.daemon.hints import OutcomeHint
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.daemon.world import Places, World
 from orchestrator.hosts.claims import CLAIMED
-from orchestrator.hosts.ssh.states import Cut
+from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
+from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.actions import Answer, Launch
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.event import Reply, Say
@@ -41,6 +42,7 @@ class FarHost:
     def __init__(self) -> None:
         self.told: list[str] = []
         self.lost = False
+        self.error: Exception = Cut("the connection ended at launch: nobody knows what came of it")
 
     def observe(self, folder: Path) -> Observation:
         del folder
@@ -61,7 +63,7 @@ class FarHost:
 
     def launch(self, spec: LaunchSpec) -> None:
         del spec
-        raise Cut("the connection ended at launch: nobody knows what came of it")
+        raise self.error
 
     def open_session(self, session: str, title: str, log: Path) -> None:
         del session, title, log
@@ -218,3 +220,52 @@ def test_what_an_agent_changes_on_its_box_is_a_sign_of_work(changes):
     assert seen.sight is not None, seen.reason
     assert set(desk.boxes.asked) <= {(folder, at - run.progress_at) for folder in ("/repo", SCRATCHPAD)}
     assert (seen.sight.changed_at == pytest.approx(at)) is bool(changes)
+
+
+WAITS = [
+    NotLetIn("it refuses", State(Way.REFUSED)),
+    Unreachable("no route"),
+    Cut("the connection ended"),
+]
+FAILS = [
+    Unavailable("its sshd gives no sftp"),
+    Cut("it did not end `sh` within 20 s", stands=True),
+]
+
+
+@pytest.mark.parametrize("error", WAITS, ids=lambda each: type(each).__name__)
+def test_launch_without_a_way_to_its_box_waits_for_that(error):
+    desk = Desk(OneBox(error))
+    assert not desk.launch()
+
+
+@pytest.mark.parametrize("error", FAILS, ids=lambda each: type(each).__name__)
+def test_launch_that_fails_though_there_is_a_way_has_failed(error):
+    desk = Desk(OneBox(error))
+    (failed,) = desk.launch()
+    assert (failed.again, failed.reason) == (True, str(error))
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "certain"),
+    [
+        (Unavailable("no room for its files"), [], True),
+        (TmuxFailed("create window failed"), ["forestall"], True),
+        (Cut("nobody knows"), [], False),
+    ],
+    ids=["files", "tmux", "cut"],
+)
+def test_launch_has_failed_once_no_launcher_can_come(error, told, certain):
+    desk = Desk(OneBox())
+    desk.boxes.there.error = error
+    assert bool(desk.launch()) is certain
+    assert desk.boxes.there.told == told
+    assert (desk.files.entry(desk.folder / LAUNCHED) is None) is certain
+    assert desk.doing.launch_error(desk.run.id) == str(error)
+
+
+def test_launch_that_tmux_may_have_begun_has_not_failed():
+    desk = Desk(OneBox())
+    desk.boxes.there.error, desk.boxes.there.lost = TmuxFailed("create window failed"), True
+    assert not desk.launch()
+    assert desk.files.entry(desk.folder / LAUNCHED) is not None

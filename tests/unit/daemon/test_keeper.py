@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -18,9 +18,9 @@ from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import Emptied
 from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.run import Exit
-from orchestrator.ports.boxes import Guest
+from orchestrator.ports.boxes import Guest, Pull
 from orchestrator.ports.host import Observation, Standing
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.polling import wait_until
@@ -70,6 +70,7 @@ class Sync:
     prepared: int = 0
     trouble: Exception | None = None
     unprepared: Exception | None = None
+    steered: Callable[[], Pulled] | None = None
     comes: Pulled = field(default_factory=Pulled)
     hauled_comes: Pulled = field(default_factory=Pulled)
     goes_on: threading.Event = field(default_factory=threading.Event)
@@ -92,7 +93,7 @@ class Sync:
         self.pulls += 1
         if self.trouble is not None:
             raise self.trouble
-        return self.comes
+        return self.steered() if self.steered else self.comes
 
     def haul(self, runs: frozenset[str]) -> Pulled:
         self.may_haul.wait(20)
@@ -155,9 +156,9 @@ class Bench:
 
     def round(self) -> None:
         """Have a whole round made."""
-        before = self.keeper.pulled_at
+        before = self.keeper.rounds
         self.keeper.hurry()
-        wait_until(lambda: self.keeper.pulled_at > before)
+        wait_until(lambda: self.keeper.rounds > before)
 
 
 @pytest.fixture
@@ -341,9 +342,9 @@ def test_a_task_that_comes_back_to_its_box_is_heeded_again(bench: Bench) -> None
 def test_a_channel_that_ends_leads_to_one_look_and_is_not_made_anew_at_once(bench: Bench) -> None:
     bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
     bench.round()
-    before = bench.keeper.pulled_at
+    before = bench.keeper.rounds
     bench.channels[0].broken.set()
-    wait_until(lambda: bench.keeper.pulled_at > before)
+    wait_until(lambda: bench.keeper.rounds > before)
     bench.round()
     assert len(bench.channels) == 1
 
@@ -380,9 +381,9 @@ def test_what_a_channel_tells_is_looked_at_and_nothing_else(
         return bench.looks, sync.pulls, sync.hauls, other.pulls + other.hauls
 
     def told() -> bool:
-        before, at = counted(), bench.keeper.pulled_at
+        before, at = counted(), bench.keeper.rounds
         bench.channels[-1].says.put(News("t-1", part))
-        wait_until(lambda: bench.keeper.pulled_at > at)
+        wait_until(lambda: bench.keeper.rounds > at)
         return tuple(now - then for now, then in zip(counted(), before, strict=True)) == done
 
     wait_until(told)  # a round of the beginning may still be under way
@@ -439,3 +440,89 @@ def test_who_asks_while_a_box_is_lost_makes_no_pause_longer(bench: Bench) -> Non
     wait_until(lambda: bench.looks > looks + 1)
     bench.lost = None
     wait_until(lambda: bench.keeper.belief is not None and bench.keeper.belief.reachable, within=2)
+
+
+def test_task_knows_nothing_of_its_runs_while_its_pulls_fail(bench: Bench) -> None:
+    """Its box answers, and other tasks are told of theirs; a later try that fails alike began no later."""
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.keeper.keep("t-2", (guest("t-2", "r-2"),))
+    bench.round()
+    brought = bench.keeper.pulled_at
+    bench.syncs["t-1"].trouble = Unavailable("rsync is not there")
+    bench.round()
+    belief, (trouble,) = bench.keeper.belief_for("t-1"), bench.keeper.troubles.of("t-1")
+    assert belief is not None
+    assert (belief.reachable, belief.refused, "rsync is not there" in belief.why) == (False, False, True)
+    assert bench.keeper.belief is not None
+    assert bench.keeper.belief.reachable
+    assert bench.keeper.belief_for("t-2") == bench.keeper.belief
+    assert BoxHint("t-1") in bench.hints
+    bench.round()
+    assert bench.keeper.troubles.of("t-1")[0].since == trouble.since
+    assert bench.keeper.belief_for("t-1") == belief
+    assert bench.keeper.pulled_at == brought, "nothing was brought since"
+    bench.syncs["t-1"].trouble = None
+    bench.round()
+    assert bench.keeper.belief_for("t-1") == bench.keeper.belief
+    assert bench.keeper.pulled_at > brought
+
+
+def test_artifacts_that_do_not_come_leave_the_runs_known(bench: Bench) -> None:
+    bench.sync(guest("t-1")).hauled_comes = Pulled(more=True, ended="the disk here is full")
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    (trouble,) = bench.keeper.troubles.of("t-1")
+    assert (trouble.pull, trouble.why) == (Pull.LARGE, "the disk here is full")
+    assert bench.keeper.belief_for("t-1") == bench.keeper.belief
+
+
+def test_box_that_answers_with_rubbish_tells_nothing_of_any_task(bench: Bench) -> None:
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    bench.lost = Unavailable("it told what is no answer")
+    bench.keeper.hurry()
+    wait_until(lambda: bench.keeper.troubles.of("t-1"))
+    belief = bench.keeper.belief_for("t-1")
+    assert belief is not None
+    assert not belief.reachable
+
+
+def test_pull_that_failed_is_tried_again_soon_and_at_once_when_asked(bench: Bench) -> None:
+    """Not at the next round by schedule, which is minutes away."""
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    sync = bench.syncs["t-1"]
+    sync.trouble = Unavailable("rsync is not there")
+    bench.round()
+    tried = sync.pulls
+    wait_until(lambda: sync.pulls >= tried + 2)
+    sync.trouble = None
+    bench.keeper.call_again()
+    wait_until(lambda: not bench.keeper.troubles)
+
+
+def test_run_that_ends_while_all_is_brought_is_gone_in_that_round(bench: Bench) -> None:
+    """It was seen alive, and its exit came: its last handoffs were brought behind that."""
+    bench.there["r-1"] = ALIVE
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    sync, looks = bench.syncs["t-1"], bench.looks
+
+    def ends() -> Pulled:
+        bench.there["r-1"] = GONE
+        return Pulled(brought=("handoffs/dev-20261123-085949.md", "runs/r-1/exit"))
+
+    sync.steered = ends
+    bench.round()
+    assert (bench.seen("r-1"), bench.looks - looks) == (GONE, 2)
+
+
+def test_exit_of_a_pull_that_is_not_whole_is_not_looked_into(bench: Bench) -> None:
+    bench.there["r-1"] = ALIVE
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    sync = bench.syncs["t-1"]
+    sync.comes = Pulled(brought=("runs/r-1/exit",), more=True, waits=True)
+    looks = bench.looks
+    bench.round()
+    assert bench.looks == looks + 1

@@ -5,8 +5,11 @@ from functools import partial
 
 import pytest
 
+from orchestrator import places
 from orchestrator.daemon.task import Task
+from orchestrator.hosts.ssh.pull import MARK
 from orchestrator.model.errors import JournalFailed
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.settings import Settings
 from orchestrator.testing.simulation.fate import Fate
 from orchestrator.testing.simulation.wish import Wish
@@ -89,7 +92,17 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
         box = world.boxes["near"]
         box.host.lose_power()
         box.files.rename(box.root, box.root.with_name("away"))
-        (question,) = wait_for(world, lambda: [each for each in state().open_questions if each.run == run])
+
+        def asked(kind):
+            return [each for each in state().open_questions if (each.run, each.kind) == (run, kind)]
+
+        # Nothing comes from there until the box is begun anew: till then nobody says anything of the run.
+        wait_for(world, lambda: asked(QuestionKind.BOX))
+        own = places.task_home(box.root, task.id)
+        box.files.make_folder(own)
+        box.files.write(own / MARK, task.id.encode())
+        (question,) = wait_for(world, lambda: asked(QuestionKind.UNENDED))
+        assert not asked(QuestionKind.BOX)
         heard = []
         see_reports = Task.see_reports
 

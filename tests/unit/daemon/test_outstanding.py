@@ -11,7 +11,6 @@ from orchestrator.daemon.outstanding import SAID, WAITED, Outstanding
 from orchestrator.model.facts import LaunchFailed, RunGone
 from orchestrator.model.run import Exit
 from orchestrator.model.task import Place
-from orchestrator.ports.boxes import Belief
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
 
@@ -29,13 +28,13 @@ class Desk:
         self.files.make_folder(self.mark.parent)
         self.files.write(self.mark, b"")
         self.outstanding = Outstanding(self.files, HOME)
-        self.belief = Belief(reachable=True, why="")
+        self.hindrance = ""
 
     def look(self, later: float = 0.0) -> list[str]:
         return [run.id for run in self.outstanding.look(self.story.state, self.story.at + later)]
 
     def said(self, later: float) -> list[str]:
-        return list(self.outstanding.said(self.story.at + later, lambda _: self.belief))
+        return list(self.outstanding.said(self.story.at + later, lambda _: self.hindrance))
 
     def end(self) -> None:
         self.story.comes_alive("dev:a")
@@ -74,11 +73,11 @@ def test_run_that_never_began_left_nothing(desk: Desk) -> None:
 def test_what_is_missing_is_said_once_and_once_that_it_came(desk: Desk) -> None:
     desk.end()
     desk.look()
-    desk.belief = Belief(reachable=False, why="me@box is unreachable since noon")
+    desk.hindrance = "me@box is unreachable since noon"
     assert not desk.said(SAID - 1)
     assert min(desk.outstanding.moments) == desk.story.at + SAID
     (text,) = desk.said(SAID)
-    assert desk.belief.why in text
+    assert desk.hindrance in text
     assert not desk.said(SAID + 1)
     desk.files.remove(desk.mark)
     desk.look()

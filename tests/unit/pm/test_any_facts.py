@@ -71,6 +71,7 @@ small_limits = st.builds(
     blocks=st.integers(0, 2),
     crashes=st.integers(0, 2),
     losses=st.integers(0, 2),
+    launches=counts,
     asks=st.integers(0, 2),
     looks=counts,
     nudges=st.integers(0, 1),

@@ -8,8 +8,8 @@ from orchestrator.model import facts as f
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
-from orchestrator.model.run import Ending, Exit
-from orchestrator.model.task import Phase, TaskState
+from orchestrator.model.run import Ending, Exit, Life
+from orchestrator.model.task import Phase, Place, TaskState
 from orchestrator.pm.deadlines import wake_at
 from tests.unit.pm.story import Story
 
@@ -273,3 +273,65 @@ def test_nothing_changed_nothing_decided() -> None:
     for _ in range(2):
         story.at += 600
         assert story.checks_in().empty
+
+
+def far(launches: int = 3) -> Story:
+    """Tell the story up to a developer that is to be launched on a box."""
+    return Story(cwd=Place("/repo", "me@box"), limits=Limits(launches=launches)).planned("a")
+
+
+def fails_to_launch(story: Story, reason: str = "the disk there is full") -> None:
+    """The launch of the developer's newest run fails, and may not the next time."""
+    story.feed(f.LaunchFailed(story.at, story.nonce(), story.run_of("dev:a").id, reason))
+
+
+def test_launches_that_fail_on_a_box_are_a_question_with_cause() -> None:
+    story = far()
+    for _ in range(2):
+        fails_to_launch(story)
+        assert story.step("dev:a").state is StepState.PENDING
+        story.passes(60)
+    fails_to_launch(story)
+    assert story.step("dev:a").state is StepState.BLOCKED
+    text = story.question().text
+    assert "the disk there is full" in text
+    assert "task doctor me@box" in text
+    assert story.step("dev:a").tally.losses == 0
+    story.answers(story.question().id, "retry")
+    assert story.run_of("dev:a").life is Life.STARTING
+
+
+def test_run_that_came_alive_ends_the_count_of_failed_launches() -> None:
+    story = far()
+    fails_to_launch(story)
+    story.passes(60)
+    story.comes_alive("dev:a")
+    assert story.step("dev:a").tally.launches == 0
+
+
+@pytest.mark.parametrize("who", ["user", "heartbeat"])
+def test_asked_check_in_tries_a_failed_launch_at_once(who: str) -> None:
+    story = far(launches=5)
+    for _ in range(3):
+        fails_to_launch(story)
+        story.passes(16)
+    fails_to_launch(story)
+    story.feed(f.CheckedIn(story.at, story.nonce(), asked=who == "user"))
+    assert ("dev:a" in story.works_on()) is (who == "user")
+
+
+def test_check_in_leaves_the_pause_after_a_crash_alone() -> None:
+    story = started()
+    for _ in range(2):
+        story.ends("explore", Exit(code=1))
+        story.passes(1)
+    assert "explore" not in story.works_on()
+    story.feed(f.CheckedIn(story.at, story.nonce(), asked=True))
+    assert "explore" not in story.works_on()
+
+
+def test_launch_known_to_have_failed_counts_while_box_is_lost() -> None:
+    story = far()
+    story.loses("me@box")
+    fails_to_launch(story)
+    assert story.step("dev:a").tally.launches == 1

@@ -1,0 +1,262 @@
+"""A launch rehearsed on a box: all that one needs is done there once, in small, and undone.
+
+What a box says of itself [box.py] does not tell whether a launch would come to its end: a shell that greets whoever
+runs a command spoils rsync, a login that starts tmux never ends, a full disk takes half a file. So a command, a login,
+SFTP, rsync both ways and a window of tmux are tried, each for `STEP` seconds at most, and each with words of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from orchestrator.hosts.ssh.box import Finding
+from orchestrator.hosts.ssh.child import Late, run_child
+from orchestrator.hosts.ssh.link import MOST, Link
+from orchestrator.hosts.ssh.login import login_environment
+from orchestrator.hosts.ssh.pull import Mirror
+from orchestrator.hosts.ssh.push import push
+from orchestrator.hosts.ssh.runs import ROOT
+from orchestrator.hosts.ssh.sftp import opened
+from orchestrator.hosts.ssh.states import Cut, NotLetIn, Unreachable
+from orchestrator.model.errors import OrchestratorError, Unavailable
+
+STEP: Final = 10.0
+"""Seconds that each step may take: somebody waits for it."""
+
+ALL_WENT_WELL: Final = (
+    "a launch was rehearsed: login, room on its disks, SFTP, rsync both ways, a window of tmux"
+)
+
+_WRITTEN: Final = 1_048_576
+_DATA: Final = b"a launch is rehearsed\n" * 10
+_NAME: Final = "rehearsal"
+_OURS: Final = re.compile(rf"/(\.orchestrator-)?{_NAME}-[0-9a-f]+")
+_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded")
+
+_LIBRARY: Final = r"""
+umask 077
+LC_ALL=C
+export LC_ALL
+root=$HOME/$1 folder=$HOME/$1/$2
+"""
+
+# Tries to write where a run's folder lies and where agents work; prints the home and the first folder that had to be
+# made. What an earlier rehearsal left behind that was killed goes as well.
+_BEGIN: Final = (
+    _LIBRARY
+    + r"""
+cwd=$3 bytes=$4 made= up=$root
+while [ ! -d "$up" ]; do made=$up up=${up%/*}; done
+mkdir -p -- "$folder" || exit
+find "$root" -maxdepth 1 -name 'rehearsal-*' -mmin +60 -exec rm -rf {} + 2>/dev/null
+file=
+trap 'rm -f -- "$file"' EXIT
+for each in "$folder" ${cwd:+"$cwd"}; do
+    file=$each/.orchestrator-$2
+    if ! said=$(dd if=/dev/zero of="$file" bs="$bytes" count=1 2>&1); then
+        printf '%s: %s\n' "$each" "$said" >&2
+        rm -f -- "$file"
+        printf '\n%s\n%s\n' "$HOME" "$made"
+        exit 4
+    fi
+    rm -f -- "$file"
+done
+printf '\n%s\n%s\n' "$HOME" "$made"
+"""
+)
+
+_END: Final = (
+    _LIBRARY
+    + r"""
+rm -rf -- "$folder"
+if [ -z "$3" ]; then exit 0; fi
+each=$root
+while rmdir -- "$each" 2>/dev/null && [ "$each" != "$3" ]; do each=${each%/*}; done
+exit 0
+"""
+)
+
+_WINDOW: Final = (
+    _LIBRARY
+    + r"""
+unset TMUX
+tmux_of=orchestrator-$2
+socket=${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)/$tmux_of
+trap 'tmux -L "$tmux_of" kill-server 2>/dev/null; rm -f -- "$socket"' EXIT
+run=': >"$0/window"; sleep 60'
+tmux -u -f /dev/null -L "$tmux_of" new-session -d -s rehearsal -x 80 -y 24 /bin/sh -c "$run" "$folder" || exit
+looks=0
+while [ ! -e "$folder/window" ]; do
+    looks=$((looks + 1))
+    if [ "$looks" -gt 50 ]; then echo 'its window ran nothing within 5 s' >&2; exit 1; fi
+    sleep 0.1
+done
+"""
+)
+
+
+def rehearse(link: Link, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
+    """Rehearse a launch on a box that has tmux and rsync, and return what is wrong; nothing where all went well.
+
+    `cwd` is the folder in which agents are to work there; empty: none was named. `environ` is that of ssh and rsync.
+    Nothing is left behind, there or here.
+
+    Raises:
+        Unreachable, NotLetIn: as `Link.run` does.
+
+    """
+    name = f"{_NAME}-{secrets.token_hex(8)}"
+    found = [*_tried(_plain(link, environ)), *_tried(_login(link))]
+    with _stage(link, name, cwd) as (home, problems):
+        found += problems
+        if problems:
+            return found
+        folder = f"{home}/{ROOT}/{name}"
+        found += _tried(_sftp(link, folder))
+        if not any(each.what.startswith(_UNCLEAN) for each in found):
+            found += _tried(_rsync(link, folder, environ))
+        found += _tried(_window(link, name))
+    return found
+
+
+_UNCLEAN: Final = "its shell prints"
+
+
+def _tried(step: Iterator[Finding]) -> list[Finding]:
+    """Return what a step found. One that fails in a way of which it does not know is a finding too."""
+    found = list[Finding]()
+    try:
+        found.extend(step)
+    except Cut as problem:
+        if not problem.stands:
+            raise
+        found.append(Finding(str(problem), stops=True, advice="see there what it waits for"))
+    except (Unreachable, NotLetIn):
+        raise
+    except (OrchestratorError, OSError) as problem:
+        found.append(Finding(str(problem), stops=True, advice="see above"))
+    return found
+
+
+def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """A command prints what it prints, and nothing comes ahead of that."""
+    command = shlex.join(["ssh", *link.address.words(), "true"])
+    files = "what a shell reads that runs a command (~/.bashrc, ~/.zshenv)"
+    try:
+        with link.shell(STEP) as words:
+            asked = [*words, "--", "box", "true"]
+            ended = run_child(asked, stdin=b"", deadline=STEP, most=MOST, environ=environ)
+    except Late:
+        yield Finding(
+            f"`{command}` does not end within {STEP:.0f} s",
+            stops=True,
+            advice=f"see what waits in {files}",
+        )
+        return
+    if ended.out:
+        first = ended.out.decode(errors="replace").strip().split("\n")[0][:60]
+        yield Finding(
+            f"{_UNCLEAN} ahead of each command ({first!a}), which spoils rsync: `{command}` must print nothing",
+            stops=True,
+            advice=f"let it be printed in shells of a terminal only, in {files}: case $- in *i*) … ;; esac",
+        )
+
+
+def _login(link: Link) -> Iterator[Finding]:
+    """A login shell comes to its end, and tells its environment."""
+    files = "what a login shell reads there (~/.profile, ~/.bash_profile, ~/.zprofile)"
+    advice = f"in {files} start tmux, `read` or `exec` only where there is a terminal: if [ -t 0 ]; then … fi"
+    try:
+        login_environment(link, deadline=STEP)
+    except Cut as problem:
+        if not problem.stands:
+            raise
+        yield Finding(f"a login shell there does not end within {STEP:.0f} s", stops=True, advice=advice)
+    except (Unreachable, NotLetIn):
+        raise
+    except Unavailable:
+        yield Finding("a login shell there ends before it has run a command", stops=True, advice=advice)
+
+
+@contextmanager
+def _stage(link: Link, name: str, cwd: str) -> Iterator[tuple[str, list[Finding]]]:
+    """Give the home there, with a folder of ours for the rest; and what keeps files from being written."""
+    ended = link.run(["sh", "-c", _BEGIN, "sh", ROOT, name, cwd, str(_WRITTEN)], deadline=STEP)
+    told = ended.out.decode(errors="replace").split("\n")
+    home, made = (told[-3], told[-2]) if len(told) >= 3 else ("", "")  # noqa: PLR2004 (a line for each, and the end)
+    try:
+        yield home, [] if not ended.status and home.startswith("/") else [_unwritable(ended.err)]
+    finally:
+        with suppress(Unavailable):
+            link.run(["sh", "-c", _END, "sh", ROOT, name, made], deadline=STEP)
+
+
+def _unwritable(said: bytes) -> Finding:
+    text = _OURS.sub("", " ".join(said.decode(errors="replace").split()))[:300]
+    if _FULL.search(text):
+        where = text.partition(": ")[0]
+        return Finding(
+            f"the disk of {where} is full: 1 MB could not be written", stops=True, advice="make room there"
+        )
+    return Finding(
+        f"no file can be written: {text}", stops=True, advice="give this user the right to write there"
+    )
+
+
+def _sftp(link: Link, folder: str) -> Iterator[Finding]:
+    """A file is put there whole."""
+    try:
+        with opened(link, STEP) as there:
+            there.put(f"{folder}/sftp", _DATA)
+    except Unreachable:
+        raise
+    except Unavailable as problem:
+        missing = "gives no `sftp`" in str(problem)
+        advice = (
+            "switch it on in its sshd_config: Subsystem sftp internal-sftp"
+            if missing
+            else "see its sshd's log"
+        )
+        yield Finding(
+            "its sshd gives no SFTP" if missing else f"SFTP fails: {problem}", stops=True, advice=advice
+        )
+
+
+def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """A file goes there by rsync, and comes back the same."""
+    with tempfile.TemporaryDirectory(prefix="orchestrator-") as here:
+        sent = Path(here, "sent", "rsync")
+        sent.mkdir(parents=True)
+        (sent / "file").write_bytes(_DATA)
+        try:
+            push(link, sent.parent, [sent.name], folder, environ, deadline=STEP)
+            Mirror(link, Path(here, "came"), environ).bring([f"{folder}/./rsync"], deadline=STEP)
+        except Unreachable:
+            raise
+        except Unavailable as problem:
+            command = shlex.join(["ssh", *link.address.words(), "rsync", "--version"])
+            yield Finding(
+                f"rsync fails: {problem}", stops=True, advice=f"this must tell its version: {command}"
+            )
+            return
+        came = Path(here, "came", "rsync", "file")
+        if not came.is_file() or came.read_bytes() != _DATA:
+            yield Finding("rsync brought back another file than was sent", stops=True, advice="see its rsync")
+
+
+def _window(link: Link, name: str) -> Iterator[Finding]:
+    """A window of tmux opens, runs something and is closed, on a server of its own."""
+    ended = link.run(["sh", "-c", _WINDOW, "sh", ROOT, name], deadline=STEP)
+    if ended.status:
+        said = " ".join(ended.err.decode(errors="replace").split())[-200:]
+        command = f"tmux -L {_NAME} -f /dev/null new-session -d true"
+        yield Finding(
+            f"tmux opens no window: {said}", stops=True, advice=f"this must say nothing there: {command}"
+        )

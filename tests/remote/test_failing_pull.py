@@ -1,0 +1,132 @@
+"""A box that answers, and from which nothing comes: that is known and shown, and its silence means nothing (law 5)."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.daemon.world import World, a_world
+from tests.remote.boxes import Box, Boxes
+from tests.remote.furnished import COMMIT, ONE_EACH, cwd, furnished
+
+LONG = 90.0
+"""Seconds: what fails is tried again after pauses that grow."""
+
+NO_RSYNC = """\
+if [ -e ~/no-rsync ]; then
+    rsync() { echo 'rsync: command not found' >&2; return 127; }
+fi
+"""
+"""What a plain command reads on a box from which rsync can be taken away by a file."""
+
+QUICK = {
+    f"limits__{name}": bound for name, bound in {"silence": "3 s", "look_again": "1 s", "looks": "1"}.items()
+}
+"""An agent that gives no sign of work is ended after seconds."""
+
+
+@pytest.fixture
+def settings() -> dict[str, str]:
+    """Settings of the daemon beyond those of all tests."""
+    return {}
+
+
+@pytest.fixture
+def world(boxes: Boxes, settings: dict[str, str]) -> Iterator[World]:
+    with a_world(**settings) as made:
+        made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
+        yield made
+
+
+@pytest.fixture
+def alpha(boxes: Boxes, world: World) -> Box:
+    """A box whose rsync goes away when `no-rsync` lies in its home."""
+    if not pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash"):
+        pytest.skip("the login shell is not bash")
+    box = furnished(boxes, world, "alpha")
+    (box.home / ".bashrc").write_text(NO_RSYNC)
+    return box
+
+
+def failing(world: World) -> list[dict[str, str]]:
+    """Return what `task status` says that does not come from boxes."""
+    return [each for box in world.told().get("boxes", []) for each in box["failing"]]
+
+
+@pytest.mark.parametrize("settings", [QUICK], ids=["quick"])
+def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box) -> None:
+    """It hands in and exits, and for long nobody here can know that."""
+    world.begin({"dev:greet": [{"hold": "d", **COMMIT}]}, config=[cwd(alpha), "bring: branch"])
+    world.until_works("dev:greet")
+    gone = alpha.home / "no-rsync"
+    gone.touch()
+    world.go("d")
+    world.until(lambda: failing(world))
+    world.until(lambda: world.believed("dev:greet") == "unreachable")
+    for said in (world.task("status", "t1").out, world.task("hosts").out, world.task("why", "t1").out):
+        flat = " ".join(said.split())
+        assert "rsync is not there" in flat
+        assert re.search(r"since .*\b\d\d:\d\d\b", flat), flat
+    (question,) = world.until(lambda: world.told()["questions"], within=LONG)
+    assert question["kind"] == "box"
+    assert "install it there" in question["text"]
+    assert not world.story().facts("looked"), "nobody looks for signs of work that cannot come"
+    gone.unlink()
+    logins = alpha.logins()
+    assert world.task("checkin", "t1").code == 0
+    world.until(lambda: not failing(world), within=10)
+    world.until_is("complete")
+    assert [step for _, step in world.lives] == ONE_EACH
+    assert not world.told()["questions"]
+    assert alpha.logins() == logins
+    world.check_once()
+
+
+@pytest.mark.parametrize("settings", [{"limits__launches": "2"}], ids=["two tries"])
+@pytest.mark.parametrize(
+    ("file", "text", "cause"),
+    [
+        (".bash_profile", "exit 3\n", "did not tell the environment of a login"),
+        (".bashrc", "rsync() { return 127; }\n", "rsync is not there"),
+        (".bashrc", "echo Welcome\n", "must print nothing"),
+    ],
+    ids=["login", "rsync", "banner"],
+)
+def test_launch_that_fails_again_and_again_is_a_question(
+    boxes: Boxes, world: World, file: str, text: str, cause: str
+) -> None:
+    """What keeps it from a box comes up after the task was started; mended and answered, the task goes on."""
+    box = furnished(boxes, world, "alpha")
+    world.begin({"explore": [{"hold": "e"}], "dev:greet": [COMMIT]}, config=[cwd(box), "bring: branch"])
+    world.until_works("explore")
+    (box.home / file).write_text(text)
+    world.go("e")
+    (question,) = world.until(lambda: world.told()["questions"], within=LONG)
+    assert cause in question["text"]
+    assert not world.lives_of("dev:greet")
+    (box.home / file).unlink()
+    assert world.task("answer", "t1", question["id"], question["options"][0]).code == 0
+    world.until_is("complete")
+    assert [step for _, step in world.lives] == ONE_EACH
+    world.check_once()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"limits__first_pause": "60 s", "limits__longest_pause": "60 s"}], ids=["long pauses"]
+)
+def test_asked_check_in_tries_a_failed_launch_at_once(boxes: Boxes, world: World) -> None:
+    """By itself that is tried again after a pause that grows; whoever mended something need not wait for it."""
+    box = furnished(boxes, world, "alpha")
+    world.begin({"explore": [{"hold": "e"}], "dev:greet": [COMMIT]}, config=[cwd(box), "bring: branch"])
+    world.until_works("explore")
+    (box.home / ".bash_profile").write_text("exit 3\n")
+    world.go("e")
+    world.until(lambda: world.story().facts("launch_failed"))
+    (box.home / ".bash_profile").unlink()
+    assert world.task("checkin", "t1").code == 0
+    world.until(lambda: world.lives_of("dev:greet"), within=20)
+    world.until_is("complete")
