@@ -24,6 +24,7 @@ from orchestrator.daemon.contact import Contact
 from orchestrator.daemon.far_transcripts import copy_transcripts
 from orchestrator.daemon.heeding import Heeding, Telling
 from orchestrator.hosts.ssh.channel import News, Part
+from orchestrator.hosts.ssh.states import Way
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.ports.boxes import Guest, Sighting
 from orchestrator.ports.host import Standing
@@ -135,11 +136,15 @@ class Keeper:
             self.hurry()
 
     def close(self) -> None:
-        """End the thread and the connection; what lives there goes on."""
+        """Have the thread end, and the connection with all that is under way over it; what lives there goes on."""
         self._closing = True
         self.hurry()
-        self.ways.link.close()
-        self._thread.join()
+        self.ways.link.end()
+
+    def ended(self, patience: float) -> bool:
+        """Tell whether the thread has ended, which is waited for so many seconds."""
+        self._thread.join(patience)
+        return not self._thread.is_alive()
 
     # For the hands --------------------------------------------------------------------------------
 
@@ -233,7 +238,10 @@ class Keeper:
         self._unheed()
         self._due = self.steady() + EVERY
         self._idle += 1
-        if self._idle == IDLE:
+        stands = self.ways.link.state().way is Way.REACHABLE
+        if self._idle == IDLE or (
+            self._idle > IDLE and stands
+        ):  # windows of ended tasks are closed over it as well
             self.ways.link.close()
 
     def _look(self, guests: list[Guest]) -> dict[Path, Sighting]:

@@ -18,7 +18,7 @@ from typing import Final
 from orchestrator.formats.place import Address
 from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
 from orchestrator.hosts.ssh.backoff import pause
-from orchestrator.hosts.ssh.child import Ended, Late, run_child
+from orchestrator.hosts.ssh.child import Children, Ended, Late, run_child
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.ssh.master import (
     CONNECT,
@@ -81,6 +81,9 @@ class Link:
         self._state = State()
         self._failures = 0
         self._not_before = 0.0
+        self._over = False
+        self.children = Children()
+        """What is under way over this link."""
 
     @property
     def place(self) -> MasterPlace:
@@ -125,6 +128,7 @@ class Link:
                     deadline=deadline,
                     most=most,
                     environ=self._environ,
+                    among=self.children,
                 )
             except Late:
                 self._doubt(master)
@@ -184,6 +188,12 @@ class Link:
                 self._master.close()
             self._master, self._state = None, State()
 
+    def end(self) -> None:
+        """End the connection for good, with all that is under way here: whoever waits for it is told so at once."""
+        self._over = True
+        self.children.end_all()
+        self.close()
+
     # Connecting -----------------------------------------------------------------------------------
 
     @contextmanager
@@ -217,13 +227,15 @@ class Link:
                 raise NotLetIn(_sentence(self.address, self._state), self._state)
             if time.monotonic() < self._not_before:
                 raise Unreachable(_sentence(self.address, self._state))
+            if self._over:
+                raise Unreachable(f"{self.address} is not called any more: this program ends")
             return self._connect()
         finally:
             self._connecting.release()
 
     def _connect(self) -> Master:
         try:
-            self._master = Master.connect(self._place, self._environ)
+            self._master = Master.connect(self._place, self._environ, lambda: self._over)
         except NoConnection as problem:
             words = read_words(problem.said)
             if words.trouble is Trouble.UNREACHABLE:

@@ -60,6 +60,18 @@ class Took:
     whole: bool = True
 
 
+TREE: Final = "tree"
+"""The name of a mirror in the folder of its task; what is known of it lies beside it."""
+
+
+def clear(folder: Path) -> None:
+    """Free what was mirrored in a task's folder; what is known of it stays. Raises OSError."""
+    for name in (TREE, f"{TREE}{_STAGE}"):
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)
+
+
+_STAGE: Final = ".stage"
 _READ_MARKS: Final = """
 for mark; do
     task=
@@ -167,7 +179,7 @@ class Mirror:
 
     def _stage(self) -> Path:
         """Return a folder beside it for what is not whole yet, without the strays of a pull that was killed."""
-        stage = self.folder.with_name(self.folder.name + ".stage")
+        stage = self.folder.with_name(self.folder.name + _STAGE)
         shutil.rmtree(stage, ignore_errors=True)
         for folder in (self.folder, stage):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

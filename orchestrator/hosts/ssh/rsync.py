@@ -85,6 +85,7 @@ def rsync(
                 most=_SAID,
                 environ=settings,
                 heed=None if budget is None else _Budget(budget).allows,
+                among=link.children,
             )
     except Late as problem:
         raise Cut(f"{link.address}: {problem}") from None

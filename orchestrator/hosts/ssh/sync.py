@@ -26,7 +26,7 @@ from orchestrator.hosts.ssh.known import Known
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.named import artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
-from orchestrator.hosts.ssh.pull import LARGEST, Mirror, Took, check_marks, emptied, unmarked
+from orchestrator.hosts.ssh.pull import LARGEST, TREE, Mirror, Took, check_marks, emptied, unmarked
 from orchestrator.hosts.ssh.reconcile import Bounds, Choice, Kind, choice, kind_of
 from orchestrator.hosts.ssh.sftp import opened
 from orchestrator.hosts.ssh.states import Cut, Way
@@ -126,7 +126,7 @@ class TaskSync:
         self._here = here
         self._bounds = bounds or Bounds()
         self._known = Known(files, here.mirror / "known")
-        self._mirror = Mirror(link, here.mirror / "tree", environ)
+        self._mirror = Mirror(link, here.mirror / TREE, environ)
         self._files = files
         self._publisher = Publisher(files, self._known, self._mirror.folder, here.folder, here.home)
         # The runs for which all that lies in the mirror was published; None if that is to be found out again.

@@ -57,6 +57,9 @@ class Link:
     def close(self) -> None:
         self.closed = True
 
+    def end(self) -> None:
+        self.closed = True
+
 
 @dataclass
 class Sync:
@@ -168,6 +171,7 @@ def bench() -> Iterator[Bench]:
         sync.goes_on.set()
         sync.may_haul.set()
     made.keeper.close()
+    assert made.keeper.ended(20)
     assert all(channel.closed for channel in made.channels)
 
 
