@@ -52,6 +52,7 @@ class Box:
     link: str = ""
     inside: tuple[str, ...] = ()
     server: str = ""
+    sftp: bool = True
     sshd: Process | None = None
     _started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
@@ -183,10 +184,12 @@ class Boxes:
         isolated: bool = True,
         inside: tuple[str, ...] = (),
         server: str = "",
+        sftp: bool = True,
     ) -> Box:
         """Make a box and start it; it is known, and `name` is its alias, with `extra` lines of settings.
 
-        It has a network of its own unless it is not to be `isolated`, or lies `inside` another.
+        It has a network of its own unless it is not to be `isolated`, or lies `inside` another. `sftp`: its sshd speaks
+        SFTP.
         """
         folder = self.folder / name
         for each in (folder, folder / "home", folder / "tmux"):
@@ -195,9 +198,9 @@ class Boxes:
             _keygen(folder / key)
         if isolated and not inside and may_isolate():
             namespace, link, address = _namespace()
-            box = Box(name, folder, address, 22, namespace, link, server=server)
+            box = Box(name, folder, address, 22, namespace, link, server=server, sftp=sftp)
         else:
-            box = Box(name, folder, "127.0.0.1", _free_port(), inside=inside, server=server)
+            box = Box(name, folder, "127.0.0.1", _free_port(), inside=inside, server=server, sftp=sftp)
         self.boxes.append(box)
         box.start()
         self.know(box)
@@ -349,7 +352,7 @@ UseDNS no
 PrintMotd no
 MaxSessions 10
 MaxStartups 100:30:200
-Subsystem sftp internal-sftp
+{"Subsystem sftp internal-sftp" if box.sftp else ""}
 SetEnv {given}
 """
 

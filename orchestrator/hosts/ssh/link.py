@@ -27,9 +27,9 @@ from orchestrator.hosts.ssh.master import (
     NoConnection,
     ssh_environment,
 )
-from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way, refused
+from orchestrator.hosts.ssh.states import Cut, NoSubsystem, NotLetIn, State, Unreachable, Way, refused
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
-from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.errors import Refused
 
 CHANNELS: Final = 8
 """Commands at once over one connection: sshd allows 10 (MaxSessions), and a person may want to look in too."""
@@ -82,6 +82,7 @@ class Link:
         self._failures = 0
         self._not_before = 0.0
         self._over = False
+        self._lacks = set[str]()
         self.children = Children()
         """What is under way over this link."""
 
@@ -150,11 +151,14 @@ class Link:
     def subsystem(self, name: str, deadline: float = DEADLINE) -> Iterator[Stream]:
         """Hold a channel to a subsystem of the box's sshd. `deadline`, in seconds, is for all that is said through it.
 
-        Raises as `run` does, and Unavailable where the box has no such subsystem: then nothing was done.
+        Raises as `run` does, and NoSubsystem where the box has no such subsystem: that is remembered for as long as the
+        connection stands.
         """
         until = time.monotonic() + deadline
         with self._channel(until):
             master = self._connected(until)
+            if name in self._lacks:
+                raise self._no_subsystem(name)
             try:
                 with opened(self._place.subsystem(name), self._environ, until) as stream:
                     yield stream
@@ -162,11 +166,10 @@ class Link:
                 self._doubt(master)
                 raise Cut(f"{self.address} did not end `{name}` within {deadline:g} s") from None
             except Broken as problem:
-                if not problem.said and not problem.heard and master.stands():
-                    # ssh has no words for it: only for want of a channel.
-                    raise Unavailable(
-                        f"{self.address}: its sshd gives no `{name}`: switch it on there"
-                    ) from None
+                if not problem.heard and not problem.said.startswith(_NO_CHANNEL) and master.stands():
+                    # ssh has words for the want of a channel; those of a shell say that the program is not there.
+                    self._lacks.add(name)
+                    raise self._no_subsystem(name) from None
                 raise self._ended_early(problem.said, name, master) from None
             self._failures = 0
 
@@ -246,6 +249,7 @@ class Link:
             raise NotLetIn(_sentence(self.address, self._state), self._state) from None
         self._state = State(Way.REACHABLE, time.time(), "ssh is connected")
         self._room = self._channels
+        self._lacks = set()
         return self._master
 
     def _lost(self, why: str) -> None:
@@ -264,6 +268,9 @@ class Link:
             with self._connecting:
                 if self._master is master:
                     self._lost("the connection's own process does not answer")
+
+    def _no_subsystem(self, name: str) -> NoSubsystem:
+        return NoSubsystem(f"{self.address}: its sshd gives no `{name}`: switch it on there")
 
     def _told(self, ended: Ended, mark: str, name: str, master: Master) -> Ended:
         """Return what a command left, if it told its own end."""

@@ -45,6 +45,10 @@ class Cut(Unreachable):
     """The connection ended while a command ran there: whether it was carried out is unknown (law 4)."""
 
 
+class NoSubsystem(Unavailable):
+    """The box's sshd does not give a subsystem that was asked for, or what it gives ends at once. Nothing was done."""
+
+
 class NotLetIn(Unavailable):
     """The box, or our own ssh, refuses; trying again unchanged will not help. `state` has the evidence."""
 
