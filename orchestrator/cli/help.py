@@ -69,10 +69,11 @@ task list --archived --json
   archived[]   id task project state archived_at size file
 
 task hosts --json
-  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at
+  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at floods
                way: untried reachable unreachable refused
                offered, known: fingerprints of the key that it shows and of the one on file, or null
                pulled_at: when files were last brought from there
+               floods: it tells of more changes than are looked at
                pool, cap: the pool of the settings, and how many runs at once, or null; runs beyond it wait
   daemon       up as_of room
 

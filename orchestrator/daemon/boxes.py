@@ -230,6 +230,7 @@ class KeptBoxes(Keepers[Keeper]):
                     "runs": sum(len(guest.runs) for guest in guests),
                     "tasks": sorted({guest.name for guest in guests}),
                     "pulled_at": keeper.pulled_at if keeper else 0.0,
+                    "floods": keeper.floods if keeper else False,
                     "pool": pool.name if pool else "",
                     "cap": pool.cap if pool else 0,
                 }

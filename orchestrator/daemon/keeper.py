@@ -23,6 +23,7 @@ from orchestrator.daemon.bringing import AGAIN, Bringing
 from orchestrator.daemon.contact import Contact
 from orchestrator.daemon.far_transcripts import copy_transcripts
 from orchestrator.daemon.heeding import Heeding, Telling
+from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.states import Way
 from orchestrator.model.errors import OrchestratorError
@@ -49,6 +50,13 @@ DEAF: Final = 30.0
 
 CROWDED_EVERY: Final = 5.0
 """Seconds after which a box is looked at that grants too few sessions for a standing channel."""
+
+
+AT_ONCE: Final = 5.0
+SHARE: Final = 0.25
+LATEST: Final = 1.0
+"""Seconds of work for which a box may call at once, the share of the time that is worked for it for ever, and by how
+many seconds a round is put off for that at most: a box that always has news must not keep us busy all the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,7 @@ class Keeper:
 
     def __post_init__(self) -> None:
         """Begin."""
+        self._pace = Allowance(AT_ONCE, SHARE, wait=LATEST)
         self._contact = Contact(self.box, self.ways.link, self._tell_belief, self.steady, self.luck)
         self._bringing = Bringing(self.box, self.files, self.ways.sync, self.post, self.steady)
         self.begin()
@@ -111,6 +120,12 @@ class Keeper:
     def belief(self) -> Belief | None:
         """What is believed of the box, or None where nobody has tried yet."""
         return self._contact.belief
+
+    @property
+    def floods(self) -> bool:
+        """True while the box tells of more changes than are looked at."""
+        heeded = self._heeded
+        return heeded is not None and heeded[1].floods
 
     def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
         """Note what a task has on the box from now on."""
@@ -181,7 +196,8 @@ class Keeper:
             while True:
                 everything |= told is None
                 news |= told or frozenset()
-                told = self._inbox.get_nowait()
+                pause = 0.0 if everything else self._pace.pause(self.steady())
+                told = self._inbox.get(timeout=pause) if pause > 0 else self._inbox.get_nowait()
         except Empty:
             pass
         return None if everything or self._contact.failures or self.steady() >= self._due else news
@@ -193,7 +209,7 @@ class Keeper:
         if not guests:
             self._rest()
             return
-        self._idle = 0
+        self._idle, began = 0, self.steady()
         self._contact.call_when_due()
         fit = [guest for guest in guests if self._bringing.is_ready(guest)]
         # Ahead of looking, so that what changes in between is told.
@@ -215,6 +231,7 @@ class Keeper:
             self._due = now + self._patience
         if more:
             self._due = min(self._due, now + AGAIN)
+        self._pace.spend(now - began, now)
         self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
         gone = {path.name for path, each in self._seen.items() if each.observation.standing is Standing.GONE}
         self._bringing.haul(fit, lambda: not self._inbox.empty(), gone)

@@ -40,6 +40,13 @@ MOST: Final = 1_048_576
 DEADLINE: Final = 20.0
 """Seconds that a command may wait for a channel, and again that it may take."""
 
+LEAKED: Final = 5.0
+"""Seconds for which a box must have refused every session, while nothing of ours is under way: then its connection is
+made anew, as sessions of it were not given back (of a program that was killed here and floods there, say)."""
+
+YOUNG: Final = 30.0
+"""Seconds for which a new connection is left alone all the same: the sessions may be those of people who look in."""
+
 _LOST: Final = "the connection was lost"
 _NO_CHANNEL: Final = b"mux_client_request_session: session request failed"
 _SHELL: Final = '"$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
@@ -83,6 +90,8 @@ class Link:
         self._not_before = 0.0
         self._over = False
         self._lacks = set[str]()
+        self._made_at = 0.0
+        self._crowded_since: float | None = None
         self.children = Children()
         """What is under way over this link."""
 
@@ -250,6 +259,7 @@ class Link:
         self._state = State(Way.REACHABLE, time.time(), "ssh is connected")
         self._room = self._channels
         self._lacks = set()
+        self._made_at, self._crowded_since = time.monotonic(), None
         return self._master
 
     def _lost(self, why: str) -> None:
@@ -269,6 +279,17 @@ class Link:
                 if self._master is master:
                     self._lost("the connection's own process does not answer")
 
+    def _replace_leaking(self, master: Master) -> None:
+        """Give up a connection that grants no session for long though none is used: the next command makes another."""
+        now = time.monotonic()
+        since = self._crowded_since = self._crowded_since or now
+        if self._used > 1 or now - since < LEAKED or now - self._made_at < YOUNG:
+            return
+        with self._connecting:
+            if self._master is master:
+                master.close()
+                self._master = None
+
     def _no_subsystem(self, name: str) -> NoSubsystem:
         return NoSubsystem(f"{self.address}: its sshd gives no `{name}`: switch it on there")
 
@@ -277,7 +298,7 @@ class Link:
         said, _, told = ended.err.rpartition(f"\n{mark} ".encode())
         if told.strip().isdigit():
             # Not when it connects: a box that lets in and hangs up would be called each second for ever.
-            self._failures = 0
+            self._failures, self._crowded_since = 0, None
             return Ended(int(told), ended.out, said)
         raise self._ended_early(ended.err, name, master)
 
@@ -285,6 +306,7 @@ class Link:
         """Return what it means that ssh ended before what it was to carry, having said so much."""
         if said.startswith(_NO_CHANNEL):
             self._narrow()
+            self._replace_leaking(master)
             return Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
         if not master.stands():
             self.state()

@@ -175,7 +175,7 @@ class Mirror:
             cut_short=only_list,
             budget=budget,
         )
-        return _told(done)
+        return _told(done, largest)
 
     def _stage(self) -> Path:
         """Return a folder beside it for what is not whole yet, without the strays of a pull that was killed."""
@@ -186,7 +186,7 @@ class Mirror:
         return stage
 
 
-def _told(done: Transfer) -> Took:
+def _told(done: Transfer, largest: int) -> Took:
     files, left = list[tuple[str, int]](), list[tuple[str, str]]()
     for line in done.out.split(b"\n"):
         if found := _FILE.fullmatch(line):
@@ -195,7 +195,9 @@ def _told(done: Transfer) -> Took:
         elif found := _NOT_PLAIN.fullmatch(line):
             left.append((_name(found[1]), "it is a link, a pipe or a device"))
         elif found := _TOO_LARGE.fullmatch(line):
-            left.append((_name(found[1]), "it is too large"))
+            left.append(
+                (_name(found[1]), f"it is larger than the {largest:,} bytes that are brought of a file")
+            )
     return Took(tuple(files), tuple(left), done.said, done.whole)
 
 

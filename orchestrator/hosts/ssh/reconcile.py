@@ -63,6 +63,10 @@ def kind_of(name: str, runs: Collection[str]) -> Kind | None:
             return Kind.HANDOFF
         case ["artifacts", *rest] if rest and all(part not in {"", ".", ".."} for part in rest):
             return Kind.ARTIFACT if "\0" not in name else None
+        case ["scratchpad", instance, *rest] if rest and all(
+            part not in {"", ".", ".."} for part in (instance, *rest)
+        ):
+            return Kind.ARTIFACT if "\0" not in name else None
         case ["requests", "events", file]:
             found = _EVENT.fullmatch(file)
             return Kind.EVENT if found and found[1] in runs else None

@@ -42,6 +42,9 @@ FOLDERS: Final = (
     "scratchpad",
 )
 
+LARGE: Final = ("artifacts", "scratchpad")
+"""The folders of which everything is brought, with no haste, within one bound."""
+
 STEERING: Final = 4_194_304 + 1
 """Bytes of a handoff or event that are brought at most: more than is ever read, so that what is too large is told."""
 
@@ -251,8 +254,8 @@ class TaskSync:
 
     def _haul(self, runs: frozenset[str]) -> Pulled:
         sources = [f"{self._there.own}/./runs"] if runs else []
-        sources.append(f"{self._there.shared}/./artifacts")
-        rules = ["- .tmp-*", "+ /artifacts", *_run_rules(runs, ["pane.log"])]
+        sources += [f"{self._there.shared}/./{folder}" for folder in LARGE]
+        rules = ["- .tmp-*", *(f"+ /{folder}" for folder in LARGE), *_run_rules(runs, ["pane.log"])]
         listed = self._mirror.bring(sources, rules=rules, only_list=True, deadline=HAULED)
         large = [file for file in listed.files if kind_of(file[0], runs) in {Kind.ARTIFACT, Kind.LOG}]
         chosen = choice(large, self._had(), self._bounds)
@@ -366,12 +369,12 @@ class TaskSync:
 
     def _over(self, chosen: Choice) -> list[Pulled]:
         """Return what tells that artifacts are left there, as they are too many."""
-        why = f"{self._bounds.total} bytes of artifacts were brought; what is beyond stays on the box"
+        why = f"{self._bounds.total} bytes of artifacts and scratchpads were brought; what is beyond stays on the box"
         return [self._publisher.refuse("artifacts", why)] if chosen.over else []
 
     def _had(self) -> int:
         bases = self._known.bases.items()
-        return sum(base.stamp[2] for name, base in bases if name.startswith("artifacts/"))
+        return sum(base.stamp[2] for name, base in bases if name.partition("/")[0] in LARGE)
 
     def _left(self, took: Took, misnamed: Iterable[str] = ()) -> Pulled:
         """Return what was left lying, there or in the mirror, as far as it was not told before."""

@@ -110,6 +110,7 @@ class Channel:
     def __init__(self) -> None:
         self.broken = threading.Event()
         self.closed = False
+        self.floods = False
         self.says: SimpleQueue[News] = SimpleQueue()
 
     def read(self, timeout: float) -> frozenset[News]:
