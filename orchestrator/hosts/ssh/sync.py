@@ -27,7 +27,7 @@ from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.named import artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
 from orchestrator.hosts.ssh.pull import LARGEST, TREE, Mirror, Took, check_marks, emptied, unmarked
-from orchestrator.hosts.ssh.reconcile import Bounds, Choice, Kind, choice, kind_of
+from orchestrator.hosts.ssh.reconcile import COUNTED, Bounds, Choice, Kind, choice, kind_of
 from orchestrator.hosts.ssh.sftp import opened
 from orchestrator.hosts.ssh.states import Cut, Way
 from orchestrator.hosts.ssh.there import There, make_folders
@@ -374,7 +374,7 @@ class TaskSync:
 
     def _had(self) -> int:
         bases = self._known.bases.items()
-        return sum(base.stamp[2] for name, base in bases if name.partition("/")[0] in LARGE)
+        return sum(base.stamp[2] for name, base in bases if name.startswith(COUNTED))
 
     def _left(self, took: Took, misnamed: Iterable[str] = ()) -> Pulled:
         """Return what was left lying, there or in the mirror, as far as it was not told before."""

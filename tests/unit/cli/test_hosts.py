@@ -48,13 +48,7 @@ def test_each_box_is_a_row(task, told, daemon):
     assert alpha.split("  ")[:2] == ["me@alpha", "reachable"]
     for part in ("2 h ago", "shop, tidy", "40 s ago"):
         assert part in alpha
-    assert beta.split() == [
-        "beta",
-        "untried",
-        "-",
-        "-",
-        *["no", "agent", "works", "there:", "nobody", "called", "it"],
-    ]
+    assert beta.split() == ["beta", "untried", "-", "-", "no", "agents", "there"]
 
 
 def test_box_that_floods_is_said_to(task, told, daemon):
