@@ -100,7 +100,12 @@ class Task:
         self._outstanding = Outstanding(self.office.world.files, self.home)
         self._boxes_left = BoxesLeft(self.office, self.home)
         self.engine = Engine(
-            self.office.world.files, self.home, settings.limits, self._act, settings.logs.size
+            self.office.world.files,
+            self.home,
+            settings.limits,
+            self._act,
+            settings.logs.size,
+            self.office.clock.utc_offset,
         )
         self._listening = Listening(
             self.office,
