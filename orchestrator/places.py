@@ -360,6 +360,11 @@ def task_pages(home: P) -> P:
     return _under(home, "pages")
 
 
+def task_boxes_left(home: P) -> P:
+    """Return what tells on which boxes the windows of a task that ended were closed, each with its last run there."""
+    return _under(home, "boxes-left.json")
+
+
 def task_shelved(home: P) -> P:
     """Return the mark of a task that is over and was shelved."""
     return _under(home, "shelved.json")

@@ -71,12 +71,13 @@ task list --archived --json
   archived[]   id task project state archived_at size file
 
 task hosts --json
-  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at failing[] missing
+  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at failing[] missing floods
                way: untried reachable unreachable refused
                offered, known: fingerprints of the key that it shows and of the one on file, or null
                pulled_at: when all was last brought from there
                failing[]: task what since why             what cannot be brought though it answers
                missing: how many runs have ended there of which not all files are here
+               floods: it tells of more changes than are looked at
                pool, cap: the pool of the settings, and how many runs at once, or null; runs beyond it wait
   daemon       up as_of room
 

@@ -91,6 +91,7 @@ def _shape(told: dict[str, Any]) -> dict[str, Any]:
         **{name: _moment(told.get(name)) for name in _MOMENTS},
         "failing": [_failing(each) for each in _listed(told.get("failing"))],
         "missing": missing if isinstance(missing, int) else 0,
+        "floods": told.get("floods") is True,
         "runs": runs if isinstance(runs, int) else 0,
         "cap": cap if isinstance(cap, int) else 0,
         "tasks": [str(task) for task in tasks] if isinstance(tasks, list) else [],
@@ -121,8 +122,15 @@ def _row(box: dict[str, Any], now: float, *, pooled: bool) -> tuple[object, ...]
         _runs(box["runs"], box["cap"]),
         ", ".join(box["tasks"]),
         ago(box["pulled_at"], now),
-        "files do not come: see below" if box["failing"] and box["way"] == "reachable" else box["why"],
+        "files do not come: see below"
+        if box["failing"] and box["way"] == "reachable"
+        else box["why"] or _idle(box),
     )
+
+
+def _idle(box: dict[str, Any]) -> str:
+    """Return why nothing is known of the way to a box."""
+    return "no agents there" if box["way"] == "untried" and not box["runs"] else ""
 
 
 def _runs(runs: int, cap: int) -> str:
@@ -134,6 +142,12 @@ def _runs(runs: int, cap: int) -> str:
 
 def _to_do(box: dict[str, Any], width: int) -> list[str]:
     """Return what somebody should know who wants to mend the way to a box; nothing where there is one."""
+    if box["floods"]:
+        told = f"{harmless(box['address'])} tells of more changes than are looked at"
+        why = (
+            "see there who writes so many files into the tasks' folders; reports may come some seconds later"
+        )
+        return [told, *wrapped(why, width, "  ")]
     if box["way"] not in {"refused", "unreachable"}:
         return []
     lines = [f"{harmless(box['address'])}: {harmless(box['why'])}"]

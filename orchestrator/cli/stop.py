@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task stop tidy"
 PATIENCE = 60.0
+FAR_PATIENCE = 20.0
+"""Seconds for which the end of agents on this machine, and on boxes, is waited for."""
+
 _PAUSE = 0.05
 
 
@@ -29,12 +32,19 @@ def run(options: Namespace) -> int:
     task = chosen(options)
     ended = _live(task)
     print(harmless(ask(task.home, "stop", {})))
-    deadline = time.monotonic() + PATIENCE
+    began = time.monotonic()
     while task.told.get("state", "running") in AT_WORK or _live(task):
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > FAR_PATIENCE and (away := _only_on_boxes(task)):
             raise CommandError(
                 Exit.FAILED,
-                f"{task.name} is not stopped after {PATIENCE:.0f} s: "
+                f"{task.name} is stopping; after {waited:.0f} s {away} did not say that it has ended. The PM goes on "
+                f"trying, and starts nothing else: `task hosts` shows how each box is",
+            )
+        if waited > PATIENCE:
+            raise CommandError(
+                Exit.FAILED,
+                f"{task.name} is not stopped after {waited:.0f} s: "
                 f"`task status {task.name}` shows what still lives",
             )
         time.sleep(_PAUSE)
@@ -46,6 +56,14 @@ def run(options: Namespace) -> int:
     if task.told["state"] == "stopped":
         print(f"go on later: {typed('task', 'start', task.name, '--project', task.project)}")
     return Exit.DONE
+
+
+def _only_on_boxes(task: Task) -> str:
+    """Return the agents that live, and their boxes; nothing if one lives here, or none does."""
+    live = [agent for agent in task.told.get("agents", ()) if agent.get("state") != "gone"]
+    if not all(agent.get("host") for agent in live):
+        return ""
+    return ", ".join(f"{harmless(agent.get('name'))} on {harmless(agent['host'])}" for agent in live)
 
 
 def _live(task: Task) -> list[str]:

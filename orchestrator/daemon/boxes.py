@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from os.path import normpath
@@ -24,14 +25,16 @@ from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.login import login_environment
 from orchestrator.hosts.ssh.lookup import commit_at, file_at
+from orchestrator.hosts.ssh.pull import clear
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.ssh.states import State
 from orchestrator.hosts.ssh.sync import Here, TaskSync
 from orchestrator.hosts.ssh.there import There
 from orchestrator.hosts.ssh.uncommitted import lies_uncommitted
-from orchestrator.hosts.ssh.window import ensure_window
+from orchestrator.hosts.ssh.window import close_window, ensure_window
 from orchestrator.hosts.tmux import Tmux
+from orchestrator.hosts.tmux_failures import NoServer, NoTarget
 from orchestrator.model.pools import pool_of
 from orchestrator.model.task import Place
 from orchestrator.ports.boxes import FileThere, Ground, Guest
@@ -119,6 +122,18 @@ class KeptBoxes(Keepers[Keeper]):
         """Make the window here that shows a task's session on its box, if it is missing. Raises Unavailable."""
         ensure_window(self._tmux, guest.task, self._keeper(guest.box).ways.link.place)
 
+    def leave(self, box: str, task: str) -> None:
+        """Close what has ended of a task on a box and its window here, and free what was mirrored. Raises Unavailable.
+
+        What was brought is remembered: should the task go on, it comes again into the mirror, and changes nothing.
+        """
+        for mirror in places.boxes(self._state).glob(f"*/{task}"):
+            clear(mirror)
+        keeper = self._keeper(box)
+        with suppress(NoServer, NoTarget):
+            close_window(self._tmux, task, keeper.ways.link.place)
+        keeper.ways.host.close_ended(task)
+
     def changed(self, box: str, place: str, seconds: float) -> bool:
         """Tell whether anything was changed in a tree on a box of late. Raises Unavailable."""
         return changed_within(self._keeper(box).ways.link, place, seconds)
@@ -143,12 +158,19 @@ class KeptBoxes(Keepers[Keeper]):
         """Return the full hash of a commit that HEAD of a repository on a box has, or nothing. Raises Unavailable."""
         return commit_at(self._keeper(box).ways.link, place, name)
 
-    def close(self) -> None:
-        """End all keepers and connections; what lives on the boxes goes on."""
+    def close(self, patience: float) -> list[str]:
+        """End all keepers and connections; what lives on the boxes goes on.
+
+        Returns the boxes whose keeper has not ended within so many seconds: it ends with the process.
+        """
         with self._lock:
             keepers, self._keepers = self._keepers, {}
         for keeper in keepers.values():
             keeper.close()
+        until = time.monotonic() + patience
+        return [
+            box for box, keeper in keepers.items() if not keeper.ended(max(0.0, until - time.monotonic()))
+        ]
 
     # -------------------------------------------------------------------------------------------------
 
@@ -210,6 +232,7 @@ class KeptBoxes(Keepers[Keeper]):
                     "pulled_at": keeper.pulled_at if keeper else 0.0,
                     "failing": keeper.failing() if keeper else [],
                     "missing": sum(len(guest.over) for guest in guests),
+                    "floods": keeper.floods if keeper else False,
                     "pool": pool.name if pool else "",
                     "cap": pool.cap if pool else 0,
                 }

@@ -69,10 +69,11 @@ class Doing:
     Its moments are of the clock that nobody sets.
 
     `_told` are the runs that were asked to end, and when; `_asked_twice` those that were looked at again; `_waits` the
-    launches that wait for a lease or for room on a box; `_launchers` the hands that launch each run; `_launch_errors` why
-    a launch came to nothing the last time; `_hindered` the commits and merges that git could not do, and since when;
-    `_at_hand` those that are being done or whose outcome is on its way, for done again on what the branch gained meanwhile
-    it would be another commit; `_left` the settled steps whose trees were seen to, `_put_off` those where that failed.
+    launches that wait for a lease or for room on a box; `_launchers` the hands that launch each run; `_launch_errors`
+    why a launch came to nothing the last time; `_hindered` the commits and merges that git could not do, and since
+    when; `_at_hand` those that are being done or whose outcome is on its way, for done again on what the branch gained
+    meanwhile it would be another commit; `_left` the settled steps whose trees were seen to, `_put_off` those where
+    that failed.
     """
 
     office: Office
@@ -156,6 +157,13 @@ class Doing:
 
     def see_what_is_due(self, state: PMState, where: Places) -> None:
         """Kill what was asked to end and did not in time; try the launches that wait for others."""
+        self._see_who_ends(state)
+        self._forget(state)
+        waits, self._waits = self._waits, {}
+        for action, since in waits.values():
+            self._launch(state, where, action, since)
+
+    def _see_who_ends(self, state: PMState) -> None:
         at, grace = self.office.clock.monotonic(), self.office.world.settings.limits.end_grace
         self._asked_twice &= state.runs.live.keys()
         missed = list[Run]()
@@ -176,6 +184,9 @@ class Doing:
                 self._end(state, run, kill=True)
         if missed:
             self._ask_again(missed)
+
+    def _forget(self, state: PMState) -> None:
+        """Let go of what was kept for actions and runs that are over."""
         for put_off in list(self._hindered):
             if put_off not in state.outbox:
                 self._hindered.pop(put_off, None)
@@ -184,9 +195,6 @@ class Doing:
         for run in list(self._launch_errors):  # hands add to it
             if run not in state.runs.live:
                 self._launch_errors.pop(run, None)
-        waits, self._waits = self._waits, {}
-        for action, since in waits.values():
-            self._launch(state, where, action, since)
 
     def tend_trees(self, state: PMState, where: Places) -> None:
         """Look whether those trees are there in which somebody works: one that vanished is told at once."""

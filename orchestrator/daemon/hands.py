@@ -6,9 +6,10 @@ What waits for boxes is done in pools of their own: one that hangs holds up noth
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from threading import Condition, Lock
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ class Pool:
         """
         self._finish = finish
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="hand")
-        self._lock = Lock()
+        self._lock = Condition()
         self._queues: dict[str, deque[Callable[[], None]]] = {}
+        self._at_work = set[str]()
         self._closed = False
 
     def do(self, key: str, work: Callable[[], None]) -> None:
@@ -63,11 +65,25 @@ class Pool:
         with self._lock:
             return not self._queues
 
-    def close(self) -> None:
-        """Wait for what has begun."""
+    def stop(self) -> None:
+        """Begin nothing more, unless it is to be finished; do not wait for what has begun."""
         with self._lock:
             self._closed = True
-        self._pool.shutdown(wait=True, cancel_futures=not self._finish)
+            if not self._finish:
+                for queue in self._queues.values():
+                    queue.clear()
+        self._pool.shutdown(wait=False, cancel_futures=not self._finish)
+
+    def close(self) -> None:
+        """Wait for what has begun."""
+        self.stop()
+        self._pool.shutdown(wait=True)
+
+    def ended(self, patience: float) -> list[str]:
+        """Wait so many seconds, after `stop`, for what has begun; return the keys of what goes on."""
+        with self._lock:
+            self._lock.wait_for(lambda: not self._at_work, patience)
+            return sorted(self._at_work)
 
     def _work_on(self, key: str) -> None:
         while True:
@@ -77,10 +93,15 @@ class Pool:
                     del self._queues[key]
                     return
                 work = queue.popleft()
+                self._at_work.add(key)
             try:
                 work()
             except Exception:
                 log.exception("work of %s failed", key)
+            finally:
+                with self._lock:
+                    self._at_work.discard(key)
+                    self._lock.notify_all()
 
 
 class PoolsOfBoxes:
@@ -91,6 +112,7 @@ class PoolsOfBoxes:
         self._workers = workers
         self._lock = Lock()
         self._pools: dict[tuple[str, ...], Pool] = {}
+        self._closed = False
 
     def of(self, *boxes: str) -> Pool:
         """Return the pool of these boxes."""
@@ -98,6 +120,8 @@ class PoolsOfBoxes:
         with self._lock:
             if key not in self._pools:
                 self._pools[key] = Pool(self._workers)
+                if self._closed:
+                    self._pools[key].stop()
             return self._pools[key]
 
     @property
@@ -106,12 +130,26 @@ class PoolsOfBoxes:
         with self._lock:
             return all(pool.idle for pool in self._pools.values())
 
+    def stop(self) -> None:
+        """Begin nothing more; do not wait for what has begun."""
+        with self._lock:
+            self._closed = True
+        for pool in self._all():
+            pool.stop()
+
     def close(self) -> None:
         """Wait for what has begun."""
-        with self._lock:
-            pools = list(self._pools.values())
-        for pool in pools:
+        for pool in self._all():
             pool.close()
+
+    def ended(self, patience: float) -> list[str]:
+        """Wait so many seconds, after `stop`, for what has begun; return the keys of what goes on."""
+        until = time.monotonic() + patience
+        return [key for pool in self._all() for key in pool.ended(max(0.0, until - time.monotonic()))]
+
+    def _all(self) -> list[Pool]:
+        with self._lock:
+            return list(self._pools.values())
 
 
 class Inline:

@@ -25,6 +25,11 @@ class Telling(Protocol):
         """Return what has news; nothing after `timeout` seconds. Raises Unavailable when it ended."""
         ...
 
+    @property
+    def floods(self) -> bool:
+        """True while more is told than is read."""
+        ...
+
     def close(self) -> None:
         """End it."""
         ...
@@ -44,6 +49,11 @@ class Heeding:
         """End the channel and the thread."""
         self._closing = True
         self._thread.join()
+
+    @property
+    def floods(self) -> bool:
+        """True while the box tells more than is read of it."""
+        return self._channel.floods
 
     @property
     def ended(self) -> bool:

@@ -26,8 +26,9 @@ from orchestrator.daemon.heeding import Heeding, Telling
 from orchestrator.daemon.troubles import Troubles
 from orchestrator.formats.moments import moment_said
 from orchestrator.hosts.claims import EXIT
+from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.channel import News, Part
-from orchestrator.hosts.ssh.states import NotLetIn, Unreachable
+from orchestrator.hosts.ssh.states import NotLetIn, Unreachable, Way
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.ports.boxes import Belief, Guest, Pull, Sighting
 from orchestrator.ports.host import Standing
@@ -52,6 +53,13 @@ DEAF: Final = 30.0
 
 CROWDED_EVERY: Final = 5.0
 """Seconds after which a box is looked at that grants too few sessions for a standing channel."""
+
+
+AT_ONCE: Final = 5.0
+SHARE: Final = 0.25
+LATEST: Final = 1.0
+"""Seconds of work for which a box may call at once, the share of the time that is worked for it for ever, and by how
+many seconds a round is put off for that at most: a box that always has news must not keep us busy all the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,7 @@ class Keeper:
 
     def __post_init__(self) -> None:
         """Begin."""
+        self._pace = Allowance(AT_ONCE, SHARE, wait=LATEST)
         self._contact = Contact(self.box, self.ways.link, self._tell_belief, self.steady, self.luck)
         self.troubles = Troubles(self.now, self.steady, self.luck)
         self._bringing = Bringing(self.box, self.files, self.ways.sync, self.post, self.steady, self.troubles)
@@ -118,6 +127,12 @@ class Keeper:
     def belief(self) -> Belief | None:
         """What is believed of the box, or None where nobody has tried yet."""
         return self._contact.belief
+
+    @property
+    def floods(self) -> bool:
+        """True while the box tells of more changes than are looked at."""
+        heeded = self._heeded
+        return heeded is not None and heeded[1].floods
 
     def belief_for(self, task: str) -> Belief | None:
         """Return what is believed of the box as to what runs of a task there: a pull that failed told nothing of it."""
@@ -163,11 +178,15 @@ class Keeper:
             self.hurry()
 
     def close(self) -> None:
-        """End the thread and the connection; what lives there goes on."""
+        """Have the thread end, and the connection with all that is under way over it; what lives there goes on."""
         self._closing = True
         self.hurry()
-        self.ways.link.close()
-        self._thread.join()
+        self.ways.link.end()
+
+    def ended(self, patience: float) -> bool:
+        """Tell whether the thread has ended, which is waited for so many seconds."""
+        self._thread.join(patience)
+        return not self._thread.is_alive()
 
     # For the hands --------------------------------------------------------------------------------
 
@@ -204,7 +223,8 @@ class Keeper:
             while True:
                 everything |= told is None
                 news |= told or frozenset()
-                told = self._inbox.get_nowait()
+                pause = 0.0 if everything else self._pace.pause(self.steady())
+                told = self._inbox.get(timeout=pause) if pause > 0 else self._inbox.get_nowait()
         except Empty:
             pass
         return None if everything or self._contact.failures or self.steady() >= self._due else news
@@ -216,7 +236,7 @@ class Keeper:
         if not guests:
             self._rest()
             return
-        self._idle = 0
+        self._idle, began = 0, self.steady()
         if self._called_again:
             self._called_again = False
             self._bringing.call_again()
@@ -244,6 +264,7 @@ class Keeper:
         if more:
             self._due = min(self._due, now + AGAIN)
         self._due = min(self._due, self.troubles.next_try(Pull.STEERING))
+        self._pace.spend(now - began, now)
         self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
         gone = {path.name for path, each in self._seen.items() if each.observation.standing is Standing.GONE}
         self._bringing.haul(fit, lambda: not self._inbox.empty(), gone)
@@ -269,7 +290,10 @@ class Keeper:
         self._unheed()
         self._due = self.steady() + EVERY
         self._idle += 1
-        if self._idle == IDLE:
+        stands = self.ways.link.state().way is Way.REACHABLE
+        if self._idle == IDLE or (
+            self._idle > IDLE and stands
+        ):  # windows of ended tasks are closed over it as well
             self.ways.link.close()
 
     def _look(self, guests: list[Guest]) -> dict[Path, Sighting]:

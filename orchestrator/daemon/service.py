@@ -62,6 +62,9 @@ STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 BOX_WORKERS: Final = 4
 """Things that are done at once on one box: half the commands that its connection carries; its keeper has the rest."""
 
+BOXES_END: Final = 5.0
+"""Seconds for which a daemon that ends waits for what is being done on boxes; its programs are killed ahead of that."""
+
 LAST_WORDS: Final = 2.0
 """Seconds for which a daemon that ends waits for a message that is on its way."""
 
@@ -122,6 +125,7 @@ class Service:
         self._tidied_at = -math.inf
         self._swept_at = -SWEEP_EVERY
         self._stopped_by_hand = self._ends_well = False
+        self._stuck: list[str] = []
         self._return = None if inherited is not None else unforeseen_return(self._state, self._started_at)
 
     def run(self) -> None:
@@ -194,10 +198,13 @@ class Service:
         self._schedule.close()
         self._watch.close()
         self._exits.close()
-        self._boxes.close()
+        self._far_hands.stop()
+        stuck = self._boxes.close(BOXES_END)
         self._end_telling()
         self._hands.close()
-        self._far_hands.close()
+        self._stuck = [*stuck, *self._far_hands.ended(BOXES_END)]
+        if self._stuck:
+            log.warning("ending, while this does not end: %s", ", ".join(self._stuck))
         self._loop.close()
         self._scribe_hands.close()
 
@@ -217,6 +224,10 @@ class Service:
             ended_well(self._state, self._started_at)
         self._lock.release()
         log.info("ended; agents in their panes work on")
+        if self._ends_well and self._stuck:
+            # Python would wait for these threads without end.
+            logging.shutdown()
+            os._exit(0)
 
     def _give_way(self) -> None:
         """Become the other version, unless told to stop in the last moment; what comes later is for it to hear."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
 from orchestrator.daemon.behind import behind
+from orchestrator.daemon.boxes_left import BoxesLeft
 from orchestrator.daemon.doing import Doing
 from orchestrator.daemon.engine import Engine
 from orchestrator.daemon.folder import make_again, make_run_folders, put_right, trouble
@@ -83,6 +84,7 @@ class Task:
     doing: Doing = field(init=False)
     _listening: Listening = field(init=False)
     _outstanding: Outstanding = field(init=False)
+    _boxes_left: BoxesLeft = field(init=False)
     _intake: Intake | None = field(default=None, init=False)
     _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
     template: Path | None = field(default=None, init=False)
@@ -101,6 +103,7 @@ class Task:
         settings = self.office.world.settings
         self.doing = Doing(self.office, self.id, self.home)
         self._outstanding = Outstanding(self.office.world.files, self.home)
+        self._boxes_left = BoxesLeft(self.office, self.home)
         self.engine = Engine(
             self.office.world.files,
             self.home,
@@ -347,6 +350,8 @@ class Task:
         far = [run for run in state.live_runs if run.far]
         over = self._outstanding.look(state, self.office.clock.now())
         self._see_behind(run.host for run in (*far, *over))
+        if self.rests and not over:
+            self._boxes_left.leave_all(state)
         if not (far or over or self._guests):
             return
         guests = tuple(

@@ -23,6 +23,9 @@ from orchestrator.ports.host import PaneSeen
 TYPED: Final = 780
 """The most characters of a typed line: Claude Code demotes what comes in pieces of more than 800."""
 
+LOG: Final = "pm"
+"""The name of a session's first window, which follows a log."""
+
 ENTER_PAUSE: Final = 0.05
 """Seconds between a typed line and Enter: programs take what comes at once for a paste."""
 
@@ -60,7 +63,7 @@ class Panes:
         titled = [";", "set-option", "-t", f"={name}:", "@title", word(neutral(title))]
         try:
             self._tmux.cmd(
-                "new-session", "-d", "-s", name, "-n", "pm", "-x", "200", "-y", "50", *tail, *titled
+                "new-session", "-d", "-s", name, "-n", LOG, "-x", "200", "-y", "50", *tail, *titled
             )
         except TmuxFailed as error:
             if "duplicate session" not in str(error):
@@ -93,6 +96,23 @@ class Panes:
         """End a session and its windows; no error if there is none."""
         try:
             self._tmux.cmd("kill-session", "-t", f"={checked_target(session)}")
+        except (NoServer, NoTarget):
+            return
+
+    def close_ended(self, session: str) -> None:
+        """Close the dead panes of a session, and the session if it has but the window that follows its log.
+
+        tmux itself checks both, each at the moment of the closing: a run that is launched meanwhile stays.
+        """
+        name = checked_target(session)
+        for each in self.panes():
+            if each.session == name and each.dead:
+                self._if_pane(each.id, ["#{==:#{pane_dead},1}"], f"kill-pane -t {checked_pane(each.id)}")
+        alone = all_of(
+            "#{==:#{session_windows},1}", "#{==:#{window_panes},1}", f"#{{==:#{{window_name}},{LOG}}}"
+        )
+        try:
+            self._tmux.cmd("if-shell", "-F", "-t", f"={name}:", alone, f"kill-session -t ={name}")
         except (NoServer, NoTarget):
             return
 

@@ -173,6 +173,13 @@ class Boxes(Protocol):
         """Have a window in the task's session here show its session there; one for all agents of a box."""
         ...
 
+    def leave(self, box: str, task: str) -> None:
+        """Let go of what a task that has ended has there: its windows and its session, and the window here.
+
+        What is kept here for bringing it is freed. A run that lives there is left alone.
+        """
+        ...
+
     def changed(self, box: str, place: str, seconds: float) -> bool:
         """Tell whether anything was changed in a tree there in the last `seconds`."""
         ...
@@ -260,6 +267,10 @@ class NoBoxes:
     def show(self, guest: Guest) -> None:
         """Raise Unavailable."""
         raise _nowhere(guest.box)
+
+    def leave(self, box: str, task: str) -> None:
+        """Raise Unavailable."""
+        raise _nowhere(box)
 
     def changed(self, box: str, place: str, seconds: float) -> bool:
         """Raise Unavailable."""

@@ -134,6 +134,13 @@ class Host(Protocol):
         """End a session and its windows; no error if there is none."""
         ...
 
+    def close_ended(self, session: str) -> None:
+        """Close what has ended in a session, and the session if nothing is left but the window that follows its log.
+
+        A window in which something lives stays, with its session: whose it is, is not asked. No error if there is none.
+        """
+        ...
+
     def capture(self, pane: str, lines: int) -> str:
         """Return the last lines that a pane shows, with control characters taken out; empty if it is gone.
 

@@ -260,6 +260,10 @@ class FarHost:
         """End a session there."""
         self.link.run("close", lambda: self._box.host.close_session(session))
 
+    def close_ended(self, session: str) -> None:
+        """Close what has ended in a session there."""
+        self.link.run("close", lambda: self._box.host.close_ended(session))
+
     def capture(self, pane: str, lines: int) -> str:
         """Return what a pane there shows."""
         return self.link.run("capture", lambda: self._box.host.capture(pane, lines))

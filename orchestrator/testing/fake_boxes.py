@@ -183,6 +183,13 @@ class FakeBoxes(Keepers[FakeKeeper]):
     def show(self, guest: Guest) -> None:
         """Nobody looks at panes here."""
 
+    def leave(self, box: str, task: str) -> None:
+        """Close what has ended there."""
+        if self._closed:
+            raise Unavailable("closed")
+        # By a way of its own: a keeper of nobody would make its rounds for ever.
+        FarHost(FakeLink(self._machines[box]), self._state, self._files).close_ended(task)
+
     def changed(self, box: str, place: str, seconds: float) -> bool:
         """Tell whether a file in a folder there changed of late, by the clock there; those of tasks are left out."""
         files = self._machines[box].files

@@ -170,6 +170,16 @@ class FakeHost:
             self._step("close", pane)
             self._close(there)
 
+    def close_ended(self, session: str) -> None:
+        """Close the dead panes of a session, and the session if it has but its first one."""
+        self._answers()
+        name = checked_target(session)
+        for pane in [pane for pane in self._panes.values() if pane.session == name and pane.dead]:
+            self._step("close", pane.id)
+            self._close(pane)
+        if [pane.window for pane in self._panes.values() if pane.session == name] == ["pm"]:
+            self.close_session(session)
+
     def close_session(self, session: str) -> None:
         """End a session and its windows."""
         self._answers()

@@ -88,7 +88,7 @@ class FakeSync:
             news -= {name for name in news if names.get(name) in self._box.files.writing}
         pulled = self._publisher.publish(news, runs)
         for name in pulled.brought:
-            here = name.startswith(("handoffs/", "artifacts/"))
+            here = name.startswith(("handoffs/", "artifacts/", "scratchpad/"))
             self._told((self._guest.folder if here else self._guest.home) / name)
         return pulled
 
@@ -155,7 +155,8 @@ class FakeSync:
         for entry in files.entries(handoffs):
             if entry.is_file:
                 found[f"handoffs/{entry.name}"] = handoffs / entry.name
-        for path in under(files, places.artifacts(self._shared)):
+        scratchpads = places.scratchpad(self._shared, "x").parent
+        for path in (*under(files, places.artifacts(self._shared)), *under(files, scratchpads)):
             found[str(path.relative_to(self._shared))] = path
         for run in sorted(runs):
             found[f"runs/{run}/{PANE_LOG}"] = places.run_home(self._own, run) / PANE_LOG

@@ -415,6 +415,24 @@ def test_a_session_is_opened_once_and_closed_without_fuss(bench: Bench, host: Ho
     assert host.panes() == []
 
 
+def test_only_what_ended_is_closed_and_then_its_session(bench: Bench, host: Host) -> None:
+    """A run that lives keeps its window and the session, whoever thought that the task had ended."""
+    (lives, _), (ends, _) = (launched(bench, run, RESTS, window=run) for run in ("r1", "r2"))
+    for run in ("r1", "r2"):
+        told(bench, run, "session_start")
+    host.end(ends.folder, kill=True)
+    gone(host, ends)
+    wait_until(lambda: any(pane.dead for pane in host.panes()))
+    host.close_ended(bench.session)
+    assert {pane.run for pane in host.panes()} == {"", "r1"}
+    host.end(lives.folder, kill=True)
+    gone(host, lives)
+    wait_until(lambda: any(pane.dead for pane in host.panes()))
+    host.close_ended(bench.session)
+    host.close_ended(bench.session)
+    assert host.panes() == []
+
+
 def test_without_its_session_a_run_is_not_launched(bench: Bench, host: Host) -> None:
     spec = bench.spec("r1", RESTS)
     host.close_session(bench.session)

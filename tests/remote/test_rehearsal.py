@@ -103,6 +103,7 @@ def test_box_without_sftp_is_said_to_lack_it(boxes: Boxes) -> None:
     finally:
         link.close()
     assert "SFTP" in found.what
+    assert not found.stops, "files are put there all the same"
     assert "Subsystem sftp" in found.advice
 
 

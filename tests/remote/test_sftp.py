@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.formats.place import Address
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.states import Cut, Unreachable, Way
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.files import TEMPORARY
 from tests.polling import wait_until
-from tests.remote.boxes import Box, may_isolate
+from tests.remote.boxes import Box, Boxes, may_isolate
 
 NAMES = [
     "two\nlines",
@@ -28,6 +29,12 @@ NAMES = [
     "\udcff not UTF-8",
     "x" * 255,
 ]
+
+
+@pytest.fixture(params=[True, False], ids=["sftp", "plain"])
+def box(request: pytest.FixtureRequest, boxes: Boxes) -> Box:
+    """A box whose sshd speaks SFTP, and one whose does not: files are put there by a command."""
+    return boxes.add("alpha", sftp=request.param)
 
 
 def strays(folder: Path) -> list[Path]:
@@ -118,6 +125,20 @@ def test_a_cut_in_the_middle_leaves_what_was_there(link: Link, box: Box, how: st
     with sftp.opened(link) as there:
         there.put(f"{box.home}/a", data)
     assert (box.home / "a").read_bytes() == data
+
+
+@pytest.mark.parametrize("spoils", ["exec /missing/sftp-server", "exec false", "echo hello"])
+def test_spoilt_sftp_is_no_obstacle(boxes: Boxes, spoils: str) -> None:
+    """What answers in its place says nothing, fails or prints what is no SFTP."""
+    box = boxes.add("beta", sftp=False, server=f"Subsystem sftp {spoils}")
+    link = Link(Address("beta"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    try:
+        for number in range(2):
+            with sftp.opened(link) as there:
+                there.put(f"{box.home}/{number}", b"here")
+        assert [path.read_bytes() for path in box.home.iterdir()] == [b"here"] * 2
+    finally:
+        link.close()
 
 
 def test_of_a_box_that_is_down_nothing_is_asked(link: Link, box: Box) -> None:

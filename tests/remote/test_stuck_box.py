@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.exits import Exit
 from orchestrator.daemon.service import BOX_WORKERS
 from orchestrator.model.settings import DaemonSettings
 from tests.integration.daemon.world import AGENT, World, a_world
@@ -46,6 +47,23 @@ exec {rsync} "$@"
 def is_on_its_way(world: World, name: str) -> bool:
     """Tell whether a task's architect is to be launched on its box."""
     return any(run["step"] == "architect" for run in world.story(name).runs.values())
+
+
+def test_stop_says_what_hangs_and_daemon_ends_at_once(boxes: Boxes, world: World, stuck: Path) -> None:
+    """Each waits for a launch that nobody will ever hear of: the command tells so, and the daemon kills what hangs."""
+    box = furnished(boxes, world, "alpha")
+    there = [f"architect.command: {AGENT.format(script=world.script)}", f"cwd: alpha:{box.home}/repo"]
+    world.begin(config=["architect: yes", *there])
+    hanging = stuck.with_name("stuck.by")
+    world.until(lambda: hanging.exists() and hanging.read_text().split())
+    said = world.task("stop", "t1")
+    assert said.code == Exit.FAILED
+    assert "architect on alpha did not say" in said.err
+    world.stop_daemon()
+    assert stuck.exists()
+    left = [int(pid) for pid in hanging.read_text().split()]
+    assert not any(Path(f"/proc/{pid}/cwd").exists() for pid in left)
+    assert "agents in their panes work on" in world.log
 
 
 def test_local_task_is_done_while_box_hangs_under_many(boxes: Boxes, world: World, stuck: Path) -> None:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.child import Late
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.login_shell import line_of
@@ -33,8 +34,16 @@ SILENCE: Final = 20.0
 LONGEST: Final = 100_000
 """Bytes of the command line; Linux takes 131,072 as one word. What does not fit is left to the schedule."""
 
+BURST: Final = 65_536
+RATE: Final = 8_192
+"""Bytes that a box may tell at once, and a second: two hundred changes. What is more waits on its side of the way."""
+
+FLOODED: Final = 60.0
+"""Seconds for which a box that told more is said to flood us."""
+
 _NOISE: Final = 65_536  # bytes that a login's own files may print ahead of us
 _LINE: Final = 200
+_PIECE: Final = 4096
 _FOR_EVER: Final = 1e8  # seconds: what ends a channel is its silence
 
 # Read with this module: the package may be replaced while the daemon runs.
@@ -106,6 +115,8 @@ class Channel:
         self._changed = set[News]()
         self._heard = self._said = time.monotonic()
         self._closed = False
+        self._allowance = Allowance(BURST, RATE, wait=BURST / RATE)
+        self._flooded_at = -FLOODED
         with ExitStack() as held:
             words = held.enter_context(link.shell())
             stream = opened([*words, "--", "box", line], environ, time.monotonic() + _FOR_EVER)
@@ -137,10 +148,22 @@ class Channel:
             if now >= until and timeout > 0:
                 return frozenset()
             wait = max(0.0, min(until - now, self._said + self._beat - now))
+            if (pause := self._allowance.pause(now)) > 0:
+                # What is not read is no sign of silence.
+                self._flooded_at = self._heard = now
+                time.sleep(min(pause, wait))
+                if timeout <= 0:
+                    return frozenset()
+                continue
             if self._stream.recv_ready(wait):
                 self._hear()
             elif timeout <= 0:
                 return frozenset()
+
+    @property
+    def floods(self) -> bool:
+        """True while the box tells, or just told, more than is read."""
+        return time.monotonic() - self._flooded_at < FLOODED
 
     def close(self) -> None:
         """End it; no error if that was done before. What runs there ends as its standard input does."""
@@ -158,9 +181,11 @@ class Channel:
 
     def _hear(self) -> None:
         try:
-            self._buffer += self._stream.recv(65_536)
+            piece = self._stream.recv(_PIECE)
         except (Broken, Late) as problem:
             raise self._ended(problem) from None
+        self._allowance.spend(len(piece), time.monotonic())
+        self._buffer += piece
         *lines, self._buffer = self._buffer.split(b"\n")
         for line in lines:
             self._take(line)

@@ -6,9 +6,10 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, Final
 
@@ -36,6 +37,41 @@ class Ended:
     status: int
     out: bytes
     err: bytes
+
+
+class Children:
+    """Children that are under way for somebody, who may end them all. Safe to call from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running = set[subprocess.Popen[bytes]]()
+        self._over = False
+
+    @contextmanager
+    def held(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
+        """Count a child in, which leads its process group; after `end_all` it is killed at once."""
+        with self._lock:
+            self._running.add(child)
+            if self._over:
+                _kill(child)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(child)
+
+    def end_all(self) -> None:
+        """Kill all that are under way, and each that comes later."""
+        with self._lock:
+            self._over = True
+            for child in self._running:
+                _kill(child)
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    if child.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
 
 
 @dataclass
@@ -71,11 +107,12 @@ def run_child(
     most: int,
     environ: Mapping[str, str],
     heed: Callable[[bytes], bool] | None = None,
+    among: Children | None = None,
 ) -> Ended:
     """Run a program in a session of its own, so that it finds no terminal to ask on; return what it left.
 
     `deadline` is in seconds, `most` in bytes of standard output and of standard error each. `heed` is given standard
-    output as it comes, and tells whether the child may go on.
+    output as it comes, and tells whether the child may go on. It counts `among` those that may be ended together.
 
     Raises:
         Late: it did not end in time.
@@ -95,7 +132,7 @@ def run_child(
         )
     except OSError as error:
         raise Unavailable(f"{argv[0]} could not be started: {error}") from error
-    with child:
+    with child, (among or Children()).held(child):
         try:
             streams = _Streams(memoryview(stdin), most, heed)
             _serve(child, streams, until)
@@ -103,8 +140,7 @@ def run_child(
         except (Late, subprocess.TimeoutExpired):
             raise Late(f"{argv[0]} did not end within {deadline:g} s") from None
         finally:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
+            _kill(child)
     return Ended(status, bytes(streams.read["out"]), bytes(streams.read["err"]))
 
 

@@ -18,7 +18,7 @@ from typing import Final
 from orchestrator.formats.place import Address
 from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
 from orchestrator.hosts.ssh.backoff import pause
-from orchestrator.hosts.ssh.child import Ended, Late, run_child
+from orchestrator.hosts.ssh.child import Children, Ended, Late, run_child
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.ssh.master import (
     CONNECT,
@@ -27,9 +27,9 @@ from orchestrator.hosts.ssh.master import (
     NoConnection,
     ssh_environment,
 )
-from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way, refused
+from orchestrator.hosts.ssh.states import Cut, NoSubsystem, NotLetIn, State, Unreachable, Way, refused
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
-from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.errors import Refused
 
 CHANNELS: Final = 8
 """Commands at once over one connection: sshd allows 10 (MaxSessions), and a person may want to look in too."""
@@ -39,6 +39,13 @@ MOST: Final = 1_048_576
 
 DEADLINE: Final = 20.0
 """Seconds that a command may wait for a channel, and again that it may take."""
+
+LEAKED: Final = 5.0
+"""Seconds for which a box must have refused every session, while nothing of ours is under way: then its connection is
+made anew, as sessions of it were not given back (of a program that was killed here and floods there, say)."""
+
+YOUNG: Final = 30.0
+"""Seconds for which a new connection is left alone all the same: the sessions may be those of people who look in."""
 
 _LOST: Final = "the connection was lost"
 _NO_CHANNEL: Final = b"mux_client_request_session: session request failed"
@@ -87,6 +94,12 @@ class Link:
         self._state = State()
         self._failures = 0
         self._not_before = 0.0
+        self._over = False
+        self._lacks = set[str]()
+        self._made_at = 0.0
+        self._crowded_since: float | None = None
+        self.children = Children()
+        """What is under way over this link."""
 
     @property
     def place(self) -> MasterPlace:
@@ -131,6 +144,7 @@ class Link:
                     deadline=deadline,
                     most=most,
                     environ=self._environ,
+                    among=self.children,
                 )
             except Late:
                 self._doubt(master)
@@ -153,11 +167,14 @@ class Link:
     def subsystem(self, name: str, deadline: float = DEADLINE) -> Iterator[Stream]:
         """Hold a channel to a subsystem of the box's sshd. `deadline`, in seconds, is for all that is said through it.
 
-        Raises as `run` does, and Unavailable where the box has no such subsystem: then nothing was done.
+        Raises as `run` does, and NoSubsystem where the box has no such subsystem: that is remembered for as long as the
+        connection stands.
         """
         until = time.monotonic() + deadline
         with self._channel(until):
             master = self._connected(until)
+            if name in self._lacks:
+                raise self._no_subsystem(name)
             try:
                 with opened(self._place.subsystem(name), self._environ, until) as stream:
                     yield stream
@@ -166,11 +183,10 @@ class Link:
                 told = f"{self.address} did not end `{name}` within {deadline:g} s"
                 raise Cut(told, stands=master.stands()) from None
             except Broken as problem:
-                if not problem.said and not problem.heard and master.stands():
-                    # ssh has no words for it: only for want of a channel.
-                    raise Unavailable(
-                        f"{self.address}: its sshd gives no `{name}`: switch it on there"
-                    ) from None
+                if not problem.heard and not problem.said.startswith(_NO_CHANNEL) and master.stands():
+                    # ssh has words for the want of a channel; those of a shell say that the program is not there.
+                    self._lacks.add(name)
+                    raise self._no_subsystem(name) from None
                 raise self._ended_early(problem.said, name, master) from None
             self._failures = 0
 
@@ -191,6 +207,12 @@ class Link:
             if self._master is not None:
                 self._master.close()
             self._master, self._state = None, State()
+
+    def end(self) -> None:
+        """End the connection for good, with all that is under way here: whoever waits for it is told so at once."""
+        self._over = True
+        self.children.end_all()
+        self.close()
 
     # Connecting -----------------------------------------------------------------------------------
 
@@ -225,13 +247,15 @@ class Link:
                 raise NotLetIn(_sentence(self.address, self._state), self._state)
             if time.monotonic() < self._not_before:
                 raise Unreachable(_sentence(self.address, self._state))
+            if self._over:
+                raise Unreachable(f"{self.address} is not called any more: this program ends")
             return self._connect()
         finally:
             self._connecting.release()
 
     def _connect(self) -> Master:
         try:
-            self._master = Master.connect(self._place, self._environ)
+            self._master = Master.connect(self._place, self._environ, lambda: self._over)
         except NoConnection as problem:
             words = read_words(problem.said)
             if words.trouble is Trouble.UNREACHABLE:
@@ -242,6 +266,8 @@ class Link:
             raise NotLetIn(_sentence(self.address, self._state), self._state) from None
         self._state = State(Way.REACHABLE, time.time(), "ssh is connected")
         self._room = self._channels
+        self._lacks = set()
+        self._made_at, self._crowded_since = time.monotonic(), None
         return self._master
 
     def _lost(self, why: str) -> None:
@@ -261,12 +287,26 @@ class Link:
                 if self._master is master:
                     self._lost("the connection's own process does not answer")
 
+    def _replace_leaking(self, master: Master) -> None:
+        """Give up a connection that grants no session for long though none is used: the next command makes another."""
+        now = time.monotonic()
+        since = self._crowded_since = self._crowded_since or now
+        if self._used > 1 or now - since < LEAKED or now - self._made_at < YOUNG:
+            return
+        with self._connecting:
+            if self._master is master:
+                master.close()
+                self._master = None
+
+    def _no_subsystem(self, name: str) -> NoSubsystem:
+        return NoSubsystem(f"{self.address}: its sshd gives no `{name}`: switch it on there")
+
     def _told(self, ended: Ended, mark: str, name: str, master: Master) -> Ended:
         """Return what a command left, if it told its own end."""
         said, _, told = ended.err.rpartition(f"\n{mark} ".encode())
         if told.strip().isdigit():
             # Not when it connects: a box that lets in and hangs up would be called each second for ever.
-            self._failures = 0
+            self._failures, self._crowded_since = 0, None
             _, _, out = ended.out.partition(f"\n{mark}\n".encode())
             return Ended(int(told), out, said)
         raise self._ended_early(ended.err, name, master)
@@ -275,6 +315,7 @@ class Link:
         """Return what it means that ssh ended before what it was to carry, having said so much."""
         if said.startswith(_NO_CHANNEL):
             self._narrow()
+            self._replace_leaking(master)
             return Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
         if not master.stands():
             self.state()

@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,8 +145,12 @@ class Master:
         self._words = words
 
     @classmethod
-    def connect(cls, place: MasterPlace, environ: Mapping[str, str]) -> Master:
+    def connect(
+        cls, place: MasterPlace, environ: Mapping[str, str], given_up: Callable[[], bool] = lambda: False
+    ) -> Master:
         """Open the connection; one that an earlier process of ours left behind is ended first, by its id.
+
+        `given_up` tells whether nobody waits for it any more.
 
         Raises:
             NoConnection: ssh ended, or did not get through in time.
@@ -174,7 +178,7 @@ class Master:
         made = cls(place, child, words)
         try:
             while not place.socket.exists():
-                late = time.monotonic() > until
+                late = time.monotonic() > until or given_up()
                 if late or child.poll() is not None:
                     said = made.close()
                     raise NoConnection(f"no answer within {place.connect:g} s" if late else said)

@@ -247,7 +247,7 @@ class Publisher:
 
     def _place(self, name: str) -> Path:
         first = name.partition("/")[0]
-        return (self.folder if first in {"handoffs", "artifacts"} else self.home) / name
+        return (self.folder if first in {"handoffs", "artifacts", "scratchpad"} else self.home) / name
 
     def _root(self, kind: Kind) -> Path:
         return self.folder if kind in _SHARED else self.home

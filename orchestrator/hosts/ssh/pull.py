@@ -60,6 +60,18 @@ class Took:
     whole: bool = True
 
 
+TREE: Final = "tree"
+"""The name of a mirror in the folder of its task; what is known of it lies beside it."""
+
+
+def clear(folder: Path) -> None:
+    """Free what was mirrored in a task's folder; what is known of it stays. Raises OSError."""
+    for name in (TREE, f"{TREE}{_STAGE}"):
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)
+
+
+_STAGE: Final = ".stage"
 _READ_MARKS: Final = """
 for mark; do
     task=
@@ -163,18 +175,18 @@ class Mirror:
             cut_short=only_list,
             budget=budget,
         )
-        return _told(done)
+        return _told(done, largest)
 
     def _stage(self) -> Path:
         """Return a folder beside it for what is not whole yet, without the strays of a pull that was killed."""
-        stage = self.folder.with_name(self.folder.name + ".stage")
+        stage = self.folder.with_name(self.folder.name + _STAGE)
         shutil.rmtree(stage, ignore_errors=True)
         for folder in (self.folder, stage):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return stage
 
 
-def _told(done: Transfer) -> Took:
+def _told(done: Transfer, largest: int) -> Took:
     files, left = list[tuple[str, int]](), list[tuple[str, str]]()
     for line in done.out.split(b"\n"):
         if found := _FILE.fullmatch(line):
@@ -183,7 +195,9 @@ def _told(done: Transfer) -> Took:
         elif found := _NOT_PLAIN.fullmatch(line):
             left.append((_name(found[1]), "it is a link, a pipe or a device"))
         elif found := _TOO_LARGE.fullmatch(line):
-            left.append((_name(found[1]), "it is too large"))
+            left.append(
+                (_name(found[1]), f"it is larger than the {largest:,} bytes that are brought of a file")
+            )
     return Took(tuple(files), tuple(left), done.said, done.whole)
 
 

@@ -14,6 +14,9 @@ from enum import IntEnum, StrEnum
 from typing import Final
 
 PM: Final = "pm-"
+COUNTED: Final = ("artifacts/", "scratchpad/")
+"""The folders of which so many bytes come at all."""
+
 NOT_PLAIN: Final = ""
 """Stands for the digest of what lies here and is no plain file, or is too large to be looked at."""
 
@@ -62,6 +65,10 @@ def kind_of(name: str, runs: Collection[str]) -> Kind | None:
         case ["handoffs", file] if file.endswith(".md") and not file.startswith("."):
             return Kind.HANDOFF
         case ["artifacts", *rest] if rest and all(part not in {"", ".", ".."} for part in rest):
+            return Kind.ARTIFACT if "\0" not in name else None
+        case ["scratchpad", instance, *rest] if rest and all(
+            part not in {"", ".", ".."} for part in (instance, *rest)
+        ):
             return Kind.ARTIFACT if "\0" not in name else None
         case ["requests", "events", file]:
             found = _EVENT.fullmatch(file)
@@ -147,7 +154,8 @@ def _raw(text: str) -> bytes:
 class Bounds:
     """How much of a task comes from one box; in bytes.
 
-    `files` and `size` are what one pull brings of artifacts and logs, `total` what comes of artifacts at all.
+    `files` and `size` are what one pull brings of artifacts, scratchpads and logs, `total` what
+    comes at all but of logs.
     `steering` is what one call brings of handoffs and events, `steering_total` what comes of them at all.
     """
 
@@ -175,12 +183,12 @@ def choice(listed: Iterable[tuple[str, int]], had: int, bounds: Bounds) -> Choic
     """
     now, size, later, over = list[str](), 0, False, 0
     for each, large in sorted(listed, key=lambda file: (file[1], file[0])):
-        if each.startswith("artifacts/") and had + large > bounds.total:
+        if each.startswith(COUNTED) and had + large > bounds.total:
             over += 1
         elif len(now) >= bounds.files or (now and size + large > bounds.size):
             later = True
         else:
             now.append(each)
             size += large
-            had += large if each.startswith("artifacts/") else 0
+            had += large if each.startswith(COUNTED) else 0
     return Choice(tuple(now), later, over)

@@ -23,8 +23,8 @@ from orchestrator.hosts.ssh.login import login_environment
 from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.runs import ROOT
-from orchestrator.hosts.ssh.sftp import opened
-from orchestrator.hosts.ssh.states import Cut, NotLetIn, Unreachable
+from orchestrator.hosts.ssh.sftp import opened, spoken
+from orchestrator.hosts.ssh.states import Cut, NoSubsystem, NotLetIn, Unreachable
 from orchestrator.model.errors import OrchestratorError, Unavailable
 
 STEP: Final = 10.0
@@ -119,7 +119,7 @@ def rehearse(link: Link, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
         if problems:
             return found
         folder = f"{home}/{ROOT}/{name}"
-        found += _tried(_sftp(link, folder))
+        found += _tried(_put(link, folder))
         if not any(each.what.startswith(_UNCLEAN) for each in found):
             found += _tried(_rsync(link, folder, environ))
         found += _tried(_window(link, name))
@@ -210,23 +210,23 @@ def _unwritable(said: bytes) -> Finding:
     )
 
 
-def _sftp(link: Link, folder: str) -> Iterator[Finding]:
-    """A file is put there whole."""
+def _put(link: Link, folder: str) -> Iterator[Finding]:
+    """A file is put there whole, by SFTP or, where a box has none, by a plain command."""
     try:
+        with spoken(link, STEP) as there:
+            there.put(f"{folder}/put", _DATA)
+    except NoSubsystem:
+        yield Finding(
+            "its sshd gives no SFTP: files are put there by plain commands, which takes longer",
+            stops=False,
+            advice="to have it, in its sshd_config: Subsystem sftp internal-sftp",
+        )
         with opened(link, STEP) as there:
-            there.put(f"{folder}/sftp", _DATA)
+            there.put(f"{folder}/put", _DATA)
     except Unreachable:
         raise
     except Unavailable as problem:
-        missing = "gives no `sftp`" in str(problem)
-        advice = (
-            "switch it on in its sshd_config: Subsystem sftp internal-sftp"
-            if missing
-            else "see its sshd's log"
-        )
-        yield Finding(
-            "its sshd gives no SFTP" if missing else f"SFTP fails: {problem}", stops=True, advice=advice
-        )
+        yield Finding(f"SFTP fails: {problem}", stops=True, advice="see its sshd's log")
 
 
 def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -88,6 +88,7 @@ def rsync(
                 most=_SAID,
                 environ=settings,
                 heed=None if budget is None else _Budget(budget).allows,
+                among=link.children,
             )
     except Late as problem:
         raise Cut(f"{link.address}: {problem}", stands=link.state().way is Way.REACHABLE) from None

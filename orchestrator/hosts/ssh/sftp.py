@@ -1,24 +1,41 @@
-"""Files put on a box, by paramiko's SFTP over a channel of the shared connection: no name is ever a shell's word."""
+"""Files put on a box, by paramiko's SFTP over a channel of the shared connection: no name is ever a shell's word.
+
+Where the box gives no SFTP, a plain command does it [plain_put.py].
+"""
 
 from __future__ import annotations
 
 import errno
 import logging
-import os
 import secrets
 import stat
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.hosts.ssh.link import DEADLINE, Link
-from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
+from orchestrator.hosts.ssh.paths import encoded
+from orchestrator.hosts.ssh.plain_put import PlainPut
+from orchestrator.hosts.ssh.states import NoSubsystem
+from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.ports.files import TEMPORARY
 
 if TYPE_CHECKING:
     from paramiko.sftp_client import SFTPClient
+
+
+class Puts(Protocol):
+    """What puts files on one box. Paths are absolute."""
+
+    def put(self, path: str, data: bytes, mode: int = 0o600) -> None:
+        """Put `data` at `path`, whole or not at all."""
+        ...
+
+    def make_folder(self, path: str, mode: int = 0o700) -> None:
+        """Make a folder and what is missing above it, with this mode; no error if it is there."""
+        ...
 
 
 class Sftp:
@@ -36,7 +53,7 @@ class Sftp:
 
         A cut may leave the temporary file behind, which nobody reads.
         """
-        end = _encoded(path)
+        end = encoded(path)
         folder, _, _ = end.rpartition(b"/")
         beside = folder + f"/{TEMPORARY}{secrets.token_hex(8)}".encode()
         with self._asking("write", path):
@@ -62,7 +79,7 @@ class Sftp:
         for name in reversed(missing):
             with self._asking("make", name):
                 try:
-                    self._client.mkdir(_encoded(name), mode)
+                    self._client.mkdir(encoded(name), mode)
                 except OSError:
                     # Two may make it at once; SFTP has no word for "it exists".
                     if not self._is_folder(name):
@@ -72,7 +89,7 @@ class Sftp:
         """Tell whether there is a folder, or a link to one: a home may lie on another disk."""
         with self._asking("look at", path):
             try:
-                return stat.S_ISDIR(self._client.stat(_encoded(path)).st_mode or 0)
+                return stat.S_ISDIR(self._client.stat(encoded(path)).st_mode or 0)
             except OSError as error:
                 if error.errno == errno.ENOENT:
                     return False
@@ -90,14 +107,29 @@ class Sftp:
 
 
 @contextmanager
-def opened(link: Link, deadline: float = DEADLINE) -> Iterator[Sftp]:
+def opened(link: Link, deadline: float = DEADLINE) -> Iterator[Puts]:
+    """Give what puts files on a box: SFTP, or plain commands where there is none.
+
+    `deadline`, in seconds, is for all that is done with it. Raises as `spoken` does, except for NoSubsystem.
+    """
+    with ExitStack() as held:
+        there: Puts
+        try:
+            there = held.enter_context(spoken(link, deadline))
+        except NoSubsystem:
+            there = PlainPut(link, deadline)
+        yield there
+
+
+@contextmanager
+def spoken(link: Link, deadline: float = DEADLINE) -> Iterator[Sftp]:
     """Hold a channel for SFTP. `deadline`, in seconds, is for all that is done with it.
 
     Raises:
         Unreachable: there is no connection, and none was to be had or tried now. Nothing was done.
         Cut: the connection ended, or time was up: whether the last thing was done is unknown.
         NotLetIn: the box or our ssh refuses, until `Link.again` is called.
-        Unavailable: it does not speak SFTP.
+        NoSubsystem: it does not speak SFTP.
 
     """
     # Imported here: 50 ms and 16 MB, for who has a box.
@@ -112,7 +144,7 @@ def opened(link: Link, deadline: float = DEADLINE) -> Iterator[Sftp]:
         except OrchestratorError:
             raise
         except _faults() as problem:
-            raise Unavailable(f"{link.address} does not speak SFTP as it should: {problem}") from problem
+            raise NoSubsystem(f"{link.address} does not speak SFTP as it should: {problem}") from problem
         yield Sftp(client, str(link.address))
 
 
@@ -128,12 +160,3 @@ def _faults() -> tuple[type[Exception], ...]:
     from paramiko.ssh_exception import SSHException
 
     return (OSError, EOFError, ValueError, struct.error, SFTPError, SSHException)
-
-
-def _encoded(path: str) -> bytes:
-    if not path.startswith("/") or "\0" in path:
-        raise Refused(f"{path[:80]!a} is no absolute path of a file on a box")
-    try:
-        return os.fsencode(path)
-    except UnicodeEncodeError as error:
-        raise Refused(f"{path[:80]!a} holds half a character") from error

@@ -52,6 +52,10 @@ class Cut(Unreachable):
         super().__init__(message)
 
 
+class NoSubsystem(Unavailable):
+    """The box's sshd does not give a subsystem that was asked for, or what it gives ends at once. Nothing was done."""
+
+
 class NotLetIn(Unavailable):
     """The box, or our own ssh, refuses; trying again unchanged will not help. `state` has the evidence."""
 

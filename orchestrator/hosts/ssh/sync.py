@@ -26,8 +26,8 @@ from orchestrator.hosts.ssh.known import Known
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.named import artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
-from orchestrator.hosts.ssh.pull import LARGEST, Mirror, Took, check_marks, emptied, unmarked
-from orchestrator.hosts.ssh.reconcile import Bounds, Choice, Kind, choice, kind_of
+from orchestrator.hosts.ssh.pull import LARGEST, TREE, Mirror, Took, check_marks, emptied, unmarked
+from orchestrator.hosts.ssh.reconcile import COUNTED, Bounds, Choice, Kind, choice, kind_of
 from orchestrator.hosts.ssh.sftp import opened
 from orchestrator.hosts.ssh.states import Cut, Way
 from orchestrator.hosts.ssh.there import There, make_folders
@@ -41,6 +41,9 @@ FOLDERS: Final = (
     *(f"artifacts/{kind}" for kind in ("analysis", "design", "code", "tests", "reviews")),
     "scratchpad",
 )
+
+LARGE: Final = ("artifacts", "scratchpad")
+"""The folders of which everything is brought, with no haste, within one bound."""
 
 STEERING: Final = 4_194_304 + 1
 """Bytes of a handoff or event that are brought at most: more than is ever read, so that what is too large is told."""
@@ -126,7 +129,7 @@ class TaskSync:
         self._here = here
         self._bounds = bounds or Bounds()
         self._known = Known(files, here.mirror / "known")
-        self._mirror = Mirror(link, here.mirror / "tree", environ)
+        self._mirror = Mirror(link, here.mirror / TREE, environ)
         self._files = files
         self._publisher = Publisher(files, self._known, self._mirror.folder, here.folder, here.home)
         # The runs for which all that lies in the mirror was published; None if that is to be found out again.
@@ -251,8 +254,8 @@ class TaskSync:
 
     def _haul(self, runs: frozenset[str]) -> Pulled:
         sources = [f"{self._there.own}/./runs"] if runs else []
-        sources.append(f"{self._there.shared}/./artifacts")
-        rules = ["- .tmp-*", "+ /artifacts", *_run_rules(runs, ["pane.log"])]
+        sources += [f"{self._there.shared}/./{folder}" for folder in LARGE]
+        rules = ["- .tmp-*", *(f"+ /{folder}" for folder in LARGE), *_run_rules(runs, ["pane.log"])]
         listed = self._mirror.bring(sources, rules=rules, only_list=True, deadline=HAULED)
         large = [file for file in listed.files if kind_of(file[0], runs) in {Kind.ARTIFACT, Kind.LOG}]
         chosen = choice(large, self._had(), self._bounds)
@@ -366,12 +369,12 @@ class TaskSync:
 
     def _over(self, chosen: Choice) -> list[Pulled]:
         """Return what tells that artifacts are left there, as they are too many."""
-        why = f"{self._bounds.total} bytes of artifacts were brought; what is beyond stays on the box"
+        why = f"{self._bounds.total} bytes of artifacts and scratchpads were brought; what is beyond stays on the box"
         return [self._publisher.refuse("artifacts", why)] if chosen.over else []
 
     def _had(self) -> int:
         bases = self._known.bases.items()
-        return sum(base.stamp[2] for name, base in bases if name.startswith("artifacts/"))
+        return sum(base.stamp[2] for name, base in bases if name.startswith(COUNTED))
 
     def _left(self, took: Took, misnamed: Iterable[str] = ()) -> Pulled:
         """Return what was left lying, there or in the mirror, as far as it was not told before."""

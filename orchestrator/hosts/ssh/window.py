@@ -55,10 +55,8 @@ def ensure_window(tmux: Tmux, session: str, place: MasterPlace) -> str:
 
     """
     box, here = str(place.address), f"={checked_target(session)}:"
-    seen = tmux.cmd("list-panes", "-s", "-F", f"#{{pane_id}} #{{{BOX_OPTION}}}", target=here)
-    for pane, _, bears in (line.partition(" ") for line in seen.stdout):
-        if bears == box:
-            return pane
+    if found := _windows(tmux, here, box):
+        return found[0]
     argv = window_argv(place, session)
     opened = tmux.cmd(
         "new-window", "-d", "-P", "-F", "#{pane_id}", "-n", window_name(place.address), *argv, target=here
@@ -66,6 +64,18 @@ def ensure_window(tmux: Tmux, session: str, place: MasterPlace) -> str:
     pane = checked_pane(opened.stdout[0])
     tmux.cmd("set-option", "-p", BOX_OPTION, box, target=pane)
     return pane
+
+
+def close_window(tmux: Tmux, session: str, place: MasterPlace) -> None:
+    """Close the window of a box in a task's session here; no error if there is none. Raises as `ensure_window`."""
+    for pane in _windows(tmux, f"={checked_target(session)}:", str(place.address)):
+        tmux.cmd("kill-pane", target=pane)
+
+
+def _windows(tmux: Tmux, here: str, box: str) -> list[str]:
+    seen = tmux.cmd("list-panes", "-s", "-F", f"#{{pane_id}} #{{{BOX_OPTION}}}", target=here)
+    found = (line.partition(" ") for line in seen.stdout)
+    return [checked_pane(pane) for pane, _, bears in found if bears == box]
 
 
 def window_name(address: Address) -> str:

@@ -48,7 +48,14 @@ def test_each_box_is_a_row(task, told, daemon):
     assert alpha.split("  ")[:2] == ["me@alpha", "reachable"]
     for part in ("2 h ago", "shop, tidy", "40 s ago"):
         assert part in alpha
-    assert beta.split() == ["beta", "untried", "-", "-"]
+    assert beta.split() == ["beta", "untried", "-", "-", "no", "agents", "there"]
+
+
+def test_box_that_floods_is_said_to(task, told, daemon):
+    told(box("alpha", floods=True), box("beta"))
+    said = task("hosts").out
+    assert "alpha tells of more changes" in said
+    assert "beta tells" not in said
 
 
 def test_boxes_of_pools_say_which_and_how_many_runs_of_how_many(task, told, daemon):

@@ -57,6 +57,9 @@ class Link:
     def close(self) -> None:
         self.closed = True
 
+    def end(self) -> None:
+        self.closed = True
+
 
 @dataclass
 class Sync:
@@ -108,6 +111,7 @@ class Channel:
     def __init__(self) -> None:
         self.broken = threading.Event()
         self.closed = False
+        self.floods = False
         self.says: SimpleQueue[News] = SimpleQueue()
 
     def read(self, timeout: float) -> frozenset[News]:
@@ -169,6 +173,7 @@ def bench() -> Iterator[Bench]:
         sync.goes_on.set()
         sync.may_haul.set()
     made.keeper.close()
+    assert made.keeper.ended(20)
     assert all(channel.closed for channel in made.channels)
 
 

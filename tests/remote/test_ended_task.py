@@ -1,0 +1,71 @@
+"""What a task that has ended leaves on its boxes and here: no window, no mirror; and its log can be read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.daemon.world import World, a_world
+from tests.remote.boxes import Box, Boxes
+from tests.remote.furnished import COMMIT, cwd, furnished
+
+
+@pytest.fixture
+def world(boxes: Boxes) -> Iterator[World]:
+    with a_world() as made:
+        made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
+        yield made
+
+
+def windows(box: Box) -> list[str]:
+    """Return the windows of our server on a box."""
+    socket = box.folder / "tmux" / f"tmux-{os.getuid()}" / "agent-orchestrator-box"
+    argv = ["tmux", "-S", str(socket), "list-windows", "-a", "-F", "#{window_name}"]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split()
+
+
+def mirrored(world: World) -> list[str]:
+    """Return the files here in mirrors of boxes."""
+    return [str(path) for path in (world.state / "boxes").glob("*/*/tree/**/*") if path.is_file()]
+
+
+def test_windows_and_mirror_go_with_their_task(boxes: Boxes, world: World) -> None:
+    box = furnished(boxes, world, "alpha")
+    world.begin({"dev:greet": [{"hold": "a", **COMMIT}]}, config=[cwd(box), "bring: branch"])
+    world.until(lambda: world.lives_of("dev:greet") == 1)
+    world.until(lambda: any(name.startswith("dev") for name in windows(box)))
+    world.go("a")
+    world.until_is("complete")
+    world.until(lambda: not windows(box) and not mirrored(world))
+    assert world.task("logs", "t1", "dev:greet").code == 0
+    world.check_once()
+
+
+def test_box_that_was_away_loses_its_windows_under_next_daemon(boxes: Boxes, world: World) -> None:
+    box = furnished(boxes, world, "alpha")
+    world.begin({"dev:greet": [COMMIT], "accept": [{"hold": "z"}]}, config=[cwd(box), "bring: branch"])
+    world.until(lambda: world.lives_of("accept") == 1)
+    assert windows(box)
+    with box.cut():
+        world.go("z")
+        world.until_is("complete")
+        world.until(lambda: "are closed later" in world.log)
+        assert windows(box)
+        world.kill_daemon()
+    world.daemon()
+    world.until(lambda: not windows(box))
+
+
+def test_task_that_goes_on_after_its_end_has_windows_again(boxes: Boxes, world: World) -> None:
+    box = furnished(boxes, world, "alpha")
+    world.begin({"dev:greet": [{"hold": "a"}, COMMIT]}, config=[cwd(box), "bring: branch"])
+    world.until(lambda: world.lives_of("dev:greet") == 1)
+    assert world.task("stop", "t1").code == 0
+    world.until(lambda: not windows(box))
+    assert world.task("start", "t1", "--project", str(world.project)).code == 0
+    world.until_is("complete")
+    world.until(lambda: not windows(box))
+    assert (world.project / "tasks/t1/artifacts/code/dev-greet.md").read_text().startswith("exit 0")
