@@ -115,6 +115,8 @@ def _said(tmux: list[str], *command: str) -> str | None:
     """Return what tmux printed, or None if it refused."""
     import subprocess
 
+    from orchestrator.hosts.tmux_failures import failure, is_of_another_version
+
     try:
         done = subprocess.run(
             [*tmux, *command], capture_output=True, text=True, timeout=_DEADLINE, check=False
@@ -127,4 +129,6 @@ def _said(tmux: list[str], *command: str) -> str | None:
         raise CommandError(
             Exit.FAILED, f"tmux did not answer within {_DEADLINE:.0f} s: is its server frozen?"
         ) from error
+    if is_of_another_version(done.stderr):
+        raise CommandError(Exit.FAILED, str(failure(command[0], done.stderr.strip(), tmux[-1])))
     return done.stdout.strip() if done.returncode == 0 else None

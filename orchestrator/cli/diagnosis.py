@@ -6,7 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from orchestrator.cli.findings import Finding, Severity
+from orchestrator.cli.screen import typed
 from orchestrator.cli.seen import Asked, CliSeen, Seen
+from orchestrator.formats.amounts import span_said
+from orchestrator.hosts.ssh.box import LEAST_RSYNC
+from orchestrator.workspaces.repository import OLDEST_GIT, WHOLE_GIT
 
 SCARCE: Final = 1_000_000_000
 TOO_LITTLE: Final = 20_000_000
@@ -38,6 +42,7 @@ def of_machine(seen: Seen) -> list[Finding]:
         *_of_folders(seen),
         *_of_clock(seen),
         *_of_limits(seen.limits),
+        *([Finding("tmux", Severity.MISSING, seen.tmux_fault)] if seen.tmux_fault else []),
         *_of_daemon(seen),
     ]
 
@@ -145,7 +150,7 @@ def _of_programs(programs: dict[str, Asked]) -> Iterator[Finding]:
         if asked is not None and not asked.path:
             yield Finding(name, Severity.NOTE, f"is not there; only {why} need it")
         elif asked is not None:
-            yield Finding(name, Severity.OK, asked.version or asked.fault)
+            yield _too_old(asked) or Finding(name, Severity.OK, asked.version or asked.fault)
 
 
 def _needed(asked: Asked, why: str) -> Iterator[Finding]:
@@ -158,9 +163,9 @@ def _needed(asked: Asked, why: str) -> Iterator[Finding]:
         )
     elif asked.fault:
         yield Finding(asked.name, Severity.MISSING, f"{asked.path} {asked.fault}")
-    elif asked.name == "tmux" and (told := _numbers(asked.version)) and told < OLDEST_TMUX:
-        yield Finding("tmux", Severity.MISSING, f"{_tmux(asked)} is too old", "install 3.0 or newer")
-    elif asked.name == "tmux" and told and told < SOUND_TMUX:
+    elif too_old := _too_old(asked):
+        yield too_old
+    elif asked.name == "tmux" and (told := _numbers(asked.version)) and told < SOUND_TMUX:
         yield Finding(
             "tmux",
             Severity.OK,
@@ -169,6 +174,31 @@ def _needed(asked: Asked, why: str) -> Iterator[Finding]:
         )
     else:
         yield Finding(asked.name, Severity.OK, _tmux(asked) if asked.name == "tmux" else asked.version)
+
+
+_OLDEST: Final = (
+    ("git", OLDEST_GIT, Severity.MISSING, "it cannot be kept from running programs that a repository names"),
+    (
+        "git",
+        WHOLE_GIT,
+        Severity.WARN,
+        "`task rebase` fails, work of two steps at once is not joined, `task merge` foretells no conflict",
+    ),
+    ("tmux", OLDEST_TMUX, Severity.MISSING, "agents' windows cannot be told apart in it"),
+    ("rsync", LEAST_RSYNC, Severity.WARN, "remote boxes need a newer one"),
+)
+"""What does not work with which program before which version, the gravest first. A box says so for itself."""
+
+
+def _too_old(asked: Asked) -> Finding | None:
+    """Return what does not work with a program of this version; None where all does, or its version is not known."""
+    told = _numbers(asked.version)
+    for name, wanted, severity, why in _OLDEST:
+        if told and asked.name == name and told < wanted:
+            shown = _tmux(asked) if name == "tmux" else asked.version
+            mend = f"install {name} {'.'.join(map(str, wanted))} or newer"
+            return Finding(name, severity, f"{shown} is too old: {why}", mend)
+    return None
 
 
 def _tmux(asked: Asked) -> str:
@@ -209,6 +239,14 @@ def _of_folders(seen: Seen) -> Iterator[Finding]:
             Severity.WARN,
             "is no git repository with a commit: agents could only work in your own tree (`workspace: shared`)",
             "git init && git add -A && git commit -m 'Begin'",
+        )
+    for lock in seen.locks:
+        yield Finding(
+            "project",
+            Severity.WARN,
+            f"{lock.path} has lain there for {span_said(lock.age)}, and no process that lives can hold it: a git that "
+            "was killed left it, and git changes nothing that it locks",
+            typed("rm", lock.path),
         )
 
 

@@ -24,14 +24,16 @@ from orchestrator.cli.reach import House, environment_of
 from orchestrator.cli.seen import Asked, CliSeen, Folder, OwnSeen, Seen
 from orchestrator.cli.service import service_of
 from orchestrator.formats.settings import load_settings
-from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.programs import PLACE, Program
 from orchestrator.model.settings import Settings
 from orchestrator.runtimes.choice import RUNTIMES
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.logins import login_files, login_variables, shortened
+from orchestrator.workspaces.locks import LONGEST_HELD, OF_THE_REPOSITORY, Lock, look_at
 from orchestrator.workspaces.process import Git, GitFailed
+from orchestrator.workspaces.repository import Repository
 
 DEADLINE: Final = 10.0
 """Seconds that a program has to tell its version. Those that run on Node take two when started cold."""
@@ -80,6 +82,8 @@ def examine(
     machine = Seen(
         folders=(_state(state, state_fault), _project(project)),
         repository=_is_repository(project),
+        locks=_stale_locks(project),
+        tmux_fault=_tmux_fault(settings.tmux.socket, environ),
         settings_fault=fault,
         settings_file=shortened(config, home),
         passed=names,
@@ -236,6 +240,32 @@ def _is_repository(project: Path) -> bool:
         return False
     except Unavailable:
         return True
+
+
+def _stale_locks(project: Path) -> tuple[Lock, ...]:
+    """Return the locks in a project's repository that a git which was killed has left."""
+    try:
+        folder = Repository.of(project, _GIT_DEADLINE, os.environ).folder
+        there = [lock for name in OF_THE_REPOSITORY if (lock := look_at(folder / name)) is not None]
+    except (OrchestratorError, OSError):
+        return ()
+    return tuple(lock for lock in there if lock.is_stale(LONGEST_HELD))
+
+
+def _tmux_fault(socket: str, environ: Mapping[str, str]) -> str:
+    """Return why the tmux server of the agents takes no command; empty if it does, or if there is none yet."""
+    from orchestrator.hosts.tmux import Tmux
+    from orchestrator.hosts.tmux_failures import NoServer, NoTarget
+
+    if program_on(environ.get("PATH", ""), "tmux") is None:
+        return ""  # which is said elsewhere
+    try:
+        Tmux(socket, environ).cmd("list-sessions")
+    except (NoServer, NoTarget):
+        return ""
+    except Unavailable as error:
+        return str(error)
+    return ""
 
 
 # Clock, limits, daemon ----------------------------------------------------------------------------

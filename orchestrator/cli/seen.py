@@ -8,6 +8,7 @@ from typing import Final
 
 from orchestrator.model.settings import PASSED
 from orchestrator.runtimes.inventory import AgentCli
+from orchestrator.workspaces.locks import Lock
 
 _NUMBERS: Final = re.compile(r"(\d+(?:\.\d+)+)")
 
@@ -79,6 +80,8 @@ class Seen:
     programs: dict[str, Asked] = field(default_factory=dict)
     folders: tuple[Folder, ...] = ()
     repository: bool = True
+    locks: tuple[Lock, ...] = ()
+    tmux_fault: str = ""
     settings_fault: str = ""
     settings_file: str = ""
     passed: tuple[str, ...] = PASSED

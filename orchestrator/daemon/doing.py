@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from orchestrator import places
 from orchestrator.daemon.act import finish
@@ -40,7 +41,7 @@ from orchestrator.model.actions import (
     ResolveEvidence,
     Tell,
 )
-from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
+from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
 from orchestrator.model.pools import pool_of
 from orchestrator.model.run import Ending, Life, Run
@@ -54,6 +55,11 @@ from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 log = logging.getLogger(__name__)
 
+SECOND_LOOK: Final = 0.1
+"""Seconds after which a run that was asked to end is looked at again: one look serves many runs, so that processes
+which began in the milliseconds after it were not asked. Their grace begins then.
+"""
+
 
 @dataclass(slots=True)
 class Doing:
@@ -61,17 +67,18 @@ class Doing:
 
     Its moments are of the clock that nobody sets.
 
-    `_told` are the runs that were asked to end, and when; `_waits` the launches that wait for a lease or for room on a
-    box; `_launchers` the hands that launch each run; `_hindered` the commits and merges that git could not do, and
-    since when; `_at_hand` those that are being done or whose outcome is on its way, for done again on what the branch
-    gained meanwhile it would be another commit; `_left` the settled steps whose trees were seen to, `_put_off` those
-    where that failed.
+    `_told` are the runs that were asked to end, and when; `_asked_twice` those that were looked at again; `_waits` the
+    launches that wait for a lease or for room on a box; `_launchers` the hands that launch each run; `_hindered` the
+    commits and merges that git could not do, and since when; `_at_hand` those that are being done or whose outcome is
+    on its way, for done again on what the branch gained meanwhile it would be another commit; `_left` the settled steps
+    whose trees were seen to, `_put_off` those where that failed.
     """
 
     office: Office
     task: str
     home: Path
     _told: dict[str, float] = field(default_factory=dict)
+    _asked_twice: set[str] = field(default_factory=set)
     _waits: dict[str, tuple[Launch, float]] = field(default_factory=dict)
     _launchers: dict[str, Hands] = field(default_factory=dict)
     _hindered: dict[str, float] = field(default_factory=dict)
@@ -128,6 +135,7 @@ class Doing:
     def gone(self, run: str) -> None:
         """Nothing more is to be done about a run."""
         self._told.pop(run, None)
+        self._asked_twice.discard(run)
         self._waits.pop(run, None)
         self._launchers.pop(run, None)
 
@@ -142,9 +150,16 @@ class Doing:
     def see_what_is_due(self, state: PMState, where: Places) -> None:
         """Kill what was asked to end and did not in time; try the launches that wait for others."""
         at, grace = self.office.clock.monotonic(), self.office.world.settings.limits.end_grace
+        self._asked_twice &= state.runs.live.keys()
+        missed = list[Run]()
         for run, since in list(self._told.items()):
             if run not in state.runs.live:  # it could not be launched at all
                 del self._told[run]
+            elif self._is_asked_again(state.runs[run]):
+                if at - since >= SECOND_LOOK:
+                    self._asked_twice.add(run)
+                    self._told[run] = at
+                    missed.append(state.runs[run])
             elif at - since >= grace:
                 if state.runs[run].ending is Ending.NOT:
                     # Forestalled on its box, or not: whether it still is to be depends on what is seen there now.
@@ -152,6 +167,8 @@ class Doing:
                     continue
                 self._told[run] = at
                 self._end(state, run, kill=True)
+        if missed:
+            self._ask_again(missed)
         for put_off in list(self._hindered):
             if put_off not in state.outbox:
                 self._hindered.pop(put_off, None)
@@ -184,11 +201,26 @@ class Doing:
                 vanished = TreeVanished(clock.now(), f"{run}:tree", run, reason)
                 self.office.post(OutcomeHint(self.task, vanished))
 
-    def moments(self) -> list[float]:
+    def moments(self, state: PMState) -> list[float]:
         """Return when something is due, by the wall clock."""
         clock, grace = self.office.clock, self.office.world.settings.limits.end_grace
         apart = clock.now() - clock.monotonic()
-        return [since + grace + apart for since in self._told.values()]
+        return [
+            since + (SECOND_LOOK if self._is_asked_again(state.runs[run]) else grace) + apart
+            for run, since in self._told.items()
+        ]
+
+    def _is_asked_again(self, run: Run) -> bool:
+        """Tell whether processes of a run may have missed that they were asked to end, and are to hear of it.
+
+        A box looks for each run by itself; where the grace is no longer than this takes, all are killed then.
+        """
+        return (
+            run.id not in self._asked_twice
+            and run.ending is not Ending.NOT
+            and not run.far
+            and self.office.world.settings.limits.end_grace > SECOND_LOOK
+        )
 
     def keep_house(self, state: PMState, where: Places) -> None:
         """Close the panes and remove the trees that are spent; compress what the journal has closed.
@@ -253,7 +285,8 @@ class Doing:
                 if run.far and self._may_come(run, error):
                     log.warning("run %s waits for its box: %s", run.id, error)
                     return None
-                again, reason = not isinstance(error, Refused) or isinstance(error, Unreadable), str(error)
+                lasts = isinstance(error, Refused | Lasting) and not isinstance(error, Unreadable)
+                again, reason = not lasts, str(error)
                 lost = isinstance(error, TreeLost)
             except Exception as error:
                 log.exception("run %s could not be launched: this should not happen", run.id)
@@ -363,6 +396,19 @@ class Doing:
             # Of the end of a program its box tells; of that of what it left behind nobody does.
             hands = self.office.hands_for(known.host)
             self._do(f"{known.step}/end", lambda _: self.office.world.boxes.hurry(known.host), hands)
+
+    def _ask_again(self, runs: list[Run]) -> None:
+        """Ask those of runs to end that the first look missed: one look for all, and no look at each run."""
+        world, home = self.office.world, self.home
+
+        def work() -> None:
+            for run in runs:
+                try:
+                    end(world.host_of(run), home, run.id, kill=False)
+                except (OrchestratorError, OSError) as error:
+                    log.info("run %s is killed after its grace, if need be: %s", run.id, error)
+
+        self.office.hands.do(f"{self.task}/end-again", work)
 
     def _see_off(self, state: PMState, run: str, deed: Callable[[Host, Path, str], None]) -> None:
         self._told.setdefault(run, self.office.clock.monotonic())

@@ -429,7 +429,7 @@ class Task:
         limits, now = self.office.world.settings.limits, self.office.clock.now()
         if self.troubled:
             return now + REST
-        moments = self.doing.moments()
+        moments = self.doing.moments(self.engine.state)
         moments += [moment + now - self.office.clock.monotonic() for moment in self._grace.moments]
         moments += self._outstanding.moments
         # Looked at once when it should have come alive; after that, or while it waits for a lease, scans will do.

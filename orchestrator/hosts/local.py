@@ -13,7 +13,7 @@ from orchestrator.hosts import claims, processes
 from orchestrator.hosts.claims import Launched, left_behind, read_exit, read_launched, read_uptime, standing
 from orchestrator.hosts.launcher import lay_down
 from orchestrator.hosts.panes import Panes
-from orchestrator.hosts.processes import Row
+from orchestrator.hosts.processes import Process, Row
 from orchestrator.hosts.run_processes import Censuses, Signs, group_of, remove_group
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_words import checked_target
@@ -42,6 +42,14 @@ class _Known:
     until: float
 
 
+@dataclass(slots=True)
+class _Asked:
+    """Who of a run was asked to end, and when the last one was, by the monotonic clock."""
+
+    at: float
+    processes: set[Process]
+
+
 class LocalHost(Panes):
     """The port `Host` on this machine. Safe to call from several threads."""
 
@@ -49,6 +57,7 @@ class LocalHost(Panes):
         super().__init__(tmux)
         self._files = files
         self._alive: dict[Path, _Known] = {}
+        self._asked: dict[Path, _Asked] = {}
         self._censuses = Censuses()
 
     # Launching ------------------------------------------------------------------------------------
@@ -124,6 +133,7 @@ class LocalHost(Panes):
             named = [Leftover(row.process.pid, neutral(row.name)) for row in left]
             return left_behind(seen, named, left[0].process.start)
         self._alive.pop(folder, None)
+        self._asked.pop(folder, None)
         if signs.cgroup is not None:
             remove_group(signs.cgroup)
         return seen
@@ -167,7 +177,11 @@ class LocalHost(Panes):
             raise Unavailable(f"run {folder.name} cannot be claimed now: {error}") from error
 
     def end(self, folder: Path, *, kill: bool) -> None:
-        """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over."""
+        """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over.
+
+        Without `kill` a process is asked once: called again, those hear of it that began since the last call, or so
+        shortly before it that they were missed. A second TERM would cut short what a program does at its end.
+        """
         self.forestall(folder)
         try:
             launched = self._launched(folder)
@@ -177,10 +191,23 @@ class LocalHost(Panes):
             if kill:
                 self._kill(signs)
                 return
-            for row in self._censuses.recent(launched.process).of(signs):
-                processes.send(row.process, signal.SIGTERM)
+            self._ask(folder, signs)
         except OSError as error:
             raise Unavailable(f"run {folder.name} cannot be ended now: {error}") from error
+
+    def _ask(self, folder: Path, signs: Signs) -> None:
+        """Send TERM to those of a run to whom it was not sent yet."""
+        asked = self._asked.get(folder)
+        if asked is None:
+            census, asked = self._censuses.recent(signs.launcher), _Asked(0.0, set())
+        else:
+            census = self._censuses.since(asked.at)
+        for row in census.of(signs):
+            if row.process not in asked.processes:
+                processes.send(row.process, signal.SIGTERM)
+                asked.processes.add(row.process)
+        asked.at = time.monotonic()
+        self._asked[folder] = asked
 
     def _kill(self, signs: Signs) -> None:
         """Kill all but the launcher, and the leader above it, so that it can tell; then these too.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
+import socket
+import struct
 import subprocess
 from collections.abc import Mapping
 from importlib.resources import files as package_files
@@ -14,8 +17,9 @@ from typing import Final
 import libtmux
 from libtmux.common import tmux_cmd
 
-from orchestrator.hosts.tmux_failures import failure
-from orchestrator.model.errors import Unavailable
+from orchestrator.hosts.open_files import let_open_more
+from orchestrator.hosts.tmux_failures import failure, is_of_another_version
+from orchestrator.model.errors import Lasting, Unavailable
 from orchestrator.ports.files import Files
 
 DEADLINE: Final = 5.0
@@ -78,19 +82,40 @@ class Tmux(libtmux.Server):
             NoTarget: the session, window or pane is not there.
             TmuxFailed: tmux refused for another reason.
             Unavailable: tmux is not installed, could not be started, or did not answer in time.
+            Lasting: it is not installed, or the server is of another version.
 
         """
         where = f"-S{self.socket_path}" if self.socket_path else f"-L{self.socket_name}"
         aim = () if target is None else ("-t", str(target))
-        done = _Answer(
-            ("-u", f"-f{self.config_file}", where, cmd, *aim, *args),
-            program=self.tmux_bin,
-            environment=self._environment,
-            deadline=self._deadline,
-        )
+        try:
+            done = _Answer(
+                ("-u", f"-f{self.config_file}", where, cmd, *aim, *args),
+                program=self.tmux_bin,
+                environment=self._environment,
+                deadline=self._deadline,
+            )
+        except _Late as late:
+            why = let_open_more(self._server()) or "its server may be frozen"
+            raise Unavailable(f"{late}: {why}") from late
         if done.returncode == 0:
             return done
-        raise failure(cmd, " ".join(done.stderr) or f"exit {done.returncode}", where[2:])
+        words = " ".join(done.stderr) or f"exit {done.returncode}"
+        raise failure(cmd, words, where[2:], self._server() if is_of_another_version(words) else 0)
+
+    def _server(self) -> int:
+        """Return the pid of the server that listens on the socket; 0 if that cannot be seen."""
+        folder = Path(self._environment.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{os.getuid()}"  # noqa: S108 (as tmux)
+        path = self.socket_path or folder / (self.socket_name or "default")
+        with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError, AttributeError):
+            client.settimeout(self._deadline)
+            client.connect(os.fspath(path))
+            told = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+            return int(struct.unpack("3i", told)[0])
+        return 0
+
+
+class _Late(Exception):
+    """A call did not end by its deadline."""
 
 
 class _Answer(tmux_cmd):
@@ -100,7 +125,7 @@ class _Answer(tmux_cmd):
         self, words: tuple[str, ...], *, program: str | None, environment: dict[str, str], deadline: float
     ) -> None:
         if program is None:
-            raise Unavailable("tmux is not installed: install it with your package manager")
+            raise Lasting("tmux is not installed: install it with your package manager")
         self.cmd = [program, *words]
         try:
             done = subprocess.run(
@@ -112,9 +137,7 @@ class _Answer(tmux_cmd):
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise Unavailable(
-                f"tmux did not answer within {deadline:g} s: its server may be frozen"
-            ) from error
+            raise _Late(f"tmux did not answer within {deadline:g} s") from error
         except OSError as error:
             raise Unavailable(f"tmux could not be started: {error}") from error
         self.returncode = done.returncode

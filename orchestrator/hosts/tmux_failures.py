@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from orchestrator.model.errors import Unavailable
+from orchestrator.model.errors import Lasting, Unavailable
 
 _NO_SERVER: Final = re.compile(
     r"no server running|error connecting to .* \((No such file or directory|Connection refused)\)"
@@ -23,7 +23,7 @@ class NoServer(TmuxFailed):
     """No tmux server runs on this socket."""
 
 
-class OtherProtocol(TmuxFailed):
+class OtherProtocol(TmuxFailed, Lasting):
     """The server that runs on this socket is of another tmux than ours: no command reaches it until one is replaced."""
 
 
@@ -31,13 +31,22 @@ class NoTarget(TmuxFailed):
     """There is no such session, window or pane."""
 
 
-def failure(cmd: str, words: str, where: str) -> TmuxFailed:
-    """Return what it means that `tmux cmd` failed on the socket `where`, saying these words."""
+def is_of_another_version(words: str) -> bool:
+    """Tell whether tmux says that the server is of another version than itself."""
+    return _OTHER_PROTOCOL.search(words) is not None
+
+
+def failure(cmd: str, words: str, where: str, server: int = 0) -> TmuxFailed:
+    """Return what it means that `tmux cmd` failed on the socket `where`, saying these words.
+
+    `server` is the pid of the server that listens there, 0 if it is not known.
+    """
     # Asked first: it is never to be taken for no server, whose agents would be gone.
-    if _OTHER_PROTOCOL.search(words):
+    if is_of_another_version(words):
         return OtherProtocol(
             f"the tmux server on {where} is of another version than the tmux command ({words}): tmux was replaced "
-            "while it ran. Put the former version back; or end that server, and with it every agent in it, then go on"
+            "while it ran. Put the former version back; or end that server, and with it every agent in it"
+            f"{f' (kill {server})' if server else ''}, then go on"
         )
     if _NO_SERVER.search(words):
         return NoServer(f"no tmux server runs on {where} ({words})")

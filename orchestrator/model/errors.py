@@ -8,6 +8,7 @@
     │   ├── Unconfirmed  a person must say yes first to what the message shows
     │   └── BadFile      a file that does not read as what it should be: every fault with its line
     ├── Unavailable      the world is not able to now: tmux, git, a full disk, a frozen server
+    │   └── Lasting      and will not be until somebody does what the message says
     ├── Damaged          a file of our own does not read; it was set aside, never reset
     └── JournalFailed    a decision could not be made durable: nothing more may be decided
 
@@ -71,6 +72,10 @@ class Unconfirmed(Refused):
 
 class Unavailable(OrchestratorError):
     """The world is not able to do it at this moment; the same call may succeed later."""
+
+
+class Lasting(Unavailable):
+    """The world is not able to do it until somebody does what the message says: trying again by itself is in vain."""
 
 
 class Damaged(OrchestratorError):

@@ -244,20 +244,21 @@ def _with_last_line(step: Step, how: str) -> str:
     return f"{how} ({first_line(last)})" if last and last not in how else how
 
 
-def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
+def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False, began: bool = True) -> None:
     """A run went down with its terminal: that is not the agent's doing, and has a bound of its own.
 
-    `keep_tree` as in `crashed`.
+    `keep_tree` as in `crashed`. Unless it `began`, it never had a terminal.
     """
     here = draft.step(step)
+    what = "lost its terminal" if began else "could not be launched"
     losses = here.tally.losses + 1
     _count(draft, step, replace(here.tally, losses=losses))
     if losses > draft.limits.losses and is_consultation(here):
-        fail(draft, step, f"the terminal of {here.agent} was lost {losses} times")
+        fail(draft, step, f"{here.agent} {what} {losses} times; the last time: {how}")
         return
     if losses > draft.limits.losses:
         draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
-        ask(draft, step, f"the terminal of {here.agent} was lost {losses} times on '{here.title}'")
+        ask(draft, step, f"{here.agent} {what} {losses} times on '{here.title}'; the last time: {how}")
         return
     _again(draft, step, how, losses, keep_tree=keep_tree)
 

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from orchestrator.model.errors import Refused
+from orchestrator.workspaces.locks import LONGEST_HELD, explained
 from orchestrator.workspaces.process import GitFailed
 
 _S = TypeVar("_S")
@@ -47,7 +48,7 @@ _LASTING: Final = (
 def told_apart(
     call: Callable[Concatenate[_S, _P], _R],
 ) -> Callable[Concatenate[_S, _P], _R]:
-    """Let a call refuse what lasts. What may pass stays Unavailable."""
+    """Let a call refuse what lasts, a lock that nobody holds too. What may pass stays Unavailable."""
 
     @wraps(call)
     def refusing(self: _S, /, *args: _P.args, **more: _P.kwargs) -> _R:
@@ -56,6 +57,8 @@ def told_apart(
         except GitFailed as error:
             if remedy := remedy_for(error.said):
                 raise Refused(f"{error}: {remedy}") from error
+            if (locked := explained(error, LONGEST_HELD)) is not error:
+                raise locked from error
             raise
 
     return refusing

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.workspaces.locks import Locked, look_at
 from orchestrator.workspaces.process import Git, GitFailed
 from orchestrator.workspaces.registration import is_forgotten, linked, registered, restore
 from orchestrator.workspaces.repository import Repository
@@ -148,9 +149,19 @@ class Checkout:
             self.repository.git.ask("worktree", "remove", "--force", "--force", "--", str(self.path))
 
     def unlock(self) -> None:
-        """Clear away the locks that a killed git left in the tree's folder: nobody works here now."""
+        """Clear away the locks that a killed git left in the tree's folder: nobody works here now.
+
+        Raises:
+            Unavailable: a git that was left behind here is at work.
+
+        """
         for name in _LOCKS if self.folder else ():
-            (self.git_folder / name).unlink(missing_ok=True)
+            path = self.git_folder / name
+            if (lock := look_at(path)) is None:
+                continue
+            if lock.holders:
+                raise Locked(lock.story(self.repository.git.deadline))
+            path.unlink(missing_ok=True)
 
     @property
     def git_folder(self) -> Path:

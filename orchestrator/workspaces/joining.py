@@ -82,7 +82,7 @@ def merged_tree(repository: Repository, ours: str, theirs: str) -> tuple[str, tu
             "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs, allowed=(0, 1)
         )
     except GitFailed as error:
-        if "usage:" in error.said:
+        if "usage:" in error.said or "--write-tree" in error.said:
             return "", ()
         raise
     tree, *names = said.decode(errors="surrogateescape").rstrip("\0").split("\0")

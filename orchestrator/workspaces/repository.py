@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.workspaces.locks import explained, lock_named, look_at
 from orchestrator.workspaces.process import Git, GitFailed, shown
+
+OLDEST_GIT: Final = (2, 31)
+"""The oldest git that runs no program of a repository's choice for us, and that tells where a repository lies."""
+
+WHOLE_GIT: Final = (2, 38)
+"""The oldest git by which work that was done side by side is joined: `task rebase` and foretold merges need it too."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _IN_THE_MAKING: Final = re.compile(r"failed to read .+/worktrees/[^/]+/commondir")
-_LOCK: Final = re.compile(r"Unable to create '(.+\.lock)': File exists")
 _OURS: Final = ("refs/heads/task/", "refs/heads/task-work/", "refs/tasks/")
 
 _NOBODY: Final = {
@@ -60,6 +64,11 @@ class Repository:
         except GitFailed as error:
             raise Refused(_no_repository(project, error.said)) from error
         folder, _, prefix = said.partition("\n")
+        if folder.startswith("--path-format"):  # a git that does not know the word says it again
+            wanted = ".".join(map(str, OLDEST_GIT))
+            raise Refused(
+                f"the git on the PATH is too old: install git {wanted} or newer (`git --version` tells which it is)"
+            )
         return cls(replace(git, variables={"GIT_DIR": folder}), Path(folder), prefix)
 
     def head(self, project: Path) -> str:
@@ -91,11 +100,21 @@ class Repository:
 
         Asks for the trees, as there are few: asking for the branch reads every loose ref beside it.
         """
-        for tree in self.git.ask("worktree", "list", "--porcelain", "-z").split("\0\0"):
-            told = dict(line.partition(" ")[::2] for line in tree.split("\0"))
+        for told in self._trees():
             if told.get("branch") == f"refs/heads/{branch}" and Path(told["worktree"]).is_dir():
                 return told["worktree"]
         return ""
+
+    def _trees(self) -> list[dict[str, str]]:
+        """Return what git tells of each of its trees, by its words: `worktree`, `HEAD`, `branch` and more."""
+        try:
+            said, end = self.git.ask("worktree", "list", "--porcelain", "-z"), "\0"
+        except GitFailed as error:
+            if "unknown switch" not in error.said:
+                raise
+            # Before 2.36: a path with a line break cannot be told from two lines, and then names no folder.
+            said, end = self.git.ask("worktree", "list", "--porcelain"), "\n"
+        return [dict(line.partition(" ")[::2] for line in tree.split(end)) for tree in said.split(end * 2)]
 
     def move(self, ref: str, new: str, old: str, why: str) -> None:
         """Move a ref from `old` (empty: it is not there yet) to `new`.
@@ -130,6 +149,7 @@ class Repository:
         One that came upon a worktree which another git is just making is run again (measured: one of six at once).
 
         Raises:
+            Refused: a lock that nobody holds is in the way, and is not ours to remove.
             Unavailable: git cannot do it now.
 
         """
@@ -137,8 +157,9 @@ class Repository:
         try:
             return git.ask(*arguments, stdin=stdin)
         except GitFailed as error:
-            found = _LOCK.search(error.said)
-            if not (_IN_THE_MAKING.search(error.said) or (found and self._unlocked(Path(found[1])))):
+            if not (_IN_THE_MAKING.search(error.said) or self._unlocked(lock_named(error.said))):
+                if (locked := explained(error, git.deadline)) is not error:
+                    raise locked from error
                 raise
         return git.ask(*arguments, stdin=stdin)
 
@@ -166,15 +187,17 @@ class Repository:
             stdin=text.encode(errors="replace") + b"\n",
         )
 
-    def _unlocked(self, lock: Path) -> bool:
-        """Remove the lock of one of our own refs if no git that holds it can be alive any more."""
-        inside = os.path.relpath(os.path.realpath(lock), os.path.realpath(self.folder))
+    def _unlocked(self, path: Path | None) -> bool:
+        """Remove the lock of one of our own refs if nobody can hold it any more."""
+        if path is None:
+            return False
+        inside = os.path.relpath(os.path.realpath(path), os.path.realpath(self.folder))
         if not inside.removeprefix("logs/").startswith(_OURS):
             return False
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - lock.stat().st_mtime <= self.git.deadline:
-                return False
-            lock.unlink()
+        lock = look_at(path)
+        if lock is not None and not lock.is_stale(self.git.deadline):
+            return False
+        path.unlink(missing_ok=True)
         return True
 
 

@@ -122,11 +122,14 @@ def main(beat: float, silence: float, folders: list[tuple[str, int, bytes]]) -> 
     notice.watch_all()
     os.set_blocking(1, False)
     say("ready inotify")
+    poll = select.poll()  # `select` takes no descriptor beyond 1,023
+    poll.register(0, select.POLLIN)
+    poll.register(notice.inotify, select.POLLIN)
     heard = beaten = time.monotonic()
     while True:
         now = time.monotonic()
         wait = min(notice.tell(now), beaten + beat - now)
-        ready, _, _ = select.select([0, notice.inotify], [], [], max(0.0, wait))
+        ready = [descriptor for descriptor, _ in poll.poll(max(0.0, wait) * 1000)]
         now = time.monotonic()
         if 0 in ready:
             if not os.read(0, 4096):

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from math import ceil
 
 from orchestrator.hosts.ssh.child import Late
 from orchestrator.hosts.ssh.stderr import Stderr
@@ -38,8 +39,7 @@ class Stream:
 
     def send(self, data: bytes) -> int:
         """Write what goes in at once, and return how many bytes. Raises Late, Broken."""
-        _, writable, _ = select.select([], [self._in], [], self._left())
-        if not writable:
+        if not _ready(self._in, select.POLLOUT, self._left()):
             raise Late
         try:
             # A pipe that is writable has room for so many bytes, and takes a larger piece in part.
@@ -59,8 +59,7 @@ class Stream:
 
     def recv_ready(self, patience: float = 0.0) -> bool:
         """Tell whether there is something to read within `patience` seconds."""
-        readable, _, _ = select.select([self._out], [], [], patience)
-        return bool(readable)
+        return _ready(self._out, select.POLLIN, patience)
 
     def get_name(self) -> str:
         """Say which one of its kind it is: there is only one."""
@@ -80,6 +79,16 @@ class Stream:
         with suppress(subprocess.TimeoutExpired):
             self._child.wait(min(1.0, self._left()))
         return Broken(self._words.said(min(1.0, self._left())), heard=self._heard)
+
+
+def _ready(descriptor: int, event: int, patience: float) -> bool:
+    """Tell whether a descriptor is ready, or at its end, within `patience` seconds.
+
+    `poll` takes any descriptor; `select` none beyond 1,023, which a daemon with many runs has.
+    """
+    poll = select.poll()
+    poll.register(descriptor, event)
+    return bool(poll.poll(ceil(patience * 1000)))
 
 
 @contextmanager

@@ -357,6 +357,48 @@ def test_one_census_serves_many_runs_that_are_ended(bench: Bench, monkeypatch) -
     assert [bench.gone(folder) for folder in folders] == [Exit(signal=signal.SIGTERM)] * 5
 
 
+def test_who_began_after_the_look_is_asked_to_end_by_the_next(bench: Bench) -> None:
+    """And only they: a second TERM would cut short what a program does at its end."""
+    late = "trap 'touch late; exit' TERM; touch born; while :; do sleep 0.01; done"
+    folder = bench.launch(
+        "r1",
+        "bash",
+        "-c",
+        f"trap 'echo >>asked' TERM; touch begun; until [ -e go ]; do sleep 0.01; done\nsetsid bash -c \"{late}\" &\n"
+        "until [ -e late ]; do wait; done",
+    )
+    wait_until((bench.root / "begun").exists)
+    bench.host.end(folder, kill=False)
+    wait_until((bench.root / "asked").exists)
+    (bench.root / "go").touch()
+    wait_until((bench.root / "born").exists)
+    bench.host.end(folder, kill=False)
+    assert bench.gone(folder) == Exit(code=0)
+    assert (bench.root / "asked").read_text() == "\n"
+
+
+def test_second_looks_at_many_runs_are_one(bench: Bench, monkeypatch) -> None:
+    begun = [bench.root / f"begun{number}" for number in range(5)]
+    script = "trap '' TERM; touch {}; exec sleep 600"
+    folders = [
+        bench.launch(f"r{number}", "sh", "-c", script.format(mark)) for number, mark in enumerate(begun)
+    ]
+    wait_until(lambda: all(mark.exists() for mark in begun))
+    for folder in folders:
+        bench.host.end(folder, kill=False)
+    looks: list[None] = []
+
+    class Counted(run_processes.Census):
+        def __init__(self) -> None:
+            looks.append(None)
+            super().__init__()
+
+    monkeypatch.setattr(run_processes, "Census", Counted)
+    for folder in folders:
+        bench.host.end(folder, kill=False)
+    assert len(looks) == 1
+
+
 def test_ending_one_that_was_claimed_writes_nothing(bench: Bench, monkeypatch) -> None:
     begun = bench.root / "begun"
     folder = bench.launch("r1", "sh", "-c", f"touch {begun}; exec sleep 600")

@@ -59,6 +59,28 @@ def test_a_tmux_that_loses_exit_statuses_is_named(said, warned):
     assert ("exit statuses" in told.text) is warned
 
 
+@pytest.mark.parametrize(
+    ("name", "said", "severity"),
+    [
+        ("git", "git version 2.30.9", Severity.MISSING),
+        ("git", "git version 2.31.8", Severity.WARN),
+        ("git", "git version 2.37.1 (Apple Git-137.1)", Severity.WARN),
+        ("git", "git version 2.38.0", Severity.OK),
+        ("git", "git version 10.1", Severity.OK),
+        ("tmux", "tmux 2.9a", Severity.MISSING),
+        ("tmux", "tmux 3.0a", Severity.OK),
+        ("tmux", "tmux master", Severity.OK),
+        ("rsync", "rsync  version 3.0.9  protocol version 30", Severity.WARN),
+        ("rsync", "rsync  version 3.1.0  protocol version 31", Severity.OK),
+    ],
+)
+def test_program_that_is_too_old_is_told_with_the_version_to_install(name, said, severity):
+    (told,) = of(name, programs={name: Asked(name, f"/bin/{name}", said)})
+    assert told.severity is severity
+    assert told.mend.startswith(f"install {name} ") is (severity is not Severity.OK)
+    assert can_run([told]) is (severity is not Severity.MISSING)
+
+
 @pytest.mark.parametrize("name", ["ssh", "rsync"])
 def test_what_only_boxes_need_keeps_nothing_from_running(name):
     (told,) = of(name, programs={name: Asked(name)})

@@ -108,7 +108,19 @@ def test_a_terminal_lost_too_often_is_a_question() -> None:
         story.passes(300)
         story.ends("explore", LOST)
     assert story.step("explore").state is StepState.FAILED
-    assert "was lost 3 times" in story.question().text
+    assert f"lost its terminal 3 times on 'Explore'; the last time: {LOST}" in story.question().text
+
+
+def test_what_could_not_be_launched_is_asked_about_with_its_cause() -> None:
+    """None was opened: to say that a terminal was lost would be false, and would not help."""
+    story = started(losses=1)
+    for _ in range(2):
+        story.passes(300)
+        story.feed(
+            f.LaunchFailed(story.at, f"n-{story.at}", story.run_of("explore").id, "git's lock is held")
+        )
+    assert "could not be launched 2 times" in story.question().text
+    assert "git's lock is held" in story.question().text
 
 
 def test_a_run_that_ends_well_but_silent_is_asked_for_its_handoff_once() -> None:
