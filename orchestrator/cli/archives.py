@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator import places
-from orchestrator.cli.belongings import size_said
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
+from orchestrator.formats.amounts import size_said
 
 MANIFEST: Final = "manifest.json"
 VERSION: Final = 1

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from orchestrator import places
 from orchestrator.cli.archives import Archive, chosen_archive, read_manifest
-from orchestrator.cli.belongings import belongings_of, size_said
+from orchestrator.cli.belongings import belongings_of
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.removal import ARCHIVE, DELETE, begun, confirmed, let_go, sweep, take_away
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import find
+from orchestrator.formats.amounts import size_said
 
 
 def run(options: Namespace) -> int:

@@ -15,6 +15,7 @@ from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import Task, tasks
 from orchestrator.cli.work import code_of, commits_said, elsewhere, repository_of
+from orchestrator.formats.amounts import size_said
 from orchestrator.model.errors import Refused
 from orchestrator.workspaces.holdings import Holdings, held, only_there
 from orchestrator.workspaces.repository import Repository
@@ -106,15 +107,6 @@ def size_of(path: Path) -> int:
             except OSError:
                 continue
     return total
-
-
-def size_said(size: float) -> str:
-    """Return a number of bytes as people say it."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if size < 1000:  # noqa: PLR2004 (the step of the units)
-            return f"{size:.0f} {unit}" if unit == "B" or size >= 10 else f"{size:.1f} {unit}"  # noqa: PLR2004
-        size /= 1000
-    return f"{size:.1f} TB"
 
 
 def _in_git(task: Task, root: Path, stays: list[str]) -> tuple[Repository | None, Holdings]:

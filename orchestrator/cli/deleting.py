@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
 
 def _delete_archived(options: Namespace) -> int:
     from orchestrator.cli.archives import chosen_archive
-    from orchestrator.cli.belongings import size_said
+    from orchestrator.formats.amounts import size_said
 
     archive = chosen_archive(options.name, options.project)
     print(f"{harmless(archive.file)}, {size_said(archive.size)}")

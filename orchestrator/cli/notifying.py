@@ -11,7 +11,6 @@ from pathlib import Path
 
 from orchestrator import places
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.inside import forbid_inside_run
 from orchestrator.cli.notify import HOW, SHOWN
 from orchestrator.cli.screen import clock, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
@@ -31,6 +30,8 @@ def run(options: Namespace) -> int:
     settings = load_settings(Path(places.config_file(os.environ)), os.environ)
     notify = at_hand(settings.notify, os.environ)
     if options.action == "test":
+        from orchestrator.cli.inside import forbid_inside_run
+
         forbid_inside_run("notify test")
         return _test(settings, _meant(notify, options.channel), as_json=options.json)
     _list(notify, shown=None if options.all else SHOWN, as_json=options.json)

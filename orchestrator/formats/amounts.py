@@ -25,6 +25,15 @@ def tokens_said(count: float) -> str:
     return f"{count:.0f}"
 
 
+def size_said(size: float) -> str:
+    """Return a number of bytes as people say it."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1000:  # noqa: PLR2004 (the step of the units)
+            return f"{size:.0f} {unit}" if unit == "B" or size >= 10 else f"{size:.1f} {unit}"  # noqa: PLR2004
+        size /= 1000
+    return f"{size:.1f} TB"
+
+
 def money_said(dollars: float) -> str:
     """Return an amount of US dollars: whole ones without cents, less than a cent in hundredths of one."""
     return f"${dollars:.4f}" if 0 < dollars < _CENT else f"${dollars:.2f}".removesuffix(".00")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,9 +24,12 @@ def at_hand(settings: NotifySettings, environ: Mapping[str, str]) -> NotifySetti
 
 def desktop_program(environ: Mapping[str, str]) -> str:
     """Return the program that shows a message on the desktop; empty where there is no desktop, or no such program."""
-    path = environ.get("PATH", "")
     if sys.platform == "darwin":
-        return shutil.which("osascript", path=path) or ""
-    if not any(environ.get(display) for display in _DISPLAYS):
+        program = "osascript"
+    elif any(environ.get(display) for display in _DISPLAYS):
+        program = "notify-send"
+    else:
         return ""
-    return shutil.which("notify-send", path=path) or ""
+    from shutil import which  # costs a verb milliseconds, and most servers have no desktop
+
+    return which(program, path=environ.get("PATH", "")) or ""

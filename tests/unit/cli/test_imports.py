@@ -29,17 +29,14 @@ READING = {
     ("why", "tidy"): ("pathlib typing", "cli daemon formats model places pm ports"),
     ("config",): ("pathlib tomllib typing", "cli formats model places"),
     ("templates",): ("pathlib typing", "cli formats model places runtimes shipped"),
-    ("notify", "list"): ("pathlib typing subprocess", "cli formats hosts model places ports tellers"),
+    ("notify", "list"): ("pathlib typing", "cli formats hosts model places ports tellers"),
     ("daemon", "status"): ("pathlib typing subprocess", "cli model places runtimes shipped"),
     ("completion", "bash"): ("pathlib typing subprocess", "cli daemon formats model places pm ports"),
     ("diff", "tidy"): (
         "pathlib typing subprocess tempfile",
         "cli daemon formats model places ports workspaces",
     ),
-    ("list", "--archived"): (
-        "pathlib typing subprocess tempfile",
-        "cli formats model places ports workspaces",
-    ),
+    ("list", "--archived"): ("pathlib typing", "cli formats places"),
 }
 """For each reading verb what of `HEAVY` it may import, and of which rooms of ours.
 
