@@ -122,7 +122,7 @@ def run(
         [
             *(
                 bwrap,
-                "--unshare-all",
+                *_apart(),
                 "--die-with-parent",
                 "--new-session",
                 *mounts,
@@ -154,3 +154,9 @@ def run(
     if printed.startswith("bwrap:"):
         raise Unusable(f"mutants run in a sandbox, and this machine has none for them: {printed.strip()}")
     return Ended(process.returncode, printed[-20_000:])
+
+
+def _apart() -> list[str]:
+    """Say what the sandbox has of its own; root keeps the machine's users, since sshd and some tests change theirs."""
+    own = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"]
+    return own if os.geteuid() == 0 else [*own, "--unshare-user"]

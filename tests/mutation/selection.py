@@ -15,8 +15,14 @@ from tests.mutation import sandbox
 from tests.mutation.mutants import Mutant
 
 CLEAN = sandbox.KEPT / "clean"
-# The layers that answer in seconds. What only others hold is counted as alive, and can be explained by naming them.
-LAYERS = ("tests/unit", "tests/contract", "tests/integration/hosts", "tests/integration/workspaces")
+# The layers that answer in minutes. What only others hold is counted as alive, and can be explained by naming them.
+LAYERS = (
+    "tests/unit",
+    "tests/contract",
+    "tests/integration/hosts",
+    "tests/integration/workspaces",
+    "tests/remote",
+)
 CLEAN_SECONDS = 2 * 3600
 # Tests for one mutant, in seconds of the clean run. One that outlives these counts as alive.
 MOST_SECONDS = 40.0
@@ -56,8 +62,8 @@ class Clean:
     def chosen(self, mutant: Mutant, most_seconds: float = MOST_SECONDS) -> Chosen:
         """Choose the tests for a mutant.
 
-        What runs when a module is imported is run by no test in particular: a mutant there has to get past all
-        tests that run anything of its module.
+        What runs when a module is imported, or in a process of its own, is seen in no test: a mutant there has to
+        get past all tests that run anything of its module.
 
         Args:
             mutant: which has to get past them.
@@ -65,10 +71,8 @@ class Clean:
         """
         lines = self._runs.get(mutant.path, {})
         first, last = mutant.lines
-        running = {test for line in range(first, last + 1) for test in lines.get(line, ())}
-        if not running and not self._in_a_function(mutant):
-            running = set(self._about.get(mutant.path, ()))
         about = self._about.get(mutant.path, {})
+        running = {test for line in range(first, last + 1) for test in lines.get(line, ())} or set(about)
         tests: list[str] = []
         seconds = 0.0
         for test in sorted(
@@ -79,10 +83,6 @@ class Clean:
                 tests.append(test)
                 seconds += took
         return Chosen(tuple(tests), seconds)
-
-    @staticmethod
-    def _in_a_function(mutant: Mutant) -> bool:
-        return any(part[:1].islower() or part.startswith("_") for part in mutant.scope.split("."))
 
 
 def fingerprint(paths: Iterable[Path]) -> str:

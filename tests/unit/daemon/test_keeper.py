@@ -13,7 +13,7 @@ import pytest
 
 from orchestrator import places
 from orchestrator.daemon.hints import BoxHint, Hint, RunHint, SayHint
-from orchestrator.daemon.keeper import Keeper, Ways
+from orchestrator.daemon.keeper import AGAIN, Keeper, Ways
 from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import Emptied
@@ -286,6 +286,15 @@ def test_a_restart_brings_what_an_emptied_box_has_left(bench: Bench) -> None:
     prepared = sync.prepared
     bench.round()
     assert sync.prepared > prepared
+
+
+def test_a_box_where_all_was_brought_is_left_alone_for_its_time(bench: Bench) -> None:
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    assert bench.keeper._next - bench.keeper.steady() > AGAIN
+    bench.syncs["t-1"].comes = Pulled(more=True)
+    bench.round()
+    assert bench.keeper._due - bench.keeper.steady() <= AGAIN
 
 
 def test_a_box_that_is_lost_is_believed_so_by_the_clock_and_tried_again_when_somebody_says_so(
