@@ -73,11 +73,18 @@ class Clean:
         first, last = mutant.lines
         about = self._about.get(mutant.path, {})
         running = {test for line in range(first, last + 1) for test in lines.get(line, ())} or set(about)
+        ranked = sorted(
+            running - self.failed, key=lambda test: (-about[test], self.seconds.get(test, 0), test)
+        )
+        # The best of each file, then the second best: within one file tests are often much alike.
+        ranks: Counter[str] = Counter()
+        turn = {}
+        for test in ranked:
+            ranks[file_of(test)] += 1
+            turn[test] = ranks[file_of(test)]
         tests: list[str] = []
         seconds = 0.0
-        for test in sorted(
-            running - self.failed, key=lambda test: (-about[test], self.seconds.get(test, 0), test)
-        ):
+        for test in sorted(ranked, key=turn.__getitem__):
             took = self.seconds.get(test, 0.0)
             if not tests or seconds + took <= most_seconds:
                 tests.append(test)

@@ -31,6 +31,12 @@ def test_those_that_run_its_lines_the_most_concerned_first():
     assert seen.chosen(a_mutant((5, 6))).tests == ("narrow", "wide")
 
 
+def test_files_take_turns():
+    names = ("a.py::one", "a.py::two", "b.py::three")
+    seen = clean(**{name: {HERE: [5], ELSEWHERE: [*range(size)]} for size, name in enumerate(names)})
+    assert seen.chosen(a_mutant((5, 5))).tests == ("a.py::one", "b.py::three", "a.py::two")
+
+
 def test_a_test_that_fails_on_the_code_as_it_is_kills_nothing():
     assert clean().chosen(a_mutant((5, 5))).tests == ()
 
