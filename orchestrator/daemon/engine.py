@@ -13,7 +13,7 @@ from orchestrator.formats.handoff import neutral
 from orchestrator.formats.moments import day_said
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut
-from orchestrator.model.facts import JournalDamaged
+from orchestrator.model.facts import JournalDamaged, ZoneChanged
 from orchestrator.model.settings import LogSettings
 from orchestrator.pm.decide import decide
 from orchestrator.pm.explain import explain
@@ -52,10 +52,12 @@ class Engine:
         limits: Limits,
         act: Callable[[Engine, Action], None],
         log_size: int = LOG_SIZE,
+        utc_offset: Callable[[float], int] = lambda _: 0,
     ) -> None:
         """Open the task whose own folder is `home`; `act` is handed every action once it is journaled.
 
-        The PM's log begins anew at `log_size` bytes.
+        The PM's log begins anew at `log_size` bytes. `utc_offset` tells by how many seconds local time is ahead of UTC
+        at a moment: names and sentences that are decided on are in local time, and `decide` looks at no zone (law 2).
         """
         self.home = home
         self.id = home.name
@@ -64,6 +66,7 @@ class Engine:
         self._files = files
         self._limits = limits
         self._act = act
+        self._utc_offset = utc_offset
         self._journal = Journal(files, places.task_journal(home))
         self._log = RollingLog(files, places.task_log(home), log_size)
         self._day = day_said(self.journaled_at) if self.lines else ""
@@ -125,6 +128,12 @@ class Engine:
             IllegalMove: a rule erred; nothing was done and nothing has changed.
 
         """
+        offset = self._utc_offset(fact.at)
+        if self.state.id and offset != self.state.utc_offset:
+            self._take(ZoneChanged(fact.at, offset))
+        return self._take(fact)
+
+    def _take(self, fact: Fact) -> Decision:
         decision = decide(self.state, fact, self._limits)
         if decision.empty:
             return decision

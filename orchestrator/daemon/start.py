@@ -84,7 +84,7 @@ def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState])
         else ""
     )
     return TaskStarted(
-        at=office.clock.now(),
+        at=(now := office.clock.now()),
         nonce=office.nonce(),
         request=asked.request,
         task=task.id,
@@ -96,6 +96,7 @@ def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState])
         skills=skills.found,
         chosen=chosen,
         confirmed=asked.confirmed,
+        utc_offset=office.clock.utc_offset(now),
         history={} if task.begun else history(files, folder, office.world.settings.limits),
     )
 

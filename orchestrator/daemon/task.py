@@ -97,7 +97,12 @@ class Task:
         self.doing = Doing(self.office, self.id, self.home)
         self._outstanding = Outstanding(self.office.world.files, self.home)
         self.engine = Engine(
-            self.office.world.files, self.home, settings.limits, self._act, settings.logs.size
+            self.office.world.files,
+            self.home,
+            settings.limits,
+            self._act,
+            settings.logs.size,
+            self.office.clock.utc_offset,
         )
         self._listening = Listening(
             self.office,

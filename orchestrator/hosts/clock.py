@@ -24,6 +24,13 @@ class SystemClock:
         """Return how long the machine slept: by what a clock that goes on in sleep is ahead of one that stops."""
         return time.clock_gettime(_GOES_ON) - time.monotonic()
 
+    def utc_offset(self, at: float) -> int:
+        """Return by how many seconds local time is ahead of UTC at a moment; 0 if that is no moment of a calendar."""
+        try:
+            return time.localtime(at).tm_gmtoff
+        except (OverflowError, ValueError, OSError):
+            return 0
+
     def sleep(self, seconds: float) -> None:
         """Wait."""
         time.sleep(seconds)

@@ -59,9 +59,9 @@ class Activity:
     """What is known of a run by its program's records. Moments are seconds since the epoch, 0 for never.
 
     `records` counts them, `recorded_at` is of the newest one, by which the turn came to its `stage`. `tool` names the
-    call that is under way. `novel_at` is when a call last brought back what it had not before. `repeats` counts the
-    calls in a row that came back, each for the third time at least, with the same result; `repeated` names the one that
-    did most.
+    call that is under way. A call last came back at `returned_at`, and at `novel_at` with what it had not brought
+    before. `repeats` counts the calls in a row that came back, each for the third time at least, with the same result;
+    `repeated` names the one that did most.
     """
 
     stage: Stage = Stage.UNKNOWN
@@ -71,3 +71,4 @@ class Activity:
     novel_at: float = 0.0
     repeats: int = 0
     repeated: str = ""
+    returned_at: float = 0.0

@@ -30,6 +30,7 @@ class TaskStarted:
     `history` are the reports already in the folder at a first start: name and hash. They are never acted on.
     `skills` are those that an agent could load. `chosen` says of each pool in task.md which box was taken, and why: the
     `brief` has that box in its place. `confirmed` is the digest of the Agent Config that the user agreed to.
+    `utc_offset` is by how many seconds local time is ahead of UTC.
     """
 
     at: float
@@ -45,6 +46,7 @@ class TaskStarted:
     skills: tuple[Skill, ...] = ()
     chosen: tuple[str, ...] = ()
     confirmed: str = ""
+    utc_offset: int = 0
     kind: Literal["task_started"] = "task_started"
 
 
@@ -323,6 +325,15 @@ class ClockMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class ZoneChanged:
+    """Local time is ahead of UTC by another number of seconds than it was: daylight saving, or another time zone."""
+
+    at: float
+    utc_offset: int
+    kind: Literal["zone_changed"] = "zone_changed"
+
+
+@dataclass(frozen=True, slots=True)
 class BoxLost:
     """A box cannot be spoken to, on which runs of the task live or are to live. Nothing is known of them meanwhile.
 
@@ -493,6 +504,7 @@ Fact: TypeAlias = (
     | AnswerGiven
     | TimePassed
     | ClockMoved
+    | ZoneChanged
     | BoxLost
     | BoxBack
     | FolderLost

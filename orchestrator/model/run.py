@@ -77,7 +77,7 @@ class Quiet(StrEnum):
     STALLED = "stalled"  # the model's answer is awaited, and nothing came of it for too long
     TOOL = "tool"  # a tool call of its has no result yet
     UNASKED = "unasked"  # it waits at a dialog that its hook should have asked about
-    REPEATING = "repeating"  # its calls bring back what they brought back before
+    REPEATING = "repeating"  # no call of it brings back anything new
     HUNG = "hung"  # nothing at all
     UNSURE = "unsure"  # there is nothing yet to hold against what was seen
     UNKNOWN = "unknown"  # it could not be looked at
@@ -168,15 +168,17 @@ class Run:
     `progress_at` is when it last gave a sign of work, put later by the seconds that were not counted since, as the
     machine slept or the clock was set: `uncounted`.
 
-    `looked_at` is of its last look, `watched_at` of the last one for its silence; `looks` counts those since its last
-    progress, `quiet` is what the last one found, `cpu` and `printed` what it had used and printed by then. What its
-    screen said at `said_at` is known again by `said`; it last said something else at `news_at`. `nudges` counts what
-    was typed to it. `ending_at` is when it was told to end, 0 if an older version told it. `usage` is what its program
-    told of tokens and money; `lasted` how many seconds it lived, once it is gone.
+    `looked_at` is of its last look, `watched_at` of the last one for its silence; `looks` counts those for its
+    silence since its last progress or its model's last answer, `quiet` is what the last one found, `cpu` and
+    `printed` what it had used and printed by then. What its screen said at `said_at` is known again by `said`; it
+    last said something else at `news_at`. `nudges` counts what was typed to it. `ending_at` is when it was told to
+    end, 0 if an older version told it. `usage` is what its program told of tokens and money; `lasted` how many
+    seconds it lived, once it is gone.
 
     By the records that its program keeps: the `stage` of its turn, how many `records` there were, when the newest one
-    came (`recorded_at`) and the newest that was no repetition (`novel_at`). `cautioned_at` is when it was last told
-    that it repeats itself, and `repeated` what. `wishes` are its newest for leave, where there are no records.
+    came (`recorded_at`), when a call last came back (`returned_at`) and the newest that was no repetition (`novel_at`).
+    `cautioned_at` is when it was last told that it repeats itself, and `repeated` what. `wishes` are its newest for
+    leave, where there are no records.
     """
 
     id: str
@@ -224,6 +226,7 @@ class Run:
     records: int = 0
     recorded_at: float = 0.0
     novel_at: float = 0.0
+    returned_at: float = 0.0
     cautioned_at: float = 0.0
     repeated: str = ""
     wishes: tuple[int, ...] = ()

@@ -95,7 +95,7 @@ def open_work(draft: Draft, step: str) -> None:
     """Give a step's agent its order and a run."""
     here = draft.step(step)
     second = draft.new_order_second()
-    run = _open(draft, here, Purpose.WORK, here.agent, order_name(second))
+    run = _open(draft, here, Purpose.WORK, here.agent, order_name(second, draft.state.utc_offset))
     skills = skills_for(draft.state, here)
     order = Order(
         name=run.order,

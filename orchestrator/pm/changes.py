@@ -194,6 +194,14 @@ class ActionClosed:
 
 
 @dataclass(frozen=True, slots=True)
+class ZoneSet:
+    """Names and sentences give times in the zone that is ahead of UTC by `utc_offset` seconds."""
+
+    utc_offset: int
+    kind: Literal["zone_set"] = "zone_set"
+
+
+@dataclass(frozen=True, slots=True)
 class TimesShifted:
     """What runs and pausing steps are timed by lies `by` seconds later than it was, and deadlines of people `put`."""
 
@@ -223,11 +231,14 @@ WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswe
 NoteChange: TypeAlias = HandoffSeen | RequestHeard | Noticed | ActionClosed
 """What was dealt with, or is to be read about."""
 
+ClockChange: TypeAlias = TimesShifted | ZoneSet
+"""What the clocks say now of the times that are known."""
+
 Change: TypeAlias = (
     TaskChange
     | WordChange
     | NoteChange
-    | TimesShifted
+    | ClockChange
     | CounselChange
     | StepAdded
     | StepChange

@@ -14,7 +14,7 @@ from orchestrator.pm.answers import answered
 from orchestrator.pm.asking import ABANDON, CONTINUE, ask
 from orchestrator.pm.boxes import box_back, box_lost
 from orchestrator.pm.budget import see_budget, usage_seen
-from orchestrator.pm.changes import HandoffSeen
+from orchestrator.pm.changes import HandoffSeen, ZoneSet
 from orchestrator.pm.consulting import note_news
 from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.decisions import decision_landed
@@ -63,6 +63,11 @@ def _intruded(draft: Draft, fact: f.Intruded) -> None:
         draft.notice(f"{fact.name} was not obeyed: {fact.reason}")
 
 
+def _zone_changed(draft: Draft, fact: f.ZoneChanged) -> None:
+    if draft.state.id and fact.utc_offset != draft.state.utc_offset:
+        draft.change(ZoneSet(fact.utc_offset))
+
+
 def _journal_damaged(draft: Draft, fact: f.JournalDamaged) -> None:
     text = f"The journal was damaged after line {fact.kept}; what followed is kept as {fact.where}. Go on from there?"
     ask(draft, "", text, (CONTINUE, ABANDON), QuestionKind.DAMAGE)
@@ -90,6 +95,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.AnswerGiven: answer_given,
     f.TimePassed: lambda draft, _: see_what_is_due(draft),
     f.ClockMoved: clock_moved,
+    f.ZoneChanged: _zone_changed,
     f.BoxLost: box_lost,
     f.BoxBack: box_back,
     f.FolderLost: folder_lost,

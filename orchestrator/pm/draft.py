@@ -90,7 +90,7 @@ class Draft:
         A name that is taken all the same is passed over: of a second that a clock shows twice, or by a stranger.
         """
         second = max(int(self.at), self.state.order_second + 1)
-        while self._is_taken(order_name(second)):
+        while self._is_taken(order_name(second, self.state.utc_offset)):
             second += 1
         return second
 

@@ -45,6 +45,7 @@ QUIET: Final = frozenset(
 _SENTENCES: Final = {
     "task_moved": "the task is {to}{because}",
     "phase_moved": "phase {to}",
+    "zone_set": "local time is {utc_offset} s ahead of UTC",
     "brief_taken": "task.md counts as it now stands",
     "base_moved": "the work stands upon {base}",
     "step_reopened": "{step} is opened again, attempt {attempt}{because}",

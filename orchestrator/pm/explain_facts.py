@@ -19,6 +19,7 @@ _SENTENCES: Final = {
     "looked": "run {run} was quiet and was looked at",
     "answer_given": "the answer {action} lies where its program looks",
     "time_passed": "a deadline came",
+    "zone_changed": "local time is another one",
     "box_lost": "{box} is lost: {why}",
     "box_back": "{box} answers again",
     "folder_lost": "the task's folder {path} {why}",

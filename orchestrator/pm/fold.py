@@ -54,6 +54,8 @@ def fold(state: PMState, change: c.Change) -> PMState:
         return _fold_notes(state, change)
     if isinstance(change, c.TimesShifted):
         return _shifted(state, change.by, change.put)
+    if isinstance(change, c.ZoneSet):
+        return replace(state, utc_offset=change.utc_offset)
     return _fold_task(state, change)
 
 
@@ -215,6 +217,7 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
             said_at=run.said_at + by if run.said_at else 0.0,
             recorded_at=run.recorded_at + by if run.recorded_at else 0.0,
             novel_at=run.novel_at + by if run.novel_at else 0.0,
+            returned_at=run.returned_at + by if run.returned_at else 0.0,
             cautioned_at=run.cautioned_at + by if run.cautioned_at else 0.0,
             reported_at=None if run.reported_at is None else run.reported_at + by,
         )

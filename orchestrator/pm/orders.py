@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 REPORTS_NAMED: Final = 30
 
 
-def order_name(second: int) -> str:
-    """Return the file name of an order given in that second (HUB 4.2), in local time."""
-    return f"pm-{time.strftime('%Y%m%d-%H%M%S', time.localtime(second))}.md"
+def order_name(second: int, utc_offset: int) -> str:
+    """Return the file name of an order given in that second (HUB 4.2), in the zone so many seconds ahead of UTC."""
+    return f"pm-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(second + utc_offset))}.md"
 
 
 def instructions_for(step: Step) -> str:

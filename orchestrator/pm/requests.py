@@ -12,7 +12,15 @@ from orchestrator.model.run import Ending
 from orchestrator.model.task import TaskState
 from orchestrator.pm.advance import ACTIVE, end_run
 from orchestrator.pm.asking import withdraw
-from orchestrator.pm.changes import BriefTaken, ConfigEdited, RequestHeard, SkillsFound, TaskBegun, TaskMoved
+from orchestrator.pm.changes import (
+    BriefTaken,
+    ConfigEdited,
+    RequestHeard,
+    SkillsFound,
+    TaskBegun,
+    TaskMoved,
+    ZoneSet,
+)
 from orchestrator.pm.concluding import begin_anew
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.families import family_of
@@ -86,6 +94,8 @@ def _begin(draft: Draft, fact: TaskStarted) -> None:
             fact.task, fact.name, fact.project, fact.brief, fact.agents, fact.base, fact.at, fact.history
         )
     )
+    if fact.utc_offset:
+        draft.change(ZoneSet(fact.utc_offset))
     if fact.history:
         draft.notice(f"{len(fact.history)} handoffs were here before; they are history and are not acted on")
     for step in family_of(fact.brief).first_steps(fact.brief):

@@ -141,6 +141,7 @@ class RunTraced:
     recorded_at: float
     novel_at: float
     evidence: str = ""
+    returned_at: float = 0.0
     kind: Literal["run_traced"] = "run_traced"
 
 
@@ -238,6 +239,7 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
                 news_at=change.at if change.said not in {"", was.said} else was.news_at,
                 turn_since=change.at,
                 looked_at=change.at,
+                looks=0 if change.quiet is Quiet.ANSWERED else was.looks,
             )
         case RunNudged():
             return replace(was, nudges=was.nudges + 1)
@@ -292,6 +294,7 @@ def _traced(was: Run, change: RunTraced) -> Run:
         records=change.records,
         recorded_at=change.recorded_at,
         novel_at=change.novel_at,
+        returned_at=change.returned_at,
     )
     if not change.evidence:
         return now

@@ -126,6 +126,7 @@ def _past(run: Run) -> Run:
         records=0,
         recorded_at=0.0,
         novel_at=0.0,
+        returned_at=0.0,
         cautioned_at=0.0,
         repeated="",
     )

@@ -27,7 +27,7 @@ _EVIDENCE: Final = {
     Quiet.WAITING: "waits for its model's answer; since {heard} its hooks and its records tell nothing",
     Quiet.ANSWERED: "its model answers: its screen shows more than at {said}",
     Quiet.STALLED: "waits for its model's answer in vain since {heard}: no event, no record, {screen}",
-    Quiet.REPEATING: "since {progress} its calls bring back what they brought back before{used}",
+    Quiet.REPEATING: "since {progress} no call of it brought back anything new{used}",
     Quiet.HUNG: "shows nothing and does nothing{used}",
     Quiet.UNSURE: "gave no sign of work since {progress}; the next look tells whether its screen changes",
     Quiet.UNKNOWN: "could not be looked at",
@@ -47,7 +47,7 @@ def found(run: Run, sight: Sight | None, limits: Limits, at: float, longest: flo
     """
     for_model = stalls.awaits_model(run) and at >= run.heard_at + longest / stalls.LOOKS
     if sight is None:
-        stalled = for_model and stalls.found(run, None, longest, at) is Quiet.STALLED
+        stalled = for_model and stalls.found(limits, run, None, longest, at) is Quiet.STALLED
         return Quiet.STALLED if stalled else Quiet.UNKNOWN
     if newer_sign(run, sight.changed_at, at) is not None and not for_model:
         return Quiet.MOVING
@@ -56,7 +56,7 @@ def found(run: Run, sight: Sight | None, limits: Limits, at: float, longest: flo
     if sight.dialog:
         return Quiet.UNASKED if sight.asks and run.delivery is not None else Quiet.DIALOG
     if for_model:
-        return stalls.found(run, sight, longest, at)
+        return stalls.found(limits, run, sight, longest, at)
     return _of_records(run, limits, at) or _of_output(run, sight, limits, at)
 
 
@@ -75,7 +75,7 @@ def newer_sign(run: Run, seen_at: float, at: float) -> float | None:
     return next((moment for moment in moments if moment > run.progress_at), None)
 
 
-def evidence_of(quiet: Quiet, sight: Sight, run: Run) -> str:
+def evidence_of(quiet: Quiet, sight: Sight, run: Run, utc_offset: int) -> str:
     """Return what was seen, in words, for whoever asks why: what, since when, from where (law 12)."""
     used = "" if sight.cpu is None else f"; {sight.cpu:.0f} s of processor time in all"
     if quiet is Quiet.TOOL:
@@ -83,13 +83,15 @@ def evidence_of(quiet: Quiet, sight: Sight, run: Run) -> str:
     if quiet is Quiet.UNREPORTED and sight.artifacts:
         return f"left {', '.join(sight.artifacts[:3])} and no handoff{used}"
     if quiet is Quiet.UNREPORTED:
-        return f"ended its turn at {clock(run.recorded_at)}, by its records, and told nothing of it"
+        return (
+            f"ended its turn at {clock(run.recorded_at, utc_offset)}, by its records, and told nothing of it"
+        )
     return _EVIDENCE[quiet].format(
         used=used,
-        changed=clock(sight.changed_at),
-        heard=clock(run.heard_at),
-        progress=clock(run.progress_at),
-        said=clock(run.said_at),
+        changed=clock(sight.changed_at, utc_offset),
+        heard=clock(run.heard_at, utc_offset),
+        progress=clock(run.progress_at, utc_offset),
+        said=clock(run.said_at, utc_offset),
         printed=sight.printed,
         dialog=sight.dialog,
         line=f" '{sight.line}'" if sight.line else "",
@@ -100,9 +102,12 @@ def evidence_of(quiet: Quiet, sight: Sight, run: Run) -> str:
 def _of_records(run: Run, limits: Limits, at: float) -> Quiet | None:
     if not run.records:
         return None
-    if at < run.progress_at + limits.silence:
+    under_way = (
+        run.stage is Stage.TOOL and run.returned_at <= run.progress_at
+    )  # whether it is in vain nobody knows yet
+    if at < (run.recorded_at if under_way else run.progress_at) + limits.silence:
         return Quiet.TOOL if run.stage is Stage.TOOL else Quiet.UNSURE
-    return Quiet.REPEATING if run.recorded_at > run.progress_at else None
+    return Quiet.REPEATING if run.recorded_at > run.progress_at and not under_way else None
 
 
 def _of_output(run: Run, sight: Sight, limits: Limits, at: float) -> Quiet:

@@ -68,7 +68,7 @@ _NUDGE: Final = (
 def progressed(draft: Draft, run: Run, at: float) -> None:
     """Take note of a sign of progress. What a look had found before no longer holds."""
     if run.quiet is not None:
-        seen = f"gave a sign of work at {clock(at)}: a file, or a record of its own"
+        seen = f"gave a sign of work at {clock(at, draft.state.utc_offset)}: a file, or a record of its own"
         draft.change(RunLooked(run.id, Quiet.MOVING, Turn.BUSY, seen, draft.at, run.cpu, run.printed))
     draft.change(RunProgressed(run.id, at))
     withdraw(draft, run.step, run.id, QuestionKind.DIALOG)
@@ -86,7 +86,7 @@ def watch(draft: Draft, run: Run, *, for_model: bool = False) -> None:
         draft.act(Look(id=draft.new_id("a"), run=run.id))
     elif for_model and draft.at >= run.heard_at + longest + longest / stalls.LOOKS:
         draft.close_actions(Look, run=run.id)
-        _take(draft, run, stalls.found(run, None, longest, draft.at), None)
+        _take(draft, run, stalls.found(draft.limits, run, None, longest, draft.at), None)
     elif not for_model and run.looks >= draft.limits.looks:
         draft.close_actions(Look, run=run.id)
         _act_on(draft, draft.state.runs[run.id], Quiet.HUNG, Sight())
@@ -122,7 +122,7 @@ def _still_matters(draft: Draft, run: Run) -> bool:
 def _take(draft: Draft, run: Run, quiet: Quiet, sight: Sight | None, reason: str = "") -> None:
     """Take note of what a look found, and act on it."""
     seen = sight or Sight(cpu=run.cpu, printed=run.printed)
-    evidence = evidence_of(quiet, seen, run)
+    evidence = evidence_of(quiet, seen, run, draft.state.utc_offset)
     if quiet is Quiet.UNKNOWN:
         evidence = f"could not be looked at: {reason or 'no reason given'}"
     # What it used and printed is held against what it had when it was last looked at for its silence.

@@ -41,6 +41,9 @@ LOOKS: Final = 3
 _SOON: Final = 60.0
 """Seconds within which the hook at the end of a turn tells of it, and the program records that."""
 
+_EARLY: Final = 0.1
+"""Seconds by which a look may be taken ahead of its time."""
+
 _LONGEST: Final = 2
 """How often the time is doubled."""
 
@@ -53,13 +56,14 @@ def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
     grew, stage = seen.records != run.records, _believed(draft.limits, run, seen, fact.at)
     recorded_at = min(seen.recorded_at, fact.at) if grew else run.recorded_at
     novel_at = min(seen.novel_at, fact.at) if grew else run.novel_at
-    evidence = ""
+    returned_at = min(seen.returned_at, fact.at) if grew else run.returned_at
+    evidence, since = "", clock(recorded_at, draft.state.utc_offset)
     if stage is Stage.TOOL and run.stage is not Stage.TOOL:
-        evidence = f"runs a tool since {clock(recorded_at)}, by its records: {seen.tool}"
+        evidence = f"runs a tool since {since}, by its records: {seen.tool}"
     elif grew and (_contradicts(run, seen) or run.stage is Stage.TOOL):
-        evidence = f"went on at {clock(recorded_at)}, by its records"
+        evidence = f"went on at {since}, by its records"
     if grew or stage is not run.stage:
-        traced = RunTraced(run.id, fact.at, stage, seen.records, recorded_at, novel_at, evidence)
+        traced = RunTraced(run.id, fact.at, stage, seen.records, recorded_at, novel_at, evidence, returned_at)
         draft.change(traced)
     if novel_at > run.progress_at:
         draft.change(RunProgressed(run.id, novel_at))
@@ -106,10 +110,11 @@ def patience(tally: Tally, limits: Limits, run: Run) -> float:
     return max(limits.stall, min(limits.stall * 2.0 ** min(tally.stalls, _LONGEST), limits.silence))
 
 
-def found(run: Run, sight: Sight | None, longest: float, at: float) -> Quiet:
+def found(limits: Limits, run: Run, sight: Sight | None, longest: float, at: float) -> Quiet:
     """Return what a look at a run means that waits for the model.
 
     Args:
+        limits: how long what may last.
         run: the run as it was known before the look.
         sight: what was seen of it; None where it could not be looked at.
         longest: for how many seconds it may wait.
@@ -122,7 +127,9 @@ def found(run: Run, sight: Sight | None, longest: float, at: float) -> Quiet:
         return Quiet.ANSWERED
     # What cannot be seen may have gone on since it was seen to.
     since = run.heard_at if sight is not None and sight.said else max(run.heard_at, run.news_at)
-    return Quiet.STALLED if at >= since + longest else Quiet.WAITING
+    # A look for another reason may come right after one that saw it answer (seed fresh-e6339317.98).
+    quiet_long = at + _EARLY >= run.news_at + limits.stall / LOOKS
+    return Quiet.STALLED if at >= since + longest and quiet_long else Quiet.WAITING
 
 
 def counts_tokens(said: str) -> bool:
@@ -149,6 +156,6 @@ def _believed(limits: Limits, run: Run, seen: Activity, at: float) -> Stage:
     return seen.stage if takes_long or seen.stage is Stage.OVER else Stage.MODEL
 
 
-def clock(at: float) -> str:
-    """Return a moment of the day as a person reads it."""
-    return time.strftime("%H:%M:%S", time.localtime(at))
+def clock(at: float, utc_offset: int) -> str:
+    """Return a moment of the day as a person reads it, in the zone that is so many seconds ahead of UTC."""
+    return time.strftime("%H:%M:%S", time.gmtime(at + utc_offset))

@@ -32,7 +32,8 @@ class PMState:
     `seen` gives the hash of each handoff dealt with, `spoke` the run for which it spoke. `outbox` holds the actions
     whose outcome is not yet known.
     `raised` are the limits that the user has set anew for this task (None: no such limit), `warned` those that it
-    came near to. `edited` is how task.md's Agent Config differs from the one that counts.
+    came near to. `edited` is how task.md's Agent Config differs from the one that counts. Local time is ahead of UTC by
+    `utc_offset` seconds.
     """
 
     id: str = ""
@@ -63,6 +64,7 @@ class PMState:
     raised: dict[str, float | None] = field(default_factory=dict)
     warned: tuple[Measure, ...] = ()
     edited: tuple[ConfigChange, ...] = ()
+    utc_offset: int = 0
 
     @property
     def branch(self) -> str:

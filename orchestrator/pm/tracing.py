@@ -32,6 +32,7 @@ class Trace:
     _records: int = 0
     _recorded_at: float = 0.0
     _novel_at: float = 0.0
+    _returned_at: float = 0.0
     _open: dict[str, tuple[float, Called]] = field(default_factory=dict)
     _pairs: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=WINDOW))
     _row: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=WINDOW))
@@ -60,10 +61,18 @@ class Trace:
         tool = next(reversed(self._open.values()))[1].words if self._open else ""
         repeated = Counter(row).most_common(1)[0][0] if row else ""
         return Activity(
-            self._stage, self._records, self._recorded_at, tool, self._novel_at, len(row), repeated
+            self._stage,
+            self._records,
+            self._recorded_at,
+            tool,
+            self._novel_at,
+            len(row),
+            repeated,
+            self._returned_at,
         )
 
     def _returned(self, record: Returned, at: float) -> None:
+        self._returned_at = at
         began, called = self._open.pop(record.id, (at, None))
         if called is None or called.waits:
             return

@@ -20,6 +20,10 @@ class Clock(Protocol):
         """Return how many seconds the machine has slept since some moment; 0 where it does not tell."""
         ...
 
+    def utc_offset(self, at: float) -> int:
+        """Return by how many seconds local time is ahead of UTC at a moment (seconds since the epoch)."""
+        ...
+
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
         ...

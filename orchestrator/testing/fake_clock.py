@@ -21,6 +21,7 @@ class FakeClock:
         self._monotonic = 1000.0
         self._apart = wall - self._monotonic
         self._asleep = 0.0
+        self.offset = 0
         self._planned: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = itertools.count()
 
@@ -35,6 +36,10 @@ class FakeClock:
     def asleep(self) -> float:
         """Return how long the machine slept."""
         return self._asleep
+
+    def utc_offset(self, at: float) -> int:
+        """Return `offset`, which a test may set: seconds by which local time is ahead of UTC."""
+        return self.offset
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""

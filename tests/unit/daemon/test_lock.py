@@ -125,6 +125,9 @@ class _Clock:
     def asleep(self) -> float:
         raise AssertionError
 
+    def utc_offset(self, at: float) -> int:
+        raise AssertionError
+
     def sleep(self, seconds: float) -> None:
         raise AssertionError
 

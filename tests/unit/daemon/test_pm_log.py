@@ -31,3 +31,19 @@ def test_a_new_day_has_a_line_of_its_own():
     lines = files.read(places.task_log(HOME)).decode().splitlines()
     assert [line for line in lines if line[:1].isalpha()] == ["Fri 28 Nov 2025", "Sat 29 Nov 2025"]
     assert lines[0].startswith("14:35:00 ")
+
+
+def test_another_zone_is_journaled_ahead_of_the_next_fact():
+    """Daylight saving ends while a task is at work: what is named after that is named in the new zone."""
+    files = MemoryFiles(now=lambda: AT)
+    files.make_folder(HOME)
+    offsets = iter((7200, 7200, 3600, 3600))
+    engine = Engine(files, HOME, Limits(), lambda *_: None, utc_offset=lambda _: next(offsets))
+    brief = Brief("Title", "Make it so", ("It works",))
+    engine.feed(f.TaskStarted(AT, "n1", "q1", "shop-1", "shop", "/project", brief, utc_offset=7200))
+    lines = engine.lines
+    for number in range(3):
+        engine.feed(f.Intruded(AT + number, f"pm-{number}.md", "00", "it is no handoff"))
+    engine.close()
+    again = Engine(files, HOME, Limits(), lambda *_: None)
+    assert (again.lines - lines, again.state.utc_offset) == (4, 3600)

@@ -89,10 +89,10 @@ def test_an_order_passes_over_a_name_that_a_stranger_took() -> None:
     story = Story(limits=Limits(first_pause=60))
     story.starts()
     story.ends("explore", Exit(code=1))
-    stranger = order_name(int(story.step("explore").not_before))
+    stranger = order_name(int(story.step("explore").not_before), 0)
     story.feed(f.Intruded(story.at, stranger, "hash", "only the PM writes pm-….md"))
     story.passes(60)
-    assert story.run_of("explore").order == order_name(int(story.at) + 1)
+    assert story.run_of("explore").order == order_name(int(story.at) + 1, 0)
 
 
 def test_no_more_runs_than_may_be_live_at_once() -> None:

@@ -119,7 +119,7 @@ def test_records_that_bring_nothing_new_are_no_progress() -> None:
         assert story.at - began < 2 * 3600
     assert story.at - began > 3600
     assert (story.run.ending, story.run.quiet) == (Ending.SILENT, Quiet.REPEATING)
-    assert "brought back before" in story.run.evidence
+    assert "anything new" in story.run.evidence
 
 
 # Leave ------------------------------------------------------------------------------------------------

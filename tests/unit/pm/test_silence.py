@@ -92,7 +92,7 @@ def test_what_was_seen_is_told_apart(sight: Sight, run: dict[str, float], quiet:
     story, lives = at_work(None)
     known = replace(story.state.runs[lives.id], progress_at=AT, **run)  # type: ignore[arg-type]
     assert found(known, sight, story.limits, AT + 1, story.limits.stall) is quiet
-    assert evidence_of(quiet, sight, known)
+    assert evidence_of(quiet, sight, known, 0)
 
 
 # What is done -----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight, Turn
+from orchestrator.pm.stalls import found as stalled
 from orchestrator.pm.stalls import says_more
 from tests.unit.pm.story import AT, Story
 
@@ -172,6 +173,46 @@ def test_that_it_tries_its_service_again_is_no_sign_of_an_answer() -> None:
         story.tells("explore", Event(EventKind.RETRYING, text="terminated"))
     story.passes(10)
     assert story.run.ending is Ending.STALLED
+
+
+def test_tool_after_a_long_answer_is_no_repetition() -> None:
+    """A model answers for long, then a build begins: nothing came back yet, old or new (seed fresh-e6339317.306)."""
+    story = Told()
+    for _ in range(5):
+        story.passes(LIMITS.stall - 1)
+        story.wrote(Stage.MODEL)
+    story.sees = Sight(cpu=1.0)
+    story.wrote(Stage.TOOL, tool="Bash: make all")
+    story.passes(LIMITS.silence - 60)
+    assert story.run.ending is Ending.NOT
+    assert story.run.quiet in {None, Quiet.TOOL}
+    assert "Bash: make all" in story.run.evidence
+
+
+def test_looks_at_an_answer_do_not_count_against_what_follows() -> None:
+    """A model answers for long; what it calls then has as long as any to bring something new (fresh-e6339317.535)."""
+    story = Told()
+    for number in range(60):
+        story.sees = Sight(cpu=1.0, printed=5 + number, said=f"a{number}/1")
+        story.passes(60)
+    assert (story.run.ending, story.run.quiet, story.run.looks) == (Ending.NOT, Quiet.ANSWERED, 0)
+
+
+def test_look_right_after_an_answer_finds_no_stall() -> None:
+    """A look for its silence comes seconds after one that saw its model answer (seed fresh-e6339317.98)."""
+    run = replace(
+        Told().run,
+        stage=Stage.MODEL,
+        told_at=AT,
+        recorded_at=AT,
+        since=AT,
+        said="a/1",
+        said_at=AT + 1740,
+        news_at=AT + 1740,
+    )
+    again = Sight(cpu=1.0, printed=5, said="a/1")
+    assert stalled(LIMITS, run, again, LIMITS.stall, AT + 1800) is Quiet.WAITING
+    assert stalled(LIMITS, run, again, LIMITS.stall, AT + 1740 + THIRD) is Quiet.STALLED
 
 
 def test_a_tool_that_runs_long_is_no_stall() -> None:
