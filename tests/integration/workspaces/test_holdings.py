@@ -6,6 +6,7 @@ import os
 import shutil
 
 from orchestrator.workspaces.holdings import held
+from orchestrator.workspaces.registration import registered_beneath
 from orchestrator.workspaces.repository import Repository
 
 
@@ -26,6 +27,13 @@ def test_a_tree_that_git_cannot_look_at_is_saved_only_if_empty(repo, tree, works
     for left in place.iterdir():
         left.unlink()
     assert unsaved(repo, tree) == ()
+
+
+def test_a_tree_whose_folder_is_gone_is_still_registered(repo, tree, workspaces):
+    shutil.rmtree(workspaces.prepare(tree, 1))
+    repository = Repository.of(repo.path, 60.0, os.environ)
+    assert list(registered_beneath(repository, tree.root)) == [tree.path]
+    assert not list(registered_beneath(repository, tree.root.parent))
 
 
 def test_git_that_somebody_looks_on_runs_where_it_is_told(repo, tmp_path, monkeypatch):

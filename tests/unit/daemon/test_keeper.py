@@ -12,8 +12,9 @@ from typing import Any, cast
 import pytest
 
 from orchestrator import places
+from orchestrator.daemon.bringing import AGAIN
 from orchestrator.daemon.hints import BoxHint, Hint, RunHint, SayHint
-from orchestrator.daemon.keeper import AGAIN, Keeper, Ways
+from orchestrator.daemon.keeper import Keeper, Ways
 from orchestrator.hosts.ssh.channel import News, Part
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import Emptied
