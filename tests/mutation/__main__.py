@@ -88,11 +88,16 @@ def _work(options: argparse.Namespace) -> int:
     entries = report.explanations()
     by_module = {path: _mutants(path) for path in set(entries.values())}
     drawn = {name: _drawn(mutants, options) for name, mutants in there.items()}
-    results = _kept()
+    results, outdated = _kept()
     wanted = {mutant.name: mutant for mutants in drawn.values() for mutant in mutants}
     if not options.show:
         results |= _tried(
-            [mutant for mutant in wanted.values() if options.mutant or mutant.name not in results], options
+            [
+                mutant
+                for mutant in wanted.values()
+                if options.mutant or mutant.name not in results or mutant.name in outdated
+            ],
+            options,
         )
     of_these = {name: result for name, result in results.items() if name in wanted}
     if options.show:
@@ -139,27 +144,23 @@ def _drawn(mutants: Sequence[Mutant], options: argparse.Namespace) -> Sequence[M
     return random.Random(options.seed).sample(mutants, options.sample)
 
 
-def _kept() -> dict[str, Result]:
-    """Read what still holds of what was found out."""
-    if not RESULTS.exists():
-        return {}
+def _kept() -> tuple[dict[str, Result], set[str]]:
+    """Read what is known of today's mutants, and which of them lived before the project or its tests were changed.
+
+    These count as alive until they are tried again.
+    """
     suite = _suite()
     modules: dict[str, str] = {}
     found: dict[str, Result] = {}
-    for line in RESULTS.read_text("utf-8").splitlines():
+    for line in RESULTS.read_text("utf-8").splitlines() if RESULTS.exists() else ():
         result = Result.read(line)
         if result.path not in modules:
             modules[result.path] = _module(result.path)
-        lived = result.verdict not in trial.DEAD
-        if (
-            result.module != modules[result.path]
-            or result.verdict is Verdict.ERROR
-            or (lived and result.suite != suite)
-        ):
-            found.pop(result.mutant, None)
-        else:
+        found.pop(result.mutant, None)
+        if result.module == modules[result.path] and result.verdict is not Verdict.ERROR:
             found[result.mutant] = result
-    return found
+    lived = {name for name, result in found.items() if result.verdict in LIVING and result.suite != suite}
+    return found, lived
 
 
 def _module(path: str) -> str:

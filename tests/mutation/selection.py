@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +65,8 @@ class Clean:
         """Choose the tests for a mutant.
 
         What runs when a module is imported, or in a process of its own, is seen in no test: a mutant there has to
-        get past all tests that run anything of its module.
+        get past all tests that run anything of its module; or, if that holds nothing but tables, anything of the
+        modules that read them.
 
         Args:
             mutant: which has to get past them.
@@ -71,8 +74,13 @@ class Clean:
         """
         lines = self._runs.get(mutant.path, {})
         first, last = mutant.lines
-        about = self._about.get(mutant.path, {})
+        about: dict[str, float] = self._about.get(mutant.path, {})
         running = {test for line in range(first, last + 1) for test in lines.get(line, ())} or set(about)
+        if not running:
+            about = {}
+            for module in importers_of(mutant.path):
+                about |= self._about.get(module, {})
+            running = set(about)
         ranked = sorted(
             running - self.failed, key=lambda test: (-about[test], self.seconds.get(test, 0), test)
         )
@@ -90,6 +98,17 @@ class Clean:
                 tests.append(test)
                 seconds += took
         return Chosen(tuple(tests), seconds)
+
+
+@cache
+def importers_of(path: str) -> frozenset[str]:
+    """Find the modules that import a module, by its name in their texts."""
+    package, _, name = path.removesuffix(".py").replace("/", ".").rpartition(".")
+    names = re.compile(
+        rf"from {re.escape(package)}(\.{re.escape(name)} import|\ import .*\b{re.escape(name)}\b)"
+    )
+    found = (place for place in python_files("orchestrator") if names.search(place.read_text("utf-8")))
+    return frozenset(place.relative_to(sandbox.TREE).as_posix() for place in found)
 
 
 def fingerprint(paths: Iterable[Path]) -> str:
