@@ -74,25 +74,33 @@ def see_what_is_due(draft: Draft) -> None:
     Pauses of steps that are over are seen by `advance`.
     """
     for run in draft.state.live_runs:
-        due = _due(draft.state, run, draft.limits)
-        if draft.at < due[0]:
-            continue
-        if due[1] is Ending.NOT:
-            (boxes.ask_about if run.life is Life.UNREACHABLE else unended.ask_whether_gone)(draft, run)
-            continue
-        if due[1] is Ending.STALLED:
-            watch(draft, run, for_model=True)
-        elif due[1] is not Ending.SILENT:
-            end_run(draft, run, due[1])
-        elif draft.at >= run.since + draft.limits.run_time:
-            end_run(draft, run, Ending.OVERDUE)
-        else:
-            watch(draft, run)
+        if (
+            _see_run(draft, run) is Ending.STALLED
+        ):  # its silence may be due as well: much time has passed at once
+            _see_run(draft, draft.state.runs[run.id])
     for question in draft.state.open_questions:
         if question.deadline is not None and draft.at >= question.deadline:
             take_default(draft, question)
     if draft.state.state in ACTIVE:
         see_patience(draft)
+
+
+def _see_run(draft: Draft, run: Run) -> Ending | None:
+    """Do what is due next about a run, and return what that was; None if nothing is due."""
+    at, why = _due(draft.state, run, draft.limits)
+    if draft.at < at:
+        return None
+    if why is Ending.NOT:
+        (boxes.ask_about if run.life is Life.UNREACHABLE else unended.ask_whether_gone)(draft, run)
+    elif why is Ending.STALLED:
+        watch(draft, run, for_model=True)
+    elif why is not Ending.SILENT:
+        end_run(draft, run, why)
+    elif draft.at >= run.since + draft.limits.run_time:
+        end_run(draft, run, Ending.OVERDUE)
+    else:
+        watch(draft, run)
+    return why
 
 
 def wake_at(state: PMState, limits: Limits) -> float | None:

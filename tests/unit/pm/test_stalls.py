@@ -15,6 +15,7 @@ from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight, Turn
+from orchestrator.pm.deadlines import wake_at
 from orchestrator.pm.stalls import found as stalled
 from orchestrator.pm.stalls import says_more
 from tests.unit.pm.story import AT, Story
@@ -196,6 +197,17 @@ def test_looks_at_an_answer_do_not_count_against_what_follows() -> None:
         story.sees = Sight(cpu=1.0, printed=5 + number, said=f"a{number}/1")
         story.passes(60)
     assert (story.run.ending, story.run.quiet, story.run.looks) == (Ending.NOT, Quiet.ANSWERED, 0)
+
+
+def test_deadlines_of_a_run_that_pass_at_once_are_all_seen() -> None:
+    """A daemon that was held up finds a run that may be stalled, and is silent too (seed fresh-e6339317.541)."""
+    story = Told()
+    story.works = False
+    story.at += LIMITS.silence + 1
+    story.feed(f.TimePassed(story.at, story.nonce()))
+    due = wake_at(story.state, LIMITS)
+    assert due is not None
+    assert due > story.at
 
 
 def test_look_right_after_an_answer_finds_no_stall() -> None:
