@@ -18,7 +18,7 @@ def test_what_goes_while_it_is_listed_hides_nothing_else(tmp_path, monkeypatch):
         gone.append(first.name)
         return Listing(names, first)
 
-    gone = []
+    gone: list[str] = []
     monkeypatch.setattr(os, "scandir", removing)
     found = {entry.name for entry in DiskFiles().entries(tmp_path)}
     assert found == {"a", "b", "c"} - set(gone)
