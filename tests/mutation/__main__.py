@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 import random
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -233,6 +234,8 @@ def _alone() -> Iterator[None]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise sandbox.Unusable(f"another scripts/mutate works in {sandbox.KEPT}: wait for it") from None
+        for left in sandbox.KEPT.glob("??????????-*"):  # of trials that were cut off
+            shutil.rmtree(left)
         yield
 
 
