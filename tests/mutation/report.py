@@ -81,7 +81,7 @@ class Count:
             sum(self.verdicts.values()),
             *shown,
             self.explained,
-            f"{self.share:.1%}{bounds}",
+            f"{self.share:.1%}{bounds}" if self.judged else "none was judged",
         ]
         return f"| {' | '.join(map(str, cells))} |"
 
