@@ -29,7 +29,7 @@ def after_end(task: Task, *, colour: bool) -> list[str]:
     told, folder = task.believed(), _folder(task)
     beat = Beat(places.state_folder(os.environ))
     return [
-        *outcome(told, beat, columns(), time.time(), colour=colour),
+        *outcome(told, called(task), beat, columns(), time.time(), colour=colour),
         "",
         f"progress   {places.task_progress(folder)}",
         f"artifacts  {places.artifacts(folder)}",

@@ -10,7 +10,7 @@ from orchestrator import places
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.screen import columns, harmless
 from orchestrator.cli.status import question_lines, question_shape
-from orchestrator.cli.tasks import find, tasks
+from orchestrator.cli.tasks import called, find, tasks
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -51,10 +51,8 @@ def run(options: Namespace) -> int:
         return Exit.DONE
     if not asking:
         print("nothing waits for your answer")
-    shared = {task.name for task in asking if sum(task.name == other.name for other in tasks(state)) > 1}
     for task in asking:
         print(f"{task.name}  {harmless(task.project)}")
-        called = task.id if task.name in shared else task.name
-        print("\n".join(question_lines(task.told["questions"], called, columns(), time.time())[1:]))
+        print("\n".join(question_lines(task.told["questions"], called(task), columns(), time.time())[1:]))
         print()
     return Exit.DONE

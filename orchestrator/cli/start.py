@@ -11,10 +11,10 @@ EXAMPLE = "task start tidy --project ~/src/shop --template tidy --follow"
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task start` understands."""
-    parser.add_argument("name", metavar="NAME", help="the task: a-z, 0-9, '_' and '-'")
     parser.add_argument(
-        "--project", metavar="PATH", default=".", help="the project's folder, if you are not in it"
+        "name", metavar="NAME", help="the task: a-z, 0-9, '_' and '-'; one that is there, also by id"
     )
+    parser.add_argument("--project", metavar="PATH", help="the project's folder, if you are not in it")
     parser.add_argument("--template", metavar="T", help="what task.md is made from (`task templates`)")
     parser.add_argument(
         "--check",

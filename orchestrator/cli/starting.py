@@ -25,7 +25,7 @@ from orchestrator.cli.screen import coloured, columns, harmless, typed
 from orchestrator.cli.startup import ensure_running
 from orchestrator.cli.steps_shown import StepsShown
 from orchestrator.cli.tail import Tail
-from orchestrator.cli.tasks import AT_WORK, Task, called, homes
+from orchestrator.cli.tasks import AT_WORK, Task, called, homes, project_here, tasks
 from orchestrator.formats.settings import load_settings
 from orchestrator.model.names import checked_name
 from orchestrator.model.task import Brief
@@ -34,7 +34,7 @@ from orchestrator.tellers.terminals import remember
 
 def run(options: Namespace) -> int:
     """Make what is missing, hand the task to the daemon, and say what was done."""
-    name, project = checked_name(options.name, "task name"), _project(options.project)
+    name, project = _meant(options)
     folder, known = _folder(project, name), _known(places.state_folder(os.environ), name, str(project))
     if options.check:
         from orchestrator.cli.start_check import check
@@ -60,6 +60,37 @@ def run(options: Namespace) -> int:
         return _followed(task, log if options.verbose else StepsShown(before), asked_at)
     print("\n".join(after_start(task)))
     return Exit.DONE
+
+
+def _meant(options: Namespace) -> tuple[str, Path]:
+    """Return the name and the project of the task that is meant, which is there or is to be begun.
+
+    Without --project: one that is named by its id; else that of the nearest project from here upwards which has a task
+    of this name, as for all other verbs; else one that begins here.
+
+    Raises:
+        CommandError: other projects have a task of this name, and nothing says that another one is to begin here.
+
+    """
+    name, state = checked_name(options.name, "task name"), places.state_folder(os.environ)
+    if options.project is not None:
+        return name, _project(options.project)
+    for task in tasks(state, name):
+        if task.id == name and task.project:
+            return task.name, _project(task.project)
+    if here := project_here(name):
+        return name, Path(here)
+    here = str(_project("."))
+    elsewhere = [] if options.template else [task.project for task in tasks(state, name) if task.project]
+    if elsewhere:
+        begins = typed("task", "start", name, "--project", here)
+        others = "".join(f"\n  {typed('task', 'start', name, '--project', each)}" for each in elsewhere)
+        raise CommandError(
+            Exit.USAGE,
+            f"{harmless(here)} has no task {name}, and another project has. To go on with that:{others}\n"
+            f"To begin one here:\n  {begins}",
+        )
+    return name, Path(here)
 
 
 def _project(given: str) -> Path:
@@ -139,16 +170,18 @@ def _reply(task: Task, request: str, told: dict[str, str], *, yes: bool) -> str:
         return answer_to(task.home, request)
     except NeedsYes as needed:
         if not yes:
-            _agree(needed, task.name)
+            _agree(needed, task)
         return answer_to(task.home, send(task.home, "start", told | {"confirmed": needed.confirm}))
 
 
-def _agree(needed: NeedsYes, name: str) -> None:
+def _agree(needed: NeedsYes, task: Task) -> None:
     """Ask the person at the terminal; without one, say what to type. Raises CommandError unless it is a yes."""
     text = "\n".join(harmless(line) for line in str(needed).splitlines())
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CommandError(
-            Exit.FAILED, f"{text}\nif that is as you want it: {typed('task', 'start', name, '--yes')}"
+            Exit.FAILED,
+            f"{text}\nif that is as you want it: "
+            f"{typed('task', 'start', task.name, '--project', task.project, '--yes')}",
         )
     print(text)
     try:
@@ -157,7 +190,7 @@ def _agree(needed: NeedsYes, name: str) -> None:
         said = ""
     if said.strip().lower() not in {"y", "yes"}:
         raise CommandError(
-            Exit.FAILED, f"nothing was started; put back what {name}'s task.md said, or say yes"
+            Exit.FAILED, f"nothing was started; put back what {task.name}'s task.md said, or say yes"
         )
 
 

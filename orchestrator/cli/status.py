@@ -10,9 +10,9 @@ import time
 from orchestrator import places
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import OF_TASK, SAID, Exit
-from orchestrator.cli.screen import ago, clock, coloured, columns, cut, harmless, paint, stamp, wrapped
+from orchestrator.cli.screen import ago, clock, coloured, columns, cut, harmless, paint, stamp, typed, wrapped
 from orchestrator.cli.table import COLOURS, table
-from orchestrator.cli.tasks import about_task, chosen
+from orchestrator.cli.tasks import about_task, called, chosen
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
         print(json.dumps(shape(told, beat)))
     else:
         colour = coloured(sys.stdout)
-        print("\n".join(page(told, beat, columns(), time.time(), colour=colour)))
+        print("\n".join(page(told, called(task), beat, columns(), time.time(), colour=colour)))
     return OF_TASK.get(told["state"], Exit.FAILED) if options.exit_code else Exit.DONE
 
 
@@ -75,21 +75,23 @@ def question_shape(question: dict[str, Any]) -> dict[str, Any]:
     return {**question, **moments}
 
 
-def page(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
-    """Return the lines that tell a person where a task stands."""
+def page(told: dict[str, Any], name: str, beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
+    """Return the lines that tell a person where a task stands; they reach it by `name` from where they are."""
     return [
-        *_head(told, beat, width, now, colour=colour),
-        *_steps(told, told["steps"], width, now, colour=colour),
+        *_head(told, name, beat, width, now, colour=colour),
+        *_steps(told, name, width, now, colour=colour),
         *_agents(told["agents"], width, now, colour=colour),
-        *_rest(told, width, now),
+        *_rest(told, name, width, now),
     ]
 
 
-def outcome(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
+def outcome(
+    told: dict[str, Any], name: str, beat: Beat, width: int, now: float, *, colour: bool
+) -> list[str]:
     """Return the lines that tell a person how a task ended, and what is asked: its steps were shown before."""
     return [
-        *_head(told, beat, width, now, colour=colour),
-        *question_lines(told["questions"], told["task"], width, now),
+        *_head(told, name, beat, width, now, colour=colour),
+        *question_lines(told["questions"], name, width, now),
     ]
 
 
@@ -110,7 +112,9 @@ def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: 
     return lines
 
 
-def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
+def _head(
+    told: dict[str, Any], called_here: str, beat: Beat, width: int, now: float, *, colour: bool
+) -> list[str]:
     limit = told.get("limited")
     name, state = (
         harmless(told["task"]),
@@ -125,7 +129,7 @@ def _head(told: dict[str, Any], beat: Beat, width: int, now: float, *, colour: b
     return [
         f"{name}  {state}{phase}",
         cut(f"project   {harmless(told['project'])}", width),
-        *_result(told.get("outcome") or {}, width, now, active=active),
+        *_result(told, called_here, width, now, active=active),
         *(_limit_lines(limit, width, now) if limit else []),
         *_edited(told, width),
         *([] if active else _folder_gone(told, width)),
@@ -149,7 +153,8 @@ def _edited(told: dict[str, Any], width: int) -> list[str]:
     keys = ", ".join(str(each.get("key")) for each in told.get("edited") or ())
     if not keys:
         return []
-    said = f"{keys} changed since the start; to have it taken over: task start {told['task']}"
+    command = typed("task", "start", told["task"], "--project", told["project"])
+    said = f"{keys} changed since the start; to have it taken over: {command}"
     first, *more = wrapped(said, width, " " * 10) or [""]
     return [f"task.md   {first.strip()}", *more]
 
@@ -158,17 +163,33 @@ def _outcome_shape(outcome: dict[str, Any]) -> dict[str, Any]:
     return {**outcome, "branch_seen": stamp(outcome.get("branch_seen"))} if outcome else {}
 
 
-def _result(outcome: dict[str, Any], width: int, now: float, *, active: bool) -> list[str]:
+def _result(told: dict[str, Any], name: str, width: int, now: float, *, active: bool) -> list[str]:
     """Return the result in lines: while a task is at work, what it has come to so far."""
+    outcome = told.get("outcome") or {}
     seen = outcome.get("branch_seen")
     shown = ("asked", "outcome", "work") if active else ("asked", "outcome", "work", "not_done", "next")
     lines = []
     for key in shown:
         if said := str(outcome.get(key) or ""):
             said += f" (the branch as of {clock(seen, now)})" if key == "work" and seen else ""
+            said = _reaching(said, told, name) if key == "next" else said
             first, *more = wrapped(said.replace("`", ""), width, " " * 10) or [""]
             lines += [f"{key.replace('_', ' '):10}{first.strip()}", *more]
     return lines
+
+
+def _reaching(said: str, told: dict[str, Any], name: str) -> str:
+    """Return commands with the word by which the task is reached from here: the daemon knows nobody's folder."""
+    words = said.split(" ")
+    meant = {told["task"], told.get("id")}
+    for place, word in enumerate(words[2:], 2):
+        if (
+            word.rstrip("`") in meant
+            and words[place - 2].lstrip("`") == "task"
+            and words[place - 1] != "start"
+        ):
+            words[place] = name + "`" * word.endswith("`")
+    return " ".join(words)
 
 
 def _limit_shape(limit: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -226,9 +247,8 @@ def _used_by(agent: dict[str, Any]) -> str:
     )
 
 
-def _steps(
-    told: dict[str, Any], steps: list[dict[str, Any]], width: int, now: float, *, colour: bool
-) -> list[str]:
+def _steps(told: dict[str, Any], name: str, width: int, now: float, *, colour: bool) -> list[str]:
+    steps: list[dict[str, Any]] = told["steps"]
     if not steps:
         return []
     rows = [
@@ -244,22 +264,20 @@ def _steps(
     ]
     headings = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
     heading, *lines = table(headings, rows, width, colour=colour, spare=True)
-    return ["", heading, *_with_reasons(told, steps, lines, width, now)]
+    return ["", heading, *_with_reasons(told, name, lines, width, now)]
 
 
-def _with_reasons(
-    told: dict[str, Any], steps: list[dict[str, Any]], lines: list[str], width: int, now: float
-) -> Iterator[str]:
+def _with_reasons(told: dict[str, Any], name: str, lines: list[str], width: int, now: float) -> Iterator[str]:
     """Yield each step's line, and beneath it why it is where it is; nobody asks that of one that passed."""
     before = ""
-    for step, line in zip(steps, lines, strict=True):
+    for step, line in zip(told["steps"], lines, strict=True):
         yield line
         why = harmless(step.get("why") or "")
         if step.get("limit") and told["state"] == "running":
             why += f"; tried again at {clock(step['limit'].get('next_try'), now)}"
         if why and why != before and step.get("status") != "passed":
             yield cut(f"  {why}", width)
-            yield from _cause(told["task"], step.get("cause") or {}, width)
+            yield from _cause(name, step.get("cause") or {}, width)
         before = why
 
 
@@ -295,11 +313,11 @@ def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: boo
     return ["", *table(headings, rows, width, colour=colour)] if rows else []
 
 
-def _rest(told: dict[str, Any], width: int, now: float) -> list[str]:
+def _rest(told: dict[str, Any], name: str, width: int, now: float) -> list[str]:
     return [
         *_criteria(told["criteria"], width),
         *_notices(told["notices"], width, now),
-        *question_lines(told["questions"], told["task"], width, now),
+        *question_lines(told["questions"], name, width, now),
     ]
 
 

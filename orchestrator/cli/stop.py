@@ -43,7 +43,8 @@ def run(options: Namespace) -> int:
         f"{task.name} is {task.told['state']}; "
         + (f"ended: {', '.join(ended)}" if ended else "no agent was running")
     )
-    print(f"go on later: {typed('task', 'start', task.name, '--project', task.project)}")
+    if task.told["state"] == "stopped":
+        print(f"go on later: {typed('task', 'start', task.name, '--project', task.project)}")
     return Exit.DONE
 
 

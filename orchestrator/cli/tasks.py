@@ -116,7 +116,7 @@ def find(name: str, project: str | None = None) -> Task:
     found = tasks(places.state_folder(os.environ), name)
     if exact := [task for task in found if task.id == name]:
         return exact[0]
-    folder = os.path.realpath(project) if project else _project_here(name)
+    folder = os.path.realpath(project) if project else project_here(name)
     if folder:
         inside = [task for task in found if task.project == folder]
         if inside := inside or [task for task in found if not task.project]:  # damaged: it may be this one
@@ -145,7 +145,7 @@ def is_meant(word: str) -> bool:
     """Tell whether a word names a task: one that is known, or whose folder lies in the project here."""
     if not word or not _NAMING.issuperset(word):
         return False
-    return bool(tasks(places.state_folder(os.environ), word)) or bool(_project_here(word))
+    return bool(tasks(places.state_folder(os.environ), word)) or bool(project_here(word))
 
 
 def only_task(project: str | None = None) -> Task:
@@ -299,7 +299,7 @@ def _asked_for(home: str) -> dict[str, Any]:
     return {}
 
 
-def _project_here(name: str) -> str:
+def project_here(name: str) -> str:
     """Return the nearest folder, from the current one upwards, that has a task of this name; or nothing."""
     return next(
         (folder for folder in _upwards() if os.path.lexists(places.task_folder(folder, name))),

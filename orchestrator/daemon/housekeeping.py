@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.daemon.world import Places, tree_of
+from orchestrator.model.actions import Inspect
 from orchestrator.model.run import HERE
 
 if TYPE_CHECKING:
@@ -44,11 +45,15 @@ def close_spent(state: PMState, host: Host) -> None:
 
 
 def settled(state: PMState) -> Marks:
-    """Return the steps that are settled, without those whose runs have still to leave their trees."""
+    """Return the steps that are settled, without those whose trees runs have still to leave, or a look has."""
     others = state.steps.unsettled
     for run in state.live_runs:
         step = state.steps[run.step]
         if step.settled:
+            others |= state.steps.of_tree(step.kind, step.workspace)
+    for action in state.outbox.values():
+        if isinstance(action, Inspect):
+            step = state.steps[action.step]
             others |= state.steps.of_tree(step.kind, step.workspace)
     return state.steps.all & ~others
 

@@ -73,8 +73,11 @@ class Outcome:
         )
 
 
-def outcome_of(state: PMState, look: BranchLook | None) -> Outcome:
-    """Return what came of a task so far. `look` is the last look at its branch, None if there was none yet."""
+def outcome_of(state: PMState, look: BranchLook | None, called: str = "") -> Outcome:
+    """Return what came of a task so far. `look` is the last look at its branch, None if there was none yet.
+
+    `called` is the word by which commands reach the task: its id where another project has a task of its name.
+    """
     counted = counts(state)
     return Outcome(
         asked=_asked(state),
@@ -82,7 +85,7 @@ def outcome_of(state: PMState, look: BranchLook | None) -> Outcome:
         work=_work(state, look),
         not_done=_not_done(state),
         cost=_cost(state),
-        next=_next(state, look),
+        next=_next(state, look, called or state.name),
         branch_seen=None if look is None or look.fault else look.at,
     )
 
@@ -129,7 +132,7 @@ def _where_it_lies(state: PMState, look: BranchLook | None) -> str:
     """Say where the work lies: on the branch, as that was seen, or in trees that are not the task's own."""
     elsewhere = list(dict.fromkeys(step.elsewhere for step in state.steps.values() if step.elsewhere))
     if elsewhere:
-        said = f"it lies in {', '.join(elsewhere[:NAMED])}, and no commit of it is here"
+        said = f"it lies in {', '.join(elsewhere[:NAMED])}, on no branch of the task"
     if not state.base:
         return said if elsewhere else "nothing was changed so far"
     branch = _on_branch(state, look)
@@ -157,7 +160,9 @@ def _tested(state: PMState, look: BranchLook | None) -> str:
     """Say how the checks ended before anything was changed, and on what lies there now."""
     before, after = baseline_of(state), last_check(state)
     if before is None and after is None:
-        return "the PM has run no check on it"
+        ahead = [step for step in state.steps.values() if step.check_exit is not None and not step.only_check]
+        only = ", ".join(f"ahead of {step.id}: exited {step.check_exit}" for step in ahead[:NAMED])
+        return "the PM has run no check on it" + (f", only {only}" if only else "")
     said = [f"check before: {_ended(before)}"] if before is not None else []
     if after is not None:
         tip = look.seen.tip if look is not None and look.seen is not None else ""
@@ -185,6 +190,8 @@ def _not_done(state: PMState) -> str:
         said += [f"criterion not met: {_short(each, 100)}" for each in unmet_criteria(state)[:NAMED]]
     elif not said:
         return "nothing was given up so far"
+    if not said and state.state is not TaskState.COMPLETE:
+        return _short(state.why) or "nothing was given up so far"
     return "; ".join(said) or "nothing"
 
 
@@ -197,22 +204,24 @@ def _cost(state: PMState) -> str:
     return ", ".join(said)
 
 
-def _next(state: PMState, look: BranchLook | None) -> str:
+def _next(state: PMState, look: BranchLook | None, called: str) -> str:
     name, project = quote(state.name), quote(state.project)
     match state.state:
         case TaskState.WAITING:
             question = state.open_questions[0]
-            return f"`task answer {name} {question.id} {question.options[0] if question.options else 'TEXT'}`"
+            return (
+                f"`task answer {called} {question.id} {question.options[0] if question.options else 'TEXT'}`"
+            )
         case TaskState.RUNNING if parked(state):
             return "nothing has to be done; it is tried again by itself"
         case TaskState.RUNNING:
-            return f"nothing has to be done; `task attach {name}` shows the agents"
+            return f"nothing has to be done; `task attach {called}` shows the agents"
         case TaskState.COMPLETE:
-            return _take_over(state, look)
+            return _take_over(state, look, called)
         case TaskState.STOPPED | TaskState.FAILED:
             return f"`task start {name} --project {project}` goes on"
         case TaskState.PARTIAL:
-            take = _take_over(state, look, anyway=" --anyway")
+            take = _take_over(state, look, called, anyway=" --anyway")
             again = f"`task start {name} --project {project}`"
             if not_done(state):
                 return f"{again} tries again what was set aside; {take}"
@@ -220,19 +229,18 @@ def _next(state: PMState, look: BranchLook | None) -> str:
             return f"change what task.md asks for, then {again} plans what is still to be done; {take}"
 
 
-def _take_over(state: PMState, look: BranchLook | None, anyway: str = "") -> str:
+def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str = "") -> str:
     """Say how to take the work over, if anything of it is on a branch that is not merged yet.
 
     `anyway` is the option without which `task merge` refuses what is not whole, where that is so.
     """
     if state.base and (look is None or look.fault):
         return "what there is to be merged is said once the branch was looked at"
-    if look is None or look.seen is None or not look.seen.count:
+    if look is None or look.seen is None or not look.seen.files:
         return "nothing is there to be merged"
     if look.seen.merged:
         return "it is merged already"
-    name = quote(state.name)
-    return f"`task diff {name}` shows what is done, `task merge {name}{anyway}` takes it over"
+    return f"`task diff {called}` shows what is done, `task merge {called}{anyway}` takes it over"
 
 
 def _count(number: int, what: str) -> str:

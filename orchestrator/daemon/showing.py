@@ -20,8 +20,10 @@ from orchestrator.daemon.hands import Hands
 from orchestrator.daemon.outcome import BranchLook, Outcome, outcome_of
 from orchestrator.daemon.project import FEW, Shown, write_pm_state
 from orchestrator.daemon.view import pm_view
+from orchestrator.model.actions import Rebase
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.limits import Limits
+from orchestrator.model.names import is_task_id
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state import PMState
 from orchestrator.ports.clock import Clock
@@ -59,7 +61,7 @@ class Showing:
     """Shows one task. `home` is its own folder, `folder` the one in its project, `limits` those of the settings.
 
     `look` looks at the task's branch; None where it has none. That is done when more of the plan has passed, when the
-    task comes to stand otherwise, and at each check-in: what is said of the branch says when it was seen.
+    task comes to stand otherwise or elsewhere, and at each check-in: what is said of the branch says when it was seen.
     """
 
     files: Files
@@ -79,7 +81,7 @@ class Showing:
     _next_at: float = 0.0
     _urgent: tuple[TaskState, tuple[str, ...]] | None = None
     _looked: BranchLook | None = None
-    _looked_for: tuple[TaskState, int] | None = None
+    _looked_for: tuple[TaskState, int, str] | None = None
     _outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
@@ -146,7 +148,7 @@ class Showing:
         if documents:
             self._look_at_branch(state, again=news.rescan)
         if documents or len(state.steps) <= FEW:  # of a large plan it costs a look at all steps
-            self._outcome = outcome_of(state, self._looked)
+            self._outcome = outcome_of(state, self._looked, self._called(state))
         if news.state is not None or (documents and news.rescan):
             self._shown.write(news.state or state, last_checkin, at, self._outcome)
             news.state = None
@@ -158,15 +160,26 @@ class Showing:
                 self._news.merge(news)
 
     def _look_at_branch(self, state: PMState, *, again: bool) -> None:
-        wanted = state.state, state.steps.passed
-        if again or wanted != self._looked_for:
+        wanted = state.state, state.steps.passed, state.base
+        if any(isinstance(action, Rebase) for action in state.outbox.values()):
+            # It has its new base, and not its new commits: whatever is counted between these two was never there.
+            self._looked = self._looked_for = None
+        elif again or wanted != self._looked_for:
             self._looked, self._looked_for = self.look(state), wanted
+
+    def _called(self, state: PMState) -> str:
+        """Return the word by which commands reach a task: its id where another project has one of its name, too."""
+        try:
+            ids = self.files.names(self.home.parent)
+        except (OrchestratorError, OSError):
+            return state.id
+        return state.name if sum(is_task_id(task, state.name) for task in ids) <= 1 else state.id
 
     def _write_documents(self, news: _News, state: PMState, last_checkin: float, at: float) -> None:
         size = 0
         if news.documents is not None:
             size = write_pm_state(self.files, self.folder, news.documents, last_checkin=last_checkin, at=at)
-        view = pm_view(state, last_checkin, self._looked)
+        view = pm_view(state, last_checkin, self._looked, self._called(state))
         if news.rescan:
             self.scribe.rescan(view, at)
         else:

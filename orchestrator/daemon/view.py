@@ -48,11 +48,15 @@ TROUBLES: Final = 30
 """How many steps that had trouble are told, the last of the plan."""
 
 
-def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None) -> PMView:
-    """Return what the PM knows of a task and cannot be seen in its folder. `look` is the last look at its branch."""
+def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None, called: str = "") -> PMView:
+    """Return what the PM knows of a task and cannot be seen in its folder. `look` is the last look at its branch.
+
+    `called` is the word by which commands reach the task: its id where another project has a task of its name.
+    """
     seen = look.seen if look is not None else None
     return PMView(
         task=state.name,
+        called=called or state.name,
         phase=state.phase,
         state=state.state,
         last_checkin=last_checkin or None,
@@ -68,7 +72,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
         questions=tuple(
             OpenQuestion(
                 question.text,
-                f"task answer {state.name} {question.id} {question.options[0]}",
+                f"task answer {called or state.name} {question.id} {question.options[0]}",
                 question.options,
                 question.default,
                 question.deadline,
@@ -76,7 +80,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
             for question in state.open_questions
         ),
         criteria=state.criteria,
-        outcome=outcome_of(state, look).lines(),
+        outcome=outcome_of(state, look, called).lines(),
         looked_at=look.at if look is not None else None,
         commits=tuple(Commit(each.commit[:10], each.subject, each.at) for each in seen.commits)
         if seen

@@ -78,7 +78,11 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Inspect:
-    """See whether a step changed anything in a tree that is not the task's own. Outcome: `WorkInspected`."""
+    """See whether a step changed anything in a tree that is not its own to change. Outcome: `WorkInspected`.
+
+    Where that is not the task's, its work lies there. Where it is, the step was only to look: what it changed is kept,
+    and taken out of the tree.
+    """
 
     id: str
     step: str

@@ -175,10 +175,11 @@ class WorkCommitted:
 
 @dataclass(frozen=True, slots=True)
 class WorkInspected:
-    """Whether a step changed anything in the tree `where`, which is not the task's own.
+    """Whether a step changed anything in the tree `where`, which is not its own to change.
 
     `changed` is None where that cannot be seen, as for a folder that is no git repository; or it could not be asked
-    now, for `reason`.
+    now, for `reason`. Of a step that was only to look, `files` are those that it changed in the task's tree, which lies
+    as before, and `kept` the ref that has them.
     """
 
     at: float
@@ -188,12 +189,18 @@ class WorkInspected:
     where: str = ""
     changed: bool | None = None
     reason: str = ""
+    files: tuple[str, ...] = ()
+    kept: str = ""
     kind: Literal["work_inspected"] = "work_inspected"
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceResolved:
-    """What the references in a step's evidence point at was looked up; or it could not be, for `reason`."""
+    """What the references in a step's evidence point at was looked up; or it could not be, for `reason`.
+
+    `lost` are the steps whose accepted commits the task's branch does not have. `empty`: it has commits, and all of
+    them together change nothing.
+    """
 
     at: float
     nonce: str
@@ -201,6 +208,8 @@ class EvidenceResolved:
     attempt: int
     found: tuple[Resolution, ...] = ()
     reason: str = ""
+    lost: tuple[str, ...] = ()
+    empty: bool = False
     kind: Literal["evidence_resolved"] = "evidence_resolved"
 
 

@@ -82,7 +82,8 @@ class Step:
     `unchanged` is why the report of this attempt hands in no change, `elsewhere` the tree that is not the task's own in
     which its work was seen to lie. `cause` is why its last run or check failed.
     `check_lines` are the last lines that its check printed, however that ended. `only_check`: the step is its check,
-    and no agent follows it. `replaced`: it was set aside because the plan reaches its goal in another way.
+    and no agent follows it. `replaced`: it was set aside because the plan reaches its goal in another way. `empty`:
+    when it judged the whole, all commits of the branch together were seen to change nothing.
     """
 
     id: str
@@ -127,6 +128,7 @@ class Step:
     check_lines: tuple[str, ...] = ()
     only_check: bool = False
     replaced: bool = False
+    empty: bool = False
 
     @property
     def settled(self) -> bool:

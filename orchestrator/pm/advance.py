@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import End, Launch, Tell
+from orchestrator.model.actions import End, Inspect, Launch, Tell
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Ending, Purpose, Run
@@ -184,7 +184,8 @@ def settle(draft: Draft) -> None:
     if state.state not in ACTIVE:
         return
     earliest = state.steps.first(state.steps.unsettled)
-    if earliest is None and not state.live_runs and not state.open_questions:
+    inspected = any(isinstance(action, Inspect) for action in state.outbox.values())
+    if earliest is None and not (state.live_runs or state.open_questions or inspected):
         _finish(draft)
         return
     waiting = bool(state.open_questions) and not _anything_moves(draft)

@@ -14,11 +14,12 @@ from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose
 from orchestrator.pm.advance import ACTIVE, end_run
-from orchestrator.pm.asking import CONTINUE, STUCK, WORDS, ask
+from orchestrator.pm.asking import CONTINUE, STUCK, USER, WORDS, ask
 from orchestrator.pm.changes import HandoffSeen
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.counsel_changes import DecisionTaken, NewsNoted
 from orchestrator.pm.going_back import PLAN, feed, first_line, may_replan, replan
+from orchestrator.pm.loops import times_asked
 from orchestrator.pm.readiness import may_be_ordered
 from orchestrator.pm.requests import add_loose_steps
 from orchestrator.pm.setbacks import block
@@ -28,10 +29,13 @@ from orchestrator.pm.step_changes import StepOrdered, StepReported
 if TYPE_CHECKING:
     from orchestrator.model.consulting import PMDecision
     from orchestrator.model.facts import DecisionLanded
+    from orchestrator.model.question import Question
     from orchestrator.model.run import Run
     from orchestrator.pm.draft import Draft
 
 NAMED: Final = 5
+NO: Final = "no"
+_RETRY: Final = "wants the same of"
 _NO_AGENTS: Final = frozenset({Role.PM, Role.SCRIBE})
 
 
@@ -75,7 +79,7 @@ def _carry_out(draft: Draft, run: Run, decision: PMDecision) -> str:
     """Do what was decided. Return why not, if not."""
     match decision.action:
         case PMAction.ORDER:
-            return _order(draft, decision)
+            return _order(draft, run, decision)
         case PMAction.COMPLETE:
             return _what_is_open(draft)
         case PMAction.ASK:
@@ -88,7 +92,7 @@ def _carry_out(draft: Draft, run: Run, decision: PMDecision) -> str:
             return ""
 
 
-def _order(draft: Draft, decision: PMDecision) -> str:
+def _order(draft: Draft, run: Run, decision: PMDecision) -> str:
     """Let a step start: the one that is named, the first ready one of an agent, or a new one beside the plan."""
     said = Directive(decision.instructions, decision.context, decision.skills, decision.criteria)
     steps, target = draft.state.steps, decision.target
@@ -112,9 +116,55 @@ def _order(draft: Draft, decision: PMDecision) -> str:
     loose = sum(not (step.subtask or step.judges or is_consultation(step)) for step in steps.values())
     if loose >= draft.limits.subtasks:
         return f"{loose} steps stand beside the plan already (limits.subtasks)"
+    if (tries := _tries(draft, agent.name, decision.instructions)) > draft.limits.rejections:
+        return _asked_about_retry(draft, run, decision, tries - 1)
     step, *judges = add_loose_steps(draft, agent, decision.instructions)
     draft.change(StepOrdered(step, replace(said, instructions="")), *(StepOrdered(each) for each in judges))
     return ""
+
+
+def _tries(draft: Draft, agent: str, instructions: str) -> int:
+    """Return which try at the same work beside the plan this order of an agent would be.
+
+    What was given up counts whatever its wording; from a person's leave on it is counted anew.
+    """
+    granted = (each.answered_at or 0.0 for each in _about_retries(draft) if _granted(each))
+    heard, steps = max(granted, default=0.0), draft.state.steps
+    earlier = [
+        step
+        for step in steps.among(steps.of_agent(agent))
+        if step.id.startswith(f"{agent}-") and not (step.subtask or step.judges)
+        if (step.began_at or step.since) >= heard
+    ]
+    alike = times_asked((step.instructions for step in earlier), instructions)
+    return max(alike, 1 + sum(step.state is StepState.SET_ASIDE for step in earlier))
+
+
+def _asked_about_retry(draft: Draft, run: Run, decision: PMDecision, tries: int) -> str:
+    """Ask a person whether the same is tried once more, as the rules do when work was rejected as often as may be."""
+    before = f"{decision.target} has tried that {tries} times (limits.rejections)"
+    last = next(reversed(_about_retries(draft)), None)
+    if last is not None and not last.open and not _granted(last):
+        return f"{before}, and the user does not want it tried again: {first_line(last.answer)}"
+    if last is None or not last.open:
+        wanted = first_line(decision.instructions)
+        text = f"The PM agent {_RETRY} {decision.target}, {tries} times so far: {wanted}. Is it to be tried again?"
+        ask(draft, run.step, text, (CONTINUE, NO), QuestionKind.PM)
+    return f"{before}: the user is asked whether it is tried again"
+
+
+def _granted(question: Question) -> bool:
+    return question.answer.strip().lower() == CONTINUE
+
+
+def _about_retries(draft: Draft) -> list[Question]:
+    """Return the questions whether the PM agent may have the same tried once more."""
+    start = f"The PM agent {_RETRY} "
+    return [
+        each
+        for each in draft.state.questions.values()
+        if each.kind is QuestionKind.PM and each.text.startswith(start) and each.by in {"", USER}
+    ]
 
 
 def _what_is_open(draft: Draft) -> str:

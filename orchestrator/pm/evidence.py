@@ -6,6 +6,7 @@
                      │ no                    (checks here, files and commits at the edge)         │ no
                      └──────────────▶ the report is written again ◀───────────────────────────────┘
                                                        still none ─▶ it is not met
+                     accepted work that the branch has no more ─▶ a question
                      an unmet one ─▶ planned anew, set aside, or a question, as task.md's `rejections:` wants it
 
 What a reviewer writes is a claim. Marks count once their evidence was looked up, and not before.
@@ -14,6 +15,7 @@ What a reviewer writes is a claim. Marks count once their evidence was looked up
 from __future__ import annotations
 
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.evidence import references
@@ -27,7 +29,9 @@ from orchestrator.pm.asking import ABANDON, ACCEPT, ANEW, RETRY
 from orchestrator.pm.changes import CriteriaMarked
 from orchestrator.pm.going_back import set_aside
 from orchestrator.pm.passing import awaited, begin_checking, go_through
+from orchestrator.pm.results import accepted_work
 from orchestrator.pm.setbacks import block, plan_more, written_again
+from orchestrator.pm.step_changes import BranchJudged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,7 +64,7 @@ def mark_criteria(draft: Draft, step: str, report: Report) -> None:
         return
     pointed = {each: None for mark in marks for each in _pointed_at(draft.state, mark)}
     elsewhere = tuple(each for each in pointed if each.kind is not EvidenceKind.CHECK)
-    if not elsewhere:
+    if not elsewhere and not accepted_work(draft.state):
         _judge(draft, step, marks, {})
         return
     begin_checking(draft, step, "its evidence is being looked up")
@@ -81,6 +85,11 @@ def evidence_resolved(draft: Draft, fact: EvidenceResolved) -> None:
     if fact.reason:
         block(draft, fact.step, f"the evidence of {fact.step} could not be looked up: {fact.reason}")
         return
+    if fact.lost:
+        block(draft, fact.step, _lost(draft.state, fact.lost))
+        return
+    if fact.empty is not draft.step(fact.step).empty:
+        draft.change(BranchJudged(fact.step, fact.empty))
     _judge(draft, fact.step, found[-1].marks, {each.reference: each for each in fact.found})
 
 
@@ -91,6 +100,17 @@ def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]
     return tuple(
         known.get(criterion) or CriterionMark(criterion, met=True, evidence=word)
         for criterion in state.brief.criteria
+    )
+
+
+def _lost(state: PMState, steps: Sequence[str]) -> str:
+    """Say that accepted work is not on the task's branch, and how it comes to be there again."""
+    made = accepted_work(state)
+    last = next((commit for step, commit in reversed(made.items()) if step in steps), "")
+    mend = f"git -C {quote(state.project)} branch --force {state.branch} {last}"
+    return (
+        f"the branch {state.branch} does not have what was accepted of {', '.join(steps[:NAMED])}: it was deleted, or "
+        f"moved. To have it again, `{mend}` and then answer {RETRY}"
     )
 
 

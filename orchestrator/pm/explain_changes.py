@@ -26,6 +26,7 @@ QUIET: Final = frozenset(
         "run_reported",
         "run_told",
         "run_watched",
+        "branch_judged",
         "run_wished",
         "step_approved",
         "step_fed",

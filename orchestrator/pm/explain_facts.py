@@ -76,6 +76,12 @@ def _inspected(fact: dict[str, Any]) -> str:
     step, where = fact.get("step"), fact.get("where")
     if fact.get("reason"):
         return f"whether {step} changed anything in {where} could not be seen: {fact['reason']}"
+    if fact.get("files"):
+        return f"{step} changed {len(fact['files'])} files in {where}, in which it was only to look"
+    if not where:
+        return f"{step} " + (
+            "left its tree as it was" if fact.get("changed") is False else "was only to look"
+        )
     match fact.get("changed"):
         case True:
             return f"the work of {step} lies in {where}"
@@ -95,7 +101,9 @@ def _resolved(fact: dict[str, Any]) -> str:
     told = (
         f"the evidence of {fact.get('step')} was looked up: {len(found) - len(missing)} of {len(found)} exist"
     )
-    return told + (f"; {'; '.join(missing[:5])}" if missing else "")
+    lost = [f"the branch lacks what was accepted of {step}" for step in fact.get("lost") or ()]
+    empty = ["the commits of the branch change nothing together"] if fact.get("empty") else []
+    return "; ".join([told, *missing[:5], *lost[:5], *empty])
 
 
 def _merged(fact: dict[str, Any]) -> str:

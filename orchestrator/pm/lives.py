@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import Answer, End, Launch, Look, Nudge
+from orchestrator.model.actions import Answer, End, Inspect, Launch, Look, Nudge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.advance import ACTIVE, close_order, open_work
@@ -13,6 +13,7 @@ from orchestrator.pm.causes import note_cause
 from orchestrator.pm.concluding import conclude, has_decided
 from orchestrator.pm.consulting import is_consultation
 from orchestrator.pm.leftovers import ended_by_itself
+from orchestrator.pm.places import only_looks
 from orchestrator.pm.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.setbacks import (
     ask_again,
@@ -95,6 +96,8 @@ def take_for_gone(draft: Draft, name: str, how: Exit, lines: Sequence[str] = ())
     open_order = run.order in draft.state.orders
     was_quiet = run.evidence if run.quiet is not None else ""
     _bury(draft, run, how, str(how))
+    if run.purpose is Purpose.WORK and only_looks(draft.state.brief.config, draft.step(run.step)):
+        draft.act(Inspect(draft.new_id("a"), run.step, run.attempt))
     if not _counts(draft, run):
         return
     if run.purpose is Purpose.CHECK:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from orchestrator.pm.state import PMState
 
 
+NAMED: Final = 5
+"""How many of the files are named that were changed by who was only to look."""
+
 SHOWN: Final = 20
 """How many subtasks a question about a plan lists."""
 
@@ -113,6 +116,10 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
 def work_inspected(draft: Draft, fact: WorkInspected) -> None:
     """It is known whether a step changed anything in a tree that is not the task's own; or it cannot be known."""
     asked = draft.close_actions(Inspect, step=fact.step, attempt=fact.attempt)
+    if Gate.CHANGED not in draft.step(fact.step).gates:
+        if asked:
+            _looked_on(draft, fact)
+        return
     if not (asked and awaited(draft, fact.step, fact.attempt)):
         return
     if fact.reason:
@@ -126,6 +133,17 @@ def work_inspected(draft: Draft, fact: WorkInspected) -> None:
     else:
         draft.change(StepInspected(fact.step, fact.where))
         go_through(draft, fact.step)
+
+
+def _looked_on(draft: Draft, fact: WorkInspected) -> None:
+    """A step that was only to look has left its tree, which lies as before: say what it changed."""
+    if fact.reason:
+        draft.notice(f"whether {fact.step} changed anything in its tree could not be seen: {fact.reason}")
+    if fact.files:
+        named = ", ".join(f"{name!a}" for name in fact.files[:NAMED])
+        more = f" and {len(fact.files) - NAMED} more" if len(fact.files) > NAMED else ""
+        kept = f", and are kept as {fact.kept}" if fact.kept else ""
+        draft.notice(f"{fact.step} was only to look, and changed {named}{more}: they are in no commit{kept}")
 
 
 def _unchanged(draft: Draft, step: str) -> None:

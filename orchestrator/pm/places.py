@@ -38,6 +38,12 @@ def leaves_a_tree(config: Config, agent: str) -> bool:
     return place is None or (bool(place.host) and config.bring is Bring.BRANCH)
 
 
+def only_looks(config: Config, step: Step) -> bool:
+    """Tell whether a step has a tree of the task's to look at, in which it is to change nothing."""
+    writes = Gate.COMMIT in step.gates or Gate.DECISION in step.gates or step.only_check
+    return bool(step.workspace) and not writes and place_of(config, step.agent) is None
+
+
 def lasting_places(state: PMState) -> list[Place]:
     """Return the places in which agents of a task have worked and in which that work stays, as no tree gets it."""
     config = state.brief.config

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.model.actions import Inspect
 from orchestrator.model.agents import Role
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ OPEN: Final = math.inf
 class Floor:
     """The steps that wait for nothing but their time, at one moment: `admitted` of `steps`.
 
-    Places, steps and trees are taken by live runs. So are agents that have reported elsewhere and are about to
+    Places, steps and trees are taken by live runs, and their places and trees also while it is seen whether who only
+    looked changed anything there. So are agents that have reported elsewhere and are about to
     go: their place is awaited, so that a second instance is only ever one of two at once.
     """
 
@@ -41,16 +43,24 @@ class Floor:
 
 def floor_of(state: PMState, runs_at_once: int) -> Floor:
     """Return what is free now."""
-    steps, live = state.steps, state.live_runs
+    steps, live, looks = state.steps, state.live_runs, _looks(state)
     left = steps.pending & steps.ready
-    if len(live) >= runs_at_once or not left:
+    if len(live) + len(looks) >= runs_at_once or not left:
         return Floor(steps, 0)
     for run in live:
         step = steps[run.step]
         left &= ~(steps.mark(step.id) | steps.of_tree(step.kind, step.workspace))
         if run.reported_at is not None:
             left &= ~steps.of_agent(run.agent)
+    for step in looks:
+        left &= ~steps.of_tree(step.kind, step.workspace)
     return Floor(steps, left & _whose_turn_it_is(steps))
+
+
+def _looks(state: PMState) -> list[Step]:
+    """Return the steps that only looked, and of which it is being seen whether they changed anything."""
+    steps = (state.steps[each.step] for each in state.outbox.values() if isinstance(each, Inspect))
+    return [step for step in steps if step.workspace]
 
 
 def held(state: PMState) -> bool:

@@ -90,6 +90,20 @@ def unchanged_work(state: PMState) -> list[Step]:
     ]
 
 
+def accepted_work(state: PMState) -> dict[str, str]:
+    """Return the commits that the task's branch must have, by the steps that made them: those whose judge merged them.
+
+    They stand in the order in which they were merged.
+    """
+    steps = state.steps
+    merged = [
+        (judge.since, work.id, work.commit)
+        for judge in steps.among(steps.passed)
+        if Gate.MERGED in judge.gates and judge.judges and (work := steps[judge.judges]).commit
+    ]
+    return {step: commit for _, step, commit in sorted(merged)}
+
+
 def baseline_of(state: PMState) -> Step | None:
     """Return the step that ran the check before anything was changed, if the plan has one."""
     return next((step for step in state.steps.values() if step.only_check), None)
@@ -138,7 +152,9 @@ def _without_work(state: PMState) -> str:
 
     What was changed and then rejected for good is told from no change at all: its commits are still there to be read.
     """
-    passed = state.steps.among(state.steps.passed)
+    passed = list(state.steps.among(state.steps.passed))
+    if any(step.empty for step in passed):
+        return "nothing is changed: the commits of its branch take each other back"
     if any(step.commit or step.elsewhere for step in passed):
         return ""
     if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):

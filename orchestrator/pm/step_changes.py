@@ -180,6 +180,15 @@ class StepInspected:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchJudged:
+    """A step judges the whole of a branch, whose commits were seen to change something together, or nothing."""
+
+    step: str
+    empty: bool
+    kind: Literal["branch_judged"] = "branch_judged"
+
+
+@dataclass(frozen=True, slots=True)
 class StepOrdered:
     """The PM agent wants a step to start, with this in its orders."""
 
@@ -207,6 +216,7 @@ StepChange: TypeAlias = (
     | StepCommitted
     | TreeBegun
     | StepInspected
+    | BranchJudged
     | StepOrdered
 )
 """What alters a step that is there already."""
@@ -248,6 +258,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
             return replace(was, tree_life=change.life)
         case StepInspected():
             return replace(was, elsewhere=change.where)
+        case BranchJudged():
+            return replace(was, empty=change.empty)
         case StepOrdered():
             return replace(was, directive=change.directive)
 
@@ -305,4 +317,5 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         unchanged="",
         elsewhere="",
         replaced=False,
+        empty=False,
     )

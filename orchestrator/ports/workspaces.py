@@ -69,10 +69,11 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class FileSeen:
-    """What a branch has at a path: a folder, or a file of so many lines."""
+    """What a branch has at a path: a folder, a file of so many lines, or a link, which leads who knows where."""
 
     is_folder: bool
     lines: int
+    is_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,23 @@ class Workspaces(Protocol):
         """Return why a tree in which somebody works is no longer the one that was made; empty if it is.
 
         What only git has forgotten of it (`git worktree prune`) is put back. While all is well it looks at two files.
+        """
+        ...
+
+    def look(self, tree: Tree) -> str:
+        """Return a word for what lies in a tree and is not ignored, which `tidy` takes. No file is changed there.
+
+        Empty: the tree is not there as it was made.
+        """
+        ...
+
+    def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
+        """Let a tree lie as it did when `look` returned `before`; what lies there now is kept first, as by `prepare`.
+
+        Where git cannot lay it so, it is left as it lies.
+
+        Returns the files that differed, and the ref that keeps them: nothing where none did. A tree that is not there
+        as it was made is left alone.
         """
         ...
 

@@ -129,7 +129,7 @@ class PMView:
     `last_checkin` is in seconds since the epoch; `steps` says how many of them passed, `runs` agents live. `outcome`
     are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
-    waits for.
+    waits for. `called` is the word by which commands reach the task, where its name is not enough.
     """
 
     task: str
@@ -153,6 +153,7 @@ class PMView:
     by_phase: Mapping[Phase, float] = field(default_factory=dict)
     idle: float = 0.0
     limited: Limited | None = None
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,7 +430,7 @@ def _troubled(view: PMView) -> Iterable[str]:
         for said, times in Counter(map(shown, each.feedback)).items():
             yield f"  - {said}" + (f" (said {times} times)" if times > 1 else "")
         if each.failed:
-            where = f" (`task logs {shown(view.task)} {shown(each.run)}`)" if each.run else ""
+            where = f" (`task logs {shown(view.called or view.task)} {shown(each.run)}`)" if each.run else ""
             yield f"  - how its last run failed: {shown(each.failed)}{where}"
             yield from _block(each.lines)
 

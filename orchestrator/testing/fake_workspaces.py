@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -132,6 +133,30 @@ class FakeWorkspaces:
             return f"{tree.path} is gone"
         place.known |= place.linked
         return self._replaced(tree, place)
+
+    def look(self, tree: Tree) -> str:
+        """Return a word for what lies in a tree."""
+        place = self._places.get(checked_tree(tree).path)
+        return json.dumps(sorted(place.contents.items())) if place is not None and place.linked else ""
+
+    def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
+        """Let a tree lie as it did before. Steps: keep, clean."""
+        now = self.look(tree)
+        if not now or not before or now == before:
+            return (), ""
+        project, place, wanted = (
+            self._project(tree.project),
+            self._places[tree.path],
+            dict(json.loads(before)),
+        )
+        names = sorted(
+            name for name in wanted | place.contents if wanted.get(name) != place.contents.get(name)
+        )
+        stays = [self._tip(project, tree), project.refs.get(tree.own_branch, "")]
+        kept = self._keep(project, tree, attempt, stays, tree.path, moving=False)
+        self._step("clean", tree)
+        place.contents = wanted
+        return tuple(names), kept
 
     def commit(self, tree: Tree, message: str, *, attempt: int = 0) -> tuple[str, int]:
         """Put what changed on the tree's branch. Steps: keep, or record, move, clean. Raises Refused, TreeLost."""
@@ -307,6 +332,10 @@ class FakeWorkspaces:
         if makes:
             self._places.setdefault(tree.path, _Place("", "", {}, linked=False, known=False))
         self._places[tree.path].contents[name] = text
+
+    def delete_file(self, tree: Tree, name: str) -> None:
+        """Do as an agent would: delete a file of the tree."""
+        del self._places[tree.path].contents[name]
 
     def commit_like_an_agent(self, tree: Tree) -> str:
         """Do as an agent would that commits by itself, on the tree's own branch."""

@@ -31,12 +31,12 @@ from orchestrator.workspaces.gathering import gather
 from orchestrator.workspaces.joining import base_of, joined, tree_upon
 from orchestrator.workspaces.keeping import keep, kept_refs
 from orchestrator.workspaces.lives import leave_earlier_lives, lives_of
-from orchestrator.workspaces.lookup import commit_on, file_on, survey
+from orchestrator.workspaces.lookup import changed_files, commit_on, file_on, survey
 from orchestrator.workspaces.process import GitFailed
 from orchestrator.workspaces.registration import is_mutual
 from orchestrator.workspaces.replaying import moved_over
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
-from orchestrator.workspaces.snapshot import Snapshot, take
+from orchestrator.workspaces.snapshot import Snapshot, lay, take
 
 _TRIES: Final = 5
 
@@ -105,6 +105,33 @@ class GitWorkspaces:
         found = take(checkout, look_file(tree), base, all_of_it=False).tree
         missing = _missing(repository, base, found)
         return _replaced(tree, missing) if missing else ""
+
+    @told_apart
+    def look(self, tree: Tree) -> str:
+        """Return a word for what lies in a tree and is not ignored; empty if it is not there as it was made."""
+        repository = self._repository(checked_tree(tree).project)
+        checkout = Checkout.at(repository, tree.path)
+        if not checkout.linked:
+            return ""
+        base = base_of(repository, tree, _tip_seen(repository, tree))
+        return take(checkout, look_file(tree), base, all_of_it=False).tree
+
+    @told_apart
+    def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
+        """Let a tree lie as it did when `look` returned `before`, and keep what lies there now."""
+        now = self.look(tree)
+        if not now or not before or now == before:
+            return (), ""
+        repository = self._repository(tree.project)
+        files = changed_files(repository, before, now)
+        if not files:
+            return (), ""
+        checkout, tip = Checkout.at(repository, tree.path), _tip_seen(repository, tree)
+        kept = keep(checkout, tree, attempt, tip, "")
+        with contextlib.suppress(GitFailed):  # it was told and kept; the next attempt begins in another life
+            base = base_of(repository, tree, tip)
+            lay(checkout, take(checkout, index_file(tree), base, all_of_it=False), before)
+        return files, kept
 
     @told_apart
     def commit(self, tree: Tree, message: str, *, attempt: int = 0) -> tuple[str, int]:
@@ -232,7 +259,7 @@ class GitWorkspaces:
     def release(self, tree: Tree, attempt: int) -> None:
         """Keep what is not on the task's branch, then remove all lives of the tree and its own branch."""
         repository = self._repository(checked_tree(tree).project)
-        tip = repository.commit_of(f"refs/heads/{tree.branch}") or checked_commit(tree.base)
+        tip = _tip_seen(repository, tree)
         branch = "" if tree.detached else tree.own_branch
         lives = [Checkout.at(repository, path) for path in {*lives_of(repository, tree), tree.path}]
         for checkout in lives:
@@ -373,6 +400,11 @@ class GitWorkspaces:
         copy.replace(index)
         if checkout.repository.tree_of(commit) != snapshot.tree:
             checkout.git().ask("read-tree", "-m", "-u", snapshot.tree, commit)
+
+
+def _tip_seen(repository: Repository, tree: Tree) -> str:
+    """Return the commit that the task's branch is at, or began at if it is gone: who only looks makes none."""
+    return repository.commit_of(f"refs/heads/{tree.branch}") or checked_commit(tree.base)
 
 
 def _missing(repository: Repository, base: str, found: str) -> list[str]:

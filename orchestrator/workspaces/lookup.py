@@ -13,6 +13,7 @@ COMMITS_LISTED: Final = 200
 """How many commits of a branch are listed; all of them are counted."""
 
 _SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
+_LINK: Final = "120000 "  # the mode of a symbolic link
 _CHANGED: Final = re.compile(r"(\d+) file|(\d+) insertion|(\d+) deletion")
 
 
@@ -27,6 +28,9 @@ def file_on(repository: Repository, tip: str, path: str) -> FileSeen | None:
         return FileSeen(is_folder=True, lines=0)
     if kind != "blob":
         return None
+    entry = repository.git.ask("ls-tree", "--full-tree", "-z", tip, "--", f"{repository.prefix}{plain}")
+    if entry.startswith(_LINK):
+        return FileSeen(is_folder=False, lines=0, is_link=True)
     data = repository.git.run("cat-file", "blob", name)[1]
     return FileSeen(is_folder=False, lines=data.count(b"\n") + (not data.endswith(b"\n") and bool(data)))
 
@@ -40,6 +44,12 @@ def commit_on(repository: Repository, tip: str, name: str) -> str:
     )[1].decode()
     commit = commit.strip()
     return commit if commit and repository.is_ancestor(commit, tip) else ""
+
+
+def changed_files(repository: Repository, before: str, after: str) -> tuple[str, ...]:
+    """Return the files in which two trees of git's differ."""
+    said = repository.git.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after)
+    return tuple(said.split("\0")[:-1])
 
 
 def survey(repository: Repository, project: Path, branch: str, base: str) -> BranchSurvey | None:

@@ -71,6 +71,18 @@ def seen(checkout: Checkout, index: Path, start: str) -> str:
     return git.ask("write-tree")
 
 
+def lay(checkout: Checkout, snapshot: Snapshot, wanted: str) -> None:
+    """Let a tree that lies as in a snapshot lie as in another tree of git's; its own index stays as it is.
+
+    Raises:
+        Unavailable: git cannot do it now, as after a change since the snapshot.
+
+    """
+    git = checkout.git()
+    git = replace(git, variables={**git.variables, "GIT_INDEX_FILE": str(snapshot.index)})
+    git.ask("read-tree", "-m", "-u", snapshot.tree, wanted)
+
+
 def _is_whole(checkout: Checkout) -> bool:
     """Tell whether a tree has all files of its commit: of a sparse one only its own index knows which it lacks."""
     return checkout.repository.git.find("config", "--bool", "core.sparseCheckout") != "true"

@@ -903,3 +903,36 @@ def test_a_tree_made_ready_after_a_rebase_stands_on_the_new_work(world, tree, wo
     world.workspaces.rebase(tree.project, tree.branch, work, anew)
     world.workspaces.prepare(replace(tree, base=tree.base), 2)
     assert world.files(tree)["new.txt"] == "anew"
+
+
+# Who is only to look ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_what_a_look_left_is_taken_out_and_kept(world, tree, detached):
+    tree = replace(tree, detached=detached)
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "work in hand", "ours.txt")
+    before = world.workspaces.look(tree)
+    assert world.workspaces.look(tree) == before
+    assert world.workspaces.tidy(tree, 1, before) == ((), "")
+    world.put(tree, "by a judge", "strewn.txt")
+    world.put(tree, "spoilt", "readme.txt")
+    files, kept = world.workspaces.tidy(tree, 1, before)
+    assert files == ("readme.txt", "strewn.txt")
+    assert kept.startswith(tree.keep_prefix)
+    assert world.at(world.refs(tree.keep_prefix)[kept])["strewn.txt"] == "by a judge"
+    lies = world.files(tree)
+    assert lies["ours.txt"] == "work in hand"
+    assert lies["readme.txt"] != "spoilt"
+    assert "strewn.txt" not in lies
+    assert world.workspaces.look(tree) == before
+    assert world.workspaces.tidy(tree, 1, before) == ((), "")
+
+
+def test_a_tree_that_is_gone_is_not_looked_at(world, tree):
+    world.workspaces.prepare(tree, 1)
+    before = world.workspaces.look(tree)
+    world.lose(tree)
+    assert not world.workspaces.look(tree)
+    assert world.workspaces.tidy(tree, 1, before) == ((), "")

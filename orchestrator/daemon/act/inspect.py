@@ -1,18 +1,25 @@
-"""See whether a step changed anything in a tree that is not the task's own: the user's, or one on a box.
+"""See whether a step changed anything in a tree that is not its own to change.
 
-Nothing there is ours to commit. So the tree is looked at ahead of the first run of a piece of work, and again when that
-is handed in; the first look is kept in the run's folder and handed on to the runs that go on with the work.
+The user's, or one on a box: nothing there is ours to commit. So the tree is looked at ahead of the first run of a piece
+of work, and again when that is handed in; the first look is kept in the run's folder and handed on to the runs that go
+on with the work.
+
+One of the task's, in which the step was only to look: it is looked at ahead of each run, and when that has left. What
+differs is kept on a ref and taken out again, so that it comes into nobody's commit.
 """
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import places
-from orchestrator.daemon.world import Places, World, code_of
+from orchestrator.daemon.world import Places, World, code_of, tree_of
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import WorkInspected
+from orchestrator.model.plan import Gate
 from orchestrator.pm.places import place_of
 from orchestrator.ports.files import Unreadable
 
@@ -21,6 +28,10 @@ if TYPE_CHECKING:
     from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
     from orchestrator.pm.state import PMState
+    from orchestrator.ports.workspaces import Tree
+
+FILES_TOLD: Final = 100
+"""How many of the files are told that somebody changed who was only to look."""
 
 
 def inspect(world: World, state: PMState, action: Inspect, where: Places, at: float) -> WorkInspected:
@@ -32,6 +43,8 @@ def inspect(world: World, state: PMState, action: Inspect, where: Places, at: fl
 
     """
     step = state.steps[action.step]
+    if Gate.CHANGED not in step.gates:
+        return _tidied(world, state, action, where, at)
     tree = _tree(state, step)
     run = state.runs.last_at_work_on(step.id)
     before = _kept(world, where, run) if run is not None else ""
@@ -41,6 +54,35 @@ def inspect(world: World, state: PMState, action: Inspect, where: Places, at: fl
         return WorkInspected(at, action.id, action.step, action.attempt, tree, reason=str(error) or "unknown")
     changed = now != before if now and before else None
     return WorkInspected(at, action.id, action.step, action.attempt, tree, changed)
+
+
+def look_before(world: World, tree: Tree, run: Run, where: Places) -> None:
+    """Keep how a tree of the task's lies ahead of a run that is only to look.
+
+    Raises:
+        Unavailable: git cannot do it now.
+
+    """
+    path = _path(where, run)
+    if world.files.entry(path) is None:
+        with contextlib.suppress(Refused):
+            world.files.write(path, world.workspaces.look(tree).encode(), durable=False)
+
+
+def _tidied(world: World, state: PMState, action: Inspect, where: Places, at: float) -> WorkInspected:
+    """Take what a step changed that was only to look out of its tree, and tell of it."""
+    step = state.steps[action.step]
+    run, tree = state.runs.last_at_work_on(step.id), tree_of(state, step, where)
+    told = WorkInspected(at, action.id, action.step, action.attempt)
+    if run is None or tree is None or not (before := _kept(world, where, run)):
+        return told
+    try:
+        files, kept = world.workspaces.tidy(tree, action.attempt, before)
+    except Refused as error:
+        return replace(told, reason=str(error) or "unknown")
+    if not files:
+        return replace(told, changed=False)
+    return replace(told, where=str(tree.path), changed=True, files=files[:FILES_TOLD], kept=kept)
 
 
 def look_ahead(world: World, state: PMState, step: Step, run: Run, where: Places) -> None:

@@ -15,7 +15,7 @@ from uuid import UUID, uuid5
 
 from orchestrator import places
 from orchestrator.daemon.act.finish import bring_judged
-from orchestrator.daemon.act.inspect import look_ahead
+from orchestrator.daemon.act.inspect import look_ahead, look_before
 from orchestrator.daemon.folder import make_run_folders
 from orchestrator.daemon.lives import LAUNCHED
 from orchestrator.daemon.transcripts import remembered
@@ -37,7 +37,7 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
-from orchestrator.pm.places import begins_work, makes_ready
+from orchestrator.pm.places import begins_work, makes_ready, only_looks
 from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.ports.workspaces import TreeLost
 from orchestrator.runtimes import Launching, Spawn
@@ -136,6 +136,16 @@ def _workspace(world: World, state: PMState, step: Step, run: Run, where: Places
         if Gate.CHANGED in step.gates and not launched:
             look_ahead(world, state, step, run, where)
         return workspace_of(state, run, where)
+    workspace = _made_ready(world, state, step, run, where, tree, launched=launched)
+    if not launched and run.purpose is Purpose.WORK and only_looks(state.brief.config, step):
+        look_before(world, tree, run, where)
+    return workspace
+
+
+def _made_ready(
+    world: World, state: PMState, step: Step, run: Run, where: Places, tree: Tree, *, launched: bool
+) -> Path:
+    """Return the worktree that a run works in, as it stands, or brought to where the run is to begin."""
     if launched or not begins_work(state, step, run.purpose):
         if not launched:
             bring_judged(world, state, step, tree)

@@ -1,5 +1,8 @@
 """Look up what the evidence of success criteria points at: in the task's folder, and on the task's branch (U11).
 
+That branch is anybody's to move who works in the repository: so it is asked as well whether it still has what was
+accepted, and whether it changes anything.
+
 What agents do in a place of their own, here or on a box, may stay there. So files that are not on the branch are looked
 for in those places too, and commits on the boxes.
 """
@@ -15,6 +18,7 @@ from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.facts import EvidenceResolved
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.places import lasting_places
+from orchestrator.pm.results import accepted_work
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
@@ -43,7 +47,26 @@ def resolve(
     """
     elsewhere = lasting_places(state)
     found = tuple(_resolved(world, state, each, where, elsewhere) for each in action.references)
-    return EvidenceResolved(at, action.id, action.step, action.attempt, found)
+    lost, empty = _branch(world, state, where)
+    return EvidenceResolved(
+        at, action.id, action.step, action.attempt, found, lost=lost, empty=empty and not elsewhere
+    )
+
+
+def _branch(world: World, state: PMState, where: Places) -> tuple[tuple[str, ...], bool]:
+    """Return the steps whose accepted commits the branch lacks, and whether all that it has changes nothing."""
+    accepted = accepted_work(state)
+    if not accepted:
+        return (), False
+    workspaces, code, branch = world.workspaces, where.code, state.branch
+    seen = workspaces.survey(code, branch, state.base)
+    if seen is None:
+        return tuple(accepted), False
+    try:
+        held = {step: workspaces.commit_on(code, branch, commit) for step, commit in accepted.items()}
+    except Refused:  # it was deleted just now
+        return tuple(accepted), False
+    return tuple(step for step, there in held.items() if not there), bool(seen.count) and not seen.files
 
 
 def _resolved(
@@ -103,6 +126,8 @@ def _file(world: World, state: PMState, reference: Reference, where: Places) -> 
     seen = world.workspaces.file_on(where.code, state.branch, reference.target)
     if seen is None:
         return _missing(reference, f"is not on the branch {state.branch}")
+    if seen.is_link:
+        return _missing(reference, f"is a link on the branch {state.branch}: name what it leads to")
     if reference.line > seen.lines:
         return _missing(reference, f"has {_lines(seen.lines)} on the branch {state.branch}")
     lines = "a folder" if seen.is_folder else _lines(seen.lines)

@@ -85,6 +85,14 @@ def test_stop_waits_for_the_agents_to_end_and_names_them(house, task, daemon):
     assert f"go on later: task start tidy --project {house.project}" in said.out
 
 
+def test_a_task_that_was_complete_is_not_said_to_go_on(house, task, daemon):
+    house.task(state="complete", agents=[])
+    said = task("stop", "tidy")
+    assert said.code == 0
+    assert "tidy is complete" in said.out
+    assert "task start" not in said.out
+
+
 def test_a_stop_that_takes_too_long_says_where_to_look(house, task, daemon, monkeypatch):
     house.task(state="stopped")
     monkeypatch.setattr(stop_verb, "PATIENCE", 0.05)

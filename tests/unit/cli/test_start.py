@@ -124,6 +124,41 @@ def test_without_project_it_is_the_current_folder(house, task, running, brief, m
     assert running.heard[0]["arguments"]["project"] == str(house.project)
 
 
+def test_beneath_its_project_it_is_the_task_that_is_there(house, task, running, brief, monkeypatch):
+    """As for all other verbs: `task status tidy` means it there, too."""
+    (house.project / "src").mkdir()
+    monkeypatch.chdir(house.project / "src")
+    assert task("start", "tidy").code == 0
+    assert running.heard[0]["arguments"]["project"] == str(house.project)
+    assert not (house.project / "src" / "tasks").exists()
+
+
+def test_outside_its_project_no_second_one_begins_unsaid(house, task, daemon):
+    """The user wanted to go on with it, and stood elsewhere: a new, empty task of its name was laid down there."""
+    house.task()
+    said = task("start", "tidy")
+    assert said.code == 2
+    here = house.root / "elsewhere"
+    assert f"task start tidy --project {house.project}" in said.err
+    assert f"task start tidy --project {here}" in said.err
+    assert not (here / "tasks").exists()
+    assert not daemon.heard
+
+
+def test_a_template_or_a_project_says_that_another_is_meant(house, task):
+    house.task()
+    here = house.root / "elsewhere"
+    assert "say what is to be done in" in task("start", "tidy", "--project", str(here)).err
+    assert (here / "tasks" / "tidy" / "task.md").exists()
+
+
+def test_a_task_is_gone_on_with_by_its_id(house, task, running, brief):
+    house.task()
+    assert task("start", "tidy-0a1b2c3d").code == 0
+    arguments = running.heard[0]["arguments"]
+    assert (arguments["name"], arguments["project"]) == ("tidy", str(house.project))
+
+
 def test_a_blank_task_is_laid_down_but_not_started(start, house, daemon):
     said = start()
     path = house.project / "tasks" / "tidy" / "task.md"

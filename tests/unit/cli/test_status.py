@@ -56,6 +56,29 @@ def test_a_task_that_ended_shows_its_result(house, task):
         assert f"{line}\n" in said.out
 
 
+def test_what_is_next_reaches_the_task_from_where_the_reader_stands(house, task, monkeypatch):
+    """A name is a project's own: typed elsewhere it may mean another project's task, and merge that."""
+    house.task(state="complete", questions=[house.question()])
+    other = house.root / "other"
+    (other / "tasks" / "tidy").mkdir(parents=True)
+    (house.project / "tasks" / "tidy").mkdir(parents=True)
+    house.task("tidy-99999999", state="complete", project=str(other))
+    said = task("status", "tidy-0a1b2c3d").out
+    assert "task merge tidy-0a1b2c3d takes" in said
+    assert "task answer tidy-0a1b2c3d q1" in said
+    monkeypatch.chdir(other)
+    assert "task merge tidy-0a1b2c3d takes" in task("status", "--project", str(house.project)).out
+    monkeypatch.chdir(house.project)
+    assert "task merge tidy takes" in task("status", "tidy").out
+    next_of_other = task("status", "tidy-99999999").out.partition("\nnext")[2].partition("\n")[0]
+    assert "task merge tidy-99999999 takes" in next_of_other
+
+
+def test_a_changed_config_is_taken_over_from_any_folder(house, task):
+    house.task(edited=[{"key": "dev.model", "old": "a", "new": "b"}])
+    assert "task start tidy --project" in " ".join(task("status", "tidy").out.split())
+
+
 def test_the_branch_is_told_as_of_the_look_at_it(house, task):
     house.task(outcome=house.told()["outcome"] | {"branch_seen": 946_728_000.0})
     assert "1 commit (the branch as of " in " ".join(task("status", "tidy").out.split())

@@ -36,6 +36,12 @@ def test_a_complete_task() -> None:
     assert told.next == "`task diff demo` shows what is done, `task merge demo` takes it over"
 
 
+def test_commands_call_a_task_as_it_is_reached() -> None:
+    state = finished().state
+    told = outcome_of(state, LOOK, called=state.id).next
+    assert told == f"`task diff {state.id}` shows what is done, `task merge {state.id}` takes it over"
+
+
 def test_a_partial_task_says_what_is_missing() -> None:
     limits = Limits(rejections=1)
     story = Story(limits=limits, after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
@@ -56,7 +62,7 @@ def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
     """A task whose developer works on a box without `bring:` has no commit here, and no line says that it has."""
     story = finished(cwd=Place("/srv/shop", "me@box"))
     told = outcome_of(story.state, EMPTY)
-    assert "it lies in /project, and no commit of it is here" in told.work
+    assert "it lies in /project, on no branch of the task" in told.work
     assert "nothing is on the branch `task/demo`" in told.work
     assert "merge" not in told.next.replace("merged", "")
 
@@ -97,8 +103,9 @@ def test_a_check_of_older_work_is_no_check_of_what_lies_there() -> None:
 
 
 def test_a_shared_tree_is_named() -> None:
+    """Who works there may commit: "no commit of it is here" was said without a look."""
     told = outcome_of(finished(workspace=WorkspaceKind.SHARED).state, None)
-    assert "it lies in /project, and no commit of it is here" in told.work
+    assert "it lies in /project, on no branch of the task" in told.work
 
 
 def test_a_question_says_what_to_type() -> None:
@@ -107,6 +114,28 @@ def test_a_question_says_what_to_type() -> None:
     story.comes_alive("explore")
     story.ends("explore", Exit(code=1))
     assert outcome_of(story.state, None).next == "`task answer demo q1 retry`"
+    assert outcome_of(story.state, None, called="demo-0a").next == "`task answer demo-0a q1 retry`"
+
+
+def test_what_is_missing_of_a_partial_task_is_not_called_nothing() -> None:
+    """Every step passed, and nothing was changed: beside `complete in part` stood `not done: nothing`."""
+    story = Story().planned()
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert "nothing was changed" in outcome_of(story.state, EMPTY).not_done
+
+
+def test_commits_without_a_change_are_not_offered_for_a_merge() -> None:
+    look = BranchLook(1.0, replace(SEEN, files=0, added=0, removed=0))
+    assert "task merge" not in outcome_of(finished().state, look).next
+
+
+def test_a_check_ahead_of_the_work_is_not_passed_over() -> None:
+    """`dev.check` had failed, and beside that stood that the PM had run no check."""
+    story = Story(checks=("dev",)).planned("a")
+    check = story.comes_alive("dev:a")
+    story.ends("dev:a", Exit(code=3), run=check)
+    assert "only ahead of dev:a: exited 3" in outcome_of(story.state, EMPTY).work
 
 
 def test_a_start_is_said_to_try_again_only_what_was_set_aside() -> None:

@@ -16,6 +16,7 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.evidence import Reference, Resolution
+from orchestrator.model.plan import StepState
 from orchestrator.model.task import AgentWish, Bring, Place, WorkspaceKind
 from orchestrator.ports.boxes import FileThere
 from orchestrator.ports.workspaces import Tree
@@ -228,3 +229,38 @@ def test_nobody_is_looked_for_where_none_has_worked_yet(tmp_path: Path) -> None:
     desk = Desk(tmp_path, agents=wishes)
     assert not desk.look("greet.py").exists
     assert desk.boxes.asked == []
+
+
+# The branch ----------------------------------------------------------------------------------------
+
+
+def branch_of(desk: Desk) -> tuple[tuple[str, ...], bool]:
+    """Return what is seen of the branch once its work was accepted."""
+    steps = desk.state.steps
+    for step in (
+        replace(steps["dev:a"], state=StepState.PASSED, commit=desk.commit),
+        replace(steps["review:a"], state=StepState.PASSED),
+    ):
+        steps = steps.with_step(step)
+    world: Any = SimpleNamespace(files=DiskFiles(), workspaces=desk.workspaces, boxes=desk.boxes)
+    action = ResolveEvidence("a1", "accept", 1, (), ())
+    fact = resolve(world, replace(desk.state, steps=steps), action, desk.where, 1.0)
+    return fact.lost, fact.empty
+
+
+def test_a_branch_that_has_what_was_accepted(desk: Desk) -> None:
+    assert branch_of(desk) == ((), False)
+
+
+def test_a_branch_that_was_moved_back_lost_the_work(desk: Desk) -> None:
+    desk.workspaces.rebase(desk.where.code, desk.state.branch, desk.commit, desk.state.base)
+    assert branch_of(desk) == (("dev:a",), False)
+
+
+def test_a_branch_whose_work_was_taken_back_is_empty(desk: Desk) -> None:
+    tree = Tree(desk.where.code, desk.where.trees, "b", desk.state.branch, desk.state.base)
+    desk.workspaces.prepare(tree, 1)
+    desk.workspaces.delete_file(tree, "shop/greet.py")
+    taken_back, _ = desk.workspaces.commit(tree, "no greeting")
+    desk.workspaces.merge(tree, taken_back)
+    assert branch_of(desk) == ((), True)

@@ -9,8 +9,10 @@ import pytest
 
 from orchestrator import places
 from orchestrator.daemon.hands import Inline
+from orchestrator.daemon.outcome import BranchLook
 from orchestrator.daemon.project import FEW, Shown, projection
 from orchestrator.daemon.showing import RATE, Showing
+from orchestrator.model.actions import Rebase
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.question import Question
 from orchestrator.model.task import Phase, TaskState
@@ -210,3 +212,41 @@ def test_what_could_not_be_written_is_written_the_next_time(files, showing, wher
     assert told(files)["steps"][1]["status"] == "working"
     assert json.loads(files.read(places.pm_state(FOLDER)))["milestones"][1]["status"] == "working"
     assert b"| Do part 1 | developing |" in files.read(places.task_progress(FOLDER))
+
+
+# What is to be typed -------------------------------------------------------------------------------
+
+
+def test_where_two_projects_have_its_name_a_task_is_called_by_its_id(files, showing):
+    """Its name alone may reach the other one: in that project it does."""
+    ended = replace(planned(0), state=TaskState.STOPPED)
+    asks = replace(planned(1), state=TaskState.RUNNING)
+    show(showing, asks)
+    assert "`task attach t`" in told(files)["outcome"]["next"]
+    files.make_folder(HOME.parent / "t-99999999")
+    files.make_folder(HOME.parent / "t-two-88888888")
+    show(showing, moved(asks, 0))
+    assert "`task attach t-0123abcd`" in told(files)["outcome"]["next"]
+    assert "`task attach t-0123abcd`" in files.read(places.task_progress(FOLDER)).decode()
+    show(showing, ended)
+    assert "`task start t --project /project`" in told(files)["outcome"]["next"]
+
+
+def test_a_branch_is_not_counted_between_its_old_tip_and_its_new_base(files, clock):
+    """After `task rebase`: "1 commit, 2 files changed", of which one was in the new base, until the next check-in."""
+    looks = []
+
+    def look(state):
+        looks.append(state.base)
+        return BranchLook(1.0, fault=f"seen from {state.base}")
+
+    showing = Showing(files, clock, Inline(), Scribe(files, FOLDER), HOME, FOLDER, look=look)
+    old = replace(planned(1), state=TaskState.STOPPED, base="old")
+    show(showing, old)
+    moving = replace(old, base="new", outbox={"a1": Rebase("a1", "c1", "c2", "old")})
+    show(showing, moving)
+    assert looks == ["old"]
+    assert "was not looked at yet" in told(files)["outcome"]["work"]
+    show(showing, replace(moving, outbox={}))
+    assert looks == ["old", "new"]
+    assert "seen from new" in told(files)["outcome"]["work"]

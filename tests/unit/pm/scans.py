@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from orchestrator.model.actions import Inspect
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Purpose, Run
+from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.readiness import floor_of
 from orchestrator.pm.state import PMState
 from orchestrator.pm.steps import Marks, Steps
@@ -131,13 +133,20 @@ def admits(state: PMState, step: Step, runs_at_once: int) -> bool:
     worked_on = [state.steps[run.step] for run in live]
     return (
         step.state is StepState.PENDING
-        and len(live) < runs_at_once
+        and len(live) + len(looked_over(state)) < runs_at_once
         and step.id not in {each.id for each in worked_on}
         and (step.kind, step.workspace) not in {(each.kind, each.workspace) for each in worked_on}
+        and (step.kind, step.workspace) not in looked_over(state)
         and step.agent not in leaving(live)
         and is_ready(state.steps, step)
         and (bool(step.judges) or is_its_turn(state.steps, step.subtask))
     )
+
+
+def looked_over(state: PMState) -> set[tuple[WorkspaceKind, str]]:
+    """Return the trees of which it is being seen whether who only looked changed them."""
+    steps = [state.steps[each.step] for each in state.outbox.values() if isinstance(each, Inspect)]
+    return {(step.kind, step.workspace) for step in steps if step.workspace}
 
 
 def leaving(live: list[Run]) -> set[str]:

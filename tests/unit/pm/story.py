@@ -48,6 +48,7 @@ class Story:
     """A task and its world. Time moves only when told; commits and merges succeed unless `works` says no.
 
     A quiet run that is looked at looks as `sees` says: by default, hung. Evidence exists, but for what `nowhere` names.
+    `strewn` are files that steps change which are only to look.
     What works in a tree that is not the task's own has `changed` something there; None: nobody can tell.
     """
 
@@ -72,6 +73,7 @@ class Story:
         self.commit = "c"
         self.changed: bool | None = True
         self.nowhere: set[str] = set()
+        self.strewn: dict[str, tuple[str, ...]] = {}
         self.told = 0
         self.replies: dict[str, Reply] = {}
 
@@ -102,7 +104,10 @@ class Story:
                 )
             case Inspect(step=step, attempt=attempt):
                 changed = None if self.changed is None else bool(self.changed)
-                self.feed(f.WorkInspected(self.at, self.nonce(), step, attempt, "/project", changed))
+                files = self.strewn.pop(step, ())
+                self.feed(
+                    f.WorkInspected(self.at, self.nonce(), step, attempt, "/project", changed, files=files)
+                )
             case ResolveEvidence(step=step, attempt=attempt, references=named):
                 found = tuple(Resolution(each.text, each.target not in self.nowhere) for each in named)
                 self.feed(f.EvidenceResolved(self.at, self.nonce(), step, attempt, found))

@@ -176,6 +176,47 @@ def test_steps_beside_the_plan_are_bounded() -> None:
     assert "beside the plan already" in story.order_of("pm:2").context
 
 
+def tried(story: Story, times: int, words: str = "Look at the logs once more") -> None:
+    """Let the PM agent order the same of the explorer, so many times."""
+    for number in range(times):
+        story.is_led(A.ORDER, "explore", instructions=f"{words}, try {number}")
+        (step,) = (each for each in story.works_on() if each.startswith("explore-"))
+        story.does(step)
+
+
+def test_the_same_is_ordered_as_often_as_work_is_rejected() -> None:
+    """The rules try three times and ask; an agent as PM went on, a thousand steps beside the plan."""
+    story = planned("a")
+    tried(story, 3)
+    story.is_led(A.ORDER, "explore", instructions="Look at the logs once more, try 9")
+    assert not {each for each in story.works_on() if each.startswith("explore")}
+    (question,) = story.state.open_questions
+    assert question.kind is QuestionKind.PM
+    assert "limits.rejections" in story.order_of(story.state.counsel.step).context
+    story.is_led(A.ORDER, "explore", instructions="Look at the logs, once more")
+    assert story.state.open_questions == [question]
+
+
+def test_a_person_may_let_the_pm_agent_try_again_or_not() -> None:
+    for answer, may in (("continue", True), ("no", False)):
+        story = planned("a")
+        tried(story, 3)
+        story.is_led(A.ORDER, "explore", instructions="Look at the logs once more")
+        (question,) = story.state.open_questions
+        story.at += 60
+        story.answers(question.id, answer)
+        story.is_led(A.ORDER, "explore", instructions="Look at the logs once more")
+        assert any(each.startswith("explore-") for each in story.works_on()) is may
+        assert not story.state.open_questions
+
+
+def test_other_work_of_an_agent_is_no_retry() -> None:
+    story = planned("a")
+    tried(story, 2)
+    tried(story, 2, "Measure how long the start takes")
+    assert not story.state.open_questions
+
+
 @pytest.mark.parametrize(
     ("action", "target", "why"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from orchestrator.model import facts as f
@@ -12,6 +14,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Purpose
 from orchestrator.model.task import AfterRejections, TaskState
+from orchestrator.pm.results import accepted_work
 from tests.unit.pm.story import CRITERIA, MET, Story
 
 
@@ -53,6 +56,49 @@ def test_evidence_is_looked_up_before_it_counts(evidence: str, kind: EvidenceKin
     assert [mark.evidence for mark in story.state.criteria] == [(evidence,), (evidence,)]
     assert story.state.criteria[0].details == ("12 lines",)
     assert story.step("accept").state is StepState.PASSED
+
+
+def resolved(story: Story, **seen: Any) -> None:
+    """Let the last review be handed in, and its evidence be looked up, with what was seen of the branch."""
+    story.works = False
+    story.comes_alive("accept")
+    story.reports("accept", criteria=marks("artifacts/reviews/seen.md"))
+    found = (Resolution("artifacts/reviews/seen.md", exists=True),)
+    story.feed(f.EvidenceResolved(story.at, "n", "accept", story.step("accept").attempt, found, **seen))
+    story.works = True
+    story.ends("accept")
+
+
+def test_accepted_work_that_the_branch_lost_is_asked_about() -> None:
+    """An agent, or anybody, deleted the branch or moved it back: COMPLETE was said, and there was no work."""
+    story = at_accept()
+    commit = story.step("dev:a").commit
+    assert accepted_work(story.state) == {"dev:a": commit}
+    resolved(story, lost=("dev:a",))
+    (question,) = story.state.open_questions
+    assert question.step == "accept"
+    assert f"branch --force task/demo {commit}" in question.text
+    assert story.task() is TaskState.WAITING
+    story.answers(question.id, "retry")
+    story.works = True
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_commits_that_take_each_other_back_are_no_work() -> None:
+    """The second subtask removed what the first had added: two commits, and nothing changed."""
+    story = at_accept()
+    resolved(story, empty=True)
+    assert story.task() is TaskState.PARTIAL
+    assert "take each other back" in story.state.why
+
+
+def test_the_branch_is_looked_at_where_only_checks_are_evidence() -> None:
+    story = at_accept()
+    story.works = False
+    story.comes_alive("accept")
+    decision = story.reports("accept", criteria=marks("check test:a"))
+    assert [each for each in decision.actions if isinstance(each, ResolveEvidence)]
 
 
 @pytest.mark.parametrize("claim", ["shop/greet.py", "artifacts/reviews/never.md", "deadbeef", "/etc/passwd"])

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.model.actions import End
+from orchestrator.model.actions import End, Inspect
 from orchestrator.model.errors import Fault
-from orchestrator.model.facts import LaunchFailed, TreeVanished, WorkCommitted
+from orchestrator.model.facts import LaunchFailed, TreeVanished, WorkCommitted, WorkInspected
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit
-from orchestrator.model.task import AfterRejections, Place, WorkspaceKind
+from orchestrator.model.task import AfterRejections, Place, TaskState, WorkspaceKind
 from orchestrator.pm.fold import fold
 from orchestrator.pm.places import life_of
 from orchestrator.pm.step_changes import StepAdded
-from tests.unit.pm.story import Story, plan_of
+from tests.unit.pm.story import MET, Story, plan_of
 
 
 @pytest.fixture
@@ -277,3 +277,47 @@ def test_work_that_was_to_be_judged_there_is_done_again() -> None:
     fails_to_launch(story, "review:dev-1")
     assert story.step("dev-1").attempt == 2
     assert "is gone" in story.order_of("dev-1").instructions
+
+
+# Who is only to look ---------------------------------------------------------------------------------
+
+
+def test_what_changes_who_only_looks_is_said() -> None:
+    """A reviewer wrote into the tree that it judged: that passed without a word."""
+    story = Story().planned("a")
+    story.does("dev:a")
+    story.strewn["test:a"] = ("conftest.py", "b", "c", "d", "e", "f")
+    story.approves("test:a")
+    notice = story.state.notices[-1]
+    assert "test:a was only to look" in notice
+    assert "'conftest.py'" in notice
+    assert "and 1 more" in notice
+    assert story.works_on() == {"review:a"}
+
+
+def test_nobody_works_in_a_tree_until_that_was_seen() -> None:
+    story = Story().planned("a")
+    story.does("dev:a")
+    story.works = False
+    story.approves("test:a")
+    assert story.works_on() == set()
+    (look,) = (action for action in story.state.outbox.values() if isinstance(action, Inspect))
+    assert (look.step, look.attempt) == ("test:a", 1)
+    assert story.task() is TaskState.RUNNING
+    story.works = True
+    story.feed(WorkInspected(story.at, look.id, "test:a", 1, changed=False))
+    assert story.works_on() == {"review:a"}
+    assert not any("only to look" in notice for notice in story.state.notices)
+
+
+def test_a_task_is_complete_when_it_was_seen_of_its_last_review() -> None:
+    story = Story().planned("a")
+    story.finishes("a")
+    story.comes_alive("accept")
+    story.reports("accept", criteria=MET)
+    story.works = False
+    story.ends("accept")
+    assert story.task() is TaskState.RUNNING
+    story.feed(WorkInspected(story.at, "n", "accept", 1, reason="git hangs"))
+    assert story.task() is TaskState.COMPLETE
+    assert "could not be seen: git hangs" in story.state.notices[-1]
