@@ -11,6 +11,9 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Commands that tests start print as a user's do, kept back where they go into a pipe and nothing flushes.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 # A machine that is shared stalls now and then; how long things take is for the benchmarks to judge.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")

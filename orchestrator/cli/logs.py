@@ -57,6 +57,8 @@ def run(options: Namespace) -> int:
     there = _end_of(path, max(options.count, 0))
     for line in redacted_lines([readable(line) for line in there], masking):
         print(line)
+    # Into a pipe, what was printed is kept back until there is more of it: that may be hours.
+    sys.stdout.flush()
     while options.follow:
         for line in growing.lines():
             print(masking.line(readable(line)), flush=True)

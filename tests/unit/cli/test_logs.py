@@ -1,8 +1,8 @@
 import gzip
-import os
+import select
 import subprocess
 import sys
-import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -101,30 +101,39 @@ def test_a_tail_gives_whole_lines_once(tmp_path):
     assert list(tail.lines()) == ["new"]
 
 
-def test_following_goes_on_until_it_is_interrupted(house):
-    log = _write(house.task() / "pm.log", b"one\n")
+@contextmanager
+def following():
+    """Follow the PM's log into a pipe, where output is kept back unless it is flushed."""
     command = [sys.executable, "-m", "orchestrator.cli", "logs", "tidy", "-f"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout
-        assert process.stdout.readline() == b"one\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def next_line(process):
+    ready, _, _ = select.select([process.stdout], [], [], 10)
+    assert ready, "nothing was printed"
+    return process.stdout.readline()
+
+
+def test_following_goes_on_until_it_is_interrupted(house):
+    log = _write(house.task() / "pm.log", b"one\n")
+    with following() as process:
+        assert next_line(process) == b"one\n"
         with log.open("ab") as file:
             file.write(b"two\n")
-        assert process.stdout.readline() == b"two\n"
+        assert next_line(process) == b"two\n"
         process.send_signal(2)
         assert process.wait(10) == 130
 
 
 def test_a_log_that_began_while_followed_is_shown_whole(house):
     home = house.task()
-    command = [sys.executable, "-m", "orchestrator.cli", "logs", "tidy", "-f"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        os.sched_yield()
-        deadline = time.monotonic() + 10
+    with following() as process:
         _write(home / "pm.log", b"one\n")
-        assert process.stdout
-        assert process.stdout.readline() == b"one\n"
-        assert time.monotonic() < deadline
-        process.terminate()
+        assert next_line(process) == b"one\n"
 
 
 def test_no_secret_is_shown(house, task):

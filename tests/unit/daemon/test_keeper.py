@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from orchestrator import places
+from orchestrator.daemon.bringing import AGAIN
 from orchestrator.daemon.hints import BoxHint, Hint, RunHint, SayHint
 from orchestrator.daemon.keeper import Keeper, Ways
 from orchestrator.hosts.ssh.channel import News, Part
@@ -292,6 +293,15 @@ def test_a_restart_brings_what_an_emptied_box_has_left(bench: Bench) -> None:
     prepared = sync.prepared
     bench.round()
     assert sync.prepared > prepared
+
+
+def test_a_box_where_all_was_brought_is_left_alone_for_its_time(bench: Bench) -> None:
+    bench.keeper.keep("t-1", (guest("t-1", "r-1"),))
+    bench.round()
+    assert bench.keeper._next - bench.keeper.steady() > AGAIN
+    bench.syncs["t-1"].comes = Pulled(more=True)
+    bench.round()
+    assert bench.keeper._due - bench.keeper.steady() <= AGAIN
 
 
 def test_a_box_that_is_lost_is_believed_so_by_the_clock_and_tried_again_when_somebody_says_so(

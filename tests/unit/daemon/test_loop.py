@@ -117,6 +117,20 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
     assert not world.complaints
 
 
+def test_of_a_run_that_is_gone_nothing_left_behind_is_waited_for():
+    """A moment that was noted for it and stays would be due for ever, and the task looked at all the time."""
+    world = World(Fate("left"), (Wish("alpha"),), settings=Settings(), deaf=0.0, slow=False)
+    (wish,) = world.wishes
+    with listening(world):
+        world.boot()
+        world.start(wish, "much to do", ("it works",))
+        (task,) = wait_for(world, lambda: list(world.tasks().values()))
+        (run,) = wait_for(world, lambda: [run.id for run in task.engine.state.live_runs if run.pid])
+        assert not task._grace.is_over(run, world.clock.monotonic())
+        wait_for(world, lambda: not task.engine.state.runs[run].live)
+        assert not task._grace.moments
+
+
 def wait_for(world, told):
     """Let a world go on until something is told that is not empty, and return it."""
     until = world.clock.monotonic() + 10 * 86400

@@ -153,6 +153,15 @@ def test_what_it_added_holds_for_the_attempt_and_no_longer() -> None:
     assert "Use the parser" not in story.order_of("dev:a").instructions
 
 
+def test_a_decision_is_progress_of_its_run() -> None:
+    story = led()
+    story.starts()
+    run = story.comes_alive("pm:1")
+    story.at += 90
+    story.decides(A.ORDER, "explore", run=run)
+    assert story.state.runs[run.id].progress_at == story.at
+
+
 def test_an_order_to_an_agent_without_a_ready_step_is_one_beside_theplan_of() -> None:
     story = planned("a")
     story.is_led(A.ORDER, "explore", instructions="Look at the logs")

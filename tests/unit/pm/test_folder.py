@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.model.facts import FolderBack, FolderLost
+from orchestrator.model.handoff import ReportStatus
+from orchestrator.model.limits import Limits
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import TaskState
 from orchestrator.pm.asking import ABANDON, CONTINUE, WITHDRAWN
@@ -52,6 +54,17 @@ def test_what_was_put_right_is_told_and_nobody_asked(story: Story) -> None:
     )
     assert not story.state.open_questions
     assert any("set-aside-1" in notice for notice in story.state.notices)
+
+
+def test_abandoning_the_task_leaves_no_other_question_open() -> None:
+    story = Story(limits=Limits(blocks=0)).planned("a")
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key for the API")
+    blocked = story.question()
+    loses(story)
+    lost = next(each for each in story.state.open_questions if each.kind is QuestionKind.FOLDER)
+    story.answers(lost.id, ABANDON)
+    assert story.task() is TaskState.FAILED
+    assert story.state.questions[blocked.id].answer == WITHDRAWN
 
 
 def test_of_a_task_that_was_stopped_nobody_is_asked(story: Story) -> None:

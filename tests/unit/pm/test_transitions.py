@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 import pytest
 
+from orchestrator.model.consulting import Directive
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.run import Life, Purpose, Run, Turn
 from orchestrator.model.task import Phase, TaskState
@@ -15,7 +17,7 @@ from orchestrator.pm.fold import fold
 from orchestrator.pm.run_changes import RunBelieved
 from orchestrator.pm.runs import Runs
 from orchestrator.pm.state import PMState
-from orchestrator.pm.step_changes import StepMoved, StepReopened, StepTallied
+from orchestrator.pm.step_changes import StepMoved, StepReopened, StepTallied, step_after
 from orchestrator.pm.steps import Steps
 from orchestrator.pm.transitions import PHASES, STEPS, TASKS, IllegalMove, phase_path
 
@@ -121,6 +123,27 @@ def test_every_step_can_be_opened_again(here: StepState) -> None:
     reopened = fold(state, StepReopened("s", 2, 1.0, "why")).steps["s"]
     assert (reopened.state, reopened.attempt) == (StepState.PENDING, 2)
     assert reopened.tally == Tally(rejections=1, blocks=1)
+
+
+def test_a_step_opened_again_keeps_nothing_of_its_attempt() -> None:
+    worn = replace(
+        step(StepState.WORKING),
+        not_before=5.0,
+        keep_tree=True,
+        approved=True,
+        check_exit=1,
+        check_lines=("one failed",),
+        commit="abc",
+        report="r.md",
+        artifacts=("a.txt",),
+        directive=Directive("use the parser"),
+        limited=True,
+        unchanged="nothing to do",
+        elsewhere="main",
+        replaced=True,
+    )
+    reopened = step_after(worn, StepReopened("s", 2, 1.0, "why"))
+    assert reopened == replace(step(StepState.PENDING), attempt=2, since=1.0, why="why", last_commit="abc")
 
 
 @pytest.mark.parametrize("life", Life)

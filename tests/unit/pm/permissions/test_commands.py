@@ -39,6 +39,7 @@ pwd; true; test -f x || false
 which python
 sleep 1
 date -u +%s
+date -d tomorrow +%F
 ! grep -q x y
 git status
 git status && git diff --stat
@@ -169,6 +170,8 @@ f() { ls; }; f
 """
 
 ASKED = r"""
+date 010100002026
+date -u 010100002026
 pip install x
 python -m pip install x
 npm exec thing
