@@ -15,7 +15,6 @@ from orchestrator.cli.screen import harmless
 from orchestrator.cli.tail import Tail, last_lines, last_packed_lines, readable
 from orchestrator.cli.tasks import Task, about_task, chosen
 from orchestrator.daemon.rolling import old_one
-from orchestrator.formats.redact import LineMask, redacted_lines
 
 EXAMPLE = (
     "task logs tidy dev -f\n  task logs tidy dev:one --attempt 1\n  task logs tidy test:one --check\n"
@@ -42,6 +41,9 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the end of a log."""
+    # Not above: its patterns take 20 ms to compile, and `completion` imports every verb.
+    from orchestrator.formats.redact import LineMask, redacted_lines
+
     task = chosen(options, "agent")
     path = Path(places.task_log(task.home))
     if options.agent:

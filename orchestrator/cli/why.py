@@ -13,7 +13,6 @@ from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.journal import newest_first, runs
 from orchestrator.cli.screen import harmless, stamp
 from orchestrator.cli.tasks import Task, about_task, chosen
-from orchestrator.formats.redact import redacted
 from orchestrator.pm.explain import explain
 
 EXAMPLE = "task why tidy dev -n 5"
@@ -31,6 +30,9 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the last decisions."""
+    # Not above: its patterns take 20 ms to compile, and `completion` imports every verb.
+    from orchestrator.formats.redact import redacted
+
     task = chosen(options, "about")
     journal = Path(places.task_journal(task.home))
     wanted = _words(task, journal, options.about) if options.about else None
