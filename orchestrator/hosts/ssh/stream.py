@@ -81,6 +81,10 @@ class Stream:
         return Broken(self._words.said(min(1.0, self._left())), heard=self._heard)
 
 
+_LONGEST = 86400.0
+"""Seconds of one wait: `poll` takes no more than 24 days, and no deadline of ours is that far."""
+
+
 def _ready(descriptor: int, event: int, patience: float) -> bool:
     """Tell whether a descriptor is ready, or at its end, within `patience` seconds.
 
@@ -88,7 +92,7 @@ def _ready(descriptor: int, event: int, patience: float) -> bool:
     """
     poll = select.poll()
     poll.register(descriptor, event)
-    return bool(poll.poll(ceil(patience * 1000)))
+    return bool(poll.poll(ceil(min(patience, _LONGEST) * 1000)))
 
 
 @contextmanager
