@@ -83,7 +83,7 @@ def check_of(each: Key) -> Callable[[object], object]:
     if each.kind == "bool":
         return _truth
     if each.kind == "int":
-        return functools.partial(_count, *_COUNTS.get(each.key, _ANY_COUNT))
+        return functools.partial(_count, *bounds_of(each.key))
     if each.section == "permissions":
         return {"rules": _permissions, "otherwise": _ruling}[each.key]
     return {
@@ -95,6 +95,11 @@ def check_of(each: Key) -> Callable[[object], object]:
         "urgent": read_rules,
         "quiet": read_quiet,
     }[each.key]
+
+
+def bounds_of(key: str) -> tuple[int, int]:
+    """Return the least and the largest whole number that a key may be."""
+    return _COUNTS.get(key, _ANY_COUNT)
 
 
 def _count(least: int, most: int, value: object) -> int:
