@@ -359,8 +359,8 @@ class Edit(TypedDict):
 class Status(TypedDict):
     """Where one task stands."""
 
-    version: int
-    """Version of this document: 1 (2 for plans of more than 256 steps, with the same fields)."""
+    version: Literal[1]
+    """Version of this document."""
     id: str
     """The task's id."""
     task: str
