@@ -1,5 +1,6 @@
 """Links between documents lead somewhere, and pages keep to their size."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,21 @@ def test_anchors_of_the_same_words_are_numbered(tmp_path):
     file = tmp_path / "page.md"
     file.write_text('# Same\n## Same\n## [Linked](x.md) words\n<a id="own"></a>\n')
     assert anchors(file) == {"same", "same-1", "linked-words", "own"}
+
+
+@pytest.mark.parametrize(
+    "page", sorted((DOCS / "reference").glob("requirements*.md")), ids=lambda page: page.name
+)
+def test_tests_that_show_a_requirement_exist(page):
+    named = re.findall(r"`(tests/[^`]+)`", page.read_text(encoding="utf-8"))
+    assert len(named) > 2
+    assert [path for path in named if not (ROOT / path).is_file()] == []
+
+
+def test_requirements_have_one_id_each():
+    text = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("requirements*.md"))
+    ids = re.findall(r"^\| ([HWSFCU]\d+) \|", text, re.MULTILINE)
+    series = {letter: [int(each[1:]) for each in ids if each[0] == letter] for letter in "HWSFCU"}
+    assert {
+        letter: numbers == list(range(1, len(numbers) + 1)) for letter, numbers in series.items()
+    } == dict.fromkeys("HWSFCU", True)
