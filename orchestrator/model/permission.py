@@ -72,7 +72,7 @@ class Workplace:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PermissionRule:
     """One rule of the user's. `act` None: `pattern` is the name of a tool. An empty pattern speaks of every such act.
 
     `source` says where it stands, in words.
@@ -92,7 +92,7 @@ class Rule:
 class Permissions:
     """What task.md says in one `permissions:` line; `otherwise` None leaves that to what is more general."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[PermissionRule, ...] = ()
     otherwise: Ruling | None = None
 
 
@@ -100,7 +100,7 @@ class Permissions:
 class Policy:
     """`[permissions]`: what agents may do without a person being asked; task.md may say more for one task."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[PermissionRule, ...] = ()
     """Rules for the agents of all tasks, such as `allow run uv *` or `deny fetch`."""
 
     otherwise: Ruling = Ruling.ASK

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.model.limits import Limits
-from orchestrator.model.news import USUAL_CHANNELS, Channel, Rule
+from orchestrator.model.notification import DEFAULT_CHANNELS, Channel, NotificationRule
 from orchestrator.model.permission import Policy
 from orchestrator.model.pools import Pool
 from orchestrator.model.prices import Price
@@ -120,16 +120,16 @@ class GitSettings:
 class NotifySettings:
     """`[notify]`: where, of what, when and how often the user is notified. Times are seconds."""
 
-    channels: tuple[Channel, ...] = USUAL_CHANNELS
+    channels: tuple[Channel, ...] = DEFAULT_CHANNELS
     """Addresses to notify: any that apprise knows, or `tmux://`, `terminal://`, `desktop://`. An empty list: none.
 
     ` name=NAME` after an address names the channel, ` rules=RULE,RULE` restricts it.
     """
 
-    rules: tuple[Rule, ...] = tuple(Rule)
+    rules: tuple[NotificationRule, ...] = tuple(NotificationRule)
     """What is notified about: `complete`, `question`, `blocked`, `limited`, `daemon`."""
 
-    urgent: tuple[Rule, ...] = ()
+    urgent: tuple[NotificationRule, ...] = ()
     """Rules whose messages wait neither for `digest` nor for the end of the quiet hours."""
 
     quiet: str = ""

@@ -50,7 +50,7 @@ class AfterRejections(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A `cwd:` of task.md: a folder here, or `user@host:/path` on a box."""
 
     path: str
@@ -94,7 +94,7 @@ class AgentWish:
     model: str = ""
     """The model that the agent program is asked to use."""
 
-    cwd: Place | None = None
+    cwd: Location | None = None
     """Where this agent works instead of a tree of the task; only dev and architect may work on another machine."""
 
     listens: bool | None = None
@@ -111,7 +111,7 @@ class AgentWish:
 class Config:
     """The section `## Agent Config` of task.md."""
 
-    cwd: Place | None = None
+    cwd: Location | None = None
     """Where dev and architect work: a local path, `user@host:/path`, `ssh://user@host:port/path`, or `POOL:/path`."""
 
     template: str = ""

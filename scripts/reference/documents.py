@@ -12,14 +12,14 @@ from pydantic import ConfigDict, WithJsonSchema, with_config
 from typing_extensions import TypedDict
 
 from orchestrator.cli.findings import Severity
-from orchestrator.hosts.ssh.states import Way
-from orchestrator.model.news import Rule
+from orchestrator.hosts.ssh.link_state import Way
+from orchestrator.model.notification import NotificationRule
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Life, Turn
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.ports.teller import Answer
-from orchestrator.tellers.letter import Standing
+from orchestrator.notifications.envelope import Standing
+from orchestrator.ports.sender import SendResult
 
 Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 """RFC 3339, in UTC."""
@@ -748,7 +748,7 @@ class Sent(TypedDict):
     """The channel."""
     scheme: str
     """What kind of channel it is."""
-    answer: Answer
+    answer: SendResult
     """What became of the message."""
     reason: str
     """Why."""
@@ -798,7 +798,7 @@ class Message(TypedDict):
     """Its id."""
     at: Moment
     """When it happened."""
-    rule: Rule
+    rule: NotificationRule
     """Why it is sent."""
     state: Literal["waits", "told", "failed", "unknown", "untold"]
     """What became of it; `untold`: no channel was set for it, or the question was answered before."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from orchestrator.places import CONFIG_VARIABLE, HOME_VARIABLE
+from orchestrator.layout import CONFIG_VARIABLE, HOME_VARIABLE
 
 VARIABLES: Final = (
     (HOME_VARIABLE, "Folder in which the daemon keeps its state; an absolute path."),

@@ -12,7 +12,7 @@ from typing import Final
 
 from orchestrator.formats.handoff import render_decision, render_order, render_report
 from orchestrator.formats.report_lists import MARK_FORM, SUBTASK_FORM
-from orchestrator.model.consulting import PMAction, PMDecision
+from orchestrator.model.consultation import PMAction, PMDecision
 from orchestrator.model.handoff import CriterionMark, Order, Report, ReportStatus, Subtask, Verdict
 from orchestrator.runtimes.environment import Assignment, told
 from scripts.reference.markdown import block, code, page, sentence, table

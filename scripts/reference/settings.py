@@ -11,7 +11,7 @@ from orchestrator.formats.durations import render_duration
 from orchestrator.formats.programs import KEYS as PROGRAM_KEYS
 from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, Key, bounds_of
 from orchestrator.model.budget import Measure
-from orchestrator.model.news import USUAL_CHANNELS
+from orchestrator.model.notification import DEFAULT_CHANNELS
 from orchestrator.model.pools import Pool
 from orchestrator.model.prices import Price
 from orchestrator.model.programs import PLACES, Program
@@ -120,8 +120,8 @@ def _default(each: Key, value: object) -> str:
             return code(render_duration(value))
         case int():
             return f"{value:,}"
-        case tuple() if value == USUAL_CHANNELS:
-            return ", ".join(code(channel.url) for channel in USUAL_CHANNELS)
+        case tuple() if value == DEFAULT_CHANNELS:
+            return ", ".join(code(channel.url) for channel in DEFAULT_CHANNELS)
         case tuple():
             return ", ".join(map(code, value)) or "none"
         case _:

@@ -13,7 +13,7 @@ from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life, Turn
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.pm.transitions import PHASES, STEPS, TASKS
+from orchestrator.pm.state.transitions import PHASES, STEPS, TASKS
 from scripts.reference.markdown import code, page, sentence, table
 from scripts.reference.sources import joined, meanings
 

@@ -11,9 +11,9 @@ import pytest
 
 from orchestrator.cli import help as helping
 from orchestrator.cli.main import VERBS
-from orchestrator.daemon.behind import Behind, Failing, Missing
-from orchestrator.daemon.outcome import outcome_of
-from orchestrator.daemon.project import FEW, Shown
+from orchestrator.daemon.boxes.transfer_status import Failing, Missing, TransferStatus
+from orchestrator.daemon.projections.outcome import outcome_of
+from orchestrator.daemon.projections.state_files import FEW, Shown
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.handoff import ReportStatus, Subtask
@@ -81,7 +81,9 @@ def test_documents_of_a_daemons_own_state_fit_their_schemas(house, task, story):
 
 
 def test_what_lies_on_boxes_fits_its_schema(house, task):
-    lost = Behind("me@box", "no route", (Failing("artifacts", AT, "no rsync"),), (Missing("dev", "r-1", AT),))
+    lost = TransferStatus(
+        "me@box", "no route", (Failing("artifacts", AT, "no rsync"),), (Missing("dev", "r-1", AT),)
+    )
     shown(house, started(), (lost,))
     (box,) = task("status", "tidy", "--json").json["boxes"]
     assert box["missing"][0]["run"] == "r-1"
