@@ -26,8 +26,19 @@ PROJECT: Final = {
 }
 """The documents beside docs/, with the pages that they become."""
 
-ORDER: Final = ("index.md", "tutorials", "how-to", "reference", "explanation", "glossary.md", "project")
-"""The parts of the site."""
+ORDER: Final = (
+    "index.md",
+    "tutorials/first-task.md",
+    "tutorials/first-night.md",
+    "tutorials/first-box.md",
+    "tutorials/",
+    "how-to/",
+    "reference/",
+    "explanation/",
+    "glossary.md",
+    "project/",
+)
+"""Pages and folders in the order of the navigation; within a folder the others follow by their names."""
 
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?([^()\s<>]+)>?(?:\s+\"[^\"]*\")?\)")
 _FENCE: Final = re.compile(r"^( {0,3})(`{3,}|~{3,}).*?^\1\2`*~*[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -53,16 +64,20 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
-    """Put the parts into the order in which a newcomer reads them; pages keep that of their names."""
+    """Put parts and pages into the order in which a newcomer reads them."""
+    for item in nav.items:
+        if item.is_section:
+            item.children.sort(key=_rank)
     nav.items.sort(key=_rank)
     return nav
 
 
 def _rank(item: Any) -> int:  # noqa: ANN401 (a page, a link or a section)
+    """Return the place of a page, or of the first page of a section."""
     while item.is_section and item.children:
         item = item.children[0]
     path = item.file.src_uri if item.is_page else ""
-    return ORDER.index(path.partition("/")[0]) if path.partition("/")[0] in ORDER else 0
+    return next((place for place, each in enumerate(ORDER) if path.startswith(each)), len(ORDER))
 
 
 def for_site(markdown: str, source: str) -> str:
