@@ -149,7 +149,9 @@ EXIT_CODES = "\n".join([*(f"{code}  {meaning}" for code, meaning in MEANINGS.ite
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task help` understands."""
-    parser.add_argument("topic", metavar="TOPIC", nargs="?", help="a verb, `json` or `exit-codes`")
+    parser.add_argument(
+        "topic", metavar="TOPIC", nargs="?", help="a verb, `json`, `schemas` (their folder) or `exit-codes`"
+    )
 
 
 def run(options: Namespace) -> int:
@@ -159,6 +161,10 @@ def run(options: Namespace) -> int:
             print(as_called(_overview()))
         case "json":
             print(as_called(JSON))
+        case "schemas":
+            from orchestrator.shipped import shipped
+
+            print(shipped("schemas"))
         case "exit-codes":
             print(as_called(EXIT_CODES))
         case verb if verb in VERBS:

@@ -39,7 +39,7 @@ VERBS = {
     "doctor": "tell what is here, what a task would miss, and how to mend it",
     "completion": "print a script by which bash, zsh or fish complete `task`",
     "daemon": "start, stop, install or look at the daemon",
-    "help": "explain a verb, `json` documents, or `exit-codes`",
+    "help": "explain a verb, `json` documents and `schemas`, or `exit-codes`",
 }
 _ABOUT_ITSELF = frozenset({"daemon", "help"})
 """Verbs that mind the daemon in their own way, or not at all."""

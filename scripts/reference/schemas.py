@@ -20,7 +20,7 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 _INTRODUCTION: Final = f"""\
 With `--json` a verb prints one document on one line. Each has a [JSON Schema](https://json-schema.org/) (draft
-2020-12), which an installed program carries as well, in `orchestrator/_shipped/{FOLDER}`. Within version 1 fields may
+2020-12), which the program carries with it: `{PROGRAM} help {FOLDER}` prints their folder. Within version 1 fields may
 be added; none is renamed or removed, so accept fields that you do not know. Moments are RFC 3339 in UTC
 (`2026-11-27T15:30:00Z`), or null if there was none. Words of closed sets are explained under [states](states.md)."""
 
