@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
 _COUNTS: Final = {
-    "rejections": (1, 1000),
-    "runs_at_once": (1, 1000),
-    "subtasks": (1, 100_000),
-    "handoff_bytes": (1024, 67_108_864),
+    "max_rejections": (1, 1000),
+    "max_concurrent_runs": (1, 1000),
+    "max_subtasks": (1, 100_000),
+    "max_handoff_bytes": (1024, 67_108_864),
     "workers": (1, 64),
     "per_hour": (1, 1000),
     "tries": (1, 1000),
@@ -38,9 +38,9 @@ _COUNTS: Final = {
     "task_size": (0, 1_099_511_627_776),
 }
 AMOUNTS: Final = {
-    "task_tokens": Measure.TOKENS,
-    "task_cost": Measure.COST,
-    "task_time": Measure.TIME,
+    "max_task_tokens": Measure.TOKENS,
+    "max_task_cost": Measure.COST,
+    "max_task_time": Measure.TIME,
 }
 """Keys that say how much a task may use: as numbers, or as task.md says it."""
 _ANY_COUNT: Final = (0, 1_000_000)

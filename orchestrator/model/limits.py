@@ -12,147 +12,147 @@ class Limits:
     The text under each field is also what `docs/reference/settings` says of it.
     """
 
-    check_in: float = 600.0
+    check_in_interval: float = 600.0
     """Interval between two check-ins of a task. A new handoff is acted on at once, whatever this says (HUB 4.1)."""
 
-    silence: float = 1800.0
+    inactivity_timeout: float = 1800.0
     """How long a run may show no sign of progress before the PM looks at it (HUB 7.1)."""
 
-    silences: int = 2
+    max_inactive_runs: int = 2
     """How many silent runs in a row one step may have before a person is asked."""
 
-    look_again: float = 600.0
+    look_interval: float = 600.0
     """Interval between further looks at a run that is still silent."""
 
-    looks: int = 6
+    max_looks: int = 6
     """After how many looks a run that only computes, or cannot be looked at, counts as hung."""
 
-    nudges: int = 1
+    max_nudges: int = 1
     """How many lines the PM types to a silent agent that listens, before it ends the run."""
 
-    rejections: int = 3
+    max_rejections: int = 3
     """How many rejections of one step it takes until `rejections:` of task.md decides (HUB 7.1)."""
 
-    replans: int = 2
+    max_replans: int = 2
     """How often a task may be planned anew because a subtask was rejected too often or a criterion is not met."""
 
-    blocks: int = 1
+    max_blocks: int = 1
     """How often a blocked step is tried again, by another approach, before a person is asked."""
 
-    loops: int = 3
+    max_repeated_questions: int = 3
     """How often the same or a similar question may come up before it goes to a person with its history (W5)."""
 
-    defaults: int = 3
+    max_default_answers: int = 3
     """How many questions in a row `unanswered:` of task.md may answer. The next one waits for a person."""
 
-    crashes: int = 3
+    max_crashes: int = 3
     """How often a crashed agent is run again in one attempt of a step (W7)."""
 
-    losses: int = 20
+    max_losses: int = 20
     """How often a run that vanished through no fault of its agent (its terminal or tree was lost) is repeated."""
 
-    launches: int = 5
+    max_failed_launches: int = 5
     """How often in a row a launch on a box may fail before a person is asked."""
 
-    asks: int = 1
+    max_report_requests: int = 1
     """How often an agent is asked again for a report that is missing or does not read."""
 
-    fresh: int = 1
+    max_fresh_starts: int = 1
     """How many fresh conversations go on with the tree of one that does not get on, before a person is asked."""
 
-    receipt: float = 120.0
+    receipt_timeout: float = 120.0
     """How long an agent CLI that reports its own events may take to accept its order, before the PM looks for it."""
 
-    stall: float = 450.0
+    stall_timeout: float = 450.0
     """How long an agent may wait for its model without a record, an event or a new token; its run is then ended.
 
     The PM looks at it after a third of this time.
     """
 
-    stalls: int = 3
+    max_stalls: int = 3
     """How often in a row the conversation of a stalled run is resumed."""
 
-    repeats: int = 12
+    max_repeated_calls: int = 12
     """How many calls in a row may bring nothing new before the agent is warned; after as many more its run ends."""
 
-    limits: int = 40
-    """How often in a row a service may refuse for a usage limit before a person is asked; see `limit_window`."""
+    max_usage_limits: int = 40
+    """How often in a row a service may refuse for a usage limit before a person is asked; see `usage_limit_window`."""
 
-    limit_pause: float = 60.0
+    usage_limit_pause: float = 60.0
     """First pause after a usage limit that does not say when it ends."""
 
-    longest_limit_pause: float = 1200.0
+    max_usage_limit_pause: float = 1200.0
     """Longest pause after a usage limit that does not say when it ends."""
 
-    limit_window: float = 604800.0
+    usage_limit_window: float = 604800.0
     """How long a service must have refused before a person is asked: the longest window of a usage limit."""
 
-    overloads: int = 12
+    max_overloads: int = 12
     """How often in a row an overloaded service is tried again."""
 
     overload_pause: float = 15.0
-    """First pause after an overload. It doubles up to `longest_wait`."""
+    """First pause after an overload. It doubles up to `max_overload_pause`."""
 
-    contexts: int = 5
+    max_context_overflows: int = 5
     """How often a conversation whose context is full is taken over by a fresh one."""
 
-    unreachable: float = 3600.0
+    unreachable_timeout: float = 3600.0
     """How long a box may not answer before a person is asked whether to go on waiting."""
 
-    unended: float = 1800.0
+    termination_timeout: float = 1800.0
     """How long a run that was asked to end may not be known to be gone, before a person is asked."""
 
-    longest_wait: float = 3600.0
+    max_overload_pause: float = 3600.0
     """Longest pause between two tries after an overload."""
 
-    pm_patience: float = 600.0
+    pm_timeout: float = 600.0
     """How long one turn of an agent as PM may take before it is set aside."""
 
-    pm_wait: float = 600.0
+    pm_hold_timeout: float = 600.0
     """How long steps that the PM agent has not ordered wait for its order."""
 
-    pm_failures: int = 3
+    max_pm_failures: int = 3
     """After how many fruitless turns in a row of the PM agent the built-in rules go on alone."""
 
-    first_pause: float = 1.0
-    """First pause before a crashed or lost run is repeated. It grows fourfold up to `longest_pause`."""
+    retry_pause: float = 1.0
+    """First pause before a crashed or lost run is repeated. It grows fourfold up to `max_retry_pause`."""
 
-    longest_pause: float = 300.0
+    max_retry_pause: float = 300.0
     """Longest pause before a crashed or lost run is repeated."""
 
-    linger: float = 20.0
+    exit_timeout: float = 20.0
     """How long an agent that has reported may take to end by itself."""
 
-    run_time: float = 14400.0
+    max_run_time: float = 14400.0
     """Longest time that one run may take."""
 
-    start_time: float = 30.0
+    start_timeout: float = 30.0
     """How long a new pane may take to start its program."""
 
-    end_grace: float = 10.0
+    termination_grace: float = 10.0
     """Time between the request to end (TERM) and the end by force (KILL)."""
 
-    runs_at_once: int = 4
+    max_concurrent_runs: int = 4
     """How many agents of one task run at the same time."""
 
-    subtasks: int = 1000
+    max_subtasks: int = 1000
     """How many subtasks a plan may have."""
 
-    settle: float = 2.0
+    settle_time: float = 2.0
     """How long a new handoff must not change before it is read, unless its writer has ended."""
 
-    handoff_bytes: int = 1_048_576
+    max_handoff_bytes: int = 1_048_576
     """Largest handoff that is read, in bytes."""
 
-    task_tokens: int | None = 300_000_000
+    max_task_tokens: int | None = 300_000_000
     """Tokens that a task may use whose `limits:` in task.md says nothing of them. `none`: no limit.
 
     The default is three times what somebody who works with such an agent all day was seen to use in a day (100
     million, of which 97 in 100 come from a cache), and less than the most that was seen (430 million).
     """
 
-    task_cost: float | None = None
+    max_task_cost: float | None = None
     """US dollars that a task may use whose `limits:` in task.md says nothing of them. `none`: no limit."""
 
-    task_time: float | None = None
+    max_task_time: float | None = None
     """Time at work that a task may use whose `limits:` in task.md says nothing of it. `none`: no limit."""

@@ -39,9 +39,9 @@ setting with its value and where that comes from. A change takes effect within a
 `task config` says when it did. A file with a fault changes nothing: the daemon goes on with the settings that it has,
 and says which line is wrong.
 
-- An environment variable `ORCHESTRATOR_SECTION__KEY` overrides a key: `ORCHESTRATOR_LIMITS__CHECK_IN=5m`. Lists may be
-  separated by commas. Tables of names of your own (`[runtimes.NAME]`, `[hosts.NAME]`, `[prices.NAME]`) are in the file
-  only.
+- An environment variable `ORCHESTRATOR_SECTION__KEY` overrides a key: `ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL=5m`.
+  Lists may be separated by commas. Tables of names of your own (`[runtimes.NAME]`, `[hosts.NAME]`, `[prices.NAME]`) are
+  in the file only.
 - A **time** is a number of seconds, or a text such as `"90 s"`, `"10 m"`, `"1.5 h"`, `"7 d"` (units: `ms`, `s`, `m`,
   `h`, `d`), at least 10 ms and at most 366 days.
 - The file must belong to you (or root), and others must not be able to write it."""

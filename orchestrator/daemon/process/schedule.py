@@ -31,7 +31,7 @@ class Schedule:
         late = {"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
         self._scheduler = BackgroundScheduler(timezone="UTC", job_defaults=late)
         for hint, seconds in (
-            (h.CheckIn(), settings.limits.check_in),
+            (h.CheckIn(), settings.limits.check_in_interval),
             (h.Rescan(), settings.daemon.rescan),
             (h.Beat(), settings.daemon.beat),
         ):

@@ -301,12 +301,12 @@ def test_a_beat_that_does_not_read_counts_by_its_file(house, task, beat, monkeyp
 
 
 def test_settings_that_do_not_read_are_told_by_the_start_that_fails(house, task, beat, monkeypatch):
-    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "never")
+    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL", "never")
     house.task()
     beat(600)
     said = task("status", "tidy")
     assert said.code == 0
-    assert "limits.check_in is 'never'" in said.err
+    assert "limits.check_in_interval is 'never'" in said.err
     assert said.err.count("\n") == 1
 
 
