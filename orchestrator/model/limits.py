@@ -7,38 +7,61 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long, how often, how many. Times are seconds.
+    """How long, how often, how many. Times are seconds; each field is a key of the settings' `[limits]`.
 
-    `check_in_interval` and `inactivity_timeout` are HUB 4.1 and 7.1, `max_rejections` HUB 7.1, `max_crashes` W7, `max_repeated_questions` W5. After `inactivity_timeout`
-    without progress a run is looked at, then again each `look_interval`; one that only computes, or cannot be looked
-    at, is taken for hung after `max_looks`. `max_nudges` lines are typed to one that listens before it is ended. After
-    `max_default_answers` answers in a row that task.md gave, the next is a person's. Where the conversation of a step does not get
-    on, `max_fresh_starts` new ones go on with its tree before a person is asked.
+    Attributes:
+        check_in_interval: How often the PM looks at a task unasked (HUB 4.1).
+        inactivity_timeout: A run without progress for so long is looked at (HUB 7.1).
+        max_inactive_runs: So many inactive runs in a row of a step are replaced; then a person is asked.
+        look_interval: The time between two looks at a run without progress.
+        max_looks: After so many looks, a run that only computes, or cannot be looked at, counts as hung.
+        max_nudges: How many lines are typed to an inactive run that listens, before it is ended.
+        max_rejections: How often work is rejected before the step is planned anew or asked about (HUB 7.1).
+        max_replans: How often a subtask is planned anew.
+        max_blocks: How many BLOCKED reports of a step are answered by another try.
+        max_repeated_questions: How often an agent may ask the same, or nearly the same, question (W5).
+        max_default_answers: After so many answers in a row that task.md gave, a person answers the next one.
+        max_crashes: How many crashes in a row are tried again (W7).
+        max_losses: How many runs in a row may be lost with their terminal.
+        max_failed_launches: How often a launch on a box is tried in a row before a person is asked.
+        max_report_requests: How often a run that ended its turn without a report is asked for one.
+        max_fresh_starts: How many fresh conversations go on with a step's tree before a person is asked.
+        receipt_timeout: An order that its program does not acknowledge for so long is looked into.
+        stall_timeout: A run that waits for its model without a record, an event or a token for so long has stalled.
+            It is looked at after each third of this, then ended; its conversation goes on.
+        max_stalls: How many stalls in a row are gone on with.
+        max_repeated_calls: After so many tool calls in a row that brought back nothing new, the agent is told so;
+            after as many more, its run is ended.
+        max_usage_limits: How often in a row the service may refuse for a usage limit, and for longer than
+            `usage_limit_window`, before a person is asked.
+        usage_limit_pause: When no reset time is known, the first pause after a usage limit; it then doubles.
+        max_usage_limit_pause: The longest such pause.
+        usage_limit_window: The longest usage window that is known of any service.
+        max_overloads: How often a turn that an overloaded service refused is tried again.
+        overload_pause: The first pause after an overload; it then doubles.
+        max_context_overflows: How many full contexts in a row are gone on with.
+        unreachable_timeout: A box that does not answer for so long is asked about.
+        termination_timeout: A run that was ended and is not known to be gone after so long is asked about.
+        max_overload_pause: The longest pause after an overload.
+        pm_timeout: A consultation of the agent as PM is set aside after so long.
+        pm_hold_timeout: So long a step that the agent as PM did not order waits for it.
+        max_pm_failures: After so many fruitless consultations in a row the rules go on alone.
+        retry_pause: The first pause before a crashed run is tried again; it then doubles.
+        max_retry_pause: The longest such pause.
+        exit_timeout: A run that has reported may live so long before it is ended.
+        max_run_time: The longest that one run may last.
+        start_timeout: A launched run must have claimed its folder within this time.
+        termination_grace: The time between asking a run to end and killing it.
+        max_concurrent_runs: How many runs of a task live at once.
+        max_subtasks: How many subtasks a plan may have.
+        settle_time: A handoff whose writer is unknown must have been unchanged for so long.
+        max_handoff_bytes: A larger handoff is refused.
+        max_task_tokens: How many tokens a task may use if its task.md does not say; None: no limit. The default is a
+            guard against agents that run away: three times what a person was seen to use in a day of steady work
+            (100 million, 97 % of it from a cache), and less than the most that was seen (430 million).
+        max_task_cost: How many US dollars a task may cost if its task.md does not say; None: no limit.
+        max_task_time: How long a task may be at work if its task.md does not say; None: no limit.
 
-    Of programs that tell of themselves: an order that is not taken after `receipt_timeout` is looked for. A turn that failed
-    for a usage limit is tried again around the moment at which that ends; where none was shown, after `usage_limit_pause`,
-    and then after as long as it was waited for, up to `max_usage_limit_pause`. A person is asked when the service has
-    refused `max_usage_limits` times in a row and for longer than `usage_limit_window`, the longest window that is known, or says that
-    it will. For an overload it is tried again after `overload_pause` and longer, `max_overloads` times; with a full
-    context `max_context_overflows` times.
-
-    A program that keeps records and waits for the model is looked at after a third of `stall_timeout` without a record, an
-    event or a token on its screen, and is ended after `stall_timeout`; its conversation goes on, `max_stalls` times in a row. After
-    `max_repeated_calls` calls in a row that brought back what they had often brought back before an agent is told so; after as
-    many more it is ended. Where that does not help, `max_fresh_starts` conversations go on, as for all else.
-
-    A run that could not be launched on its box is tried again, `max_failed_launches` times in a row, before a person is asked.
-
-    A box that does not answer is waited for; after `unreachable_timeout` a person is asked whether to go on with that. So is
-    one about a run that was told to end, and is not known to be gone after `termination_timeout`.
-
-    Of an agent as PM: a consultation is set aside after `pm_timeout`; what it does not order waits `pm_hold_timeout` for it at
-    the most; after `max_pm_failures` consultations in a row of which nothing came the rules go on alone.
-
-    `max_task_tokens`, `max_task_cost` (US dollars) and `max_task_time` are what a task may use whose task.md says nothing of it;
-    None: as much as it takes. By default there is a limit of tokens only, against agents that run away: three times
-    what somebody who works with such an agent all day was seen to use in a day (100 million, of which 97 in 100 come
-    from a cache), and less than the most that was seen (430 million).
     """
 
     check_in_interval: float = 600.0
