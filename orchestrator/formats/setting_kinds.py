@@ -71,6 +71,56 @@ KEYS: Final = tuple(
 """Every key, in the order of the model."""
 
 
+FORMER_KEYS: Final = {
+    ("limits", "check_in"): "check_in_interval",
+    ("limits", "silence"): "inactivity_timeout",
+    ("limits", "silences"): "max_inactive_runs",
+    ("limits", "look_again"): "look_interval",
+    ("limits", "looks"): "max_looks",
+    ("limits", "nudges"): "max_nudges",
+    ("limits", "rejections"): "max_rejections",
+    ("limits", "replans"): "max_replans",
+    ("limits", "blocks"): "max_blocks",
+    ("limits", "loops"): "max_repeated_questions",
+    ("limits", "defaults"): "max_default_answers",
+    ("limits", "crashes"): "max_crashes",
+    ("limits", "losses"): "max_losses",
+    ("limits", "launches"): "max_failed_launches",
+    ("limits", "asks"): "max_report_requests",
+    ("limits", "fresh"): "max_fresh_starts",
+    ("limits", "receipt"): "receipt_timeout",
+    ("limits", "stall"): "stall_timeout",
+    ("limits", "stalls"): "max_stalls",
+    ("limits", "repeats"): "max_repeated_calls",
+    ("limits", "limits"): "max_usage_limits",
+    ("limits", "limit_pause"): "usage_limit_pause",
+    ("limits", "longest_limit_pause"): "max_usage_limit_pause",
+    ("limits", "limit_window"): "usage_limit_window",
+    ("limits", "overloads"): "max_overloads",
+    ("limits", "contexts"): "max_context_overflows",
+    ("limits", "unreachable"): "unreachable_timeout",
+    ("limits", "unended"): "termination_timeout",
+    ("limits", "longest_wait"): "max_overload_pause",
+    ("limits", "pm_patience"): "pm_timeout",
+    ("limits", "pm_wait"): "pm_hold_timeout",
+    ("limits", "pm_failures"): "max_pm_failures",
+    ("limits", "first_pause"): "retry_pause",
+    ("limits", "longest_pause"): "max_retry_pause",
+    ("limits", "linger"): "exit_timeout",
+    ("limits", "run_time"): "max_run_time",
+    ("limits", "start_time"): "start_timeout",
+    ("limits", "end_grace"): "termination_grace",
+    ("limits", "runs_at_once"): "max_concurrent_runs",
+    ("limits", "subtasks"): "max_subtasks",
+    ("limits", "settle"): "settle_time",
+    ("limits", "handoff_bytes"): "max_handoff_bytes",
+    ("limits", "task_tokens"): "max_task_tokens",
+    ("limits", "task_cost"): "max_task_cost",
+    ("limits", "task_time"): "max_task_time",
+}
+"""Keys that were renamed before 1.0, by section and former name. A former name is read like the new one."""
+
+
 def check_of(each: Key) -> Callable[[object], object]:
     """Return what makes a setting's value of what the file or a variable says; it raises ValueError with the reason.
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from orchestrator.formats.durations import render_duration
 from orchestrator.formats.programs import KEYS as PROGRAM_KEYS
-from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, Key, bounds_of
+from orchestrator.formats.setting_kinds import AMOUNTS, FORMER_KEYS, KEYS, SECTIONS, Key, bounds_of
 from orchestrator.model.budget import Measure
 from orchestrator.model.notification import DEFAULT_CHANNELS
 from orchestrator.model.pools import Pool
@@ -65,7 +65,7 @@ def settings_pages() -> Iterator[tuple[str, str]]:
         page(
             f"Settings: [{_LIMITS}]",
             "How long, how often and how many: every bound of the PM. How values are written is told under "
-            "[Settings](settings.md).",
+            "[Settings](settings.md). A former name, from before 1.0, is still read.",
             _table(_LIMITS),
         ),
     )
@@ -79,17 +79,21 @@ def _section(name: str) -> str:
 def _table(section: str) -> str:
     said = meanings(SECTIONS[section])
     default = SECTIONS[section]()
+    former = {new: old for (of, old), new in FORMER_KEYS.items() if of == section}
     rows = [
         (
             code(f"{section}.{each.key}"),
             *_kind(each),
             _default(each, getattr(default, each.field)),
             said[each.field],
+            code(former.get(each.key, "")),
         )
         for each in KEYS
         if each.section == section
     ]
-    return table(_HEADINGS, rows)
+    if not former:
+        return table(_HEADINGS, [row[:-1] for row in rows])
+    return table((*_HEADINGS, "former name"), rows)
 
 
 def _kind(each: Key) -> tuple[str, str]:

@@ -45,9 +45,10 @@ def joined(text: str) -> str:
 
 
 def _comments(source: str) -> dict[int, str]:
+    """Return the comments by line, but for those that are meant for a tool."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     return {
         token.start[0]: token.string.lstrip("# ").strip()
         for token in tokens
-        if token.type == tokenize.COMMENT
+        if token.type == tokenize.COMMENT and not token.string.startswith(("# noqa", "# type:"))
     }

@@ -336,7 +336,10 @@ class Dispatcher:
         return no_way or self.context.adapters.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
-        """Look at or move what git has. What it cannot do just now is tried at each rescan, for `limits.inactivity_timeout`."""
+        """Look at or move what git has.
+
+        What git cannot do just now is tried again at each rescan, for `limits.inactivity_timeout`.
+        """
         if action.id in self._at_hand:
             return
         about = "branch" if isinstance(action, Rebase) else action.step

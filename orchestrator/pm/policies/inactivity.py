@@ -75,8 +75,9 @@ def progressed(draft: Draft, run: Run, at: float) -> None:
 
 
 def watch(draft: Draft, run: Run, *, for_model: bool = False) -> None:
-    """Have a quiet run looked at. A look that never comes back is bounded by `limits.max_looks`, or by `limits.stall_timeout`.
+    """Have a quiet run looked at.
 
+    A look that never comes back is bounded by `limits.max_looks`, or by `limits.stall_timeout`.
     `for_model`: it is looked at as it waits for its model, and may be quiet for longer.
     """
     open_look = any(isinstance(each, Look) and each.run == run.id for each in draft.state.outbox.values())

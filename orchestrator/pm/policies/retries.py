@@ -89,8 +89,8 @@ def written_again(draft: Draft, step: str, reasons: str) -> bool:
 def start_afresh(draft: Draft, step: str, why: str) -> bool:
     """Have a new conversation go on with a step's tree, as the old one does not get on. Return whether it is to.
 
-    Up to `limits.max_fresh_starts` times in an attempt, and only where there was a conversation: a program that keeps none was
-    begun afresh with each run. The new one is shown what lies in the tree, and how the last run ended.
+    Up to `limits.max_fresh_starts` times in an attempt, and only where there was a conversation: a program that keeps
+    none was begun afresh with each run. The new one is shown what lies in the tree, and how the last run ended.
     """
     here, run = draft.step(step), draft.state.runs.last_at_work_on(step)
     if here.tally.fresh >= draft.limits.max_fresh_starts or run is None or not run.session:

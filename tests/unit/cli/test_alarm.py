@@ -384,8 +384,13 @@ def test_where_the_daemon_beats_nothing_more_is_imported(house, beat):
         "print(code, *sorted(name for name in sys.modules if name.startswith('orchestrator')), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    parts = ["", ".cli", *(f".cli.{each}" for each in ("beat", "exits", "main", "parser", "screen"))]
-    parts += [*(f".cli.{each}" for each in ("status", "table", "tasks")), ".layout"]
+    parts = [
+        "",
+        ".cli",
+        ".layout",
+        *(f".cli.{each}" for each in ("beat", "exits", "main", "parser", "screen")),
+    ]
+    parts += [*(f".cli.{each}" for each in ("status", "table", "tasks"))]
     assert done.stderr.split() == ["0", *sorted(f"orchestrator{part}" for part in parts)]
 
 

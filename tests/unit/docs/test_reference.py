@@ -9,7 +9,7 @@ import pytest
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.help import MEANINGS
 from orchestrator.cli.main import VERBS
-from orchestrator.formats.setting_kinds import KEYS
+from orchestrator.formats.setting_kinds import FORMER_KEYS, KEYS
 from orchestrator.model import plan, question, run, task
 from orchestrator.model.agents import Role
 from scripts.reference import roff
@@ -58,6 +58,12 @@ def test_every_setting_is_listed_once():
     text = PAGES["settings.md"] + PAGES["settings-limits.md"]
     for each in KEYS:
         assert text.count(f"\n| `{each.section}.{each.key}` |") == 1, each
+
+
+def test_former_names_stand_beside_the_new_ones():
+    text = PAGES["settings.md"] + PAGES["settings-limits.md"]
+    for (section, former), key in FORMER_KEYS.items():
+        assert re.search(rf"^\| `{section}\.{key}` \|.*\| `{former}` \|$", text, re.MULTILINE), former
 
 
 def test_every_verb_stands_on_one_page():

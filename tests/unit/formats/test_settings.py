@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.formats.prices import shipped_prices
+from orchestrator.formats.setting_kinds import FORMER_KEYS, KEYS
 from orchestrator.formats.settings import explained, load_settings
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
@@ -96,9 +97,9 @@ def test_what_a_task_may_use_is_written_and_shown_as_in_task_md(write):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("task_tokens = 0", "limits.max_task_tokens is 0: give a number of tokens above 0"),
-        ("task_cost = true", "limits.max_task_cost is True: give US dollars above 0"),
-        ('task_time = "long"', "limits.max_task_time is 'long': give a time above 0"),
+        ("max_task_tokens = 0", "limits.max_task_tokens is 0: give a number of tokens above 0"),
+        ("max_task_cost = true", "limits.max_task_cost is True: give US dollars above 0"),
+        ('max_task_time = "long"', "limits.max_task_time is 'long': give a time above 0"),
     ],
 )
 def test_what_is_no_amount_is_told(write, line, told):
@@ -155,13 +156,33 @@ def test_a_bad_count_names_its_bounds(write, value):
 
 
 def test_an_unknown_key_is_told_with_the_nearest_one(write):
-    assert faults(write("[limits]\n\n  check-in = 600")) == (
-        "/config.toml, line 3: [limits] has no key 'check-in': did you mean check_in?"
+    assert faults(write("[limits]\n\n  check-in-interval = 600")) == (
+        "/config.toml, line 3: [limits] has no key 'check-in-interval': did you mean check_in_interval?"
     )
     assert (
         faults(write("[git]\nqqq = 1"))
         == "/config.toml, line 2: [git] has no key 'qqq': there are deadline, kept_refs"
     )
+
+
+def test_former_name_of_a_key_is_read_and_shown(write):
+    path = write("[limits]\nsilence = '7m'\n")
+    environ = {"ORCHESTRATOR_LIMITS__RUNS_AT_ONCE": "9"}
+    limits = load_settings(path, environ).limits
+    assert (limits.inactivity_timeout, limits.max_concurrent_runs) == (420.0, 9)
+    where = {each.key: each.where for each in explained(path, environ)}
+    assert where["limits.inactivity_timeout"] == f"{path}:2, by its former name silence"
+    assert where["limits.max_concurrent_runs"].endswith(", by its former name runs_at_once")
+
+
+def test_a_key_set_by_both_its_names_is_a_fault(write):
+    assert "former name of limits.max_looks" in faults(write("[limits]\nlooks = 1\nmax_looks = 2\n"))
+
+
+def test_every_former_key_stands_for_one_of_today():
+    today = {(each.section, each.key) for each in KEYS}
+    assert all((section, new) in today for (section, _), new in FORMER_KEYS.items())
+    assert not today & set(FORMER_KEYS)
 
 
 def test_an_unknown_section_is_told_with_the_nearest_one(write):
@@ -251,7 +272,11 @@ def test_variables_override_the_file(write):
             "ten",
             "limits.check_in_interval is 'ten': give a time above 0",
         ),
-        ("ORCHESTRATOR_LIMITS__CHEK_IN", "1", "[limits] has no key 'chek_in': did you mean check_in?"),
+        (
+            "ORCHESTRATOR_LIMITS__CHEK_IN_INTERVAL",
+            "1",
+            "[limits] has no key 'chek_in_interval': did you mean check_in_interval?",
+        ),
         ("ORCHESTRATOR_LIMTS__X", "1", "no section [limts]: did you mean limits?"),
         ("ORCHESTRATOR_DAEMON__WORKERS", "0", "daemon.workers is 0: give a whole number from 1 to 64"),
         ("ORCHESTRATOR_ENVIRONMENT__PASS", "[1", "environment.pass is '[1': give a list of names"),
