@@ -9,6 +9,8 @@ from typing import Final
 
 from tests.integration.daemon.world import World, a_world_at
 
+PICTURE: Final = Path(__file__).parents[2] / "docs" / "images" / "demo.svg"
+TITLE: Final = "agent-orchestrator: scripts/demo"
 COLUMNS: Final = 100
 _ROWS: Final = 24
 _PATIENCE: Final = 300.0

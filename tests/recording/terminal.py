@@ -11,8 +11,10 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-_CHANGING: Final = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|\d+(?:\.\d+)?")
-"""Commits, times and counts: they differ from one run to the next."""
+_CHANGING: Final = re.compile(
+    r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|\d+(?:\.\d+)?(?: (?:s|min|h)\b(?: \d+ (?:s|min)\b)?)?"
+)
+"""Commits, times with their units, and counts: they differ from one run to the next."""
 
 _FORMAT: Final = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
