@@ -71,7 +71,8 @@ task list --archived --json
   archived[]   id task project state archived_at size file
 
 task hosts --json
-  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at failing[] missing floods
+  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at failing[] missing
+               floods
                way: untried reachable unreachable refused
                offered, known: fingerprints of the key that it shows and of the one on file, or null
                pulled_at: when all was last brought from there

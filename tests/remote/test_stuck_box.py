@@ -53,7 +53,9 @@ def test_stop_says_what_hangs_and_daemon_ends_at_once(boxes: Boxes, world: World
     """Each waits for a launch that nobody will ever hear of: the command tells so, and the daemon kills what hangs."""
     box = furnished(boxes, world, "alpha")
     there = [f"architect.command: {AGENT.format(script=world.script)}", f"cwd: alpha:{box.home}/repo"]
-    world.begin(config=["architect: yes", *there])
+    world.begin({"explore": [{"hold": "e"}]}, config=["architect: yes", *there])
+    stuck.touch()  # behind the look at the box, which would not let the task start
+    world.go("e")
     hanging = stuck.with_name("stuck.by")
     world.until(lambda: hanging.exists() and hanging.read_text().split())
     said = world.task("stop", "t1")

@@ -166,7 +166,7 @@ def test_a_folder_that_is_away_for_a_while_is_said_and_loses_nothing(
     log = world.home() / "pm.log"
     world.until(lambda: "lacks the file" in log.read_text())
     assert (folder / "artifacts/code/early.md").read_text() == "early\n"
-    assert world.agent("dev:greet")
+    world.until(lambda: world.believed("dev:greet") == "unreachable")
     shutil.rmtree(path, ignore_errors=True)
     away.rename(path)
     world.go("d")
