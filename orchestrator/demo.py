@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.main import main as task
 from orchestrator.shipped import shipped
 
@@ -51,7 +51,7 @@ def _fresh(wanted: Path | None) -> Path:
     """Return a new folder, or the one that was named, which must be empty."""
     if wanted is None:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        wanted = cache / places.APPLICATION / f"demo-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        wanted = cache / layout.APPLICATION / f"demo-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     folder = wanted.expanduser().resolve()
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
@@ -72,10 +72,10 @@ def _commit(project: Path) -> None:
 
 def _write_brief(project: Path) -> None:
     """Write the template's task.md with a few rules of its choice."""
-    folder = Path(places.task_folder(project, NAME))
+    folder = Path(layout.task_folder(project, NAME))
     folder.mkdir(parents=True)
-    text = places.task_brief(shipped("tasks") / TEMPLATE).read_text(encoding="utf-8")
-    places.task_brief(folder).write_text(f"{text}\n- rules: {RULES}\n", encoding="utf-8")
+    text = layout.task_brief(shipped("tasks") / TEMPLATE).read_text(encoding="utf-8")
+    layout.task_brief(folder).write_text(f"{text}\n- rules: {RULES}\n", encoding="utf-8")
 
 
 def _directions(project: Path) -> list[str]:

@@ -28,7 +28,7 @@ from orchestrator.formats.command_forms import (
 )
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.agents import Agent
-from orchestrator.runtimes.inventory import AGENT_CLIS, program_on
+from orchestrator.runtimes.cli_inventory import AGENT_CLIS, program_on
 from orchestrator.shipped import shipped
 
 

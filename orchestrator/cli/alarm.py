@@ -8,16 +8,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import FRESH, Beat, has_died, is_fresh, last_word
+from orchestrator.cli.caller import run_around
 from orchestrator.cli.exits import CommandError
-from orchestrator.cli.inside import run_around
 from orchestrator.cli.screen import clock, harmless
-from orchestrator.cli.tasks import Task, homes
-from orchestrator.daemon.comeback import DEATH, HANG, incident
-from orchestrator.daemon.requests import REPLY
+from orchestrator.cli.tasks import TaskRecord, homes
+from orchestrator.daemon.ingest.requests import REPLY
+from orchestrator.daemon.process.recovery import DEATH, HANG, incident
 from orchestrator.model.errors import OrchestratorError
-from orchestrator.model.news import TERMINAL
+from orchestrator.model.notification import TERMINAL
 from orchestrator.model.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def alarm(state: str) -> str:
         return ""
     beat = Beat(state)
     silent, least = _silence(state, beat)
-    if not beat.up and os.path.lexists(places.daemon_stopped(state)):
+    if not beat.up and os.path.lexists(layout.daemon_stopped(state)):
         return ""
     died = has_died(state)
     if silent < max(FRESH, least) and not died:
@@ -63,8 +63,8 @@ def alarm(state: str) -> str:
     if not beat.up:
         return _dead(state, settings, what)
     if not beat.pid:
-        return f"a daemon hangs while it starts: {what}; its log: {places.daemon_log(state)}"
-    from orchestrator.cli.holder import doubt
+        return f"a daemon hangs while it starts: {what}; its log: {layout.daemon_log(state)}"
+    from orchestrator.cli.lock_holder import doubt
 
     if reason := doubt(state, beat):
         return reason
@@ -85,11 +85,11 @@ def _is_ours_to_start(state: str, settings: Settings) -> bool:
 
 
 def _dead(state: str, settings: Settings, what: str) -> str:
+    from orchestrator.cli.daemon_startup import ensure_running
     from orchestrator.cli.service import service_of
-    from orchestrator.cli.startup import ensure_running
 
     service = service_of(state)
-    last = last_word(places.daemon_beat(state)).get("pid")
+    last = last_word(layout.daemon_beat(state)).get("pid")
     if service is not None and isinstance(last, int) and service.told_to_end(last):
         return ""
     dead = f"the daemon is dead: {what}"
@@ -97,9 +97,9 @@ def _dead(state: str, settings: Settings, what: str) -> str:
         return dead
     if not settings.daemon.restart:
         return _told_dead(state, settings, f"{dead}; `task daemon start` starts it again")
-    tried = Path(places.daemon_restarted(state))
+    tried = Path(layout.daemon_restarted(state))
     if _age(tried) < settings.daemon.alarm:
-        return f"{dead}; it could not be started again: see {places.daemon_log(state)}"
+        return f"{dead}; it could not be started again: see {layout.daemon_log(state)}"
     try:
         tried.touch(0o600)
         ensure_running(state)
@@ -117,21 +117,27 @@ def _told_dead(state: str, settings: Settings, line: str) -> str:
 
 def _tell(state: str, settings: Settings, kind: str, title: str, line: str) -> None:
     """Have it told wherever the user asked to be told: once per incident, and without waiting for it."""
-    from orchestrator.tellers.usual import at_hand
+    from orchestrator.notifications.default_channels import at_hand
 
     # On this terminal it is said already.
     if run_around() or all(each.scheme == TERMINAL for each in at_hand(settings.notify, os.environ).channels):
         return
-    from orchestrator.daemon.newsdesk import letter_of
+    from orchestrator.daemon.core.notifier import letter_of
     from orchestrator.hosts.disk import DiskFiles
-    from orchestrator.model.news import News, Rule
-    from orchestrator.tellers.apart import stand_in
-    from orchestrator.tellers.spool import Spool
+    from orchestrator.model.notification import Notification, NotificationRule
+    from orchestrator.notifications.senders import fallback
+    from orchestrator.notifications.spool import Spool
 
-    news = News(incident(kind, last_word(places.daemon_beat(state))), Rule.DAEMON, title, line, time.time())
+    news = Notification(
+        incident(kind, last_word(layout.daemon_beat(state))),
+        NotificationRule.DAEMON,
+        title,
+        line,
+        time.time(),
+    )
     try:
-        if Spool(DiskFiles(Path(state)), places.news(Path(state))).put(letter_of(news)):
-            stand_in.start(news.id, state, os.environ)
+        if Spool(DiskFiles(Path(state)), layout.news(Path(state))).put(letter_of(news)):
+            fallback.start(news.id, state, os.environ)
     except (OrchestratorError, OSError) as error:
         print("task:", harmless(f"nobody could be told of it: {error}"), file=sys.stderr)
 
@@ -142,13 +148,13 @@ def _silence(state: str, beat: Beat) -> tuple[float, float]:
     Counted by the clock that stands still while the machine sleeps. One that is just starting has not beaten yet:
     its silence began when it took the lock.
     """
-    said: dict[str, Any] = last_word(places.daemon_beat(state))
+    said: dict[str, Any] = last_word(layout.daemon_beat(state))
     every, then = said.get("every"), said.get("monotonic")
     least = _MISSED * every if isinstance(every, (int, float)) else 0.0
     if beat.up and said.get("pid") != beat.pid:
-        return _age(Path(places.daemon_lock(state))), least
+        return _age(Path(layout.daemon_lock(state))), least
     if not isinstance(then, (int, float)):
-        return _age(Path(places.daemon_beat(state))), least
+        return _age(Path(layout.daemon_beat(state))), least
     silent = time.monotonic() - then
     return (silent if silent >= 0 else _LONG_AGO), least  # less than nothing: the machine was started anew
 
@@ -162,7 +168,7 @@ def _age(path: Path) -> float:
     return age if age >= 0 else _LONG_AGO
 
 
-def _at_work(task: Task) -> bool:
+def _at_work(task: TaskRecord) -> bool:
     """Tell whether something could go on in a task: a step, a run, what its user asked for, or nobody knows."""
     if task.begun and task.fault:
         return True
@@ -170,7 +176,7 @@ def _at_work(task: Task) -> bool:
         return True
     if any(isinstance(agent, dict) and agent.get("state") != "gone" for agent in task.told.get("agents", ())):
         return True
-    return _asked(places.task_requests(task.home))
+    return _asked(layout.task_requests(task.home))
 
 
 def _asked(requests: str) -> bool:
@@ -188,7 +194,7 @@ def _settings() -> Settings:
     from orchestrator.formats.settings import load_settings
 
     try:
-        return load_settings(Path(places.config_file(os.environ)), os.environ)
+        return load_settings(Path(layout.config_file(os.environ)), os.environ)
     except (OrchestratorError, OSError):
         return Settings()
 

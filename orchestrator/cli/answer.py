@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
-from orchestrator.cli.tasks import Task, find, tasks
+from orchestrator.cli.tasks import TaskRecord, find, tasks
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Send the answer to the daemon."""
     from orchestrator.cli.requests import ask
-    from orchestrator.tellers.terminals import remember
+    from orchestrator.notifications.terminals import remember
 
-    remember(places.state_folder(os.environ))
+    remember(layout.state_folder(os.environ))
     task, words = _meant(options)
     if len(words) < 2:  # noqa: PLR2004 (an id and something to say)
         raise CommandError(
@@ -53,9 +53,9 @@ def run(options: Namespace) -> int:
     return Exit.DONE
 
 
-def _meant(options: Namespace) -> tuple[Task, list[str]]:
+def _meant(options: Namespace) -> tuple[TaskRecord, list[str]]:
     """Return the task that is answered, and the words that follow it."""
-    words, state = options.words, places.state_folder(os.environ)
+    words, state = options.words, layout.state_folder(os.environ)
     if tasks(state, words[0]):
         return find(words[0], options.project), words[1:]
     asking = [task for task in tasks(state) if task.told.get("questions")]

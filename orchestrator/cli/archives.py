@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
@@ -86,7 +86,7 @@ class Archive:
 
 def archives(state: str) -> tuple[list[Archive], list[str]]:
     """Return all archived tasks, the newest first, and what is wrong with files that do not read."""
-    folder, found, faults = Path(places.archive(state)), list[Archive](), list[str]()
+    folder, found, faults = Path(layout.archive(state)), list[Archive](), list[str]()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if not path.name.endswith(_ENDING) or path.name.startswith("."):
             continue
@@ -107,7 +107,7 @@ def chosen_archive(name: str, project: str | None) -> Archive:
     folder = os.path.realpath(project) if project else ""
     found = [
         each
-        for each in archives(places.state_folder(os.environ))[0]
+        for each in archives(layout.state_folder(os.environ))[0]
         if name in {each.name, each.manifest.id} and folder in {"", each.manifest.project}
     ]
     if len(found) == 1:
@@ -125,7 +125,7 @@ def chosen_archive(name: str, project: str | None) -> Archive:
 
 def show(options: Namespace) -> int:
     """Show all archived tasks, for `task list --archived`."""
-    found, faults = archives(places.state_folder(os.environ))
+    found, faults = archives(layout.state_folder(os.environ))
     if options.project:
         folder = os.path.realpath(options.project)
         found = [each for each in found if each.manifest.project == folder]
@@ -148,7 +148,7 @@ def show(options: Namespace) -> int:
         ]
         headings = ("TASK", "STATE", "ARCHIVED", "SIZE", "PROJECT", "FILE")
         print("\n".join(table(headings, rows, columns(), colour=coloured(sys.stdout))))
-        print(f"\nin {harmless(places.archive(places.state_folder(os.environ)))}")
+        print(f"\nin {harmless(layout.archive(layout.state_folder(os.environ)))}")
     for fault in faults:
         print(harmless(fault), file=sys.stderr)
     return Exit.DONE
@@ -157,7 +157,7 @@ def show(options: Namespace) -> int:
 def read_manifest(path: Path) -> Manifest:
     """Return what an archive tells of its task: its first part. Raises OSError, ValueError."""
     try:
-        with places.own_file(str(path)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
+        with layout.own_file(str(path)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
             first = packed.next()
             if first is None or first.name != MANIFEST or not first.isreg() or first.size > _LARGEST:
                 raise ValueError("it does not begin with a manifest")

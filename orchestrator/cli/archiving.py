@@ -6,20 +6,20 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.archives import Archive, chosen_archive, read_manifest
-from orchestrator.cli.belongings import belongings_of
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.removal import ARCHIVE, DELETE, begun, confirmed, let_go, sweep, take_away
 from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.task_resources import belongings_of
 from orchestrator.cli.tasks import find
 from orchestrator.formats.amounts import size_said
 
 
 def run(options: Namespace) -> int:
     """Archive a task, or bring one back."""
-    state = Path(places.state_folder(os.environ))
-    if places.check_state_folder(str(state)):
+    state = Path(layout.state_folder(os.environ))
+    if layout.check_state_folder(str(state)):
         sweep(state)
     if options.restore:
         return _restore(options, state)
@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
         has = belongings_of(task)  # as it stands now that nobody works on it
     from orchestrator.cli.packing import pack  # which the list above does without
 
-    file = places.archive_file(state, task.id)
+    file = layout.archive_file(state, task.id)
     archive = Archive(file, read_manifest(file)) if half and file.exists() else pack(has, state)
     take_away(belongings_of(task))
     print(f"{task.name} is archived: {harmless(archive.file)}, {size_said(archive.size)}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
-from orchestrator.cli.tasks import Task, about_task, chosen
+from orchestrator.cli.tasks import TaskRecord, about_task, chosen
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
     os.execvpe(tmux[0], [*tmux, *select, *attach], environment)  # noqa: S606 (no shell is the point)
 
 
-def _agent(task: Task, agent: str) -> dict[str, Any]:
+def _agent(task: TaskRecord, agent: str) -> dict[str, Any]:
     """Return what is told of an agent that is still there."""
     agents = [each for each in task.believed()["agents"] if agent in {each.get("name"), each.get("agent")}]
     there = [
@@ -62,7 +62,7 @@ def _host(agent: dict[str, Any]) -> str:
     return str(agent.get("host") or _HERE)
 
 
-def _pane(task: Task, tmux: list[str], agent: dict[str, Any]) -> str:
+def _pane(task: TaskRecord, tmux: list[str], agent: dict[str, Any]) -> str:
     """Return the pane here that shows an agent: its own, or that of its box.
 
     Raises:
@@ -88,7 +88,7 @@ def _pane(task: Task, tmux: list[str], agent: dict[str, Any]) -> str:
     )
 
 
-def _tmux(task: Task) -> list[str]:
+def _tmux(task: TaskRecord) -> list[str]:
     """Return how our tmux server is called, once it is known that it has the task's session.
 
     Raises:
@@ -99,7 +99,7 @@ def _tmux(task: Task) -> list[str]:
 
     from orchestrator.formats.settings import load_settings
 
-    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     socket = settings.tmux.socket
     tmux = ["tmux", "-S" if "/" in socket else "-L", os.path.expanduser(socket)]  # noqa: PTH111 (as it was given)
     if _said(tmux, "has-session", "-t", f"={task.id}") is None:

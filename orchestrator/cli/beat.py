@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, clock, stamp
 
@@ -32,7 +32,7 @@ ROOM = 64 * 1024
 def is_fresh(state: str) -> bool:
     """Tell whether the daemon beat just now and lives, or never was: then there is nothing to be alarmed about."""
     try:
-        beat_at = os.lstat(places.daemon_beat(state)).st_mtime
+        beat_at = os.lstat(layout.daemon_beat(state)).st_mtime
     except OSError:
         return True
     return 0 <= time.time() - beat_at < FRESH and not has_died(state)
@@ -44,9 +44,9 @@ def has_died(state: str) -> bool:
     The system gives a lock back in the moment in which its holder ends; a beat is late for many reasons.
     Raises CommandError: the lock is not to be believed.
     """
-    lock = places.daemon_lock(state)
+    lock = layout.daemon_lock(state)
     return (
-        os.path.lexists(lock) and _holder(lock) is None and not os.path.lexists(places.daemon_stopped(state))
+        os.path.lexists(lock) and _holder(lock) is None and not os.path.lexists(layout.daemon_stopped(state))
     )
 
 
@@ -66,8 +66,8 @@ class Beat:
     __slots__ = ("at", "pid", "polling", "room", "settings", "started_at", "up", "version")
 
     def __init__(self, state: str) -> None:
-        holder = _holder(places.daemon_lock(state))
-        said = last_word(places.daemon_beat(state))
+        holder = _holder(layout.daemon_lock(state))
+        said = last_word(layout.daemon_beat(state))
         self.up = holder is not None
         self.room = has_room(state)
         self.pid: int = holder or 0
@@ -116,7 +116,7 @@ def _holder(lock: str) -> int | None:
     except OSError:
         return None
     try:
-        if reason := places.distrust_file(lock, os.fstat(descriptor)):
+        if reason := layout.distrust_file(lock, os.fstat(descriptor)):
             raise CommandError(Exit.FAILED, reason)
         # Shared and at once given back: a daemon that starts in this very moment has to try again.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -136,8 +136,8 @@ def last_word(path: str) -> dict[str, Any]:
 
     """
     try:
-        said = places.own_json(path, _BEAT_BYTES)
-    except places.Untrusted as error:
+        said = layout.own_json(path, _BEAT_BYTES)
+    except layout.Untrusted as error:
         raise CommandError(Exit.FAILED, error.reason) from error
     except (OSError, ValueError):
         return {}

@@ -16,17 +16,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.screen import harmless, stamp
-from orchestrator.formats.place import Address, address_of, read_place, render_place
+from orchestrator.formats.location import Address, address_of, read_location, render_location
 from orchestrator.hosts.ssh.box import Box, findings, question, read_box
-from orchestrator.hosts.ssh.box import Finding as Told
+from orchestrator.hosts.ssh.box import BoxFinding as Told
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import NotLetIn, State, Unreachable, Way
 from orchestrator.hosts.ssh.rehearsal import ALL_WENT_WELL, rehearse
-from orchestrator.hosts.ssh.states import NotLetIn, State, Unreachable, Way
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.model.task import Place
+from orchestrator.model.task import Location
 
 CONNECT: Final = 15.0
 """Seconds in which a connection must stand: somebody waits for it, and a jump may need its own."""
@@ -55,11 +55,11 @@ class Wanted:
         """As a person writes it in task.md."""
         if not self.cwd:
             return str(self.address)
-        return render_place(Place(self.cwd, str(self.address)))
+        return render_location(Location(self.cwd, str(self.address)))
 
 
 @dataclass(frozen=True, slots=True)
-class BoxSeen:
+class BoxReport:
     """What was found. `box` is None where it did not tell of itself."""
 
     wanted: Wanted
@@ -82,14 +82,14 @@ def named_box(text: str) -> tuple[Address, str]:
     """
     if text.startswith("ssh://"):
         bare = "/" not in text.removeprefix("ssh://")
-        place = read_place(f"{text}/" if bare else text)
+        place = read_location(f"{text}/" if bare else text)
     else:
         bare = ":" not in text.rpartition("]")[2]
-        place = read_place(f"{text}:/" if bare else text)
+        place = read_location(f"{text}:/" if bare else text)
     return address_of(place), "" if bare else place.path
 
 
-def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxSeen:
+def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxReport:
     """Connect to a box, ask it about itself, and end the connection.
 
     Raises:
@@ -99,7 +99,7 @@ def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxSeen:
     """
     here = [_missing_here(name) for name in _NEEDED_HERE if not shutil.which(name, path=environ.get("PATH"))]
     if here:
-        return BoxSeen(wanted, State(), tuple(here))
+        return BoxReport(wanted, State(), tuple(here))
     asked = question(wanted.cwd, wanted.programs, wanted.commands)
     with _own_link(wanted.address, environ) as link:
         try:
@@ -111,14 +111,14 @@ def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxSeen:
             cwd = wanted.cwd if box.cwd == "writable" else ""
             tried = rehearse(link, cwd, environ) if box.tmux and box.rsync else None
         except NotLetIn as problem:
-            return BoxSeen(wanted, problem.state, (_refused(problem.state),))
+            return BoxReport(wanted, problem.state, (_refused(problem.state),))
         except (Unavailable, Refused) as problem:
             state = link.state()
-            return BoxSeen(wanted, state, (_silent(wanted.address, state, problem),))
-        return BoxSeen(wanted, link.state(), tuple(_told(wanted, box, tried)), box)
+            return BoxReport(wanted, state, (_silent(wanted.address, state, problem),))
+        return BoxReport(wanted, link.state(), tuple(_told(wanted, box, tried)), box)
 
 
-def screen(seen: BoxSeen, width: int, *, colour: bool) -> list[str]:
+def screen(seen: BoxReport, width: int, *, colour: bool) -> list[str]:
     """Return what a person is shown."""
     lines = [harmless(seen.wanted)]
     for each in seen.findings:
@@ -126,7 +126,7 @@ def screen(seen: BoxSeen, width: int, *, colour: bool) -> list[str]:
     return lines
 
 
-def shape(seen: BoxSeen) -> dict[str, Any]:
+def shape(seen: BoxReport) -> dict[str, Any]:
     """Return the JSON document."""
     box, state = seen.box, seen.state
     told = {
@@ -165,12 +165,12 @@ def _own_link(address: Address, environ: Mapping[str, str]) -> Iterator[Link]:
 
     What a killed command left behind is ended by the next one that looks at the same box.
     """
-    state = places.state_folder(environ)
-    places.make_state_folder(state)
-    folder = Path(places.box_checks(state))
+    state = layout.state_folder(environ)
+    layout.make_state_folder(state)
+    folder = Path(layout.box_checks(state))
     for each in (folder.parent, folder):
         each.mkdir(mode=0o700, exist_ok=True)
-        places.check_own_folder(str(each))
+        layout.check_own_folder(str(each))
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

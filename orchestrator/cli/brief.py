@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
 from orchestrator.formats.settings import load_settings
@@ -31,7 +31,7 @@ def lay_down(folder: Path, project: Path, template: str | None) -> None:
             was made then.
 
     """
-    brief = places.task_brief(folder)
+    brief = layout.task_brief(folder)
     if not brief.exists():
         text = _from_template(template, project) if template else blank_task(folder.name).encode()
         _make_folders(folder)
@@ -54,7 +54,7 @@ def filled_brief(folder: Path) -> Brief:
         BadFile: it does not read; every fault with its line.
 
     """
-    path = places.task_brief(folder)
+    path = layout.task_brief(folder)
     brief = _read(path)
     if brief.unfilled and _edited(path):
         brief = _read(path)
@@ -74,7 +74,7 @@ def read_or_made(folder: Path, project: Path, template: str | None) -> Brief:
         BadFile: it does not read.
 
     """
-    path = places.task_brief(folder)
+    path = layout.task_brief(folder)
     if path.exists():
         return _read(path)
     if template is None:
@@ -97,21 +97,21 @@ def _read(path: Path) -> Brief:
 def _make_folders(folder: Path) -> None:
     """Make what agents and users share; modes are the umask's, as for the rest of the project."""
     for each in (
-        places.handoffs(folder),
-        places.scratchpad(folder),
-        *(places.artifacts(folder, a) for a in ARTIFACTS),
+        layout.handoffs(folder),
+        layout.scratchpad(folder),
+        *(layout.artifacts(folder, a) for a in ARTIFACTS),
     ):
         each.mkdir(parents=True, exist_ok=True)
 
 
 def _from_template(name: str, project: Path) -> bytes:
     """Return a template's task.md once its preflight, if it has one, has found the project fit for it."""
-    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     template = template_folder(name, settings.templates.folders, os.environ)
     preflight = template / "preflight.py"
     if preflight.is_file():
         _preflight(preflight, name, project)
-    return places.task_brief(template).read_bytes()
+    return layout.task_brief(template).read_bytes()
 
 
 def _preflight(script: Path, name: str, project: Path) -> None:

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.journal import newest_first
 from orchestrator.cli.screen import harmless
-from orchestrator.cli.work import SHORT, Work
+from orchestrator.cli.task_branch import SHORT, Work
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.run import HERE
 from orchestrator.ports.workspaces import Tree
 from orchestrator.workspaces.checkout import Checkout
-from orchestrator.workspaces.gathering import GATHERED
-from orchestrator.workspaces.joining import base_of
-from orchestrator.workspaces.lives import last_life
+from orchestrator.workspaces.commit_work import base_of
+from orchestrator.workspaces.ref_compaction import GATHERED
 from orchestrator.workspaces.snapshot import seen
+from orchestrator.workspaces.tree_generations import last_life
 
 _COMMITTED: Final = "work_committed"
 
@@ -85,7 +85,7 @@ def of_step(work: Work, step: dict[str, Any], attempt: int | None, state: str) -
 def tries_of(work: Work, steps: Sequence[dict[str, Any]]) -> dict[str, list[Try]]:
     """Return by step the tries of which something is kept, the oldest first."""
     found: dict[str, dict[int, str]] = {str(step["id"]): {} for step in steps}
-    for line in newest_first(Path(places.task_journal(work.task.home)), f'"{_COMMITTED}"'.encode()):
+    for line in newest_first(Path(layout.task_journal(work.task.home)), f'"{_COMMITTED}"'.encode()):
         fact = line["fact"]
         if fact.get("kind") == _COMMITTED and fact.get("step") in found and fact.get("commit"):
             found[fact["step"]].setdefault(int(fact["attempt"]), str(fact["commit"]))
@@ -158,7 +158,7 @@ def _is_far(work: Work, step: dict[str, Any]) -> bool:
 
 def _lying(work: Work, step: dict[str, Any], state: str) -> Change | None:
     """Return what lies uncommitted in the tree of a step that is being worked on; None if there is no such tree."""
-    root = Path(places.task_worktrees(state, work.task.id))
+    root = Path(layout.task_worktrees(state, work.task.id))
     tree = last_life(Tree(work.code, root, _tree_of(step), work.branch, work.base))
     if tree.path.is_symlink() or not tree.path.is_dir():
         return None

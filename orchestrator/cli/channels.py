@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.findings import Finding, Severity
-from orchestrator.model.news import TERMINAL, USUAL_CHANNELS
-from orchestrator.tellers.usual import at_hand
+from orchestrator.model.notification import DEFAULT_CHANNELS, TERMINAL
+from orchestrator.notifications.default_channels import at_hand
 
 if TYPE_CHECKING:
     from orchestrator.model.settings import NotifySettings
@@ -18,11 +18,11 @@ _MEND = '[notify]\nchannels = ["ntfy://my-topic"]'
 
 def channels_found(settings: NotifySettings, environ: Mapping[str, str]) -> Iterator[Finding]:
     """Yield how the user would be told."""
-    more = f"to be told on a phone, say, write into {places.config_file(environ)}"
+    more = f"to be told on a phone, say, write into {layout.config_file(environ)}"
     if not settings.channels:
         text = f"nobody is told of anything, as the settings have an empty list; {more}"
         yield Finding("channels", Severity.WARN, text, _MEND)
-    elif settings.channels == USUAL_CHANNELS:
+    elif settings.channels == DEFAULT_CHANNELS:
         yield Finding(
             "channels", Severity.NOTE, f"none is set: {usual_said(settings, environ)}; {more}", _MEND
         )

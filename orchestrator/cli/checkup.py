@@ -9,15 +9,15 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from orchestrator.cli.caller import forbid_inside_run
 from orchestrator.cli.diagnosis import findings, login_of, of_machine, of_programs
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, can_run
-from orchestrator.cli.inside import forbid_inside_run
+from orchestrator.cli.machine_report import CliReport, MachineReport
 from orchestrator.cli.screen import coloured, columns
-from orchestrator.cli.seen import CliSeen, Seen
 from orchestrator.cli.table import table
 from orchestrator.formats.text import neutral_json
-from orchestrator.runtimes.inventory import AGENT_CLIS
+from orchestrator.runtimes.cli_inventory import AGENT_CLIS
 from orchestrator.runtimes.logins import shortened
 
 _HEADINGS = ("AGENT CLI", "VERSION", "SIGNALS", "LOGGED IN BY", "WHERE")
@@ -28,7 +28,7 @@ def run(options: Namespace) -> int:
     if options.host is not None:
         return _at_box(options)
     # Looking at this machine takes more than looking at a box.
-    from orchestrator.cli.examination import examine
+    from orchestrator.cli.machine_probe import examine
 
     project = Path(options.project).expanduser().resolve()
     seen = examine(project, os.environ, _progress, _ignore if options.json else _machine)
@@ -40,11 +40,11 @@ def run(options: Namespace) -> int:
     return Exit.DONE if can_run(found) else Exit.FAILED
 
 
-def _ignore(_: Seen) -> None:
+def _ignore(_: MachineReport) -> None:
     """Say nothing yet."""
 
 
-def _machine(seen: Seen) -> None:
+def _machine(seen: MachineReport) -> None:
     """Say what is known before any program has answered."""
     width, colour = columns(), coloured(sys.stdout)
     print(
@@ -84,7 +84,7 @@ def _progress(waited_for: list[str]) -> None:
         print(f"\r\033[K{told[: columns() - 1]}", end="", file=sys.stderr, flush=True)
 
 
-def _screen(seen: Seen, found: list[Finding], *, fit: bool) -> list[str]:
+def _screen(seen: MachineReport, found: list[Finding], *, fit: bool) -> list[str]:
     """Return what is said once all programs have answered."""
     width, colour = columns(), coloured(sys.stdout)
     home = os.environ.get("HOME", "")
@@ -101,13 +101,13 @@ def _screen(seen: Seen, found: list[Finding], *, fit: bool) -> list[str]:
     return [*lines, "", verdict]
 
 
-def _row(seen: CliSeen, home: str) -> tuple[str, ...]:
+def _row(seen: CliReport, home: str) -> tuple[str, ...]:
     asked = seen.asked
     signals = seen.cli.told_by if seen.driven else "no runtime yet"
     return seen.cli.name, asked.version or "?", signals, login_of(seen), shortened(asked.path or "", home)
 
 
-def _shape(seen: Seen, found: list[Finding]) -> dict[str, Any]:
+def _shape(seen: MachineReport, found: list[Finding]) -> dict[str, Any]:
     return {
         "can_run": can_run(found),
         "clis": [

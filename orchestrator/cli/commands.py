@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.screen import typed
-from orchestrator.runtimes.inventory import program_on
+from orchestrator.runtimes.cli_inventory import program_on
 from orchestrator.workspaces.repository import Repository
 
 _HEAD: Final = 256
@@ -34,7 +34,7 @@ class Lies:
     begins: bytes = b""
 
 
-class Ground(Protocol):
+class CommandLocation(Protocol):
     """The place where a command is started."""
 
     @property
@@ -137,7 +137,7 @@ def lies_at(path: Path) -> Lies:
         return Lies(there=os.path.lexists(path), file=path.is_file(), runs=os.access(path, os.X_OK))
 
 
-def judged(key: str, argv: Sequence[str], ground: Ground, search: str) -> Iterator[Finding]:
+def judged(key: str, argv: Sequence[str], ground: CommandLocation, search: str) -> Iterator[Finding]:
     """Yield what is wrong with a command; nothing if it would start.
 
     Args:
@@ -168,7 +168,7 @@ def judged(key: str, argv: Sequence[str], ground: Ground, search: str) -> Iterat
     yield from _script(named, argv, ground)
 
 
-def _looked_up(word: str, ground: Ground) -> Lies | None:
+def _looked_up(word: str, ground: CommandLocation) -> Lies | None:
     """Return what lies where a path leads; None if it leads out of the ground."""
     if word.startswith("/"):
         return lies_at(Path(word))
@@ -218,7 +218,7 @@ def _by_first_line(named: str, begins: bytes, search: str) -> Iterator[Finding]:
         )
 
 
-def _script(named: str, argv: Sequence[str], ground: Ground) -> Iterator[Finding]:
+def _script(named: str, argv: Sequence[str], ground: CommandLocation) -> Iterator[Finding]:
     """Yield whether the script that an interpreter is given would be there; what it makes of its words, who knows."""
     program = argv[0].rpartition("/")[2]
     if not _INTERPRETER.fullmatch(program) or len(argv) == 1 or argv[1].startswith("-"):

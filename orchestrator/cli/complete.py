@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from orchestrator import places
-from orchestrator.cli.tasks import Task, homes
+from orchestrator import layout
+from orchestrator.cli.tasks import TaskRecord, homes
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def complete(words: Sequence[str]) -> None:
 
 
 def _tasks(_given: Sequence[str]) -> Iterable[str]:
-    return (task.name for task in homes(places.state_folder(os.environ)))
+    return (task.name for task in homes(layout.state_folder(os.environ)))
 
 
 def _questions(given: Sequence[str]) -> Iterable[str]:
@@ -66,8 +66,8 @@ def _agents(given: Sequence[str]) -> Iterable[str]:
 
 
 def _templates(_given: Sequence[str]) -> Iterable[str]:
-    config = places.config_file(os.environ)
-    folders = [_shipped("tasks"), places.templates_folder(os.environ), *_set_folders(config)]
+    config = layout.config_file(os.environ)
+    folders = [_shipped("tasks"), layout.templates_folder(os.environ), *_set_folders(config)]
     return (
         name for folder in folders for name in _names(folder) if os.path.lexists(f"{folder}/{name}/task.md")
     )
@@ -82,8 +82,8 @@ def _set_folders(config: str) -> list[str]:
 
 def _boxes(_given: Sequence[str]) -> Iterable[str]:
     """Yield the boxes that the daemon tells of, and those of pools, as `task doctor` reads them."""
-    yield from map(_callable, _told_boxes(places.boxes_told(places.state_folder(os.environ))))
-    for pool in _settings_of(places.config_file(os.environ), "hosts").values():
+    yield from map(_callable, _told_boxes(layout.boxes_told(layout.state_folder(os.environ))))
+    for pool in _settings_of(layout.config_file(os.environ), "hosts").values():
         named = pool.get("boxes") if isinstance(pool, dict) else None
         yield from (box for box in named if isinstance(box, str)) if isinstance(named, list) else ()
 
@@ -91,7 +91,7 @@ def _boxes(_given: Sequence[str]) -> Iterable[str]:
 def _told_boxes(path: str) -> list[str]:
 
     try:
-        return [str(box["address"]) for box in places.own_json(path)["boxes"]]
+        return [str(box["address"]) for box in layout.own_json(path)["boxes"]]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
 
@@ -116,9 +116,9 @@ def _settings_of(config: str, section: str) -> dict[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def _meant(given: Sequence[str]) -> list[Task]:
+def _meant(given: Sequence[str]) -> list[TaskRecord]:
     """Return the task that was typed before; all, if none was or it is none."""
-    found = homes(places.state_folder(os.environ))
+    found = homes(layout.state_folder(os.environ))
     named = [task for task in found if given and given[0] in {task.name, task.id}]
     return named or found
 

@@ -11,8 +11,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Final
 
+from orchestrator.cli.completion_grammar import Verb, grammar
 from orchestrator.cli.exits import Exit
-from orchestrator.cli.grammar import Verb, grammar
 
 EXAMPLE = "task completion bash >> ~/.bashrc   (or: source <(task completion bash))"
 

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.screen import clock, coloured, columns, harmless
@@ -30,7 +30,7 @@ def _in_force(path: Path) -> str:
     """Say whether the daemon goes by what this file says now, or when it will."""
     from orchestrator.formats.settings_stamp import settings_stamp
 
-    beat = Beat(places.state_folder(os.environ))
+    beat = Beat(layout.state_folder(os.environ))
     if not beat.up:
         return "the daemon is down: it reads them when it starts"
     known = beat.settings
@@ -51,11 +51,11 @@ def run(options: Namespace) -> int:
     from orchestrator.formats.settings import explained
     from orchestrator.formats.settings_stamp import settings_stamp
 
-    path = Path(places.config_file(os.environ))
+    path = Path(layout.config_file(os.environ))
     settings = explained(path, os.environ)
     if options.json:
         shape = [{"key": each.key, "value": each.value, "source": each.where} for each in settings]
-        beat = Beat(places.state_folder(os.environ))
+        beat = Beat(layout.state_folder(os.environ))
         in_force = beat.settings.get("stamp") == settings_stamp(path) if beat.up and beat.settings else None
         print(json.dumps({"settings": shape, "in_force": in_force}))
         return Exit.DONE

@@ -9,10 +9,10 @@ import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from orchestrator import __version__, places
+from orchestrator import __version__, layout
 from orchestrator.cli.beat import Beat
+from orchestrator.cli.caller import forbid_inside_run
 from orchestrator.cli.exits import Exit
-from orchestrator.cli.inside import forbid_inside_run
 from orchestrator.cli.main import mind_daemon
 from orchestrator.cli.screen import ago, harmless, stamp
 from orchestrator.cli.tasks import tasks
@@ -35,16 +35,16 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Do what is asked of the daemon."""
-    state = places.state_folder(os.environ)
+    state = layout.state_folder(os.environ)
     if options.action not in _LOOKING:
         forbid_inside_run(f"daemon {options.action}")
     match options.action:
         case "run":
-            from orchestrator.daemon.command import COMMAND
+            from orchestrator.daemon.process.command import COMMAND
 
             os.execv(sys.executable, COMMAND)  # noqa: S606 (no shell is the point)
         case "start":
-            from orchestrator.cli.startup import ensure_running
+            from orchestrator.cli.daemon_startup import ensure_running
 
             print(f"daemon {'started' if ensure_running(state) else 'runs already'}, pid {Beat(state).pid}")
         case "stop":
@@ -103,15 +103,15 @@ def _status(state: str, *, as_json: bool) -> None:
     print(f"{known} tasks in {state}")
     if service:
         print(f"looked after by {service.manager}: {service.unit}")
-    print(f"log: {places.daemon_log(state)}")
+    print(f"log: {layout.daemon_log(state)}")
 
 
 def _stop(state: str) -> None:
     """End the daemon, and leave word that it is to stay so."""
-    from orchestrator.cli.startup import stop
+    from orchestrator.cli.daemon_startup import stop
 
-    if places.check_state_folder(state):
-        Path(places.daemon_stopped(state)).touch(0o600)
+    if layout.check_state_folder(state):
+        Path(layout.daemon_stopped(state)).touch(0o600)
     beat = Beat(state)
     if not beat.up:
         print("the daemon is not running")

@@ -6,11 +6,11 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from orchestrator import places
-from orchestrator.cli.belongings import belongings_of
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.removal import ARCHIVE, DELETE, begun, confirmed, let_go, sweep, take_away
 from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.task_resources import belongings_of
 from orchestrator.cli.tasks import called, find
 
 
@@ -18,12 +18,12 @@ def run(options: Namespace) -> int:
     """Delete a task."""
     if options.archived:
         return _delete_archived(options)
-    state = Path(places.state_folder(os.environ))
-    if places.check_state_folder(str(state)):
+    state = Path(layout.state_folder(os.environ))
+    if layout.check_state_folder(str(state)):
         sweep(state)
     task = find(options.name, options.project)
     name, half = called(task), begun(task)
-    if half == ARCHIVE and not places.archive_file(state, task.id).exists():
+    if half == ARCHIVE and not layout.archive_file(state, task.id).exists():
         half = ""  # nothing of it is in a file yet
     has = belongings_of(task)
     print(f"{'what is left of' if half else 'this goes with'} {task.name} ({harmless(task.id)}):")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from orchestrator.cli.findings import Finding, Severity
+from orchestrator.cli.machine_report import CliReport, MachineReport, VersionReply
 from orchestrator.cli.screen import typed
-from orchestrator.cli.seen import Asked, CliSeen, Seen
 from orchestrator.formats.amounts import span_said
 from orchestrator.hosts.ssh.box import LEAST_RSYNC
 from orchestrator.workspaces.repository import OLDEST_GIT, WHOLE_GIT
@@ -25,17 +25,17 @@ OLDEST_TMUX: Final = (3, 0)
 SOUND_TMUX: Final = (3, 6)
 
 
-def findings(seen: Seen) -> list[Finding]:
+def findings(seen: MachineReport) -> list[Finding]:
     """Return everything worth saying."""
     return [*of_programs(seen), *of_machine(seen)]
 
 
-def of_programs(seen: Seen) -> list[Finding]:
+def of_programs(seen: MachineReport) -> list[Finding]:
     """Return what is to be said of programs, which are asked for it."""
     return [*_of_clis(seen), *_of_own(seen), *_of_programs(seen.programs)]
 
 
-def of_machine(seen: Seen) -> list[Finding]:
+def of_machine(seen: MachineReport) -> list[Finding]:
     """Return what is to be said of this machine, and is known at once."""
     return [
         *_of_settings(seen),
@@ -56,14 +56,14 @@ def pass_line(passed: Sequence[str], wanted: Iterable[str]) -> str:
 # Agent CLIs ---------------------------------------------------------------------------------------
 
 
-def login_of(seen: CliSeen) -> str:
+def login_of(seen: CliReport) -> str:
     """Return by what a CLI is logged in, or that this cannot be seen."""
     if not seen.asked.path:
         return ""
     return ", ".join(seen.logins) or "not seen"
 
 
-def _of_clis(seen: Seen) -> Iterator[Finding]:
+def _of_clis(seen: MachineReport) -> Iterator[Finding]:
     for each in seen.clis:
         yield from _of_cli(each)
     if seen.clis and not seen.own and not any(each.asked.path for each in seen.clis):
@@ -91,7 +91,7 @@ def _of_clis(seen: Seen) -> Iterator[Finding]:
         )
 
 
-def _of_own(seen: Seen) -> Iterator[Finding]:
+def _of_own(seen: MachineReport) -> Iterator[Finding]:
     for each in seen.own:
         if not each.path and not each.placed:
             yield Finding(
@@ -102,11 +102,11 @@ def _of_own(seen: Seen) -> Iterator[Finding]:
             )
 
 
-def _named(clis: Iterable[CliSeen]) -> str:
+def _named(clis: Iterable[CliReport]) -> str:
     return ", ".join(each.cli.name for each in clis)
 
 
-def _of_cli(seen: CliSeen) -> Iterator[Finding]:
+def _of_cli(seen: CliReport) -> Iterator[Finding]:
     cli, asked = seen.cli, seen.asked
     if not asked.path:
         return
@@ -141,7 +141,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 # Programs -----------------------------------------------------------------------------------------
 
 
-def _of_programs(programs: dict[str, Asked]) -> Iterator[Finding]:
+def _of_programs(programs: dict[str, VersionReply]) -> Iterator[Finding]:
     for name, why in (("tmux", "agents live in it"), ("git", "agents' work is kept by it")):
         if asked := programs.get(name):
             yield from _needed(asked, why)
@@ -153,7 +153,7 @@ def _of_programs(programs: dict[str, Asked]) -> Iterator[Finding]:
             yield _too_old(asked) or Finding(name, Severity.OK, asked.version or asked.fault)
 
 
-def _needed(asked: Asked, why: str) -> Iterator[Finding]:
+def _needed(asked: VersionReply, why: str) -> Iterator[Finding]:
     if not asked.path:
         yield Finding(
             asked.name,
@@ -190,7 +190,7 @@ _OLDEST: Final = (
 """What does not work with which program before which version, the gravest first. A box says so for itself."""
 
 
-def _too_old(asked: Asked) -> Finding | None:
+def _too_old(asked: VersionReply) -> Finding | None:
     """Return what does not work with a program of this version; None where all does, or its version is not known."""
     told = _numbers(asked.version)
     for name, wanted, severity, why in _OLDEST:
@@ -201,7 +201,7 @@ def _too_old(asked: Asked) -> Finding | None:
     return None
 
 
-def _tmux(asked: Asked) -> str:
+def _tmux(asked: VersionReply) -> str:
     """Return tmux's version with its letter, `3.3a`."""
     return asked.said.removeprefix("tmux").strip() or asked.version
 
@@ -209,14 +209,14 @@ def _tmux(asked: Asked) -> str:
 # Machine ------------------------------------------------------------------------------------------
 
 
-def _of_settings(seen: Seen) -> Iterator[Finding]:
+def _of_settings(seen: MachineReport) -> Iterator[Finding]:
     if seen.settings_fault:
         yield Finding(
             "settings", Severity.MISSING, seen.settings_fault, "correct the file: `task config` shows it then"
         )
 
 
-def _of_folders(seen: Seen) -> Iterator[Finding]:
+def _of_folders(seen: MachineReport) -> Iterator[Finding]:
     for each in seen.folders:
         if each.fault:
             yield Finding(each.what, Severity.MISSING, each.fault)
@@ -250,7 +250,7 @@ def _of_folders(seen: Seen) -> Iterator[Finding]:
         )
 
 
-def _of_clock(seen: Seen) -> Iterator[Finding]:
+def _of_clock(seen: MachineReport) -> Iterator[Finding]:
     if seen.late_clock > 0:
         yield Finding(
             "clock",
@@ -288,7 +288,7 @@ def _of_limits(limits: dict[str, int]) -> Iterator[Finding]:
         yield Finding("limits", Severity.OK, shown)
 
 
-def _of_daemon(seen: Seen) -> Iterator[Finding]:
+def _of_daemon(seen: MachineReport) -> Iterator[Finding]:
     if not seen.daemon_up:
         yield Finding("daemon", Severity.NOTE, "is not running; `task start` starts it")
     elif seen.daemon_silent is not None:

@@ -7,14 +7,14 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.changes import Change, of_step, tries_of, whole
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.pager import show
 from orchestrator.cli.screen import coloured, columns, harmless
 from orchestrator.cli.table import table
+from orchestrator.cli.task_branch import SHORT, Work, work_of
 from orchestrator.cli.tasks import chosen
-from orchestrator.cli.work import SHORT, Work, work_of
 
 _OPTIONS = ("--no-ext-diff", "--no-textconv", "--no-relative")
 
@@ -42,7 +42,7 @@ def _meant(work: Work, name: str | None, attempt: int | None) -> Change:
     if name is None:
         return whole(work)
     step = _step(work, name)
-    return of_step(work, step, attempt, places.state_folder(os.environ))
+    return of_step(work, step, attempt, layout.state_folder(os.environ))
 
 
 def _step(work: Work, name: str) -> dict[str, Any]:

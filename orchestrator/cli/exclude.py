@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Unavailable
-from orchestrator.workspaces.process import Git
+from orchestrator.workspaces.git_process import Git
 
 _DEADLINE: Final = 10.0
 _SPECIAL: Final = re.compile(r"[\\*?\[]")

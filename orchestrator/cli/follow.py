@@ -7,20 +7,20 @@ import sys
 import time
 from typing import Any, Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import OF_TASK, CommandError, Exit
 from orchestrator.cli.screen import coloured, columns, paint
 from orchestrator.cli.steps_shown import StepsShown
 from orchestrator.cli.tail import Tail, readable
-from orchestrator.cli.tasks import Task
+from orchestrator.cli.tasks import TaskRecord
 
 _PAUSE: Final = 0.1
 _DOWN_PATIENCE: Final = 10.0
 _CLEAR_LINE: Final = "\r\033[2K"
 
 
-def follow(task: Task, shown: Tail | StepsShown, since: float) -> Exit:
+def follow(task: TaskRecord, shown: Tail | StepsShown, since: float) -> Exit:
     """Print what happens until the task has ended or waits; return how it then stands.
 
     What `state.json` said before `since` is over: it may still show how an earlier start ended.
@@ -42,7 +42,7 @@ def follow(task: Task, shown: Tail | StepsShown, since: float) -> Exit:
         end = OF_TASK.get(task.told.get("state", ""), Exit.RUNNING)
         if end is not Exit.RUNNING and task.told.get("updated", 0.0) >= since:
             return end
-        if Beat(places.state_folder(os.environ)).up:
+        if Beat(layout.state_folder(os.environ)).up:
             last_up = time.monotonic()
         elif time.monotonic() - last_up > _DOWN_PATIENCE:
             raise CommandError(

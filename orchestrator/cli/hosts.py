@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, clock, coloured, columns, harmless, stamp, wrapped
@@ -32,9 +32,9 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the boxes in use and those of pools; those to which there is no way with what to do about it."""
-    state = places.state_folder(os.environ)
+    state = layout.state_folder(os.environ)
     beat = Beat(state)
-    boxes = [_shape(each) for each in _told(places.boxes_told(state))]
+    boxes = [_shape(each) for each in _told(layout.boxes_told(state))]
     if options.json:
         stamped = [
             each
@@ -69,13 +69,13 @@ def _told(path: str) -> list[dict[str, Any]]:
 
     """
     try:
-        told = places.own_json(path)
+        told = layout.own_json(path)
         boxes = told["boxes"]
         if all(isinstance(each, dict) for each in boxes):
             return list(boxes)
     except FileNotFoundError:
         return []
-    except places.Untrusted as error:
+    except layout.Untrusted as error:
         raise CommandError(Exit.FAILED, error.reason) from error
     except (ValueError, KeyError, TypeError, RecursionError):
         pass

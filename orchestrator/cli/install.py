@@ -7,11 +7,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import Beat
+from orchestrator.cli.daemon_startup import started_by, stop
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.service import Service, perform, service_here
-from orchestrator.cli.startup import started_by, stop
 from orchestrator.cli.unit import left_out
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.disk import DiskFiles
@@ -31,10 +31,10 @@ def install(state: str) -> None:
 
     """
     service = _service()
-    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     before, text = service.text, service.rendered(state, os.environ)
-    places.make_state_folder(state)
-    Path(places.daemon_log(state)).touch(0o600)
+    layout.make_state_folder(state)
+    Path(layout.daemon_log(state)).touch(0o600)
     if before == text:
         print(f"{service.unit} is as it should be")
     else:
@@ -79,7 +79,7 @@ def uninstall(state: str) -> None:
     _remove(service)
     perform(service.forget)
     if its:
-        Path(places.daemon_stopped(state)).touch(0o600)
+        Path(layout.daemon_stopped(state)).touch(0o600)
         print(f"its daemon (pid {beat.pid}) was ended; agents that run go on, and the next start finds them")
         print("start it without a service manager: task daemon start")
 

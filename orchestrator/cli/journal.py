@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator import places
-from orchestrator.daemon.segments import segments, unpacked
+from orchestrator import layout
+from orchestrator.daemon.journal.segments import segments, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +60,5 @@ def runs(journal: Path) -> Iterator[RunSeen]:
 def _lines(journal: Path, name: str) -> list[bytes]:
     for each in (name, f"{name}.gz"):  # the daemon may compress it just now
         with suppress(FileNotFoundError, ValueError):
-            return unpacked(each, places.own_bytes(str(journal / each))).split(b"\n")
+            return unpacked(each, layout.own_bytes(str(journal / each))).split(b"\n")
     return []

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from orchestrator.cli.service import Service, run
-from orchestrator.places import APPLICATION
+from orchestrator.layout import APPLICATION
 
 
 class Launchd(Service):

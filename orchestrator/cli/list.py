@@ -7,12 +7,12 @@ import os
 import sys
 import time
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import SAID, Exit
 from orchestrator.cli.screen import ago, coloured, columns, stamp
 from orchestrator.cli.table import table
-from orchestrator.cli.tasks import Task, tasks
+from orchestrator.cli.tasks import TaskRecord, tasks
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(options: Namespace) -> int:
         from orchestrator.cli.archives import show
 
         return show(options)
-    state = places.state_folder(os.environ)
+    state = layout.state_folder(os.environ)
     beat = Beat(state)
     found = tasks(state)
     if options.project:
@@ -61,10 +61,10 @@ def run(options: Namespace) -> int:
     return Exit.DONE
 
 
-def _shape(task: Task) -> dict[str, Any]:
+def _shape(task: TaskRecord) -> dict[str, Any]:
     told, counted = task.told, task.told.get("counts") or {}
     state = "damaged" if task.fault and task.begun else told.get("state", "asked_for")
-    if os.path.lexists(places.task_leaving(task.home)):
+    if os.path.lexists(layout.task_leaving(task.home)):
         state = "leaving"
     return {
         "id": task.id,
@@ -86,7 +86,7 @@ def _shape(task: Task) -> dict[str, Any]:
 def _limited(told: dict[str, Any]) -> dict[str, Any] | None:
     if not told.get("limited"):
         return None
-    from orchestrator.cli.limited import limit_shape
+    from orchestrator.cli.usage_limits import limit_shape
 
     return limit_shape(told["limited"])
 
@@ -97,7 +97,7 @@ def _steps(shape: dict[str, Any]) -> str:
     return f"{shape['steps_passed']}/{shape['steps_total']}{aside}"
 
 
-def _row(shape: dict[str, Any], task: Task, now: float) -> tuple[object, ...]:
+def _row(shape: dict[str, Any], task: TaskRecord, now: float) -> tuple[object, ...]:
     home = os.path.expanduser("~")  # noqa: PTH111 (no pathlib here)
     project = str(shape["project"] or "")
     return (

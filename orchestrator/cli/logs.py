@@ -8,13 +8,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.journal import RunSeen, runs
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tail import Tail, last_lines, last_packed_lines, readable
-from orchestrator.cli.tasks import Task, about_task, chosen
-from orchestrator.daemon.rolling import old_one
+from orchestrator.cli.tasks import TaskRecord, about_task, chosen
+from orchestrator.daemon.journal.rolling_log import old_one
 
 EXAMPLE = (
     "task logs tidy dev -f\n  task logs tidy dev:one --attempt 1\n  task logs tidy test:one --check\n"
@@ -45,12 +45,12 @@ def run(options: Namespace) -> int:
     from orchestrator.formats.redact import LineMask, redacted_lines
 
     task = chosen(options, "agent")
-    path = Path(places.task_log(task.home))
+    path = Path(layout.task_log(task.home))
     if options.agent:
         run = _run(task, options.agent, options.attempt, check=options.check)
         kind = "check" if run.check else run.instance
         print(f"{kind} of {run.step}, attempt {run.attempt}, run {run.id}", file=sys.stderr)
-        path = Path(places.run_home(task.home, run.id)) / "pane.log"
+        path = Path(layout.run_home(task.home, run.id)) / "pane.log"
     found = path.exists() or _packed(path).exists() or old_one(path).exists()
     if not found and not options.follow:
         raise CommandError(Exit.FAILED, _missing(path))
@@ -88,13 +88,13 @@ def _missing(path: Path) -> str:
     return f"there is no log yet ({path})"
 
 
-def _run(task: Task, word: str, attempt: int | None, *, check: bool) -> RunSeen:
+def _run(task: TaskRecord, word: str, attempt: int | None, *, check: bool) -> RunSeen:
     """Return the newest run that a word means: an agent, an instance, a step, or the run itself.
 
     Of a step without `check` the agent's own run is meant, where there was one.
     """
     task.believed()
-    known = list(runs(Path(places.task_journal(task.home))))
+    known = list(runs(Path(layout.task_journal(task.home))))
     found = [run for run in known if word in {run.id, run.instance, run.agent, run.step}]
     if word not in {run.id for run in known}:
         found = [run for run in found if attempt in {None, run.attempt}]

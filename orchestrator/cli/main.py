@@ -109,7 +109,7 @@ def _run(words: list[str]) -> int:
     module.arguments(parser)
     options = parser.parse_args(rest)
     if verb not in _LOOKING:
-        from orchestrator.cli.inside import forbid_inside_run
+        from orchestrator.cli.caller import forbid_inside_run
 
         forbid_inside_run(verb)
     if verb not in _ABOUT_ITSELF:
@@ -133,11 +133,11 @@ def _complete(words: list[str]) -> int:
 
 def mind_daemon() -> None:
     """Say so if a daemon that has tasks at work is dead or hangs. Where it beats, this costs one look at a file."""
-    from orchestrator import places
+    from orchestrator import layout
     from orchestrator.cli.beat import is_fresh
 
     try:
-        state = places.state_folder(os.environ)
+        state = layout.state_folder(os.environ)
         if is_fresh(state):
             return
         from orchestrator.cli.alarm import sound
@@ -162,7 +162,7 @@ def _say(message: str, code: int) -> int:
 
 
 def _unforeseen(error: Exception) -> int:
-    from orchestrator import places
+    from orchestrator import layout
     from orchestrator.model.errors import OrchestratorError, Refused
 
     if os.environ.get("ORCHESTRATOR_DEBUG"):
@@ -171,7 +171,7 @@ def _unforeseen(error: Exception) -> int:
         traceback.print_exc()
     if isinstance(error, OrchestratorError):
         return _say(str(error), Exit.USAGE if isinstance(error, Refused) else Exit.FAILED)
-    if isinstance(error, places.Untrusted):
+    if isinstance(error, layout.Untrusted):
         return _say(error.reason, Exit.FAILED)
     if isinstance(error, OSError):
         return _say(f"{error.filename or 'the system'}: {error.strerror or error}", Exit.FAILED)

@@ -12,12 +12,10 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
-from orchestrator.cli.tasks import Task, called, chosen
-from orchestrator.cli.unmerge import noted, seen_anew, undo
-from orchestrator.cli.work import (
+from orchestrator.cli.task_branch import (
     SHORT,
     Work,
     commits_said,
@@ -26,10 +24,12 @@ from orchestrator.cli.work import (
     names_said,
     work_of,
 )
+from orchestrator.cli.tasks import TaskRecord, called, chosen
+from orchestrator.cli.unmerge import noted, seen_anew, undo
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.workspaces.git_process import as_the_user
 from orchestrator.workspaces.merging import Merging, Way, foreseen, is_result
-from orchestrator.workspaces.own_tree import OwnTree
-from orchestrator.workspaces.process import as_the_user
+from orchestrator.workspaces.user_tree import UserTree
 
 _NEVER_FORWARD = frozenset({"false", "no", "off", "0"})
 
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
 # What stands against it ---------------------------------------------------------------------------
 
 
-def _refuse_unless_whole(task: Task, *, anyway: bool) -> None:
+def _refuse_unless_whole(task: TaskRecord, *, anyway: bool) -> None:
     lacks = lacking(task.told)
     if lacks and not anyway:
         listed = "\n".join(f"  {each}" for each in lacks)
@@ -83,7 +83,7 @@ def _refuse_unless_whole(task: Task, *, anyway: bool) -> None:
         print(f"not whole: {each}")
 
 
-def _ready(work: Work) -> OwnTree:
+def _ready(work: Work) -> UserTree:
     """Return the user's tree if a merge into it makes sense as it stands. Raises CommandError."""
     own = work.own_tree()
     where = harmless(own.top)
@@ -121,7 +121,7 @@ def _ready(work: Work) -> OwnTree:
     return own
 
 
-def _refuse_if_at_odds(work: Work, own: OwnTree, plan: Merging) -> None:
+def _refuse_if_at_odds(work: Work, own: UserTree, plan: Merging) -> None:
     if plan.conflicts:
         raise CommandError(
             Exit.FAILED,
@@ -141,7 +141,7 @@ def _refuse_if_at_odds(work: Work, own: OwnTree, plan: Merging) -> None:
 # Doing it -----------------------------------------------------------------------------------------
 
 
-def _merge(work: Work, own: OwnTree, plan: Merging) -> None:
+def _merge(work: Work, own: UserTree, plan: Merging) -> None:
     """Have the user's git merge. What the branch stood at is written down first.
 
     Raises:
@@ -150,7 +150,7 @@ def _merge(work: Work, own: OwnTree, plan: Merging) -> None:
     """
     note = {"branch": own.branch, "before": own.head, "tip": plan.tip, "at": time.time()}
     home = Path(work.task.home)
-    disk, path = DiskFiles(home.parents[1]), places.task_merged(home)
+    disk, path = DiskFiles(home.parents[1]), layout.task_merged(home)
     earlier = noted(work.task)
     disk.write(path, json.dumps(note).encode())
     way = "--ff-only" if plan.way is Way.FORWARD else "--no-ff"
@@ -175,13 +175,13 @@ def _merge(work: Work, own: OwnTree, plan: Merging) -> None:
     )
 
 
-def _how(own: OwnTree, plan: Merging) -> str:
+def _how(own: UserTree, plan: Merging) -> str:
     if plan.way is Way.FORWARD:
         return f"fast-forward from {own.head[:SHORT]}"
     return "with a merge commit" if plan.result else "with a merge commit, if nothing is at odds"
 
 
-def _stat(own: OwnTree, plan: Merging) -> list[str]:
+def _stat(own: UserTree, plan: Merging) -> list[str]:
     """Return which files change, as `git diff --stat` shows it."""
     if not plan.result:
         return []

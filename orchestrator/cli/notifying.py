@@ -9,28 +9,28 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.notify import HOW, SHOWN
 from orchestrator.cli.screen import clock, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.model.news import Channel, News, Rule
+from orchestrator.model.notification import Channel, Notification, NotificationRule
 from orchestrator.model.settings import NotifySettings, Settings
-from orchestrator.ports.teller import Answer
-from orchestrator.tellers import policy
-from orchestrator.tellers.letter import Letter, Receipt
-from orchestrator.tellers.spool import FAILED, TOLD, Spool
-from orchestrator.tellers.usual import at_hand
+from orchestrator.notifications import policy
+from orchestrator.notifications.default_channels import at_hand
+from orchestrator.notifications.envelope import Envelope, Receipt
+from orchestrator.notifications.spool import FAILED, TOLD, Spool
+from orchestrator.ports.sender import SendResult
 
 
 def run(options: Namespace) -> int:
     """Try the channels, or show the news."""
-    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     notify = at_hand(settings.notify, os.environ)
     if options.action == "test":
-        from orchestrator.cli.inside import forbid_inside_run
+        from orchestrator.cli.caller import forbid_inside_run
 
         forbid_inside_run("notify test")
         return _test(settings, _meant(notify, options.channel), as_json=options.json)
@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
 def _meant(settings: NotifySettings, name: str | None) -> list[Channel]:
     channels = list(settings.channels)
     if not channels:
-        path = places.config_file(os.environ)
+        path = layout.config_file(os.environ)
         raise CommandError(Exit.USAGE, f"no channel is set: say where you want to be told in {path}\n{HOW}")
     if name is None:
         return channels
@@ -54,13 +54,15 @@ def _meant(settings: NotifySettings, name: str | None) -> list[Channel]:
 
 def _test(settings: Settings, channels: list[Channel], *, as_json: bool) -> int:
     """Send past the spool and its limits: who asks wants to know now."""
-    from orchestrator.tellers.children import ChildTeller
-    from orchestrator.tellers.wording import message
+    from orchestrator.notifications.subprocess_sender import SubprocessSender
+    from orchestrator.notifications.wording import message
 
     at = time.time()
-    news = News("test", Rule.DAEMON, "agent-orchestrator: a test", "You will be told here.", at)
-    teller = ChildTeller(settings.notify.deadline, settings.tmux.socket, os.environ)
-    outcomes = teller.send([message(channel, [news], at) for channel in channels])
+    news = Notification(
+        "test", NotificationRule.DAEMON, "agent-orchestrator: a test", "You will be told here.", at
+    )
+    sender = SubprocessSender(settings.notify.deadline, settings.tmux.socket, os.environ)
+    outcomes = sender.send([message(channel, [news], at) for channel in channels])
     pairs = list(zip(channels, outcomes, strict=True))
     if as_json:
         shape = [
@@ -69,44 +71,44 @@ def _test(settings: Settings, channels: list[Channel], *, as_json: bool) -> int:
         ]
         print(json.dumps({"channels": shape}))
     else:
-        words = {Answer.TOLD: "sent", Answer.REFUSED: "not sent", Answer.UNKNOWN: "not known"}
+        words = {SendResult.TOLD: "sent", SendResult.REFUSED: "not sent", SendResult.UNKNOWN: "not known"}
         for channel, said in pairs:
             why = f": {harmless(said.reason)}" if said.reason else ""
             print(f"{channel.name} ({channel.scheme}://…): {words[said.answer]}{why}")
-    return Exit.DONE if all(said.answer is Answer.TOLD for said in outcomes) else Exit.FAILED
+    return Exit.DONE if all(said.answer is SendResult.TOLD for said in outcomes) else Exit.FAILED
 
 
 def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None:
-    state = Path(places.state_folder(os.environ))
-    spool = Spool(DiskFiles(state), places.news(state))
+    state = Path(layout.state_folder(os.environ))
+    spool = Spool(DiskFiles(state), layout.news(state))
     at = time.time()
     waiting = spool.look()
     told, failed = spool.over(TOLD), spool.over(FAILED)
     tried: dict[str, tuple[float, ...]] = {}
-    for letter in (*waiting, *told, *failed):
-        for channel, receipt in letter.receipts.items():
+    for envelope in (*waiting, *told, *failed):
+        for channel, receipt in envelope.receipts.items():
             tried[channel] = tuple({*tried.get(channel, ()), *receipt.tries})
     waits = policy.plan(settings, waiting, policy.lately(tried, at), at).waits
     found = [
-        *((letter, "waits") for letter in waiting),
-        *((letter, policy.stands(letter)) for letter in (*failed, *told)),
+        *((envelope, "waits") for envelope in waiting),
+        *((envelope, policy.stands(envelope)) for envelope in (*failed, *told)),
     ]
     found.sort(key=lambda each: each[0].news.at, reverse=True)
     if as_json:
-        print(json.dumps({"news": [_shape(letter, state, waits) for letter, state in found]}))
+        print(json.dumps({"news": [_shape(envelope, state, waits) for envelope, state in found]}))
         return
     if not found:
         print("there was nothing to tell yet")
         return
     rows = [
         (
-            clock(letter.news.at, at),
-            letter.news.rule,
+            clock(envelope.news.at, at),
+            envelope.news.rule,
             state,
-            letter.news.title,
-            "; ".join(_hows(letter, waits, at)),
+            envelope.news.title,
+            "; ".join(_hows(envelope, waits, at)),
         )
-        for letter, state in found[:shown]
+        for envelope, state in found[:shown]
     ]
     headings = ("WHEN", "RULE", "STATE", "WHAT", "HOW")
     print("\n".join(table(headings, rows, columns(), colour=coloured(sys.stdout))))
@@ -114,15 +116,15 @@ def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None
         print(f"and {len(found) - shown} older: `task notify list --all`")
 
 
-def _hows(letter: Letter, waits: dict[tuple[str, str], policy.Wait], at: float) -> list[str]:
+def _hows(envelope: Envelope, waits: dict[tuple[str, str], policy.Wait], at: float) -> list[str]:
     """Return how far each channel is with a letter, in words."""
-    said = [f"{channel}: {_how(receipt, at)}" for channel, receipt in letter.receipts.items()]
+    said = [f"{channel}: {_how(receipt, at)}" for channel, receipt in envelope.receipts.items()]
     said += [
         f"{channel}: until {clock(wait.until, at)}" + (f" ({wait.why})" if wait.why else "")
         for (news, channel), wait in waits.items()
-        if news == letter.news.id and wait.until > at
+        if news == envelope.news.id and wait.until > at
     ]
-    return said or [letter.why or "waits for the daemon"]
+    return said or [envelope.why or "waits for the daemon"]
 
 
 def _how(receipt: Receipt, at: float) -> str:
@@ -130,8 +132,8 @@ def _how(receipt: Receipt, at: float) -> str:
     return f"{receipt.standing}{when}" + (f" ({receipt.reason})" if receipt.reason else "")
 
 
-def _shape(letter: Letter, state: str, waits: dict[tuple[str, str], policy.Wait]) -> dict[str, object]:
-    news = letter.news
+def _shape(envelope: Envelope, state: str, waits: dict[tuple[str, str], policy.Wait]) -> dict[str, object]:
+    news = envelope.news
     return {
         "id": news.id,
         "at": stamp(news.at),
@@ -141,7 +143,7 @@ def _shape(letter: Letter, state: str, waits: dict[tuple[str, str], policy.Wait]
         "text": news.text,
         "task_id": news.task or None,
         "question": news.question or None,
-        "why": letter.why,
+        "why": envelope.why,
         "channels": [
             {
                 "name": channel,
@@ -150,7 +152,7 @@ def _shape(letter: Letter, state: str, waits: dict[tuple[str, str], policy.Wait]
                 "last_try": stamp(receipt.tries[-1]) if receipt.tries else None,
                 "reason": receipt.reason,
             }
-            for channel, receipt in letter.receipts.items()
+            for channel, receipt in envelope.receipts.items()
         ],
         "waits": [
             {"channel": channel, "until": stamp(wait.until), "why": wait.why}

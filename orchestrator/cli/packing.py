@@ -13,19 +13,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.archives import MANIFEST, Archive, Manifest, read_manifest
-from orchestrator.cli.belongings import Belongings
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.work import code_of, repository_of
+from orchestrator.cli.task_branch import code_of, repository_of
+from orchestrator.cli.task_resources import TaskResources
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import Tree
-from orchestrator.workspaces.beside import name_in
 from orchestrator.workspaces.git import GitWorkspaces
-from orchestrator.workspaces.holdings import drop_refs, refs_of
 from orchestrator.workspaces.repository import Repository
+from orchestrator.workspaces.side_files import name_in
+from orchestrator.workspaces.task_refs import drop_refs, refs_of
 
 BUNDLE: Final = "refs.bundle"
 HOME: Final = "home"
@@ -36,7 +36,7 @@ _TRIES: Final = 3
 _PINNED: Final = "refs/tasks/archived/"
 
 
-def pack(has: Belongings, state: Path) -> Archive:
+def pack(has: TaskResources, state: Path) -> Archive:
     """Put all of a task that was let go of into one file, durably, and return that. Nothing is taken away yet.
 
     What lay uncommitted in its worktrees is on refs afterwards.
@@ -47,9 +47,9 @@ def pack(has: Belongings, state: Path) -> Archive:
         OSError: the disk cannot do it now.
 
     """
-    DiskFiles(state).make_folder(places.archive(state))
-    task, file = has.task, places.archive_file(state, has.task.id)
-    bundle, part = (places.archive_part(state, task.id, what) for what in ("bundle", "part"))
+    DiskFiles(state).make_folder(layout.archive(state))
+    task, file = has.task, layout.archive_file(state, has.task.id)
+    bundle, part = (layout.archive_part(state, task.id, what) for what in ("bundle", "part"))
     manifest = _manifest(has, bundle)
     for _ in range(_TRIES):
         try:
@@ -78,7 +78,7 @@ def unpin(manifest: Manifest) -> None:
             return
 
 
-def _manifest(has: Belongings, bundle: Path) -> Manifest:
+def _manifest(has: TaskResources, bundle: Path) -> Manifest:
     """Return what the archive tells, with the task's refs bundled and their ground pinned."""
     task, refs, bundled = has.task, dict[str, str](), False
     base = str(task.told.get("base") or "")
@@ -103,9 +103,9 @@ def _manifest(has: Belongings, bundle: Path) -> Manifest:
     )
 
 
-def _keep_what_lies(has: Belongings, base: str) -> None:
+def _keep_what_lies(has: TaskResources, base: str) -> None:
     """Put on refs what lies uncommitted in the task's worktrees, and take these away."""
-    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     workspaces = GitWorkspaces(settings.git.deadline, environ=os.environ)
     for name in dict.fromkeys(
         name_in(path.name) for path in has.holdings.trees
@@ -128,7 +128,7 @@ def _bundled(repository: Repository, refs: dict[str, str], base: str, bundle: Pa
     return True
 
 
-def _write(part: Path, manifest: Manifest, bundle: Path, has: Belongings) -> None:
+def _write(part: Path, manifest: Manifest, bundle: Path, has: TaskResources) -> None:
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "wb") as file:  # noqa: PTH123 (it is open)
         with tarfile.open(fileobj=file, mode="w:gz", format=tarfile.PAX_FORMAT) as packed:
@@ -167,7 +167,7 @@ def _check(part: Path, manifest: Manifest) -> None:
     """Read an archive through, as it lies on the disk: what it was made of is about to be taken away."""
     if read_manifest(part) != manifest:
         raise CommandError(Exit.FAILED, f"{part} does not hold what was put into it: nothing was taken away")
-    with places.own_file(str(part)) as data, tarfile.open(fileobj=data, mode="r|gz") as packed:
+    with layout.own_file(str(part)) as data, tarfile.open(fileobj=data, mode="r|gz") as packed:
         for _ in packed:
             pass
 

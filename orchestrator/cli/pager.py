@@ -19,7 +19,7 @@ from typing import IO, Final
 
 from orchestrator.cli.screen import coloured, paint
 from orchestrator.formats.text import neutral
-from orchestrator.workspaces.process import Git
+from orchestrator.workspaces.git_process import Git
 
 _HUNK: Final = re.compile(r"(@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@)(.*)")
 _STAT: Final = re.compile(r"(.* \| +\d+ )(\+*)(-*)")

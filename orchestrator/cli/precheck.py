@@ -12,28 +12,28 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
+from orchestrator.cli.agent_environment import AgentEnvironment, environment_of
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.commands import Commit, Folder, Ground, judged
+from orchestrator.cli.commands import CommandLocation, Commit, Folder, judged
 from orchestrator.cli.findings import Finding, Severity
-from orchestrator.cli.reach import House, environment_of
 from orchestrator.cli.screen import typed
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Brief, WorkspaceKind
-from orchestrator.pm.families import family_of
-from orchestrator.pm.places import place_of
-from orchestrator.runtimes.choice import COMMAND, RUNTIMES, runtime_of
+from orchestrator.pm.plan.families import family_of
+from orchestrator.pm.plan.work_location import location_of
+from orchestrator.runtimes.cli_inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.environment import passed
-from orchestrator.runtimes.inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.logins import login_files, login_variables
+from orchestrator.runtimes.registry import COMMAND, RUNTIMES, runtime_of
 from orchestrator.runtimes.roster import PM, Roster, find_agents
 from orchestrator.runtimes.skills import find_skills
 from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
-from orchestrator.workspaces.own_tree import OwnTree
 from orchestrator.workspaces.repository import Repository
+from orchestrator.workspaces.user_tree import UserTree
 
 SHORT: Final = 10
 _FILES: Final = 5
@@ -51,11 +51,11 @@ class Case:
     known: bool = False
 
     @cached_property
-    def house(self) -> House:
+    def house(self) -> AgentEnvironment:
         """What reaches an agent."""
-        beat = Beat(places.state_folder(self.environ))
+        beat = Beat(layout.state_folder(self.environ))
         theirs = environment_of(beat.pid) if beat.up and beat.pid else None
-        return House(self.environ, theirs or self.environ, self.settings.environment.passed)
+        return AgentEnvironment(self.environ, theirs or self.environ, self.settings.environment.passed)
 
     @cached_property
     def search(self) -> str:
@@ -79,7 +79,7 @@ def look(case: Case) -> list[Finding]:
     grounds, no_ground = _grounds(case)
     roster, no_roster = _roster(case)
     found = [*_programs(case), *no_ground, *no_roster]
-    ground: Ground = Folder(case.code)
+    ground: CommandLocation = Folder(case.code)
     if grounds is not None:
         repository, own = grounds
         found += _base(case, repository, own)
@@ -114,18 +114,18 @@ def _programs(case: Case) -> Iterator[Finding]:
 # Where it begins ----------------------------------------------------------------------------------
 
 
-def _grounds(case: Case) -> tuple[tuple[Repository, OwnTree] | None, list[Finding]]:
+def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Finding]]:
     """Return the repository that the task's trees are made of, where it has such; and why there is none."""
     if case.brief.config.workspace is WorkspaceKind.SHARED:
         return None, []
     try:
         repository = Repository.of(case.code, case.settings.git.deadline, case.environ)
-        return (repository, OwnTree.of(repository, case.code)), []
+        return (repository, UserTree.of(repository, case.code)), []
     except (Refused, Unavailable) as error:
         return None, [Finding("base", Severity.MISSING, str(error))]
 
 
-def _base(case: Case, repository: Repository, own: OwnTree) -> Iterator[Finding]:
+def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding]:
     """Yield from which commit the task would begin, and what is not in it."""
     if repository.commit_of("refs/heads/task"):
         yield Finding(
@@ -201,9 +201,9 @@ def _missing(case: Case, roster: Roster) -> Iterator[Finding]:
             yield Finding(name, Severity.MISSING, "nobody defines this agent", "task setup-agents")
 
 
-def _agent(case: Case, agent: Agent, ground: Ground) -> Iterator[Finding]:
+def _agent(case: Case, agent: Agent, ground: CommandLocation) -> Iterator[Finding]:
     """Yield what an agent lacks to be launched. On a box that is looked at there."""
-    place = place_of(case.brief.config, agent.name)
+    place = location_of(case.brief.config, agent.name)
     if place is not None and place.host:
         return
     if place is not None:

@@ -6,7 +6,7 @@ import json
 import os
 import time
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.screen import columns, harmless
 from orchestrator.cli.status import question_lines, question_shape
@@ -28,7 +28,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the open questions, each with the command that answers it."""
-    state = places.state_folder(os.environ)
+    state = layout.state_folder(os.environ)
     found = [find(options.name, options.project)] if options.name else tasks(state)
     asking = [task for task in found if task.told.get("questions")]
     if options.json:

@@ -11,14 +11,14 @@ import time
 from argparse import Namespace
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
+from orchestrator.cli.daemon_startup import ensure_running
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
-from orchestrator.cli.startup import ensure_running
+from orchestrator.cli.task_branch import SHORT, Work, commits_said, names_said, work_of
 from orchestrator.cli.tasks import AT_WORK, called, chosen
-from orchestrator.cli.work import SHORT, Work, commits_said, names_said, work_of
-from orchestrator.workspaces.replaying import Replayed, replayed
+from orchestrator.workspaces.rebase import Replayed, replayed
 
 _PATIENCE: Final = 15.0
 _PAUSE: Final = 0.05
@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
     if options.dry_run:
         print(f"would bring {said}")
         return Exit.DONE
-    ensure_running(places.state_folder(os.environ))
+    ensure_running(layout.state_folder(os.environ))
     commits = "\n".join(f"{old} {new}".rstrip() for old, new in made.commits.items())
     print(
         harmless(

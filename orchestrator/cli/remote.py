@@ -7,19 +7,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from orchestrator import places
-from orchestrator.cli.box import BoxSeen, Wanted, look_at, screen
+from orchestrator import layout
+from orchestrator.cli.box import BoxReport, Wanted, look_at, screen
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import coloured, columns
-from orchestrator.formats.place import address_of
+from orchestrator.formats.location import address_of
 from orchestrator.formats.settings import load_settings
 from orchestrator.model.agents import Agent
 from orchestrator.model.pools import Pool
 from orchestrator.model.programs import Program
-from orchestrator.model.task import Brief, Place
-from orchestrator.pm.families import family_of
-from orchestrator.pm.places import place_of
-from orchestrator.runtimes.inventory import AGENT_CLIS
+from orchestrator.model.task import Brief, Location
+from orchestrator.pm.plan.families import family_of
+from orchestrator.pm.plan.work_location import location_of
+from orchestrator.runtimes.cli_inventory import AGENT_CLIS
 from orchestrator.runtimes.roster import find_agents
 from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
@@ -35,7 +35,7 @@ def check_boxes(name: str, brief: Brief, project: Path) -> list[str]:
         Refused: task.md asks for agents that there cannot be.
 
     """
-    unfit, stopped = list[BoxSeen](), list[BoxSeen]()
+    unfit, stopped = list[BoxReport](), list[BoxReport]()
     for alternatives in boxes_wanted(brief, project):
         lacking = [found for wanted in alternatives if not (found := _looked_at(wanted)).can_run]
         unfit += lacking
@@ -45,7 +45,7 @@ def check_boxes(name: str, brief: Brief, project: Path) -> list[str]:
     return [str(each.wanted) for each in unfit]
 
 
-def _looked_at(wanted: Wanted) -> BoxSeen:
+def _looked_at(wanted: Wanted) -> BoxReport:
     if sys.stderr.isatty():
         print(f"looking at {wanted} …", file=sys.stderr, flush=True)
     found = look_at(wanted, os.environ)
@@ -62,14 +62,14 @@ def boxes_wanted(brief: Brief, project: Path) -> list[list[Wanted]]:
         Refused: task.md asks for agents that there cannot be.
 
     """
-    there: dict[Place, list[str]] = {}
+    there: dict[Location, list[str]] = {}
     for agent in dict.fromkeys((*family_of(brief).agents(brief), *brief.config.agents)):
-        place = place_of(brief.config, agent)
+        place = location_of(brief.config, agent)
         if place is not None and place.host:
             there.setdefault(place, []).append(agent)
     if not there:
         return []
-    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     named = brief.config.template
     template = template_folder(named, settings.templates.folders, os.environ) if named else None
     path = os.environ.get("PATH", "")
@@ -86,13 +86,13 @@ def boxes_wanted(brief: Brief, project: Path) -> list[list[Wanted]]:
     ]
 
 
-def _alternatives(place: Place, pools: Sequence[Pool]) -> list[Place]:
+def _alternatives(place: Location, pools: Sequence[Pool]) -> list[Location]:
     """Return the places of which one will be taken for what task.md says."""
     pool = next((pool for pool in pools if pool.name == place.host), None)
-    return [place] if pool is None else [Place(place.path, box) for box in pool.boxes]
+    return [place] if pool is None else [Location(place.path, box) for box in pool.boxes]
 
 
-def _wanted(place: Place, agents: Sequence[Agent], defined: Sequence[Program]) -> Wanted:
+def _wanted(place: Location, agents: Sequence[Agent], defined: Sequence[Program]) -> Wanted:
     programs, commands = list[str](), list[str]()
     for agent in agents:
         programs += _cli(agent)
@@ -114,7 +114,7 @@ def _command(agent: Agent, defined: Sequence[Program]) -> Iterator[str]:
     yield from (program.command[0] for program in defined if program.name == agent.runtime)
 
 
-def _why(stopped: Sequence[BoxSeen]) -> str:
+def _why(stopped: Sequence[BoxReport]) -> str:
     silent = [str(each.wanted.address) for each in stopped if each.box is None]
     lacking = [str(each.wanted) for each in stopped if each.box is not None]
     parts = [f"there is no way to {', '.join(dict.fromkeys(silent))}"] if silent else []

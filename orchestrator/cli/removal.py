@@ -16,18 +16,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.belongings import Belongings
 from orchestrator.cli.exclude import include
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
-from orchestrator.cli.tasks import AT_WORK, Task, called
-from orchestrator.daemon.leaving import write_mark
+from orchestrator.cli.task_resources import TaskResources
+from orchestrator.cli.tasks import AT_WORK, TaskRecord, called
+from orchestrator.daemon.retention.task_removal import write_mark
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.workspaces.holdings import drop_folder, drop_refs, drop_trees
+from orchestrator.workspaces.task_refs import drop_folder, drop_refs, drop_trees
 
 DELETE: Final = "delete"
 ARCHIVE: Final = "archive"
@@ -49,10 +49,10 @@ def confirmed(question: str, *, yes: bool) -> bool:
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 
-def begun(task: Task) -> str:
+def begun(task: TaskRecord) -> str:
     """Return what was begun and cut off: `delete`, `archive`, or nothing."""
     try:
-        mark: Any = places.own_json(places.task_leaving(task.home))
+        mark: Any = layout.own_json(layout.task_leaving(task.home))
     except FileNotFoundError:
         return ""
     except (OSError, ValueError, RecursionError):
@@ -60,7 +60,7 @@ def begun(task: Task) -> str:
     return ARCHIVE if isinstance(mark, dict) and mark.get("why") == ARCHIVE else DELETE
 
 
-def let_go(task: Task, why: str) -> None:
+def let_go(task: TaskRecord, why: str) -> None:
     """Have the daemon let go of a task; from here on nobody opens it. Again is fine.
 
     Raises:
@@ -69,7 +69,7 @@ def let_go(task: Task, why: str) -> None:
     """
     if begun(task):
         return
-    state = places.state_folder(os.environ)
+    state = layout.state_folder(os.environ)
     if not Beat(state).up:
         with _no_daemon(state) as nobody:
             if nobody:
@@ -80,7 +80,7 @@ def let_go(task: Task, why: str) -> None:
     ask(task.home, "release", {"why": why})
 
 
-def take_away(has: Belongings) -> None:
+def take_away(has: TaskResources) -> None:
     """Remove all that belongs to a task that was let go of.
 
     Raises:
@@ -88,7 +88,7 @@ def take_away(has: Belongings) -> None:
         Unavailable: git, or the disk, cannot do it now. What is left goes the next time.
 
     """
-    task, state = has.task, Path(places.state_folder(os.environ))
+    task, state = has.task, Path(layout.state_folder(os.environ))
     _end_session(task.id)
     drop_trees(has.repository, has.worktrees)
     if has.repository is not None:
@@ -97,11 +97,11 @@ def take_away(has: Belongings) -> None:
         drop_folder(has.folder)
     if task.project and (project := Path(task.project)).is_dir():
         with suppress(OSError):  # unless it was the last task of this project
-            places.task_folder(project, task.name).parent.rmdir()
+            layout.task_folder(project, task.name).parent.rmdir()
         include(project, task.name)
     for mirror in has.mirrors:
         drop_folder(mirror)
-    aside = places.leaving(state)
+    aside = layout.leaving(state)
     DiskFiles(state).make_folder(aside)
     has.home.rename(aside / f"{task.id}.{time.time_ns()}")
     sweep(state)
@@ -109,12 +109,12 @@ def take_away(has: Belongings) -> None:
 
 def sweep(state: Path) -> None:
     """Remove what was moved aside, also by a command that was cut off there. Raises Unavailable."""
-    aside = places.leaving(state)
+    aside = layout.leaving(state)
     for folder in aside.iterdir() if aside.is_dir() else ():
         drop_folder(folder)
 
 
-def _refuse_at_work(task: Task) -> None:
+def _refuse_at_work(task: TaskRecord) -> None:
     """Refuse where, by the last that a daemon told, something goes on in a task."""
     lives = [agent for agent in task.told.get("agents", ()) if agent.get("state") != "gone"]
     if task.told and (task.told["state"] in AT_WORK or lives):
@@ -128,9 +128,9 @@ def _refuse_at_work(task: Task) -> None:
 @contextmanager
 def _no_daemon(state: str) -> Iterator[bool]:
     """Keep a daemon from starting for a while; False if one was quicker."""
-    places.make_state_folder(state)
+    layout.make_state_folder(state)
     descriptor = os.open(
-        places.daemon_lock(state), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        layout.daemon_lock(state), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
     )
     try:
         try:
@@ -145,7 +145,7 @@ def _no_daemon(state: str) -> Iterator[bool]:
 
 def _end_session(task: str) -> None:
     """Close the task's tmux session, if there is one: its windows show what is gone."""
-    socket = load_settings(Path(places.config_file(os.environ)), os.environ).tmux.socket
+    socket = load_settings(Path(layout.config_file(os.environ)), os.environ).tmux.socket
     words = ["tmux", "-S" if "/" in socket else "-L", socket, "kill-session", "-t", f"={task}"]
     try:
         subprocess.run(words, capture_output=True, timeout=_TMUX_SECONDS, check=False)

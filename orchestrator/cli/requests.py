@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.daemon.requests import REPLY, REQUEST_BYTES
+from orchestrator.daemon.ingest.requests import REPLY, REQUEST_BYTES
 from orchestrator.hosts.disk import DiskFiles
 
 PATIENCE: Final = 15.0
@@ -53,7 +53,7 @@ def send(home: str, verb: str, arguments: dict[str, str]) -> str:
         raise CommandError(
             Exit.USAGE, "that is too long to be sent: put it into a file of the project and name the file"
         )
-    folder, disk = Path(places.task_requests(home)), DiskFiles(Path(home).parents[1])
+    folder, disk = Path(layout.task_requests(home)), DiskFiles(Path(home).parents[1])
     disk.make_folder(folder)
     disk.write(folder / f"{request}.json", data)
     with suppress(OSError):  # a rescan finds it too
@@ -63,10 +63,10 @@ def send(home: str, verb: str, arguments: dict[str, str]) -> str:
 
 def waiting(home: str, verb: str) -> str | None:
     """Return the id of a request of this verb that the daemon has not heard yet."""
-    folder = Path(places.task_requests(home))
+    folder = Path(layout.task_requests(home))
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
-            said = places.own_json(str(path))
+            said = layout.own_json(str(path))
         except (OSError, ValueError):
             continue
         if not path.name.endswith(REPLY) and isinstance(said, dict) and said.get("verb") == verb:
@@ -76,13 +76,13 @@ def waiting(home: str, verb: str) -> str | None:
 
 def answer_to(home: str, request: str) -> str:
     """Wait for the reply to a request, take it, and return its message. Raises what `ask` raises."""
-    folder = Path(places.task_requests(home))
+    folder = Path(layout.task_requests(home))
     path = folder / f"{request}{REPLY}"
     deadline, pause = time.monotonic() + PATIENCE, _FIRST_PAUSE
     while not path.exists():
         if not (folder / f"{request}.json").exists() and not path.exists():
             return "it was heard; another `task` took the reply"
-        beat = Beat(places.state_folder(os.environ))
+        beat = Beat(layout.state_folder(os.environ))
         if not beat.up:
             raise CommandError(
                 Exit.DOWN,
@@ -96,7 +96,7 @@ def answer_to(home: str, request: str) -> str:
             )
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
-    reply = places.own_json(str(path))
+    reply = layout.own_json(str(path))
     path.unlink(missing_ok=True)
     if reply.get("confirm"):
         raise NeedsYes(str(reply["message"]), str(reply["confirm"]))

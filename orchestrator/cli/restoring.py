@@ -8,17 +8,17 @@ import tarfile
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.archives import MANIFEST, Archive, Manifest
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.packing import BUNDLE, FOLDER, HOME
 from orchestrator.cli.screen import harmless
+from orchestrator.cli.task_branch import SHORT, repository_of
 from orchestrator.cli.tasks import tasks
-from orchestrator.cli.work import SHORT, repository_of
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.workspaces.holdings import drop_folder
 from orchestrator.workspaces.repository import Repository
+from orchestrator.workspaces.task_refs import drop_folder
 
 _PLACED: Final = "placed"
 _COPIED: Final = 1_048_576
@@ -34,10 +34,10 @@ def restore(archive: Archive, state: Path) -> None:
 
     """
     told = archive.manifest
-    home, stage = places.task_home(state, told.id), places.archive_part(state, told.id, "restore")
+    home, stage = layout.task_home(state, told.id), layout.archive_part(state, told.id, "restore")
     if not home.exists():
         repository = _refuse_if_in_the_way(told, state, stage)
-        folder = places.task_folder(Path(told.project), told.name)
+        folder = layout.task_folder(Path(told.project), told.name)
         if not (stage / _PLACED).exists():
             drop_folder(stage)
             DiskFiles(state).make_folder(stage)
@@ -47,7 +47,7 @@ def restore(archive: Archive, state: Path) -> None:
         if told.folder and (stage / FOLDER).exists():
             (stage / _PLACED).touch()
             _place(stage / FOLDER, folder)
-        DiskFiles(state).make_folder(places.task_homes(state))
+        DiskFiles(state).make_folder(layout.task_homes(state))
         (stage / HOME).rename(home)
         exclude(Path(told.project), told.name)
     archive.remove()
@@ -62,7 +62,7 @@ def _refuse_if_in_the_way(told: Manifest, state: Path, stage: Path) -> Repositor
             Exit.FAILED, f"{harmless(project)} is gone, the project of {told.name}: bring it back first"
         )
     others = [task for task in tasks(str(state), told.name) if task.project == told.project]
-    folder = places.task_folder(project, told.name)
+    folder = layout.task_folder(project, told.name)
     placed = (stage / _PLACED).exists()
     if others or (told.folder and os.path.lexists(folder) and not placed):
         raise CommandError(
@@ -108,7 +108,7 @@ def _place(staged: Path, folder: Path) -> None:
 def _unpack(file: Path, stage: Path) -> None:
     """Unpack an archive into a folder of ours: links last, so that nothing is written through one."""
     links, folders = list[tuple[Path, str]](), list[tuple[Path, int]]()
-    with places.own_file(str(file)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
+    with layout.own_file(str(file)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
         for member in packed:
             path = _inside(stage, member.name)
             if member.isdir():

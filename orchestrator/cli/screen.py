@@ -134,7 +134,7 @@ def ago(then: float | None, now: float) -> str:
 
 def clock(then: float | None, now: float) -> str:
     """Return a moment in local time: `02:14` if it was today, else with its day."""
-    from orchestrator.formats.moments import moment_said
+    from orchestrator.formats.timestamps import moment_said
 
     return moment_said(then, now) if then else "an unknown time"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.unit import MARK, Words, unit
@@ -79,7 +79,7 @@ class Service(ABC):
             text = self.text
         except (CommandError, OSError):
             return False
-        wanted = self.assignment(places.HOME_VARIABLE, state)
+        wanted = self.assignment(layout.HOME_VARIABLE, state)
         return text is not None and wanted in (line.strip() for line in text.splitlines())
 
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
-from orchestrator.cli.tasks import Task, find, parted
+from orchestrator.cli.tasks import TaskRecord, find, parted
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run(options: Namespace) -> int:
     return Exit.DONE
 
 
-def _meant(options: Namespace) -> tuple[Task, str]:
+def _meant(options: Namespace) -> tuple[TaskRecord, str]:
     from pathlib import Path
 
     from orchestrator.model.names import checked_name

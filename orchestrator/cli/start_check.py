@@ -9,14 +9,14 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from orchestrator import places
-from orchestrator.cli.box import BoxSeen, look_at
+from orchestrator import layout
+from orchestrator.cli.box import BoxReport, look_at
 from orchestrator.cli.brief import is_remote, read_or_made
 from orchestrator.cli.channels import channels_found
 from orchestrator.cli.diagnosis import findings
-from orchestrator.cli.examination import examine
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, Severity, can_run
+from orchestrator.cli.machine_probe import examine
 from orchestrator.cli.precheck import Case, look, together
 from orchestrator.cli.remote import boxes_wanted
 from orchestrator.cli.screen import coloured, columns
@@ -25,9 +25,9 @@ from orchestrator.formats.settings import load_settings
 from orchestrator.formats.text import neutral_json
 from orchestrator.model.budget import Measure
 from orchestrator.model.task import Brief
-from orchestrator.pm.budget import budget_of
-from orchestrator.pm.state import PMState
-from orchestrator.runtimes.inventory import AGENT_CLIS
+from orchestrator.pm.policies.budget import budget_of
+from orchestrator.pm.state.task_state import PMState
+from orchestrator.runtimes.cli_inventory import AGENT_CLIS
 from orchestrator.runtimes.roster import Roster
 
 _SAID = {Measure.TOKENS: tokens_said, Measure.COST: money_said, Measure.TIME: span_said}
@@ -35,8 +35,8 @@ _SAID = {Measure.TOKENS: tokens_said, Measure.COST: money_said, Measure.TIME: sp
 
 def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
     """Look at all that a task needs, and say what was found; the exit code is 1 if it could not start."""
-    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
-    brief = read_or_made(places.task_folder(project, name), project, options.template)
+    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
+    brief = read_or_made(layout.task_folder(project, name), project, options.template)
     found = list[Finding]()
     if brief.unfilled:
         text = "does not say yet what is to be done"
@@ -104,7 +104,7 @@ def _limits(case: Case) -> Iterator[Finding]:
 def _boxes(brief: Brief, project: Path) -> Iterable[Finding]:
     """Yield what is found on each box. Of a pool one that will do is enough."""
     for alternatives in boxes_wanted(brief, project):
-        seen: list[BoxSeen] = [look_at(wanted, os.environ) for wanted in alternatives]
+        seen: list[BoxReport] = [look_at(wanted, os.environ) for wanted in alternatives]
         enough = any(each.can_run for each in seen)
         for box in seen:
             for each in box.findings:

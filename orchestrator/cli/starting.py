@@ -12,30 +12,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.brief import filled_brief, is_remote, lay_down
 from orchestrator.cli.channels import channels_found
-from orchestrator.cli.directions import after_end, after_start
+from orchestrator.cli.daemon_startup import ensure_running
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.findings import Severity, can_run
 from orchestrator.cli.follow import follow
+from orchestrator.cli.next_steps import after_end, after_start
 from orchestrator.cli.requests import NeedsYes, answer_to, send, waiting
 from orchestrator.cli.screen import coloured, columns, harmless, typed
-from orchestrator.cli.startup import ensure_running
 from orchestrator.cli.steps_shown import StepsShown
 from orchestrator.cli.tail import Tail
-from orchestrator.cli.tasks import AT_WORK, Task, called, homes, project_here, tasks
+from orchestrator.cli.tasks import AT_WORK, TaskRecord, called, homes, project_here, tasks
 from orchestrator.formats.settings import load_settings
 from orchestrator.model.names import checked_name
 from orchestrator.model.task import Brief
-from orchestrator.tellers.terminals import remember
+from orchestrator.notifications.terminals import remember
 
 
 def run(options: Namespace) -> int:
     """Make what is missing, hand the task to the daemon, and say what was done."""
     name, project = _meant(options)
-    folder, known = _folder(project, name), _known(places.state_folder(os.environ), name, str(project))
+    folder, known = _folder(project, name), _known(layout.state_folder(os.environ), name, str(project))
     if options.check:
         from orchestrator.cli.start_check import check
 
@@ -51,8 +51,8 @@ def run(options: Namespace) -> int:
     told = {"project": str(project), "name": name} | ({"unfit": "\n".join(unfit)} if unfit else {})
     task, request, log = _handed_over(told)
     before = task.told.get("steps", [])
-    remember(places.state_folder(os.environ))
-    if ensure_running(places.state_folder(os.environ)):
+    remember(layout.state_folder(os.environ))
+    if ensure_running(layout.state_folder(os.environ)):
         print("the daemon was started")
     print(harmless(_reply(task, request, told, yes=options.yes)), flush=True)
     task.read()
@@ -72,7 +72,7 @@ def _meant(options: Namespace) -> tuple[str, Path]:
         CommandError: other projects have a task of this name, and nothing says that another one is to begin here.
 
     """
-    name, state = checked_name(options.name, "task name"), places.state_folder(os.environ)
+    name, state = checked_name(options.name, "task name"), layout.state_folder(os.environ)
     if options.project is not None:
         return name, _project(options.project)
     for task in tasks(state, name):
@@ -102,7 +102,7 @@ def _project(given: str) -> Path:
 
 def _folder(project: Path, name: str) -> Path:
     """Return the task's folder, which must be where it seems to be."""
-    folder = places.task_folder(project, name)
+    folder = layout.task_folder(project, name)
     if folder.resolve() != folder:
         raise CommandError(
             Exit.USAGE, f"{folder} leads elsewhere by a symbolic link: make it a folder of its own"
@@ -121,7 +121,7 @@ def _looked_at(name: str, project: Path, brief: Brief, *, known: bool) -> list[s
     """
     from orchestrator.cli.precheck import Case, look
 
-    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     found = look(Case(name, project, brief, settings, os.environ, known))
     found += channels_found(settings.notify, os.environ)
     width, colour = columns(), coloured(sys.stdout)
@@ -141,7 +141,7 @@ def _looked_at(name: str, project: Path, brief: Brief, *, known: bool) -> list[s
     return check_boxes(name, brief, project)
 
 
-def _handed_over(told: dict[str, str]) -> tuple[Task, str, Tail]:
+def _handed_over(told: dict[str, str]) -> tuple[TaskRecord, str, Tail]:
     """Ask for the start of a task, under the id that it has or now gets.
 
     Args:
@@ -149,17 +149,17 @@ def _handed_over(told: dict[str, str]) -> tuple[Task, str, Tail]:
 
     Returns the task, the request, and the PM's log from here on.
     """
-    state, name = places.state_folder(os.environ), told["name"]
+    state, name = layout.state_folder(os.environ), told["name"]
     with _alone(state):
-        task = _known(state, name, told["project"]) or Task(state, f"{name}-{secrets.token_hex(4)}")
-        if os.path.lexists(places.task_leaving(task.home)):
+        task = _known(state, name, told["project"]) or TaskRecord(state, f"{name}-{secrets.token_hex(4)}")
+        if os.path.lexists(layout.task_leaving(task.home)):
             task.believed()
-        log = Tail(Path(places.task_log(task.home)), from_end=True)
+        log = Tail(Path(layout.task_log(task.home)), from_end=True)
         request = waiting(task.home, "start")
         return task, request or send(task.home, "start", told), log
 
 
-def _reply(task: Task, request: str, told: dict[str, str], *, yes: bool) -> str:
+def _reply(task: TaskRecord, request: str, told: dict[str, str], *, yes: bool) -> str:
     """Return what the daemon replies. If it wants a person's yes, the request is sent once more with it.
 
     Raises:
@@ -174,7 +174,7 @@ def _reply(task: Task, request: str, told: dict[str, str], *, yes: bool) -> str:
         return answer_to(task.home, send(task.home, "start", told | {"confirmed": needed.confirm}))
 
 
-def _agree(needed: NeedsYes, task: Task) -> None:
+def _agree(needed: NeedsYes, task: TaskRecord) -> None:
     """Ask the person at the terminal; without one, say what to type. Raises CommandError unless it is a yes."""
     text = "\n".join(harmless(line) for line in str(needed).splitlines())
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -197,8 +197,8 @@ def _agree(needed: NeedsYes, task: Task) -> None:
 @contextmanager
 def _alone(state: str) -> Iterator[None]:
     """Let only one `task start` at a time give ids, so that a task never gets two."""
-    places.make_state_folder(state)
-    folder = Path(places.task_homes(state))
+    layout.make_state_folder(state)
+    folder = Path(layout.task_homes(state))
     folder.mkdir(mode=0o700, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -208,7 +208,7 @@ def _alone(state: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _known(state: str, name: str, project: str) -> Task | None:
+def _known(state: str, name: str, project: str) -> TaskRecord | None:
     """Return the task if it is known. One whose state does not read may be it, so that is an error."""
     namesakes = [task for task in homes(state, name) if task.name == name]
     for task in namesakes:
@@ -220,7 +220,7 @@ def _known(state: str, name: str, project: str) -> Task | None:
     return next((task for task in namesakes if not task.wanted), None)
 
 
-def _followed(task: Task, shown: Tail | StepsShown, since: float) -> Exit:
+def _followed(task: TaskRecord, shown: Tail | StepsShown, since: float) -> Exit:
     try:
         end = follow(task, shown, since)
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import OF_TASK, SAID, Exit
 from orchestrator.cli.screen import ago, clock, coloured, columns, cut, harmless, paint, stamp, typed, wrapped
@@ -36,7 +36,7 @@ def run(options: Namespace) -> int:
     """Show one task."""
     task = chosen(options)
     told = task.believed()
-    beat = Beat(places.state_folder(os.environ))
+    beat = Beat(layout.state_folder(os.environ))
     if options.json:
         print(json.dumps(shape(told, beat)))
     else:
@@ -150,7 +150,7 @@ def _head(
 
 def _folder_gone(told: dict[str, Any], width: int) -> list[str]:
     """Say that the folder of a task that rests is not there any more: of one at work the daemon says it."""
-    folder = places.task_folder(f"{told['project']}", told["task"])
+    folder = layout.task_folder(f"{told['project']}", told["task"])
     if os.path.lexists(folder):
         return []
     said = f"{harmless(folder)} is not there any more, with its handoffs and artifacts"
@@ -227,13 +227,13 @@ def _reaching(said: str, told: dict[str, Any], name: str) -> str:
 def _limit_shape(limit: dict[str, Any] | None) -> dict[str, Any] | None:
     if limit is None:
         return None
-    from orchestrator.cli.limited import limit_shape
+    from orchestrator.cli.usage_limits import limit_shape
 
     return limit_shape(limit)
 
 
 def _limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
-    from orchestrator.cli.limited import limit_lines
+    from orchestrator.cli.usage_limits import limit_lines
 
     return limit_lines(limit, width, now)
 
@@ -372,6 +372,6 @@ def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:
 def _notices(notices: list[str], width: int, now: float, shown: int = 3) -> list[str]:
     if not notices:
         return []
-    from orchestrator.formats.moments import unstamped
+    from orchestrator.formats.timestamps import unstamped
 
     return ["", *(cut(f"! {unstamped(harmless(notice), now)}", width) for notice in notices[-shown:])]

@@ -6,7 +6,7 @@ import time
 
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
-from orchestrator.cli.tasks import AT_WORK, Task, about_task, chosen
+from orchestrator.cli.tasks import AT_WORK, TaskRecord, about_task, chosen
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run(options: Namespace) -> int:
     return Exit.DONE
 
 
-def _only_on_boxes(task: Task) -> str:
+def _only_on_boxes(task: TaskRecord) -> str:
     """Return the agents that live, and their boxes; nothing if one lives here, or none does."""
     live = [agent for agent in task.told.get("agents", ()) if agent.get("state") != "gone"]
     if not all(agent.get("host") for agent in live):
@@ -66,7 +66,7 @@ def _only_on_boxes(task: Task) -> str:
     return ", ".join(f"{harmless(agent.get('name'))} on {harmless(agent['host'])}" for agent in live)
 
 
-def _live(task: Task) -> list[str]:
+def _live(task: TaskRecord) -> list[str]:
     return [
         harmless(agent.get("name")) for agent in task.told.get("agents", ()) if agent.get("state") != "gone"
     ]

@@ -6,7 +6,7 @@ import os
 import sys
 from itertools import zip_longest
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 
@@ -29,14 +29,14 @@ _LISTS = ("steps", "agents", "questions", "criteria", "notices")
 _WORDS = ("task", "project", "phase", "state")
 
 
-class Task:
+class TaskRecord:
     """One task. `told` is what its `state.json` says; where that does not read, `fault` says why."""
 
     __slots__ = ("fault", "home", "id", "told")
 
     def __init__(self, state: str, task: str) -> None:
         self.id = task
-        self.home = places.task_home(state, task)
+        self.home = layout.task_home(state, task)
         self.read()
 
     def read(self) -> None:
@@ -51,7 +51,7 @@ class Task:
     @property
     def begun(self) -> bool:
         """True once the daemon has written something of this task, be it readable or not."""
-        return os.path.lexists(places.task_state(self.home))
+        return os.path.lexists(layout.task_state(self.home))
 
     @property
     def project(self) -> str:
@@ -70,7 +70,7 @@ class Task:
             CommandError: nothing that could be shown; the message says what to do.
 
         """
-        if os.path.lexists(places.task_leaving(self.home)):
+        if os.path.lexists(layout.task_leaving(self.home)):
             command = typed("task", "delete", self.name)
             raise CommandError(
                 Exit.FAILED, f"{self.name} is being deleted or archived, and is not done: `{command}` goes on"
@@ -85,25 +85,25 @@ class Task:
         return self.told
 
 
-def tasks(state: str, name: str | None = None) -> list[Task]:
+def tasks(state: str, name: str | None = None) -> list[TaskRecord]:
     """Return all tasks, or those that `name` may mean: its name or its id."""
     return [task for task in homes(state, name) if task.wanted]
 
 
-def homes(state: str, name: str | None = None) -> list[Task]:
+def homes(state: str, name: str | None = None) -> list[TaskRecord]:
     """Return the same with those whose start was refused: their folders can be used again."""
-    if not places.check_state_folder(state):
+    if not layout.check_state_folder(state):
         return []
     try:
-        places.check_own_folder(places.task_homes(state))
-        with os.scandir(places.task_homes(state)) as entries:
+        layout.check_own_folder(layout.task_homes(state))
+        with os.scandir(layout.task_homes(state)) as entries:
             ids = sorted(entry.name for entry in entries if _is_id(entry.name))
     except FileNotFoundError:
         return []
-    return [Task(state, each) for each in ids if name is None or name in {each, each[:-_SUFFIX]}]
+    return [TaskRecord(state, each) for each in ids if name is None or name in {each, each[:-_SUFFIX]}]
 
 
-def find(name: str, project: str | None = None) -> Task:
+def find(name: str, project: str | None = None) -> TaskRecord:
     """Return the task that `name` means in `project`, or else seen from the current folder.
 
     Names are a project's own; outside of any project a name is enough if only one task bears it.
@@ -113,7 +113,7 @@ def find(name: str, project: str | None = None) -> Task:
         BadName: that cannot be the name of a task.
 
     """
-    found = tasks(places.state_folder(os.environ), name)
+    found = tasks(layout.state_folder(os.environ), name)
     if exact := [task for task in found if task.id == name]:
         return exact[0]
     folder = os.path.realpath(project) if project else project_here(name)
@@ -133,7 +133,7 @@ def find(name: str, project: str | None = None) -> Task:
     )
 
 
-def called(task: Task) -> str:
+def called(task: TaskRecord) -> str:
     """Return what the user can call a task from where they are: its name if that is enough, else its id."""
     try:
         return task.name if find(task.name).id == task.id else task.id
@@ -145,10 +145,10 @@ def is_meant(word: str) -> bool:
     """Tell whether a word names a task: one that is known, or whose folder lies in the project here."""
     if not word or not _NAMING.issuperset(word):
         return False
-    return bool(tasks(places.state_folder(os.environ), word)) or bool(project_here(word))
+    return bool(tasks(layout.state_folder(os.environ), word)) or bool(project_here(word))
 
 
-def only_task(project: str | None = None) -> Task:
+def only_task(project: str | None = None) -> TaskRecord:
     """Return the task that is meant where none is named: the only one of the project, else the only one of all.
 
     Which one that is is said on standard error.
@@ -157,7 +157,7 @@ def only_task(project: str | None = None) -> Task:
         CommandError: there is none, or more than one.
 
     """
-    known = tasks(places.state_folder(os.environ))
+    known = tasks(layout.state_folder(os.environ))
     folder = os.path.realpath(project) if project else _with_tasks({task.project for task in known})
     found = [task for task in known if task.project == folder] if folder else known
     if len(found) == 1:
@@ -191,7 +191,7 @@ def about_task(parser: ArgumentParser) -> None:
     parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
 
 
-def chosen(options: Namespace, *further: str) -> Task:
+def chosen(options: Namespace, *further: str) -> TaskRecord:
     """Return the task that the arguments of `about_task` mean. Raises what `parted` raises.
 
     `further` names the optional words that may stand behind NAME, in order: if NAME was left out they move up by one.
@@ -205,7 +205,7 @@ def chosen(options: Namespace, *further: str) -> Task:
     return task
 
 
-def parted(words: list[str], project: str | None) -> tuple[Task, list[str]]:
+def parted(words: list[str], project: str | None) -> tuple[TaskRecord, list[str]]:
     """Return the task that the first of some words names, or else the only one that there is, and the other words.
 
     Raises:
@@ -232,30 +232,30 @@ def _read(home: str) -> tuple[dict[str, Any], str]:
     """Return what `state.json` and its pages say. A page may be replaced meanwhile: then both are read again."""
     fault = ""
     try:
-        places.check_own_folder(home)
-    except places.Untrusted as error:
+        layout.check_own_folder(home)
+    except layout.Untrusted as error:
         return {}, error.reason
     except OSError as error:
         return {}, f"{home} cannot be read ({error.strerror})"
     for _ in range(_TRIES):
-        told, fault = _read_head(places.task_state(home))
+        told, fault = _read_head(layout.task_state(home))
         if fault or told["version"] != _PAGED:
             return told, fault
         try:
             told["steps"] = [step for page in told["pages"] for step in _read_page(home, page)]
         except FileNotFoundError as error:
             fault = f"{error.filename} is not there"
-        except places.Untrusted as error:
+        except layout.Untrusted as error:
             return {}, error.reason
         except (OSError, ValueError, TypeError, KeyError) as error:
-            return {}, f"{places.task_pages(home)} is damaged ({error})"
+            return {}, f"{layout.task_pages(home)} is damaged ({error})"
         else:
             return told, ""
     return {}, fault
 
 
 def _read_page(home: str, page: str) -> list[dict[str, Any]]:
-    steps = places.own_json(f"{places.task_pages(home)}/{page}")
+    steps = layout.own_json(f"{layout.task_pages(home)}/{page}")
     if not isinstance(steps, list):
         raise TypeError(f"{page} holds no list")
     return steps
@@ -263,8 +263,8 @@ def _read_page(home: str, page: str) -> list[dict[str, Any]]:
 
 def _read_head(path: str) -> tuple[dict[str, Any], str]:
     try:
-        told = places.own_json(path)
-    except places.Untrusted as error:
+        told = layout.own_json(path)
+    except layout.Untrusted as error:
         return {}, error.reason
     except OSError as error:
         return {}, f"{path} cannot be read ({error.strerror})"
@@ -286,12 +286,12 @@ def _is_id(entry: str) -> bool:
 
 def _asked_for(home: str) -> dict[str, Any]:
     """Return the arguments of a `start` request that still waits."""
-    requests = places.task_requests(home)
+    requests = layout.task_requests(home)
     try:
         with os.scandir(requests) as entries:
             names = [entry.name for entry in entries if entry.name.endswith(".json")]
         for name in sorted(names):
-            request = places.own_json(f"{requests}/{name}")
+            request = layout.own_json(f"{requests}/{name}")
             if request.get("verb") == "start":
                 return dict(request["arguments"])
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
@@ -302,7 +302,7 @@ def _asked_for(home: str) -> dict[str, Any]:
 def project_here(name: str) -> str:
     """Return the nearest folder, from the current one upwards, that has a task of this name; or nothing."""
     return next(
-        (folder for folder in _upwards() if os.path.lexists(places.task_folder(folder, name))),
+        (folder for folder in _upwards() if os.path.lexists(layout.task_folder(folder, name))),
         "",
     )
 
@@ -319,9 +319,9 @@ def _upwards() -> Iterator[str]:
     yield folder
 
 
-def _not_in(folder: str, name: str, elsewhere: list[Task]) -> CommandError:
+def _not_in(folder: str, name: str, elsewhere: list[TaskRecord]) -> CommandError:
     where = harmless(folder)
-    if os.path.lexists(places.task_folder(folder, name)):
+    if os.path.lexists(layout.task_folder(folder, name)):
         command = typed("task", "start", name, "--project", folder)
         said = f"{where}/tasks/{name} was never started: `{command}`"
     else:
@@ -346,7 +346,7 @@ def _archived(name: str, project: str = "") -> str:
     """Return the commands that bring archived tasks of a name back, of one project or of all; or nothing."""
     from orchestrator.cli.archives import archives
 
-    found = (each.manifest for each in archives(places.state_folder(os.environ))[0])
+    found = (each.manifest for each in archives(layout.state_folder(os.environ))[0])
     meant = [each.id for each in found if each.name == name and project in {"", each.project}]
     lines = "".join(f"\n  {typed('task', 'archive', each, '--restore')}" for each in meant)
     return f" any more: it is archived. Bring it back by:{lines}" if lines else ""

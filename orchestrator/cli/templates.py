@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.screen import columns
 from orchestrator.cli.table import table
@@ -30,7 +30,7 @@ def run(options: Namespace) -> int:
     from orchestrator.formats.settings import load_settings
     from orchestrator.runtimes.templates import template_roots
 
-    settings = load_settings(Path(places.config_file(os.environ)), os.environ)
+    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     found = {
         folder.name: folder
         for root in reversed(template_roots(settings.templates.folders, os.environ))
@@ -44,7 +44,7 @@ def run(options: Namespace) -> int:
         return Exit.DONE
     print("\n".join(table(("TEMPLATE", "GOAL"), [row[:2] for row in rows], columns(), colour=False)))
     print("\nbegin with one: task start NAME --template TEMPLATE")
-    print(f"your own: a folder with a task.md in {places.templates_folder(os.environ)}")
+    print(f"your own: a folder with a task.md in {layout.templates_folder(os.environ)}")
     return Exit.DONE
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.model.settings import PASSED
 from orchestrator.runtimes.environment import passed
@@ -48,7 +48,7 @@ def unit(template: str, spelling: Spelling, state: str, environ: Mapping[str, st
 
     """
     program = _program()
-    variables = {places.HOME_VARIABLE: state, **kept(environ)}
+    variables = {layout.HOME_VARIABLE: state, **kept(environ)}
     if len(program) > 1 and "PYTHONPATH" in environ:  # as it may be found by that alone
         variables["PYTHONPATH"] = environ["PYTHONPATH"]
     for word in (*program, *variables.values()):
@@ -57,7 +57,7 @@ def unit(template: str, spelling: Spelling, state: str, environ: Mapping[str, st
     values = {
         "program": spelling.words(program),
         "environment": [spelling.assignment(name, value) for name, value in variables.items()],
-        "log": [spelling.path(places.daemon_log(state))],
+        "log": [spelling.path(layout.daemon_log(state))],
     }
     text = (shipped("deploy") / template).read_text(encoding="utf-8")
     return "".join(f"{_filled(line, values)}\n" for line in text.splitlines())
@@ -68,7 +68,7 @@ def kept(environ: Mapping[str, str]) -> dict[str, str]:
     own = {
         name: value
         for name, value in environ.items()
-        if name in {"TMUX_TMPDIR", places.CONFIG_VARIABLE}
+        if name in {"TMUX_TMPDIR", layout.CONFIG_VARIABLE}
         or (name.startswith("ORCHESTRATOR_") and "__" in name)
     }
     found = passed(environ, [name for name in PASSED if name not in _FROM_MANAGER]) | own
@@ -84,7 +84,7 @@ def left_out(environ: Mapping[str, str], names: Sequence[str]) -> list[str]:
 
 def _program() -> Words:
     """Return how the command is called. Not `task`: beside a system's Python that may be somebody else's."""
-    command = Path(sys.executable).with_name(places.APPLICATION)
+    command = Path(sys.executable).with_name(layout.APPLICATION)
     if command.is_file() and os.access(command, os.X_OK):
         return (str(command),)
     return (sys.executable, "-P", "-m", "orchestrator.cli")

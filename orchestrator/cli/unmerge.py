@@ -7,33 +7,33 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
-from orchestrator.cli.tasks import Task
-from orchestrator.cli.work import SHORT, code_of, names_said, repository_of
-from orchestrator.workspaces.own_tree import OwnTree
-from orchestrator.workspaces.process import as_the_user
+from orchestrator.cli.task_branch import SHORT, code_of, names_said, repository_of
+from orchestrator.cli.tasks import TaskRecord
+from orchestrator.workspaces.git_process import as_the_user
 from orchestrator.workspaces.repository import Repository, checked_commit
+from orchestrator.workspaces.user_tree import UserTree
 
 
-def noted(task: Task) -> dict[str, Any]:
+def noted(task: TaskRecord) -> dict[str, Any]:
     """Return what the last merge of a task wrote down before it began; empty if there was none."""
     try:
-        note = places.own_json(places.task_merged(task.home))
+        note = layout.own_json(layout.task_merged(task.home))
         if all(isinstance(note[key], str) for key in ("branch", "before", "tip")):
             checked_commit(note["before"]), checked_commit(note["tip"])
             return dict(note)
     except FileNotFoundError:
         pass
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CommandError(Exit.FAILED, f"{places.task_merged(task.home)} does not read ({error})") from error
+        raise CommandError(Exit.FAILED, f"{layout.task_merged(task.home)} does not read ({error})") from error
     return {}
 
 
-def undo(task: Task, *, dry: bool) -> int:
+def undo(task: TaskRecord, *, dry: bool) -> int:
     """Undo the last merge of a task.
 
     Raises:
@@ -47,7 +47,7 @@ def undo(task: Task, *, dry: bool) -> int:
         )
     told = task.believed()
     repository = repository_of(told)
-    own = OwnTree.of(repository, code_of(told))
+    own = UserTree.of(repository, code_of(told))
     branch, before, tip = str(note["branch"]), str(note["before"]), str(note["tip"])
     if own.branch != branch:
         raise CommandError(
@@ -68,22 +68,24 @@ def undo(task: Task, *, dry: bool) -> int:
     else:
         print(f"{branch} is at {before[:SHORT]}, as it was before: there is nothing to undo")
     if not dry:
-        Path(places.task_merged(task.home)).unlink(missing_ok=True)
+        Path(layout.task_merged(task.home)).unlink(missing_ok=True)
         seen_anew(task)
     return Exit.DONE
 
 
-def seen_anew(task: Task) -> None:
+def seen_anew(task: TaskRecord) -> None:
     """Have the daemon look at the task's branch again, so that its pages say what became of it.
 
     One that is down does so when it starts; one that will not keeps nobody from going on.
     """
-    if Beat(places.state_folder(os.environ)).up:
+    if Beat(layout.state_folder(os.environ)).up:
         with suppress(CommandError):
             ask(task.home, "checkin", {})
 
 
-def _refuse_if_not_last(task: Task, repository: Repository, own: OwnTree, note: dict[str, Any]) -> None:
+def _refuse_if_not_last(
+    task: TaskRecord, repository: Repository, own: UserTree, note: dict[str, Any]
+) -> None:
     """Refuse to undo a merge on top of which something came, which others have, or which files here depend on."""
     branch, before, tip = str(note["branch"]), str(note["before"]), str(note["tip"])
     if what := own.under_way:
@@ -120,7 +122,7 @@ def _refuse_if_not_last(task: Task, repository: Repository, own: OwnTree, note: 
         )
 
 
-def _merge_in(repository: Repository, own: OwnTree, before: str, tip: str) -> str:
+def _merge_in(repository: Repository, own: UserTree, before: str, tip: str) -> str:
     """Return the commit that the merge made of the branch, if the branch still has it."""
     if not repository.is_ancestor(before, own.head):
         return ""

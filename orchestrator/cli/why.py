@@ -8,12 +8,12 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.journal import newest_first, runs
 from orchestrator.cli.screen import harmless, stamp
-from orchestrator.cli.tasks import Task, about_task, chosen
-from orchestrator.pm.explain import explain
+from orchestrator.cli.tasks import TaskRecord, about_task, chosen
+from orchestrator.pm.explain.sentences import explain
 
 EXAMPLE = "task why tidy dev -n 5"
 
@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     from orchestrator.formats.redact import redacted
 
     task = chosen(options, "about")
-    journal = Path(places.task_journal(task.home))
+    journal = Path(layout.task_journal(task.home))
     wanted = _words(task, journal, options.about) if options.about else None
     found: list[tuple[float, list[str]]] = []
     for line in newest_first(journal):
@@ -63,7 +63,7 @@ def _shape(at: float, sentences: list[str]) -> dict[str, Any]:
     return {"at": stamp(at), "sentences": [first.partition(" ")[2], *(each.strip() for each in more)]}
 
 
-def _words(task: Task, journal: Path, about: str) -> set[str]:
+def _words(task: TaskRecord, journal: Path, about: str) -> set[str]:
     """Return what stands for `about` in the journal: its name, steps that begin with it, runs that were its."""
     steps = {
         str(step["id"])

@@ -10,11 +10,11 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from orchestrator import __version__, places
-from orchestrator.daemon.notify import Notify
-from orchestrator.daemon.preload import preload
+from orchestrator import __version__, layout
+from orchestrator.daemon.process.preload import preload
+from orchestrator.daemon.process.sd_notify import SdNotify
+from orchestrator.daemon.process.upgrade import CHECK, LOCK
 from orchestrator.daemon.service import Service
-from orchestrator.daemon.upgrade import CHECK, LOCK
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.settings_stamp import settings_stamp
@@ -49,13 +49,13 @@ def main(arguments: Sequence[str]) -> int:
     try:
         preload()
         if CHECK in arguments:
-            config = Path(places.config_file(os.environ))
+            config = Path(layout.config_file(os.environ))
             stamp = settings_stamp(config)
             load_settings(config, os.environ)
             print(f"{__version__} {stamp}")  # noqa: T201 (the one that asked reads it)
             return 0
         inherited = [int(word.removeprefix(LOCK)) for word in arguments if word.startswith(LOCK)]
-        Service(os.environ, Notify.taken_from(os.environ), *inherited[:1]).run()
+        Service(os.environ, SdNotify.taken_from(os.environ), *inherited[:1]).run()
     except OrchestratorError as error:
         log.error("%s", error)  # noqa: TRY400 (one sentence for a person)
         return 1

@@ -15,26 +15,27 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import places
-from orchestrator.daemon import hints as h
-from orchestrator.daemon import requests, start
-from orchestrator.daemon.drift import Drift, Moved
-from orchestrator.daemon.journal import PASSING_TROUBLE
-from orchestrator.daemon.leaving import leaves, let_go
-from orchestrator.daemon.office import Office
-from orchestrator.daemon.shelf import Shelf
+from orchestrator import layout
+from orchestrator.daemon import start
+from orchestrator.daemon.core import hints as h
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.ingest import requests
+from orchestrator.daemon.journal.store import PASSING_TROUBLE
+from orchestrator.daemon.process.clock_drift import Drift, Moved
+from orchestrator.daemon.retention.passivation import PassiveTasks
+from orchestrator.daemon.retention.task_removal import leaves, let_go
 from orchestrator.daemon.task import Task
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused, Unconfirmed
 from orchestrator.model.facts import Answered, ClockMoved, RebaseAsked, SpawnAsked, StopAsked
-from orchestrator.pm.transitions import IllegalMove
+from orchestrator.pm.state.transitions import IllegalMove
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.facts import Fact
-    from orchestrator.model.news import News
-    from orchestrator.pm.draft import Decision
+    from orchestrator.model.notification import Notification
+    from orchestrator.pm.state.draft import Decision
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class Loop:
     or archived. `tasks` are those that are open; the others lie on the `shelf`.
     """
 
-    office: Office
+    context: Context
     watch: Callable[[Task], None]
     beat: Callable[[], None]
     hints: SimpleQueue[h.Hint]
@@ -59,16 +60,16 @@ class Loop:
     shelved: Callable[[Task], None] = lambda _: None
     let_go: Callable[[Task], None] = lambda _: None
     tasks: dict[str, Task] = field(default_factory=dict)
-    shelf: Shelf = field(init=False)
+    shelf: PassiveTasks = field(init=False)
     stopping: bool = False
     _refused: dict[str, str] = field(default_factory=dict)
     _drift: Drift = field(init=False)
 
     def __post_init__(self) -> None:
         """Remember how the clocks stand; let the newsdesk know what is still asked."""
-        self._drift = Drift(self.office.clock)
-        self.shelf = Shelf(self.office.world.files)
-        self.office.desk.asks = self._asks
+        self._drift = Drift(self.context.clock)
+        self.shelf = PassiveTasks(self.context.world.files)
+        self.context.desk.asks = self._asks
 
     def open(self) -> None:
         """Open every task that is not shelved, and find out what became of it while nobody watched.
@@ -79,15 +80,15 @@ class Loop:
             OSError: the PM's own folder cannot be read now.
 
         """
-        homes = places.task_homes(self.office.state_folder)
-        self.office.world.files.make_folder(homes)
-        for entry in sorted(self.office.world.files.entries(homes), key=lambda each: each.name):
+        homes = layout.task_homes(self.context.state_folder)
+        self.context.world.files.make_folder(homes)
+        for entry in sorted(self.context.world.files.entries(homes), key=lambda each: each.name):
             if not (entry.is_file or entry.name in self.tasks or self.shelf.keeps(homes / entry.name)):
                 task = self._opened(entry.name)
                 if task is not None and task.rests:
                     self._guarded(task, partial(task.show, now=True))
                     self._guarded(task, partial(self._shelve_if_over, task))
-        self.office.desk.look()
+        self.context.desk.look()
 
     def turn(self, timeout: float | None = None) -> None:
         """Take one turn: wait at most `timeout` seconds for a hint, take what there is, see what is due.
@@ -106,14 +107,14 @@ class Loop:
                 self._guarded(task, task.recover)
             if task.begun:
                 self._guarded(task, task.see_what_is_due)
-        self.office.desk.see_what_is_due()
+        self.context.desk.see_what_is_due()
         for task in list(self.tasks.values()):
             self._guarded(task, task.show)
 
     def wake_at(self) -> float | None:
         """Return when something is due next, by the wall clock; None if only a hint can bring news."""
         moments = [at for task in self.tasks.values() if task.begun and (at := task.wake_at()) is not None]
-        if (told_at := self.office.desk.wake_at()) is not None:
+        if (told_at := self.context.desk.wake_at()) is not None:
             moments.append(told_at)
         return min(moments, default=None)
 
@@ -139,7 +140,7 @@ class Loop:
         self.clock_moved()
         for task in list(self.tasks.values()):
             if task.begun:
-                at, nonce = self.office.clock.now(), self.office.nonce()
+                at, nonce = self.context.clock.now(), self.context.nonce()
                 fact = ClockMoved(at, nonce, slept=moved.slept, put=moved.put)
                 self._guarded(task, partial(task.feed, fact))
 
@@ -207,14 +208,14 @@ class Loop:
         if name in self.tasks:
             return self.tasks[name]
         try:
-            home = places.task_home(self.office.state_folder, name)
-            entry = self.office.world.files.entry(home)
+            home = layout.task_home(self.context.state_folder, name)
+            entry = self.context.world.files.entry(home)
             if entry is None or entry.is_file:
                 return None
-            if leaves(self.office.world.files, home):
+            if leaves(self.context.world.files, home):
                 self._refuse(home, f"{name} is being removed: `task delete {name}` goes on with that")
                 return None
-            task = Task(self.office, home)
+            task = Task(self.context, home)
         except BadName:
             return None  # no task of ours
         except Refused as error:
@@ -238,25 +239,25 @@ class Loop:
 
     def _let_go(self, task: Task, why: str) -> str:
         """Let go of a task that its user deletes or archives, and return what to say. Raises Refused."""
-        said = let_go(self.office, task, why)
+        said = let_go(self.context, task, why)
         del self.tasks[task.id]
         self.let_go(task)
         return said
 
     def _tend_shelf(self) -> None:
         """Shelve the tasks that are over and long quiet, and look through a few that lie there for long."""
-        old = self.shelf.to_look_through(self.office.clock.monotonic())
+        old = self.shelf.to_look_through(self.context.clock.monotonic())
         for task in list(self.tasks.values()):
             self._guarded(task, partial(self._shelve_if_over, task))
         for name in old:
             self._opened(name)
 
     def _shelve_if_over(self, task: Task) -> None:
-        settings, clock = self.office.world.settings, self.office.clock
+        settings, clock = self.context.world.settings, self.context.clock
         patience = max(settings.daemon.shelve_after, settings.logs.pack_after)
         if not task.is_over or clock.now() - task.engine.journaled_at < patience:
             return
-        if requests.waiting(self.office.world.files, task.home):
+        if requests.waiting(self.context.world.files, task.home):
             return
         self.shelf.put(task, clock.monotonic())
         task.close()
@@ -268,30 +269,30 @@ class Loop:
         if self._refused.get(home.name) != reason:
             self._refused[home.name] = reason
             log.error("task %s is not opened: %s", home.name, reason)
-        files = self.office.world.files
+        files = self.context.world.files
         with suppress(OrchestratorError, OSError):
             for name in requests.waiting(files, home):
                 requests.answer(files, home, name, ok=False, message=reason)
 
-    def _asks(self, news: News) -> bool:
+    def _asks(self, news: Notification) -> bool:
         """Tell whether a question still waits for its answer. Called by the hands that tell it."""
         task = self.tasks.get(news.task)
         if task is None:
-            home = places.task_home(self.office.state_folder, news.task)
-            files = self.office.world.files  # of a task that was deleted nobody asks anything
+            home = layout.task_home(self.context.state_folder, news.task)
+            files = self.context.world.files  # of a task that was deleted nobody asks anything
             return news.task not in self.shelf and files.entry(home) is not None and not leaves(files, home)
         question = task.engine.state.questions.get(news.question)
         return question is not None and question.open and question.asked_at == news.at
 
     def _hear(self, task: Task) -> None:
         """Hear the requests that wait for a task, oldest first."""
-        files = self.office.world.files
+        files = self.context.world.files
         for name in requests.waiting(files, task.home):
             if task.id in self.tasks:
                 self._guarded(task, partial(self._answer, task, name))
 
     def _answer(self, task: Task, name: str) -> None:
-        files = self.office.world.files
+        files = self.context.world.files
         try:
             task.keep()  # of a folder that was taken away no word would be kept
             request = requests.read_request(files, task.home, name)
@@ -307,7 +308,7 @@ class Loop:
 
     def _granted(self, task: Task, request: requests.Request) -> str:
         """Do what a request asks for and return what to say. Raises Refused."""
-        arguments, at = request.arguments, self.office.clock.now()
+        arguments, at = request.arguments, self.context.clock.now()
         if request.verb == "release":
             return self._let_go(task, arguments.get("why", ""))
         if request.verb != "start" and not task.begun:
@@ -315,31 +316,31 @@ class Loop:
         fact: Fact
         match request.verb:
             case "start":
-                self.office.world.boxes.call_again()  # what kept it from going on may be mended
+                self.context.world.boxes.call_again()  # what kept it from going on may be mended
                 given = tuple(arguments.get(word, "") for word in ("project", "name", "unfit", "confirmed"))
                 self._refuse_twin(task, *given[:2])
                 states = [each.engine.state for each in self.tasks.values() if each.begun]
-                fact = start.started(self.office, task, start.Asked(request.id, *given), states)
+                fact = start.started(self.context, task, start.StartRequest(request.id, *given), states)
             case "stop":
                 fact = StopAsked(at, request.id)
             case "answer":
-                self.office.world.boxes.call_again()  # the question may have been about one, and it was mended
+                self.context.world.boxes.call_again()  # the question may have been about one, and it was mended
                 text = arguments.get("text", "")
                 question = arguments.get("question", "")
                 task.see_last_words(question)
                 task.make_folder_again(question, text)
-                skills = start.skills_of(self.office, Path(task.engine.state.project)).found
-                fact = Answered(at, self.office.nonce(), request.id, question, text, skills)
+                skills = start.skills_of(self.context, Path(task.engine.state.project)).found
+                fact = Answered(at, self.context.nonce(), request.id, question, text, skills)
             case "spawn":
                 agent = self._agent(task, arguments.get("agent", ""))
                 told = arguments.get("instructions", "")
-                fact = SpawnAsked(at, self.office.nonce(), request.id, agent, told)
+                fact = SpawnAsked(at, self.context.nonce(), request.id, agent, told)
             case "rebase":
                 base, old, new = (arguments.get(word, "") for word in ("base", "old", "new"))
                 commits = _pairs(arguments.get("commits", ""))
-                fact = RebaseAsked(at, self.office.nonce(), request.id, base, old, new, commits)
+                fact = RebaseAsked(at, self.context.nonce(), request.id, base, old, new, commits)
             case "checkin":
-                self.office.world.boxes.call_again()  # as if it was asked for because something was mended
+                self.context.world.boxes.call_again()  # as if it was asked for because something was mended
                 task.check_in(asked=True)
                 task.act_again()
                 task.show(now=True)
@@ -375,14 +376,14 @@ class Loop:
         state = task.engine.state
         found = state.agents.get(name)
         if found is None:
-            found = start.roster(self.office, Path(state.project), state.brief).agents.get(name)
+            found = start.roster(self.context, Path(state.project), state.brief).agents.get(name)
         if found is None:
             raise Refused(f"there is no agent {name[:64]!a}: `task setup-agents` writes those that ship")
         return found
 
     def _template(self, task: Task) -> Path | None:
         try:
-            return start.template_of(self.office, task.engine.state.brief)
+            return start.template_of(self.context, task.engine.state.brief)
         except Refused as error:
             task.engine.say(f"its template is gone: {error}")
             return None
@@ -408,7 +409,7 @@ class Loop:
                 task.rest()
                 name = task.engine.state.name or task.id
                 text = f"{error.strerror or error}. It goes on by itself when there is room."
-                self.office.desk.report(f"rests {task.id}", f"{name} rests", text)
+                self.context.desk.report(f"rests {task.id}", f"{name} rests", text)
             else:
                 log.exception("task %s: the disk would not", task.id)
         except Exception:

@@ -13,23 +13,23 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import __version__, places
-from orchestrator.daemon import hints as h
-from orchestrator.daemon.attic import Attic
-from orchestrator.daemon.boxes import KeptBoxes
-from orchestrator.daemon.comeback import ended_well, unforeseen_return
-from orchestrator.daemon.doing import leases
-from orchestrator.daemon.hands import Pool, PoolsOfBoxes
-from orchestrator.daemon.lock import DaemonLock, beat
+from orchestrator import __version__, layout
+from orchestrator.daemon.actions.dispatcher import leases
+from orchestrator.daemon.boxes.ssh_boxes import KeptBoxes
+from orchestrator.daemon.core import hints as h
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.task_paths import Adapters
+from orchestrator.daemon.core.worker_pool import WorkerPool, WorkerPoolsByBox
+from orchestrator.daemon.ingest.watchers import Watch
+from orchestrator.daemon.journal.rolling_log import roll_output
 from orchestrator.daemon.loop import Loop
-from orchestrator.daemon.notify import Notify
-from orchestrator.daemon.office import Office
-from orchestrator.daemon.rolling import roll_output
-from orchestrator.daemon.schedule import Schedule, heard
+from orchestrator.daemon.process.lock import DaemonLock, beat
+from orchestrator.daemon.process.recovery import ended_well, unforeseen_return
+from orchestrator.daemon.process.schedule import Schedule, heard
+from orchestrator.daemon.process.sd_notify import SdNotify
+from orchestrator.daemon.process.upgrade import PACKAGE, Upgrade, give_way, named, trial
+from orchestrator.daemon.retention.log_retention import LogRetention
 from orchestrator.daemon.task import Task
-from orchestrator.daemon.upgrade import PACKAGE, Upgrade, give_way, named, trial
-from orchestrator.daemon.watch import Watch
-from orchestrator.daemon.world import World
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.settings_stamp import settings_stamp
 from orchestrator.hosts.clock import SystemClock
@@ -37,11 +37,11 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.processes import Process
-from orchestrator.hosts.sweep import sweep
+from orchestrator.hosts.temp_cleanup import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
 from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.model.task import TaskState, WorkspaceKind
-from orchestrator.tellers.children import ChildTeller
+from orchestrator.notifications.subprocess_sender import SubprocessSender
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.model.settings import Settings
-    from orchestrator.pm.state import PMState
+    from orchestrator.pm.state.task_state import PMState
 
 log = logging.getLogger("orchestrator.daemon")
 
@@ -72,19 +72,19 @@ LAST_WORDS: Final = 2.0
 class Service:
     """One daemon, from its lock to its last projection, or to the version that takes its place."""
 
-    def __init__(self, environ: Mapping[str, str], notify: Notify, inherited: int | None = None) -> None:
+    def __init__(self, environ: Mapping[str, str], notify: SdNotify, inherited: int | None = None) -> None:
         """Take the lock, or go on holding the `inherited` one, and make everything ready.
 
         Raises:
             Refused: another daemon runs, or the settings do not read.
 
         """
-        folder = places.state_folder(environ)
-        places.make_state_folder(folder)
+        folder = layout.state_folder(environ)
+        layout.make_state_folder(folder)
         self._state = Path(folder)
         self._lock = DaemonLock(self._state, inherited)
         self._notify = notify
-        config = Path(places.config_file(environ))
+        config = Path(layout.config_file(environ))
         self._stamp = settings_stamp(config)
         self._settings = heard(load_settings(config, environ), notify.watchdog)
         self._clock = SystemClock()
@@ -94,25 +94,25 @@ class Service:
         self._watch = Watch(self._hints.put, self._state)
         self._exits = ExitWatch(self._ended)
         self._watched_runs: dict[str, tuple[str, int | None]] = {}
-        self._hands = Pool(self._settings.daemon.workers)
-        self._far_hands = PoolsOfBoxes(BOX_WORKERS)
-        self._scribe_hands = Pool(1, finish=True)
-        self._news_hands = Pool(1)
+        self._executor = WorkerPool(self._settings.daemon.workers)
+        self._box_executors = WorkerPoolsByBox(BOX_WORKERS)
+        self._scribe_executor = WorkerPool(1, finish=True)
+        self._notification_executor = WorkerPool(1)
         notify_settings = self._settings.notify
-        self._teller = ChildTeller(notify_settings.deadline, self._settings.tmux.socket, environ)
-        tmux_config = kept_config(self._files, places.tmux_config(self._state))
+        self._sender = SubprocessSender(notify_settings.deadline, self._settings.tmux.socket, environ)
+        tmux_config = kept_config(self._files, layout.tmux_config(self._state))
         self._tmux = Tmux(self._settings.tmux.socket, environ, config=tmux_config)
         self._host = LocalHost(self._tmux, self._files)
         self._boxes = KeptBoxes(
             self._state, self._files, environ, self._hints.put, self._tmux, pools=self._settings.hosts
         )
-        self._office = office = self._opened_office(self._settings, environ)
+        self._context = context = self._opened_context(self._settings, environ)
         rescan = self._settings.daemon.rescan
         in_force, on_disk = f"{__version__} {self._stamp}", partial(named, PACKAGE, config)
-        self._upgrade = Upgrade(in_force, on_disk, self._hands, self._clock, rescan, trial)
+        self._upgrade = Upgrade(in_force, on_disk, self._executor, self._clock, rescan, trial)
         self._schedule = Schedule(self._settings, self._hints.put)
         self._loop = Loop(
-            office,
+            context,
             self._watch_task,
             self._beat,
             self._hints,
@@ -121,7 +121,7 @@ class Service:
             self._shelved,
             self._let_go,
         )
-        self._attics: dict[str, Attic] = {}
+        self._attics: dict[str, LogRetention] = {}
         self._tidied_at = -math.inf
         self._swept_at = -SWEEP_EVERY
         self._stopped_by_hand = self._ends_well = False
@@ -140,8 +140,8 @@ class Service:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # our predecessor holds them back: see `_give_way`
         with suppress(OSError):  # a folder in its place: it only keeps an alarm quiet
-            places.daemon_stopped(self._state).unlink()
-        self._files.make_folder(places.task_homes(self._state))
+            layout.daemon_stopped(self._state).unlink()
+        self._files.make_folder(layout.task_homes(self._state))
         self._watch.start()
         self._loop.open()
         self._sweep()
@@ -153,7 +153,7 @@ class Service:
         if self._return is not None and any(
             task.begun and not task.rests for task in self._loop.tasks.values()
         ):
-            self._office.desk.announce(self._return)
+            self._context.desk.announce(self._return)
         gives_way = False
         try:
             gives_way = self._work()
@@ -178,7 +178,7 @@ class Service:
     @property
     def _quiet(self) -> bool:
         """True when nothing is in hand and nothing was hinted at. Hands hint before they are idle."""
-        pools = (self._hands, self._far_hands, self._scribe_hands, self._news_hands)
+        pools = (self._executor, self._box_executors, self._scribe_executor, self._notification_executor)
         return all(each.idle for each in pools) and self._hints.empty()
 
     @property
@@ -198,28 +198,28 @@ class Service:
         self._schedule.close()
         self._watch.close()
         self._exits.close()
-        self._far_hands.stop()
+        self._box_executors.stop()
         stuck = self._boxes.close(BOXES_END)
         self._end_telling()
-        self._hands.close()
-        self._stuck = [*stuck, *self._far_hands.ended(BOXES_END)]
+        self._executor.close()
+        self._stuck = [*stuck, *self._box_executors.ended(BOXES_END)]
         if self._stuck:
             log.warning("ending, while this does not end: %s", ", ".join(self._stuck))
         self._loop.close()
-        self._scribe_hands.close()
+        self._scribe_executor.close()
 
     def _end_telling(self) -> None:
         """Let a message that is being sent arrive, if it soon does; else whether it has is unknown."""
         until = self._clock.monotonic() + LAST_WORDS
-        while not self._news_hands.idle and self._clock.monotonic() < until:
+        while not self._notification_executor.idle and self._clock.monotonic() < until:
             self._clock.sleep(0.01)
-        self._teller.close()
-        self._news_hands.close()
+        self._sender.close()
+        self._notification_executor.close()
 
     def _end(self) -> None:
         if self._stopped_by_hand:
             with suppress(OSError):  # it only keeps an alarm quiet
-                places.daemon_stopped(self._state).touch(0o600)
+                layout.daemon_stopped(self._state).touch(0o600)
         if self._ends_well:
             ended_well(self._state, self._started_at)
         self._lock.release()
@@ -249,20 +249,20 @@ class Service:
         self._loop.stopping = True
         self._hints.put(h.Stop())
 
-    def _opened_office(self, settings: Settings, environ: Mapping[str, str]) -> Office:
+    def _opened_context(self, settings: Settings, environ: Mapping[str, str]) -> Context:
         self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
-        return Office(
-            world=World(self._files, self._host, workspaces, settings, environ, self._boxes),
+        return Context(
+            world=Adapters(self._files, self._host, workspaces, settings, environ, self._boxes),
             clock=self._clock,
-            hands=self._hands,
-            scribe_hands=self._scribe_hands,
+            executor=self._executor,
+            scribe_executor=self._scribe_executor,
             nonce=lambda: secrets.token_hex(8),
             post=self._hints.put,
             state_folder=self._state,
             leases=self._leases,
-            teller=self._teller,
-            news_hands=self._news_hands,
-            far_hands=self._far_hands.of,
+            sender=self._sender,
+            notification_executor=self._notification_executor,
+            box_executors=self._box_executors.of,
         )
 
     def _leases(self, opened_at: float, run: str) -> list[Lease]:
@@ -280,7 +280,7 @@ class Service:
         beat(self._files, self._state, self._started_at, self._clock, every, settings, self._watch.polling)
         self._notify.beat(self._status)
         with suppress(OSError):  # it goes on where it went, and is tried again at the next beat
-            roll_output(places.daemon_log(self._state), self._settings.logs.size)
+            roll_output(layout.daemon_log(self._state), self._settings.logs.size)
 
     def _pack(self) -> None:
         """Have what runs and tries have left behind packed, now and then."""
@@ -290,10 +290,10 @@ class Service:
         self._tidied_at = now
         for task in self._loop.tasks.values():
             if task.begun:
-                attic = self._attics.setdefault(task.id, Attic(self._files, task.home))
-                self._hands.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
+                attic = self._attics.setdefault(task.id, LogRetention(self._files, task.home))
+                self._executor.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
 
-    def _tidy(self, attic: Attic, state: PMState, code: Path) -> None:
+    def _tidy(self, attic: LogRetention, state: PMState, code: Path) -> None:
         try:
             attic.tidy(state, self._settings.logs, self._clock.now())
             complete = state.state is TaskState.COMPLETE and not state.live_runs
@@ -304,9 +304,9 @@ class Service:
             log.info("what %s left behind is packed later: %s", state.id, error)
 
     def _watch_task(self, task: Task) -> None:
-        requests = places.task_requests(task.home)
+        requests = layout.task_requests(task.home)
         self._files.make_folder(requests)
-        self._files.make_folder(places.task_events(task.home))
+        self._files.make_folder(layout.task_events(task.home))
         self._watch.requests(task.id, requests)
         if not task.begun:
             return
@@ -321,16 +321,16 @@ class Service:
 
     def _shelved(self, task: Task) -> None:
         """Let go of what is held for a task that is shelved, and have packed what it leaves behind."""
-        self._watch.drop(places.task_requests(task.home))
-        attic = self._attics.pop(task.id, None) or Attic(self._files, task.home)
+        self._watch.drop(layout.task_requests(task.home))
+        attic = self._attics.pop(task.id, None) or LogRetention(self._files, task.home)
         if task.begun:
             self._watch.drop(task.where.task)
             self._watch.drop(task.where.trees)
-            self._hands.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
+            self._executor.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
 
     def _let_go(self, task: Task) -> None:
         """Let go of what is held for a task that its user deletes or archives."""
-        self._watch.drop(places.task_requests(task.home))
+        self._watch.drop(layout.task_requests(task.home))
         self._attics.pop(task.id, None)
         if task.begun:
             self._watch.drop(task.where.task)
@@ -351,7 +351,7 @@ class Service:
         homes = [task.home for task in self._loop.tasks.values()] + [task.home for task in shelved]
         shared = [task.where.task for task in self._loop.tasks.values() if task.begun]
         shared += [task.folder for task in shelved if task.folder is not None]
-        self._hands.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
+        self._executor.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
 
     def _watch_exits(self) -> None:
         """Watch the process that each live run waits for, and no other: its launcher, or what outlives that."""
@@ -367,7 +367,7 @@ class Service:
         for name, (task, pid) in live.items():
             if self._watched_runs.get(name) != (task.id, pid):
                 try:
-                    seen = self._host.observe(places.run_home(task.home, name))
+                    seen = self._host.observe(layout.run_home(task.home, name))
                 except Unavailable as error:
                     log.warning("the end of run %s cannot be watched just now: %s", name, error)
                     continue
@@ -389,11 +389,11 @@ def _swept(state: Path, homes: list[Path], shared: list[Path], before: float) ->
     """Remove what cut-off writes of ours have left in the PM's own folder and in those of the tasks."""
     folders = [state]
     for home in homes:
-        runs = places.task_runs(home)
-        folders += [home, places.task_journal(home), places.task_requests(home), places.task_reports(home)]
+        runs = layout.task_runs(home)
+        folders += [home, layout.task_journal(home), layout.task_requests(home), layout.task_reports(home)]
         with suppress(OSError):
             folders += runs.iterdir()
     for task in shared:
-        folders += [task, places.handoffs(task)]
+        folders += [task, layout.handoffs(task)]
     if swept := sweep(folders, before):
         log.info("%d temporary files of writes that were cut off are removed", swept)

@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator import places
-from orchestrator.daemon.intake import history
-from orchestrator.daemon.world import code_of
-from orchestrator.formats.place import read_place
+from orchestrator import layout
+from orchestrator.daemon.core.task_paths import code_of
+from orchestrator.daemon.ingest.handoffs import history
+from orchestrator.formats.location import read_location
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import TaskStarted
 from orchestrator.model.names import checked_name
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.families import family_of
 from orchestrator.pm.permissions import policy_for
-from orchestrator.pm.pools import placed, standings
-from orchestrator.runtimes.choice import denied_in_vain, runtime_of
+from orchestrator.pm.plan.families import family_of
+from orchestrator.pm.plan.pools import placed, standings
+from orchestrator.runtimes.registry import denied_in_vain, runtime_of
 from orchestrator.runtimes.roster import PM, Roster, find_agents
 from orchestrator.runtimes.skills import Skills, find_skills
 from orchestrator.runtimes.templates import template_folder
@@ -27,15 +27,15 @@ from orchestrator.shipped import shipped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from orchestrator.daemon.office import Office
+    from orchestrator.daemon.core.context import Context
     from orchestrator.daemon.task import Task
     from orchestrator.model.agents import Agent
     from orchestrator.model.task import Brief
-    from orchestrator.pm.state import PMState
+    from orchestrator.pm.state.task_state import PMState
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StartRequest:
     """What a start request says; `unfit` are places on boxes of pools, one a line, where something was missing.
 
     `confirmed` is the digest of the Agent Config that the user agreed to.
@@ -48,7 +48,7 @@ class Asked:
     confirmed: str = ""
 
 
-def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState]) -> TaskStarted:
+def started(context: Context, task: Task, asked: StartRequest, states: Iterable[PMState]) -> TaskStarted:
     """Return the fact that a start request leads to. `states` are those of all tasks.
 
     Raises:
@@ -56,36 +56,36 @@ def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState])
         Unavailable: git cannot tell just now.
 
     """
-    files = office.world.files
+    files = context.world.files
     root = Path(asked.project)
     if not root.is_absolute():
         raise Refused(f"{asked.project[:80]!a} is no absolute path: start the task from its project's folder")
-    folder = places.task_folder(root, checked_name(asked.name, "task name"))
-    brief = read_brief(files.read(places.task_brief(folder), 1 << 20), "task.md")
+    folder = layout.task_folder(root, checked_name(asked.name, "task name"))
+    brief = read_brief(files.read(layout.task_brief(folder), 1 << 20), "task.md")
     if brief.unfilled:
         raise Refused(
-            f"{places.task_brief(folder)} is still the blank template: fill it in, then start again"
+            f"{layout.task_brief(folder)} is still the blank template: fill it in, then start again"
         )
-    brief, chosen = _placed(office, task, brief, asked, states)
-    found = roster(office, root, brief)
+    brief, chosen = _placed(context, task, brief, asked, states)
+    found = roster(context, root, brief)
     for warning in found.warnings:
         task.engine.say(f"an agent's definition was {warning}")
     for agent in (*family_of(brief).agents(brief), *([PM] if brief.config.pm else [])):
         if agent not in found.agents:
             why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
             raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")
-        _denies_in_vain(office, brief, found.agents[agent])
-    skills = skills_of(office, root)
+        _denies_in_vain(context, brief, found.agents[agent])
+    skills = skills_of(context, root)
     for warning in _of_skills(skills, brief):
         task.engine.say(warning)
     base = (
-        office.world.workspaces.head(code_of(asked.project, brief))
+        context.world.workspaces.head(code_of(asked.project, brief))
         if brief.config.workspace is WorkspaceKind.WORKTREE
         else ""
     )
     return TaskStarted(
-        at=(now := office.clock.now()),
-        nonce=office.nonce(),
+        at=(now := context.clock.now()),
+        nonce=context.nonce(),
         request=asked.request,
         task=task.id,
         name=asked.name,
@@ -96,17 +96,17 @@ def started(office: Office, task: Task, asked: Asked, states: Iterable[PMState])
         skills=skills.found,
         chosen=chosen,
         confirmed=asked.confirmed,
-        utc_offset=office.clock.utc_offset(now),
-        history={} if task.begun else history(files, folder, office.world.settings.limits),
+        utc_offset=context.clock.utc_offset(now),
+        history={} if task.begun else history(files, folder, context.world.settings.limits),
     )
 
 
-def _denies_in_vain(office: Office, brief: Brief, agent: Agent) -> None:
+def _denies_in_vain(context: Context, brief: Brief, agent: Agent) -> None:
     """Refuse an agent whose program does unasked what a rule denies it. Raises Refused."""
-    runtime = runtime_of(agent, office.world.settings.runtimes)
+    runtime = runtime_of(agent, context.world.settings.runtimes)
     own = brief.config.agents.get(agent.name)
     said = (own.permissions, brief.config.permissions) if own else (brief.config.permissions,)
-    rule = denied_in_vain(runtime, policy_for(office.world.settings.permissions, *said))
+    rule = denied_in_vain(runtime, policy_for(context.world.settings.permissions, *said))
     if rule is not None:
         raise Refused(
             f"the rule `{rule}` would not hold for {agent.name}: the program `{runtime.name}` asks nobody ahead of "
@@ -115,23 +115,23 @@ def _denies_in_vain(office: Office, brief: Brief, agent: Agent) -> None:
 
 
 def _placed(
-    office: Office, task: Task, brief: Brief, asked: Asked, states: Iterable[PMState]
+    context: Context, task: Task, brief: Brief, asked: StartRequest, states: Iterable[PMState]
 ) -> tuple[Brief, tuple[str, ...]]:
     """Return the brief with a box for each pool that it names, and which were taken and why."""
-    pools = office.world.settings.hosts
+    pools = context.world.settings.hosts
     if not pools:
         return brief, ()
-    beliefs = {box: office.world.boxes.belief(box) for pool in pools for box in pool.boxes}
+    beliefs = {box: context.world.boxes.belief(box) for pool in pools for box in pool.boxes}
     lost = [box for box, belief in beliefs.items() if belief is not None and not belief.reachable]
-    seen = standings(states, lost, [read_place(line) for line in asked.unfit.splitlines()])
+    seen = standings(states, lost, [read_location(line) for line in asked.unfit.splitlines()])
     config, chosen = placed(brief.config, task.engine.state.brief.config, pools, seen)
     return replace(brief, config=config), chosen
 
 
-def skills_of(office: Office, project: Path) -> Skills:
+def skills_of(context: Context, project: Path) -> Skills:
     """Return the skills that an agent of a project could load."""
-    home = office.world.environ.get("HOME", "")
-    return find_skills(project, Path(home) if home.startswith("/") else None, office.world.files)
+    home = context.world.environ.get("HOME", "")
+    return find_skills(project, Path(home) if home.startswith("/") else None, context.world.files)
 
 
 def _of_skills(skills: Skills, brief: Brief) -> Iterator[str]:
@@ -144,18 +144,18 @@ def _of_skills(skills: Skills, brief: Brief) -> Iterator[str]:
             yield f"task.md asks for the skill {name}, which was not found: orders name it all the same"
 
 
-def roster(office: Office, project: Path, brief: Brief) -> Roster:
+def roster(context: Context, project: Path, brief: Brief) -> Roster:
     """Return the agents that a task can spawn."""
-    path = office.world.environ.get("PATH", "")
-    defined = office.world.settings.runtimes
-    template = template_of(office, brief)
+    path = context.world.environ.get("PATH", "")
+    defined = context.world.settings.runtimes
+    template = template_of(context, brief)
     return find_agents(project, template, brief.config, shipped("agents"), path=path, defined=defined)
 
 
-def template_of(office: Office, brief: Brief) -> Path | None:
+def template_of(context: Context, brief: Brief) -> Path | None:
     """Return the folder of the template that task.md names, or None if it names none."""
     if not brief.config.template:
         return None
     return template_folder(
-        brief.config.template, office.world.settings.templates.folders, office.world.environ
+        brief.config.template, context.world.settings.templates.folders, context.world.environ
     )

@@ -7,23 +7,23 @@ from dataclasses import dataclass, field, replace
 from operator import is_not
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import places
-from orchestrator.daemon.behind import behind
-from orchestrator.daemon.boxes_left import BoxesLeft
-from orchestrator.daemon.doing import Doing
-from orchestrator.daemon.engine import Engine
-from orchestrator.daemon.folder import make_again, make_run_folders, put_right, trouble
-from orchestrator.daemon.intake import NOBODY, Intake, Stopped
-from orchestrator.daemon.last_lines import last_lines
-from orchestrator.daemon.listening import GROWN, Listening
-from orchestrator.daemon.lives import Grace, facts_of, far_facts_of, overdue
-from orchestrator.daemon.office import Office
-from orchestrator.daemon.outcome import BranchLook
-from orchestrator.daemon.outstanding import Outstanding
-from orchestrator.daemon.project import write_lost
-from orchestrator.daemon.showing import Showing
-from orchestrator.daemon.signs import signs_of_work
-from orchestrator.daemon.world import Places, code_of, guest_of, workspace_of
+from orchestrator import layout
+from orchestrator.daemon.actions.dispatcher import Dispatcher
+from orchestrator.daemon.boxes.box_cleanup import BoxCleanup
+from orchestrator.daemon.boxes.transfer_status import behind
+from orchestrator.daemon.boxes.unfetched import Unfetched
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.task_paths import TaskPaths, code_of, remote_task_of, workspace_of
+from orchestrator.daemon.ingest.agent_feed import GROWN, AgentFeed
+from orchestrator.daemon.ingest.file_activity import signs_of_work
+from orchestrator.daemon.ingest.handoffs import NOBODY, HandoffIngest, Stopped
+from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
+from orchestrator.daemon.ingest.task_folder import make_again, make_run_folders, put_right, trouble
+from orchestrator.daemon.journal.engine import Engine
+from orchestrator.daemon.projections.outcome import BranchLook
+from orchestrator.daemon.projections.output_tail import last_lines
+from orchestrator.daemon.projections.projection_writer import ProjectionWriter
+from orchestrator.daemon.projections.state_files import write_lost
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.config_changes import config_changes
@@ -42,10 +42,10 @@ from orchestrator.model.facts import (
 )
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Life
-from orchestrator.pm.advance import ACTIVE
-from orchestrator.pm.asking import CONTINUE
-from orchestrator.pm.deadlines import wake_at
-from orchestrator.pm.transitions import IllegalMove
+from orchestrator.pm.handlers.deadlines import wake_at
+from orchestrator.pm.plan.advance import ACTIVE
+from orchestrator.pm.plan.asking import CONTINUE
+from orchestrator.pm.state.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
 from orchestrator.ports.host import Standing
 from orchestrator.scribe.scribe import Scribe
@@ -54,13 +54,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from orchestrator.daemon.behind import Behind
-    from orchestrator.daemon.intake import Done
+    from orchestrator.daemon.boxes.transfer_status import TransferStatus
+    from orchestrator.daemon.ingest.handoffs import Done
     from orchestrator.model.facts import Fact
     from orchestrator.model.run import Run
-    from orchestrator.pm.draft import Decision
-    from orchestrator.pm.state import PMState
-    from orchestrator.ports.boxes import Belief, Guest
+    from orchestrator.pm.state.draft import Decision
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.boxes import Belief, RemoteTask
 
 log = logging.getLogger(__name__)
 
@@ -78,42 +78,42 @@ SOON: Final = 0.5
 class Task:
     """A task whose journal is open. All methods are called by the one deciding thread."""
 
-    office: Office
+    context: Context
     home: Path
     engine: Engine = field(init=False)
-    doing: Doing = field(init=False)
-    _listening: Listening = field(init=False)
-    _outstanding: Outstanding = field(init=False)
-    _boxes_left: BoxesLeft = field(init=False)
-    _intake: Intake | None = field(default=None, init=False)
+    doing: Dispatcher = field(init=False)
+    _listening: AgentFeed = field(init=False)
+    _outstanding: Unfetched = field(init=False)
+    _boxes_left: BoxCleanup = field(init=False)
+    _intake: HandoffIngest | None = field(default=None, init=False)
     _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
-    _showing: Showing | None = field(default=None, init=False)
+    _showing: ProjectionWriter | None = field(default=None, init=False)
     _looked_at: float = field(default=0.0, init=False)
-    _guests: tuple[Guest, ...] = field(default=(), init=False)
-    _behind: tuple[Behind, ...] = field(default=(), init=False)
+    _remote_tasks: tuple[RemoteTask, ...] = field(default=(), init=False)
+    _behind: tuple[TransferStatus, ...] = field(default=(), init=False)
     _lost: dict[str, Belief] = field(default_factory=dict, init=False)
-    _lies: tuple[tuple[object, ...], Places] | None = field(default=None, init=False)
+    _lies: tuple[tuple[object, ...], TaskPaths] | None = field(default=None, init=False)
     _grace: Grace = field(default_factory=Grace, init=False)
     _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         """Open the journal."""
-        settings = self.office.world.settings
-        self.doing = Doing(self.office, self.id, self.home)
-        self._outstanding = Outstanding(self.office.world.files, self.home)
-        self._boxes_left = BoxesLeft(self.office, self.home)
+        settings = self.context.world.settings
+        self.doing = Dispatcher(self.context, self.id, self.home)
+        self._outstanding = Unfetched(self.context.world.files, self.home)
+        self._boxes_left = BoxCleanup(self.context, self.home)
         self.engine = Engine(
-            self.office.world.files,
+            self.context.world.files,
             self.home,
             settings.limits,
             self._act,
             settings.logs.size,
-            self.office.clock.utc_offset,
+            self.context.clock.utc_offset,
         )
-        self._listening = Listening(
-            self.office,
+        self._listening = AgentFeed(
+            self.context,
             self.home,
             self.engine,
             self.see_reports,
@@ -145,16 +145,16 @@ class Task:
         return self.rests and not (waits or unread or unshown)
 
     @property
-    def where(self) -> Places:
+    def where(self) -> TaskPaths:
         """Where the task lies. Asked for at every turn, and told anew only when it may be another place."""
         state = self.engine.state
         told = (state.project, state.name, state.brief, self.template)
         if self._lies is None or any(map(is_not, told, self._lies[0])):
             project = self.home.__class__(state.project)
-            trees = places.task_worktrees(self.office.state_folder, self.id)
+            trees = layout.task_worktrees(self.context.state_folder, self.id)
             code = code_of(state.project, state.brief)
-            task = places.task_folder(project, state.name)
-            self._lies = told, Places(code, self.home, task, trees, self.template)
+            task = layout.task_folder(project, state.name)
+            self._lies = told, TaskPaths(code, self.home, task, trees, self.template)
         return self._lies[1]
 
     @property
@@ -172,14 +172,14 @@ class Task:
     @property
     def rested(self) -> bool:
         """True once, when a rest is over: then the task is to be recovered as after a restart."""
-        if self._rests_until is None or self.office.clock.monotonic() < self._rests_until:
+        if self._rests_until is None or self.context.clock.monotonic() < self._rests_until:
             return False
         self._rests_until = None
         return True
 
     def rest(self) -> None:
         """Do nothing for a while, then look at everything anew: what was seen but not journaled is forgotten."""
-        self._rests_until = self.office.clock.monotonic() + REST
+        self._rests_until = self.context.clock.monotonic() + REST
         self._intake = None
         self._brief_stamp = None
         self._listening.forget()
@@ -200,13 +200,13 @@ class Task:
         Lives first, and with each its last reports; then the open actions of the outbox: each is observed before it is
         repeated.
         """
-        self.engine.own_damage(self.office.clock.now(), self.office.nonce())
+        self.engine.own_damage(self.context.clock.now(), self.context.nonce())
         if not self.begun:
             if kept := self.engine.lost():
                 log.error("task %s: its journal does not read and is kept as %s", self.id, kept)
                 text = f"It is kept as {kept}. Start the task again: its handoffs are history then."
-                self.office.desk.report(f"lost {self.id}", f"the journal of {self.id} does not read", text)
-                write_lost(self.office.world.files, self.home, kept, self.office.clock.now())
+                self.context.desk.report(f"lost {self.id}", f"the journal of {self.id} does not read", text)
+                write_lost(self.context.world.files, self.home, kept, self.context.clock.now())
             return
         self.end_strangers()
         self.see_everything()
@@ -224,8 +224,8 @@ class Task:
 
     def end_strangers(self) -> None:
         """End the runs that the journal does not know: it was damaged, and what it opens next wants their trees."""
-        world = self.office.world
-        runs = places.task_runs(self.home)
+        world = self.context.world
+        runs = layout.task_runs(self.home)
         strangers = [each for each in world.files.entries(runs) if each.name not in self.engine.state.runs]
         for entry in strangers:
             folder = runs / entry.name
@@ -252,7 +252,7 @@ class Task:
 
     def see_reports(self, name: str = "", done: Done = NOBODY) -> None:
         """Take what has landed in `handoffs/`: one name, or everything that is new, of which some are done writing."""
-        at, state = self.office.clock.now(), self.engine.state
+        at, state = self.context.clock.now(), self.engine.state
         intake = self.intake
         try:
             facts = intake.look(name, state, at) if name else intake.scan(state, at, done)
@@ -271,10 +271,10 @@ class Task:
 
         Looked at `closely`, it is tried whether it can be read.
         """
-        state, files, folder = self.engine.state, self.office.world.files, self.where.task
+        state, files, folder = self.engine.state, self.context.world.files, self.where.task
         if state.state not in ACTIVE:
             return
-        at, nonce, reports = self.office.clock.now(), self.office.nonce(), places.task_reports(self.home)
+        at, nonce, reports = self.context.clock.now(), self.context.nonce(), layout.task_reports(self.home)
         asked = any(each.kind is QuestionKind.FOLDER for each in state.open_questions)
         if why := trouble(files, folder, closely=closely or asked):
             self.feed(FolderLost(at, nonce, str(folder), why, str(reports)))
@@ -289,8 +289,8 @@ class Task:
         if asked is None or not asked.open or asked.kind is not QuestionKind.FOLDER:
             return
         if text.strip().lower() == CONTINUE:
-            state, files, folder = self.engine.state, self.office.world.files, self.where.task
-            make_again(files, folder, places.task_reports(self.home), state.seen)
+            state, files, folder = self.engine.state, self.context.world.files, self.where.task
+            make_again(files, folder, layout.task_reports(self.home), state.seen)
             for run in state.live_runs:
                 if (agent := state.agents.get(run.agent)) is not None:
                     make_run_folders(files, folder, agent, run)
@@ -310,23 +310,23 @@ class Task:
         known = self.engine.state.runs.get(run)
         if known is None or not known.live:
             return
-        world, at, limits = self.office.world, self.office.clock.now(), self.office.world.settings.limits
+        world, at, limits = self.context.world, self.context.clock.now(), self.context.world.settings.limits
         if known.far:
             facts = far_facts_of(world.boxes, self.home, known, at)
             if overdue(world.files, world.boxes, self.home, known, at, limits):
-                self.doing.forestall(self.engine.state, run)
+                self.doing.fence(self.engine.state, run)
         else:
             facts = facts_of(world.files, world.host, self.home, known, at, limits)
         for fact in facts:
             if isinstance(fact, RunLeft):
-                if not (known.far or self._grace.is_over(run, self.office.clock.monotonic())):
+                if not (known.far or self._grace.is_over(run, self.context.clock.monotonic())):
                     continue
                 self._grace.forget(run)
             if isinstance(fact, LaunchFailed) and (error := self.doing.launch_error(run)):
                 fact = replace(fact, reason=f"{fact.reason} ({error})")  # noqa: PLW2901 (with what is known of why)
             if isinstance(fact, RunGone):
                 self._grace.forget(run)
-                fact = replace(fact, lines=last_lines(world.files, places.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
+                fact = replace(fact, lines=last_lines(world.files, layout.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
                 self._listening.gone(run, self.where)
                 self.doing.gone(run)
                 how = Stopped.KILLED if fact.exit.code is None else Stopped.RUN
@@ -336,7 +336,7 @@ class Task:
     def keep(self) -> None:
         """Have on the disk what is known of the task, where its own folder was taken away. Raises OSError: no room."""
         self.engine.keep_journal()
-        if self.begun and self.office.world.files.entry(places.task_state(self.home)) is None:
+        if self.begun and self.context.world.files.entry(layout.task_state(self.home)) is None:
             self.engine.dirty = True
             self.show()
 
@@ -346,40 +346,44 @@ class Task:
 
     def see_boxes(self) -> None:
         """Say where the task has runs on boxes, or files of such runs, and take what is believed of these."""
-        boxes, where, state = self.office.world.boxes, self.where, self.engine.state
+        boxes, where, state = self.context.world.boxes, self.where, self.engine.state
         far = [run for run in state.live_runs if run.far]
-        over = self._outstanding.look(state, self.office.clock.now())
+        over = self._outstanding.look(state, self.context.clock.now())
         self._see_behind(run.host for run in (*far, *over))
         if self.rests and not over:
             self._boxes_left.leave_all(state)
-        if not (far or over or self._guests):
+        if not (far or over or self._remote_tasks):
             return
-        guests = tuple(
-            dict.fromkeys(guest for run in (*far, *over) if (guest := guest_of(state, where, run, over)))
+        remote_tasks = tuple(
+            dict.fromkeys(
+                remote_task
+                for run in (*far, *over)
+                if (remote_task := remote_task_of(state, where, run, over))
+            )
         )
-        if guests != self._guests:
-            self._guests = guests
-            boxes.keep(self.id, guests)
+        if remote_tasks != self._remote_tasks:
+            self._remote_tasks = remote_tasks
+            boxes.keep(self.id, remote_tasks)
         for box in dict.fromkeys(run.host for run in far):
-            belief, at = boxes.belief(box, self.id), self.office.clock.now()
+            belief, at = boxes.belief(box, self.id), self.context.clock.now()
             lives = {run.life for run in far if run.host == box}
             if belief is None:
                 continue
             if belief.reachable and Life.UNREACHABLE in lives:
-                self.feed(BoxBack(at, self.office.nonce(), box))
+                self.feed(BoxBack(at, self.context.nonce(), box))
                 self.act_again()
             elif not belief.reachable and (lives != {Life.UNREACHABLE} or belief != self._lost.get(box)):
                 self._lost[box] = belief
-                self.feed(BoxLost(at, self.office.nonce(), box, belief.why, belief.refused))
+                self.feed(BoxLost(at, self.context.nonce(), box, belief.why, belief.refused))
 
     def _see_behind(self, names: Iterable[str]) -> None:
         """Say of which runs files are missing, and have what fails on these boxes shown, once it is otherwise."""
-        boxes, names = self.office.world.boxes, set(names)
+        boxes, names = self.context.world.boxes, set(names)
 
         def why(box: str) -> str:
             return "".join(each.why for each in behind(boxes, self.id, [box], ()))
 
-        for text in self._outstanding.said(self.office.clock.now(), why):
+        for text in self._outstanding.said(self.context.clock.now(), why):
             self.engine.say(text)
         if (now := behind(boxes, self.id, names, self._outstanding.missing())) != self._behind:
             self._behind = now
@@ -390,10 +394,10 @@ class Task:
 
         That of a task which has ended is left to its next start, which sees by it that there is more to do.
         """
-        files, state = self.office.world.files, self.engine.state
+        files, state = self.context.world.files, self.engine.state
         if state.state not in ACTIVE:
             return
-        path = places.task_brief(self.where.task)
+        path = layout.task_brief(self.where.task)
         entry = files.entry(path)
         stamp = (entry.inode, entry.mtime_ns, entry.size) if entry else None
         if stamp is None or stamp == self._brief_stamp:
@@ -407,7 +411,7 @@ class Task:
         asks = (brief.goal, brief.criteria) != (state.brief.goal, state.brief.criteria)
         edited = config_changes(state.brief.config, brief.config) != state.edited
         if not brief.unfilled and (asks or edited):
-            self.feed(BriefChanged(self.office.clock.now(), brief))
+            self.feed(BriefChanged(self.context.clock.now(), brief))
 
     def check_in(self, *, asked: bool = False) -> None:
         """The heartbeat: look at everything, take note of signs of work, see what is due (HUB 4.1).
@@ -416,13 +420,13 @@ class Task:
         """
         self.see_everything()
         self._listening.meter(GROWN)
-        at = self.office.clock.now()
+        at = self.context.clock.now()
         self.feed(
             CheckedIn(
                 at,
-                self.office.nonce(),
+                self.context.nonce(),
                 signs_of_work(
-                    self.office.world.files, self.where.task, self.engine.state, self._listening.novel
+                    self.context.world.files, self.where.task, self.engine.state, self._listening.novel
                 ),
                 asked,
             )
@@ -433,7 +437,7 @@ class Task:
 
     def see_what_is_due(self) -> None:
         """Act on the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
-        at, limits = self.office.clock.now(), self.office.world.settings.limits
+        at, limits = self.context.clock.now(), self.context.world.settings.limits
         self._looked_at = at
         self.see_boxes()
         if self._intake is not None and (again := self._intake.look_again(at)) is not None and at >= again:
@@ -444,8 +448,8 @@ class Task:
             self.see_events()  # which may have come in time
             moment = self._deadline()
         if moment is not None and at >= moment:
-            self.feed(TimePassed(at, self.office.nonce()))
-        for left in self._grace.due(self.office.clock.monotonic()):
+            self.feed(TimePassed(at, self.context.nonce()))
+        for left in self._grace.due(self.context.clock.monotonic()):
             self.see_run(left)
         for late in self.engine.state.live_runs:
             if late.pid is None and at - late.opened_at >= limits.start_time:
@@ -454,11 +458,11 @@ class Task:
 
     def wake_at(self) -> float | None:
         """Return when this task wants to be looked at next, or None."""
-        limits, now = self.office.world.settings.limits, self.office.clock.now()
+        limits, now = self.context.world.settings.limits, self.context.clock.now()
         if self.troubled:
             return now + REST
         moments = self.doing.moments(self.engine.state)
-        moments += [moment + now - self.office.clock.monotonic() for moment in self._grace.moments]
+        moments += [moment + now - self.context.clock.monotonic() for moment in self._grace.moments]
         moments += self._outstanding.moments
         # Looked at once when it should have come alive; after that, or while it waits for a lease, scans will do.
         moments += [
@@ -478,7 +482,7 @@ class Task:
         """Return when time alone changes something. It is asked at every turn, and is the same while the state is."""
         state = self.engine.state
         if self._deadline_of is None or self._deadline_of[0] is not state:
-            self._deadline_of = state, wake_at(state, self.office.world.settings.limits)
+            self._deadline_of = state, wake_at(state, self.context.world.settings.limits)
         return self._deadline_of[1]
 
     def show(self, *names: str, rescan: bool = False, now: bool = False) -> None:
@@ -509,16 +513,16 @@ class Task:
         if changed:
             self.doing.keep_house(self.engine.state, self.where)
 
-    def _showing_of_it(self) -> Showing:
+    def _showing_of_it(self) -> ProjectionWriter:
         if self._showing is None:
-            office, folder = self.office, self.where.task
-            files = office.world.files
-            limits = office.world.settings.limits
+            context, folder = self.context, self.where.task
+            files = context.world.files
+            limits = context.world.settings.limits
             scribe = Scribe(files, folder, handoff_bytes=limits.handoff_bytes)
-            self._showing = Showing(
+            self._showing = ProjectionWriter(
                 files,
-                office.clock,
-                office.scribe_hands,
+                context.clock,
+                context.scribe_executor,
                 scribe,
                 self.home,
                 folder,
@@ -531,7 +535,7 @@ class Task:
         """Look at the task's branch, for what is shown of it. Called by the thread that shows."""
         if not state.base:
             return None
-        at, workspaces = self.office.clock.now(), self.office.world.workspaces
+        at, workspaces = self.context.clock.now(), self.context.world.workspaces
         try:
             return BranchLook(
                 at, workspaces.survey(code_of(state.project, state.brief), state.branch, state.base)
@@ -543,13 +547,13 @@ class Task:
         return self.intake.saving(instance)
 
     @property
-    def intake(self) -> Intake:
+    def intake(self) -> HandoffIngest:
         """The way in for this task's handoffs."""
         if self._intake is None:
-            world = self.office.world
+            world = self.context.world
             limits = world.settings.limits
-            folder, nonce = self.where.task, self.office.nonce
-            self._intake = Intake(world.files, folder, self._keep, limits, nonce, self._trees)
+            folder, nonce = self.where.task, self.context.nonce
+            self._intake = HandoffIngest(world.files, folder, self._keep, limits, nonce, self._trees)
         return self._intake
 
     def _trees(self, run: Run) -> tuple[Path, ...]:
@@ -558,13 +562,13 @@ class Task:
 
     def _keep(self, digest: str, report: bytes) -> None:
         """Keep a report as it was read, under its hash. Not waited for: what steers is in the journal."""
-        files, accepted = self.office.world.files, places.task_reports(self.home)
+        files, accepted = self.context.world.files, layout.task_reports(self.home)
 
         def work() -> None:
             files.make_folder(accepted)
             files.write(accepted / digest, report)
 
-        self.office.hands.do(f"{self.id}/reports", work)
+        self.context.executor.do(f"{self.id}/reports", work)
 
     def close(self) -> None:
         """Let go of the task's files."""

@@ -13,8 +13,8 @@ from orchestrator.formats.budget import read_budget
 from orchestrator.formats.durations import read_duration
 from orchestrator.formats.lines import Kind, Line
 from orchestrator.formats.lists import bulleted
+from orchestrator.formats.location import read_location
 from orchestrator.formats.permission_rules import from_source, read_permissions
-from orchestrator.formats.place import read_place
 from orchestrator.formats.text import neutral
 from orchestrator.model.agents import REMOTE_ROLES
 from orchestrator.model.errors import Fault, Refused
@@ -26,7 +26,7 @@ from orchestrator.model.task import (
     Approval,
     Bring,
     Config,
-    Place,
+    Location,
     Unanswered,
     WorkspaceKind,
 )
@@ -143,7 +143,7 @@ def _value(agent: str, key: str, entry: Entry) -> tuple[str, Any]:
     value = read(entry.value)
     if agent and isinstance(value, Permissions):
         value = from_source(value, f"task.md, {entry.key}")
-    if agent and isinstance(value, Place) and value.host and agent not in REMOTE_ROLES:
+    if agent and isinstance(value, Location) and value.host and agent not in REMOTE_ROLES:
         raise Refused("is on another machine: only dev and architect may work remotely, give a local path")
     return field, value
 
@@ -193,8 +193,8 @@ def _unanswered(text: str) -> Unanswered:
         raise Refused(f"{problem}") from None
 
 
-def _place(text: str) -> Place:
-    return read_place(text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" else text)
+def _place(text: str) -> Location:
+    return read_location(text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" else text)
 
 
 _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {

@@ -53,7 +53,7 @@ def prices_said(day: str, now: float, unpriced: Sequence[str] = ()) -> str:
 
 
 def _days_old(day: str, now: float) -> str:
-    from orchestrator.formats.moments import parted
+    from orchestrator.formats.timestamps import parted
 
     at = parted(f"{day}T00:00:00Z ")[0]
     days = max(int((now - (at or now)) // _DAY), 0)

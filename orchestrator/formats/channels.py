@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from orchestrator.model.news import Channel, Rule
+from orchestrator.model.notification import Channel, NotificationRule
 
 _MOST: Final = 50
 _CHANNEL: Final = 'give addresses like "tgram://TOKEN/CHAT name=phone rules=question,daemon"'
@@ -37,15 +37,15 @@ def read_channels(value: object) -> tuple[Channel, ...]:
     return tuple(taken.values())
 
 
-def read_rules(value: object) -> tuple[Rule, ...]:
+def read_rules(value: object) -> tuple[NotificationRule, ...]:
     """Return the rules of a list of their names. Raises ValueError."""
-    known = ", ".join(Rule)
+    known = ", ".join(NotificationRule)
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValueError(f"is {_shown(value)}: give a list of {known}")
     for text in value:
-        if text not in set(Rule):
+        if text not in set(NotificationRule):
             raise ValueError(f"holds {_shown(text)}: there are {known}")
-    return tuple(dict.fromkeys(Rule(text) for text in value))
+    return tuple(dict.fromkeys(NotificationRule(text) for text in value))
 
 
 def read_quiet(value: object) -> str:
@@ -71,7 +71,7 @@ def _channel(number: int, text: str, taken: dict[str, Channel]) -> Channel:
     address = _ADDRESS.fullmatch(url)
     if address is None:
         raise ValueError(f"holds as number {number} what is no address: {_CHANNEL}")
-    name, rules = "", tuple[Rule, ...]()
+    name, rules = "", tuple[NotificationRule, ...]()
     for word in words:
         key, sign, said = word.partition("=")
         if key == "name" and _NAME.fullmatch(said):

@@ -10,7 +10,7 @@ from typing import Final
 
 from orchestrator.formats.text import neutral
 from orchestrator.model.errors import Refused
-from orchestrator.model.permission import Act, Permissions, Rule, Ruling
+from orchestrator.model.permission import Act, PermissionRule, Permissions, Ruling
 
 MOST: Final = 200
 LONGEST: Final = 500
@@ -32,7 +32,7 @@ def read_permissions(text: str, source: str = "task.md") -> Permissions:
         Refused: one of the parts is no rule, or there are too many; the message says what may be written.
 
     """
-    rules, otherwise = list[Rule](), None
+    rules, otherwise = list[PermissionRule](), None
     for part in _parts(text):
         word, _, rest = part.partition(" ")
         if word != "otherwise":
@@ -46,7 +46,7 @@ def read_permissions(text: str, source: str = "task.md") -> Permissions:
     return Permissions(tuple(rules), otherwise)
 
 
-def read_rule(text: str, source: str) -> Rule:
+def read_rule(text: str, source: str) -> PermissionRule:
     """Return the rule that a text like `allow run npm test` is.
 
     Raises:
@@ -65,7 +65,7 @@ def read_rule(text: str, source: str) -> Rule:
             f"has the rule {written[:60]!a}: it is longer than {LONGEST} signs, or holds hidden ones"
         )
     try:
-        return Rule(Ruling(ruling), _ACTS.get(act), _pattern(act, pattern.strip()), source)
+        return PermissionRule(Ruling(ruling), _ACTS.get(act), _pattern(act, pattern.strip()), source)
     except Refused as problem:
         raise Refused(f"has the rule {written[:60]!a}: {problem}") from None
 

@@ -9,7 +9,7 @@ from orchestrator.formats.handoff_parts import rendered, says_nothing, take_apar
 from orchestrator.formats.lists import items
 from orchestrator.formats.sections import plain
 from orchestrator.formats.text import FILE_BYTES, local_time, one_line, refused
-from orchestrator.model.consulting import PMAction, PMDecision
+from orchestrator.model.consultation import PMAction, PMDecision
 from orchestrator.model.errors import Fault
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final
 
-from orchestrator.formats.nearest import nearest
-from orchestrator.formats.place import address_of, read_box
+from orchestrator.formats.location import address_of, read_box
+from orchestrator.formats.suggestions import nearest
 from orchestrator.model.errors import Refused
 from orchestrator.model.names import checked_name
 from orchestrator.model.pools import Pool
-from orchestrator.model.task import Place
+from orchestrator.model.task import Location
 
 KEYS: Final = tuple(field.name for field in fields(Pool) if field.name != "name")
 _LIKE: Final = 'give a list of boxes like ["me@alpha", "ssh://me@beta:2222"]'
@@ -40,7 +40,7 @@ def read_pool(name: str, told: Mapping[str, object]) -> tuple[Pool | None, list[
 def mixed_up(pools: Sequence[Pool]) -> Iterator[tuple[str, str, str]]:
     """Yield what is wrong with pools beside each other: the pool's name, the key (empty: the table), the reason."""
     owners: dict[str, str] = {}
-    hosts = {address_of(Place("/", box)).host: box for pool in pools for box in pool.boxes}
+    hosts = {address_of(Location("/", box)).host: box for pool in pools for box in pool.boxes}
     for pool in pools:
         if pool.name in hosts:
             # `cwd: NAME:/path` could mean either.

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.formats.nearest import nearest
+from orchestrator.formats.suggestions import nearest
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.prices import Price
 

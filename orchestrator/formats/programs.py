@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.formats.nearest import nearest
+from orchestrator.formats.suggestions import nearest
 from orchestrator.model.errors import Refused
 from orchestrator.model.names import checked_name
 from orchestrator.model.programs import PLACE, PLACES, SHIPPED, Program

@@ -22,7 +22,7 @@ from orchestrator.model.permission import Ruling
 from orchestrator.model.settings import NEVER_PASSED, TABLES, Settings
 
 if TYPE_CHECKING:
-    from orchestrator.model.permission import Rule
+    from orchestrator.model.permission import PermissionRule
 
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
 _COUNTS: Final = {
@@ -147,7 +147,7 @@ def _home(folder: str) -> str:
     return os.path.expanduser(folder) if folder.startswith("~/") else folder  # noqa: PTH111 (no pathlib here)
 
 
-def _permissions(value: object) -> tuple[Rule, ...]:
+def _permissions(value: object) -> tuple[PermissionRule, ...]:
     from orchestrator.formats.permission_rules import MOST, read_rule  # only where there are any
 
     texts = _texts(value, 'give a list like ["allow run uv *", "deny fetch"]')

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from orchestrator.formats.durations import render_duration
-from orchestrator.formats.nearest import nearest
 from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, check_of
+from orchestrator.formats.suggestions import nearest
 from orchestrator.formats.toml_lines import key_lines
+from orchestrator.layout import CONFIG_VARIABLE
 from orchestrator.model.budget import Measure
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.pools import CAP, Pool
 from orchestrator.model.prices import Price
 from orchestrator.model.programs import Program
 from orchestrator.model.settings import TABLES, Explained, Settings
-from orchestrator.places import CONFIG_VARIABLE
 
 _PROGRAMS, _POOLS, _PRICES = TABLES
 _LARGEST: Final = 1_048_576

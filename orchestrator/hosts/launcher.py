@@ -16,7 +16,7 @@ from typing import Final
 
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.run_processes import MARK
-from orchestrator.hosts.tmux_words import checked_run
+from orchestrator.hosts.tmux_arguments import checked_run
 from orchestrator.model.errors import Refused
 from orchestrator.ports.files import Files
 from orchestrator.ports.host import RELAY, LaunchSpec

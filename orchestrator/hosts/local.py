@@ -16,7 +16,7 @@ from orchestrator.hosts.panes import Panes
 from orchestrator.hosts.processes import Process, Row
 from orchestrator.hosts.run_processes import Censuses, Signs, group_of, remove_group
 from orchestrator.hosts.tmux import Tmux
-from orchestrator.hosts.tmux_words import checked_target
+from orchestrator.hosts.tmux_arguments import checked_target
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.run import Leftover
 from orchestrator.ports.files import Files
@@ -162,7 +162,7 @@ class LocalHost(Panes):
             raise Unavailable(f"the files of run {folder.name} cannot be read: {error}") from error
         return sum(row.used for row in rows) if rows else None
 
-    def forestall(self, folder: Path) -> None:
+    def fence(self, folder: Path) -> None:
         """Claim a run that nobody claimed yet: a launcher that comes later starts nothing."""
         try:
             # Looked at first: to make a file durable only to find its name taken costs more than all else here.
@@ -182,7 +182,7 @@ class LocalHost(Panes):
         Without `kill` a process is asked once: called again, those hear of it that began since the last call, or so
         shortly before it that they were missed. A second TERM would cut short what a program does at its end.
         """
-        self.forestall(folder)
+        self.fence(folder)
         try:
             launched = self._launched(folder)
             if launched is None:

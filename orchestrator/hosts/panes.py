@@ -6,8 +6,7 @@ import re
 import time
 from typing import Final, Protocol
 
-from orchestrator.hosts.tmux_failures import NoServer, NoTarget, TmuxFailed
-from orchestrator.hosts.tmux_words import (
+from orchestrator.hosts.tmux_arguments import (
     all_of,
     checked_pane,
     checked_run,
@@ -17,6 +16,7 @@ from orchestrator.hosts.tmux_words import (
     typed,
     word,
 )
+from orchestrator.hosts.tmux_failures import NoServer, NoTarget, TmuxFailed
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.host import PaneSeen
 
@@ -33,7 +33,7 @@ _EMPTY_ROWS: Final = re.compile(r"\n{3,}")
 _PANE_FIELDS: Final = "#{pane_id} #{pane_pid} #{pane_dead} #{@run} #{session_name}:#{window_name}"
 
 
-class Answer(Protocol):
+class TmuxReply(Protocol):
     """What a tmux command printed, by lines."""
 
     @property
@@ -45,7 +45,7 @@ class Answer(Protocol):
 class Server(Protocol):
     """What runs tmux commands, of our own words only."""
 
-    def cmd(self, cmd: str, *args: str) -> Answer:
+    def cmd(self, cmd: str, *args: str) -> TmuxReply:
         """Run one command (or several, with ";" as a word between them). Raises NoServer, NoTarget, Unavailable."""
         ...
 

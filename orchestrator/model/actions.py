@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from orchestrator.model.event import Reply
 from orchestrator.model.evidence import Reference
 from orchestrator.model.handoff import CriterionMark
-from orchestrator.model.news import Rule
+from orchestrator.model.notification import NotificationRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Tell:
     """
 
     id: str
-    rule: Rule
+    rule: NotificationRule
     title: str
     text: str
     at: float

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent
-from orchestrator.model.consulting import PMDecision
+from orchestrator.model.consultation import PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event
 from orchestrator.model.evidence import Resolution

@@ -72,7 +72,7 @@ class Workplace:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PermissionRule:
     """One rule of the user's. `act` None: `pattern` is the name of a tool. An empty pattern speaks of every such act.
 
     `source` says where it stands, in words.
@@ -92,7 +92,7 @@ class Rule:
 class Permissions:
     """What task.md says in one `permissions:` line; `otherwise` None leaves that to what is more general."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[PermissionRule, ...] = ()
     otherwise: Ruling | None = None
 
 
@@ -100,7 +100,7 @@ class Permissions:
 class Policy:
     """All that a wish is held against. A question about leave that is unanswered for `wait` seconds is a denial."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[PermissionRule, ...] = ()
     otherwise: Ruling = Ruling.ASK
     wait: float = 1800.0
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from orchestrator.model.cause import Cause
-from orchestrator.model.consulting import Directive
+from orchestrator.model.consultation import Directive
 from orchestrator.model.task import Phase, WorkspaceKind
 from orchestrator.model.usage_limit import UsageLimit
 

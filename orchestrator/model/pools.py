@@ -11,7 +11,7 @@ CAP: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Boxes of which a task is given one, called as `Place` calls them; `cap` agents work on each at once."""
+    """Boxes of which a task is given one, called as `Location` calls them; `cap` agents work on each at once."""
 
     name: str
     boxes: tuple[str, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from orchestrator.model.budget import Measure
-from orchestrator.model.permission import Rule
+from orchestrator.model.permission import PermissionRule
 
 
 class QuestionKind(StrEnum):
@@ -48,7 +48,7 @@ class Question:
     default: str = ""
     deadline: float | None = None
     by: str = ""
-    leave: Rule | None = None
+    leave: PermissionRule | None = None
     measure: Measure | None = None
 
     @property

@@ -158,7 +158,7 @@ class Leftover:
 class Run:
     """One run as the PM knows it. `instance` is the agent's name, or `dev-2` for a second one at once.
 
-    `host` is HERE, or the box on which it lives, as `Place` names it.
+    `host` is HERE, or the box on which it lives, as `Location` names it.
 
     `resumes` is the run whose work it goes on with. `session` is by what its program resumes the conversation, which
     is `spent` when it grew too long, `delivery` what became of its order where the program tells, `heard` are the

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.model.limits import Limits
-from orchestrator.model.news import USUAL_CHANNELS, Channel, Rule
+from orchestrator.model.notification import DEFAULT_CHANNELS, Channel, NotificationRule
 from orchestrator.model.permission import Policy
 from orchestrator.model.pools import Pool
 from orchestrator.model.prices import Price
@@ -114,9 +114,9 @@ class NotifySettings:
     `kept` news stay to be looked at. Without any `channels` set there are the usual ones; with an empty list, none.
     """
 
-    channels: tuple[Channel, ...] = USUAL_CHANNELS
-    rules: tuple[Rule, ...] = tuple(Rule)
-    urgent: tuple[Rule, ...] = ()
+    channels: tuple[Channel, ...] = DEFAULT_CHANNELS
+    rules: tuple[NotificationRule, ...] = tuple(NotificationRule)
+    urgent: tuple[NotificationRule, ...] = ()
     quiet: str = ""
     per_hour: int = 20
     digest: float = 60.0

@@ -50,7 +50,7 @@ class AfterRejections(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A `cwd:` of task.md: a folder here, or `user@host:/path` on a box."""
 
     path: str
@@ -90,7 +90,7 @@ class AgentWish:
     command: tuple[str, ...] = ()
     check: tuple[str, ...] = ()
     model: str = ""
-    cwd: Place | None = None
+    cwd: Location | None = None
     listens: bool | None = None
     skills: tuple[str, ...] = ()
     permissions: Permissions = field(default_factory=Permissions)
@@ -104,7 +104,7 @@ class Config:
     stands in the file; two that mean the same are equal however they are written.
     """
 
-    cwd: Place | None = None
+    cwd: Location | None = None
     template: str = ""
     runtime: str = ""
     workspace: WorkspaceKind = WorkspaceKind.WORKTREE

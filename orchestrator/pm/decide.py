@@ -8,34 +8,34 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Tell
 from orchestrator.model.question import QuestionKind
-from orchestrator.pm import requests
-from orchestrator.pm.advance import advance
-from orchestrator.pm.answers import answered
-from orchestrator.pm.asking import ABANDON, CONTINUE, ask
-from orchestrator.pm.boxes import box_back, box_lost
-from orchestrator.pm.budget import see_budget, usage_seen
-from orchestrator.pm.changes import HandoffSeen, ZoneSet
-from orchestrator.pm.consulting import note_news
-from orchestrator.pm.deadlines import checked_in, clock_moved, see_what_is_due
-from orchestrator.pm.decisions import decision_landed
-from orchestrator.pm.draft import Decision, Draft
-from orchestrator.pm.evidence import evidence_resolved
-from orchestrator.pm.folder import folder_back, folder_lost
-from orchestrator.pm.heard import answer_given
-from orchestrator.pm.leftovers import run_left
-from orchestrator.pm.lives import launch_failed, run_gone, run_started
-from orchestrator.pm.news import tell_news
-from orchestrator.pm.passing import work_committed, work_inspected, work_merged
-from orchestrator.pm.rebasing import rebase_asked, rebased
-from orchestrator.pm.reports import report_landed
-from orchestrator.pm.silence import looked, nudged
-from orchestrator.pm.stalls import activity_seen
-from orchestrator.pm.trees import tree_vanished
-from orchestrator.pm.turns import event_landed
+from orchestrator.pm.handlers import requests
+from orchestrator.pm.handlers.agent_events import event_landed
+from orchestrator.pm.handlers.answers import answered
+from orchestrator.pm.handlers.boxes import box_back, box_lost
+from orchestrator.pm.handlers.deadlines import checked_in, clock_moved, see_what_is_due
+from orchestrator.pm.handlers.folder import folder_back, folder_lost
+from orchestrator.pm.handlers.pm_decisions import decision_landed
+from orchestrator.pm.handlers.rebasing import rebase_asked, rebased
+from orchestrator.pm.handlers.reports import report_landed
+from orchestrator.pm.handlers.run_lifecycle import launch_failed, run_gone, run_started
+from orchestrator.pm.plan.acknowledgements import answer_given
+from orchestrator.pm.plan.advance import advance
+from orchestrator.pm.plan.asking import ABANDON, CONTINUE, ask
+from orchestrator.pm.plan.consultations import note_news
+from orchestrator.pm.policies.budget import see_budget, usage_seen
+from orchestrator.pm.policies.completion import work_committed, work_inspected, work_merged
+from orchestrator.pm.policies.evidence import evidence_resolved
+from orchestrator.pm.policies.inactivity import looked, nudged
+from orchestrator.pm.policies.notifications import tell_news
+from orchestrator.pm.policies.orphan_processes import run_left
+from orchestrator.pm.policies.stalls import activity_seen
+from orchestrator.pm.policies.vanished_trees import tree_vanished
+from orchestrator.pm.state.changes import HandoffSeen, ZoneSet
+from orchestrator.pm.state.draft import Decision, Draft
 
 if TYPE_CHECKING:
     from orchestrator.model.limits import Limits
-    from orchestrator.pm.state import PMState
+    from orchestrator.pm.state.task_state import PMState
 
 
 def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:

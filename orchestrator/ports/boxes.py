@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class RemoteTask:
     """What one task has on one box, in one place there.
 
     Args:
@@ -41,7 +41,7 @@ class Guest:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class RemoteEnvironment:
     """What a run finds on a box: the PM's folder of its task there, and the environment of a login."""
 
     home: Path
@@ -57,7 +57,7 @@ class Belief:
     refused: bool = False
 
 
-class Pull(StrEnum):
+class TransferKind(StrEnum):
     """What is brought from a box: what tells of runs (handoffs, events, exits), and what is large."""
 
     STEERING = "handoffs, events and exits"
@@ -65,7 +65,7 @@ class Pull(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class TransferFailure:
     """What of a task could not be brought from a box that answers.
 
     Args:
@@ -77,7 +77,7 @@ class Trouble:
 
     """
 
-    pull: Pull
+    pull: TransferKind
     since: float
     why: str
     tries: int = 1
@@ -93,7 +93,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class FileThere:
+class RemoteFile:
     """What lies at a path on a box: a file of so many lines, or a folder.
 
     `is_empty`: the file has not a byte, or no file in the folder has one. `lines` is None for a file that is too large
@@ -111,7 +111,7 @@ class Boxes(Protocol):
     A box is called `[user@]host[:port]`, as task.md does.
     """
 
-    def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
+    def keep(self, task: str, remote_tasks: tuple[RemoteTask, ...]) -> None:
         """Note what a task has on boxes: from now on that is kept in sight, and nothing else of it.
 
         What comes to lie there appears in the task's folders here, answers that lie in a run's folder are sent, and of
@@ -135,7 +135,7 @@ class Boxes(Protocol):
         """
         ...
 
-    def troubles(self, box: str, task: str) -> tuple[Trouble, ...]:
+    def troubles(self, box: str, task: str) -> tuple[TransferFailure, ...]:
         """Return what of a task cannot be brought from a box that answers, the longest first."""
         ...
 
@@ -158,18 +158,18 @@ class Boxes(Protocol):
         """Return the box as a host. Folders of runs are those here."""
         ...
 
-    def ground(self, guest: Guest) -> Ground:
+    def ground(self, remote_task: RemoteTask) -> RemoteEnvironment:
         """Make the task's folders there, if they are missing, and tell of them."""
         ...
 
-    def send(self, guest: Guest, instance: str) -> None:
+    def send(self, remote_task: RemoteTask, instance: str) -> None:
         """Send what lies in the task's handoffs and artifacts here, and in an instance's scratchpad.
 
         Nothing that is there is replaced.
         """
         ...
 
-    def show(self, guest: Guest) -> None:
+    def show(self, remote_task: RemoteTask) -> None:
         """Have a window in the task's session here show its session there; one for all agents of a box."""
         ...
 
@@ -202,7 +202,7 @@ class Boxes(Protocol):
         """
         ...
 
-    def file_at(self, box: str, place: str, path: str) -> FileThere | None:
+    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
         """Return what lies at a path, absolute or in the folder `place` there.
 
         None if nothing does, or if it is not beneath that folder: a link that leads out of it leads nowhere.
@@ -226,7 +226,7 @@ def reached(boxes: Boxes, box: str) -> bool:
 class NoBoxes:
     """The boxes of somebody who has none."""
 
-    def keep(self, task: str, guests: tuple[Guest, ...]) -> None:
+    def keep(self, task: str, remote_tasks: tuple[RemoteTask, ...]) -> None:
         """Nothing is to be kept."""
 
     def seen(self, box: str, folder: Path) -> Sighting | None:
@@ -237,7 +237,7 @@ class NoBoxes:
         del task
         return Belief(reachable=False, why=f"{box} is nowhere", refused=True)
 
-    def troubles(self, box: str, task: str) -> tuple[Trouble, ...]:
+    def troubles(self, box: str, task: str) -> tuple[TransferFailure, ...]:
         """Nothing was tried."""
         del box, task
         return ()
@@ -256,17 +256,17 @@ class NoBoxes:
         """Raise Unavailable."""
         raise _nowhere(box)
 
-    def ground(self, guest: Guest) -> Ground:
+    def ground(self, remote_task: RemoteTask) -> RemoteEnvironment:
         """Raise Unavailable."""
-        raise _nowhere(guest.box)
+        raise _nowhere(remote_task.box)
 
-    def send(self, guest: Guest, instance: str) -> None:
+    def send(self, remote_task: RemoteTask, instance: str) -> None:
         """Raise Unavailable."""
-        raise _nowhere(guest.box)
+        raise _nowhere(remote_task.box)
 
-    def show(self, guest: Guest) -> None:
+    def show(self, remote_task: RemoteTask) -> None:
         """Raise Unavailable."""
-        raise _nowhere(guest.box)
+        raise _nowhere(remote_task.box)
 
     def leave(self, box: str, task: str) -> None:
         """Raise Unavailable."""
@@ -288,7 +288,7 @@ class NoBoxes:
         """Raise Unavailable."""
         raise _nowhere(box)
 
-    def file_at(self, box: str, place: str, path: str) -> FileThere | None:
+    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
         """Raise Unavailable."""
         raise _nowhere(box)
 

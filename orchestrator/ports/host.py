@@ -107,7 +107,7 @@ class Host(Protocol):
         """
         ...
 
-    def forestall(self, folder: Path) -> None:
+    def fence(self, folder: Path) -> None:
         """Claim a run that nobody claimed yet; it is gone, by TERM, and a launcher that comes late starts nothing.
 
         One whose launcher came first, even a moment ago, is left alone.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # whoever only looks for a template or a login needs none of 
     from orchestrator.model.event import Event, Reply
     from orchestrator.model.permission import Act
     from orchestrator.model.usage import Read
-    from orchestrator.runtimes.screens import Rule
+    from orchestrator.runtimes.screens import ScreenRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Runtime(Protocol):
         ...
 
     @property
-    def screens(self) -> tuple[Rule, ...]:
+    def screens(self) -> tuple[ScreenRule, ...]:
         """The rules by which its screen is read, where nothing better tells."""
         ...
 

@@ -16,14 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.formats.refusal import refusal
-from orchestrator.formats.told import number_of, text_of
+from orchestrator.formats.json_fields import number_of, text_of
+from orchestrator.formats.provider_refusal import refusal
 from orchestrator.formats.usage import aider_usage
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act
 from orchestrator.runtimes import Launching, Spawn
-from orchestrator.runtimes.screens import Rule, shipped_rules
+from orchestrator.runtimes.screens import ScreenRule, shipped_rules
 
 SCRIPT: Final = "aider.sh"
 NOTES: Final = "aider-notes.md"
@@ -103,7 +103,7 @@ class Aider:
         "HTTPS_PROXY",
         "NO_PROXY",
     )
-    screens: Final[tuple[Rule, ...]] = shipped_rules("aider")
+    screens: Final[tuple[ScreenRule, ...]] = shipped_rules("aider")
 
     def listens(self, agent: Agent) -> bool:
         """Return False: it reads nothing after its order."""

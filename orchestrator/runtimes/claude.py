@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.formats.records import claude_records
-from orchestrator.formats.told import listed, text_of
+from orchestrator.formats.json_fields import listed, text_of
+from orchestrator.formats.transcript_records import claude_records
 from orchestrator.formats.usage import claude_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
@@ -34,7 +34,7 @@ from orchestrator.runtimes.hooks import (
     hook_answer,
     hook_event,
 )
-from orchestrator.runtimes.screens import Rule, shipped_rules
+from orchestrator.runtimes.screens import ScreenRule, shipped_rules
 
 SETTINGS: Final = "claude-settings.json"
 KEY: Final = "ANTHROPIC_API_KEY"
@@ -87,7 +87,7 @@ class Claude:
         "HTTPS_PROXY",
         "NO_PROXY",
     )
-    screens: Final[tuple[Rule, ...]] = shipped_rules("claude")
+    screens: Final[tuple[ScreenRule, ...]] = shipped_rules("claude")
 
     def listens(self, agent: Agent) -> bool:
         """Return False: a message of more than a line is demoted, and its hooks take all that there is to say."""

@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.formats.records import codex_records
-from orchestrator.formats.told import text_of
+from orchestrator.formats.json_fields import text_of
+from orchestrator.formats.transcript_records import codex_records
 from orchestrator.formats.usage import codex_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
@@ -37,7 +37,7 @@ from orchestrator.runtimes.hooks import (
     hook_answer,
     hook_event,
 )
-from orchestrator.runtimes.screens import Rule, shipped_rules
+from orchestrator.runtimes.screens import ScreenRule, shipped_rules
 
 OVERRIDES: Final = "codex-overrides.toml"
 """What is set for a run, in its folder: for whoever looks. Codex itself takes it from its command line."""
@@ -69,7 +69,7 @@ class Codex:
         "NO_PROXY",
         "OPENAI_*",
     )
-    screens: Final[tuple[Rule, ...]] = shipped_rules("codex")
+    screens: Final[tuple[ScreenRule, ...]] = shipped_rules("codex")
 
     def listens(self, agent: Agent) -> bool:
         """Return False: its first letters would answer a dialog, and its hooks take all that there is to say."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from orchestrator.formats.json_fields import number_of, text_of
 from orchestrator.formats.strict_json import load_json
-from orchestrator.formats.told import number_of, text_of
 from orchestrator.model.errors import BadFile
 from orchestrator.model.event import Event, EventKind, Failure
 

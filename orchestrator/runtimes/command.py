@@ -11,7 +11,7 @@ from orchestrator.model.errors import Refused
 from orchestrator.model.event import Event, Reply
 from orchestrator.model.permission import Act
 from orchestrator.runtimes import Launching, Spawn
-from orchestrator.runtimes.screens import Rule
+from orchestrator.runtimes.screens import ScreenRule
 
 
 class Command:
@@ -21,7 +21,7 @@ class Command:
     receipts: Final = False
     unruled: Final = frozenset(Act)
     variables: Final[tuple[str, ...]] = ()
-    screens: Final[tuple[Rule, ...]] = ()
+    screens: Final[tuple[ScreenRule, ...]] = ()
 
     def listens(self, agent: Agent) -> bool:
         """Tell whether the program reads lines from its terminal: only whoever named it knows."""

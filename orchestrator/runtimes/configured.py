@@ -19,7 +19,7 @@ from orchestrator.model.permission import Act
 from orchestrator.model.programs import PLACE, Program
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Metered, Recorded, Remembering, Spawn, Traced
-from orchestrator.runtimes.screens import Rule, rules_of
+from orchestrator.runtimes.screens import ScreenRule, rules_of
 
 if TYPE_CHECKING:
     from orchestrator.runtimes import Runtime
@@ -53,7 +53,7 @@ class Configured:
         return frozenset(Act) if self.speaks is None else self.speaks.unruled
 
     @property
-    def screens(self) -> tuple[Rule, ...]:
+    def screens(self) -> tuple[ScreenRule, ...]:
         """The rules of its file, or of the runtime whose hooks it speaks. A file that does not read has none."""
         if not self.program.screens:
             return self.speaks.screens if self.speaks else ()
@@ -62,7 +62,7 @@ class Configured:
         except Refused:
             return ()
 
-    def _rules(self) -> tuple[Rule, ...]:
+    def _rules(self) -> tuple[ScreenRule, ...]:
         path = Path(self.program.screens)
         try:
             return rules_of(path.read_text("utf-8"))

@@ -20,8 +20,8 @@ from pathlib import Path
 from shlex import join
 from typing import Any, Final
 
-from orchestrator.formats.records import gemini_records
-from orchestrator.formats.told import text_of
+from orchestrator.formats.json_fields import text_of
+from orchestrator.formats.transcript_records import gemini_records
 from orchestrator.formats.usage import gemini_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
@@ -32,7 +32,7 @@ from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.gemini_chat import events_of, said_once
 from orchestrator.runtimes.hooks import CAUTION_FILES, caution, hook_event
-from orchestrator.runtimes.screens import Rule, shipped_rules
+from orchestrator.runtimes.screens import ScreenRule, shipped_rules
 
 START: Final = "gemini-start.sh"
 GATE: Final = "gemini-gate.sh"
@@ -125,7 +125,7 @@ class Gemini:
         "HTTPS_PROXY",
         "NO_PROXY",
     )
-    screens: Final[tuple[Rule, ...]] = shipped_rules("gemini")
+    screens: Final[tuple[ScreenRule, ...]] = shipped_rules("gemini")
 
     def listens(self, agent: Agent) -> bool:
         """Return False: Enter would answer a dialog, and its hooks take all that there is to say."""

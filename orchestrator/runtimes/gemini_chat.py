@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from orchestrator.formats.json_fields import text_of
 from orchestrator.formats.strict_json import load_json
-from orchestrator.formats.told import text_of
 from orchestrator.model.errors import BadFile
 from orchestrator.model.event import Event, EventKind, Failure
 

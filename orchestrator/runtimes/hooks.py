@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import join
 from typing import Any, Final
 
-from orchestrator.formats.told import text_of
+from orchestrator.formats.json_fields import text_of
 from orchestrator.model.event import Event, EventKind, Reply, Say
 
 FOREVER: Final = 86_400 * 7

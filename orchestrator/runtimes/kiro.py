@@ -15,13 +15,13 @@ from shlex import join
 from typing import Any, Final
 
 from orchestrator.formats.agent_file import MODEL_TO_KIRO
-from orchestrator.formats.told import listed, text_of
+from orchestrator.formats.json_fields import listed, text_of
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.hooks import CAUTION_FILES
-from orchestrator.runtimes.screens import Rule, shipped_rules
+from orchestrator.runtimes.screens import ScreenRule, shipped_rules
 
 SCRIPT: Final = "kiro.sh"
 HOOK: Final = "kiro-hook.sh"
@@ -58,7 +58,7 @@ class Kiro:
     receipts: Final = True
     unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = ("KIRO_API_KEY", "AWS_*", "HTTPS_PROXY", "NO_PROXY")
-    screens: Final[tuple[Rule, ...]] = shipped_rules("kiro")
+    screens: Final[tuple[ScreenRule, ...]] = shipped_rules("kiro")
 
     def listens(self, agent: Agent) -> bool:
         """Return False: it reads nothing after its order."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from orchestrator.runtimes.inventory import AgentCli, Store
+from orchestrator.runtimes.cli_inventory import AgentCli, Store
 
 _LARGEST: Final = 4_194_304
 """Bytes that are read of a file; Claude Code's own grows with every project."""

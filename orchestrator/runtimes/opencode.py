@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.formats.records import our_records
-from orchestrator.formats.refusal import refusal
-from orchestrator.formats.told import listed, number_of, text_of
+from orchestrator.formats.json_fields import listed, number_of, text_of
+from orchestrator.formats.provider_refusal import refusal
+from orchestrator.formats.transcript_records import our_records
 from orchestrator.formats.usage import told_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
@@ -24,7 +24,7 @@ from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
 from orchestrator.model.usage_limit import Reset
 from orchestrator.runtimes import Launching, Spawn
-from orchestrator.runtimes.screens import Rule, shipped_rules
+from orchestrator.runtimes.screens import ScreenRule, shipped_rules
 
 PLUGIN: Final = "opencode-plugin.js"
 RUN: Final = "opencode-run.json"
@@ -108,7 +108,7 @@ class Opencode:
         "HTTPS_PROXY",
         "NO_PROXY",
     )
-    screens: Final[tuple[Rule, ...]] = shipped_rules("opencode")
+    screens: Final[tuple[ScreenRule, ...]] = shipped_rules("opencode")
 
     def listens(self, agent: Agent) -> bool:
         """Return False: what is to be said goes by its plugin."""

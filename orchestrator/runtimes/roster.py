@@ -15,10 +15,10 @@ from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.names import checked_name
 from orchestrator.model.programs import Program
 from orchestrator.model.task import AgentWish, Config
-from orchestrator.pm.places import place_of
+from orchestrator.pm.plan.work_location import location_of
 from orchestrator.ports.files import Files
-from orchestrator.runtimes.choice import runtime_known
-from orchestrator.runtimes.inventory import first_installed
+from orchestrator.runtimes.cli_inventory import first_installed
+from orchestrator.runtimes.registry import runtime_known
 
 CLAUDE_FOLDER: Final = Path(".claude", "agents")
 KIRO_FOLDER: Final = Path(".kiro", "agents")
@@ -139,7 +139,7 @@ def _ready(
 ) -> Agent:
     """Return an agent with the task's runtime, if it has none of its own, and with its places filled in."""
     words = (*agent.command, *agent.check)
-    place = place_of(config, agent.name)
+    place = location_of(config, agent.name)
     if place is not None and place.host:
         python = FAR_PYTHON
         if any("{template}" in word for word in words):

@@ -43,7 +43,7 @@ _OF_LINES: Final = (Shows.COUNTER, Shows.NOISE)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ScreenRule:
     """One thing that a screen shows, and how it is known: a pattern in one of its last `within` lines.
 
     `failure` is what kind of failure it shows, where that can be told: of a dialog too, where that tells of a limit.
@@ -58,7 +58,7 @@ class Rule:
     asks: bool = False
 
 
-def rules_of(text: str) -> tuple[Rule, ...]:
+def rules_of(text: str) -> tuple[ScreenRule, ...]:
     """Return the rules of one file. Raises ValueError, KeyError or re.error: such a file must not ship."""
     tables = tomllib.loads(text)
     if unknown := tables.keys() - {"version", *Shows}:
@@ -66,14 +66,14 @@ def rules_of(text: str) -> tuple[Rule, ...]:
     return tuple(_rule(each, shows) for shows in Shows for each in tables.get(shows, ()))
 
 
-def _rule(table: dict[str, Any], shows: Shows) -> Rule:
+def _rule(table: dict[str, Any], shows: Shows) -> ScreenRule:
     pattern = re.compile(table["pattern"], re.IGNORECASE)
     failure = Failure(table["failure"]) if "failure" in table else None
     within = 0 if shows in _OF_LINES else int(table["within"])
-    return Rule(table["name"], pattern, within, shows, failure, bool(table.get("asks")))
+    return ScreenRule(table["name"], pattern, within, shows, failure, bool(table.get("asks")))
 
 
-def shipped_rules(name: str) -> tuple[Rule, ...]:
+def shipped_rules(name: str) -> tuple[ScreenRule, ...]:
     """Return the rules that ship for a program. Read when its runtime is imported: the package may be replaced."""
     return rules_of((_FOLDER / f"{name}.toml").read_text("utf-8"))
 
@@ -87,7 +87,7 @@ def end_of(screen: str) -> tuple[str, ...]:
     return tuple([line.rstrip() for line in screen.splitlines() if line.strip()][-SHOWN:])
 
 
-def shown_on(screen: str, rules: tuple[Rule, ...] = ()) -> tuple[Rule, str] | None:
+def shown_on(screen: str, rules: tuple[ScreenRule, ...] = ()) -> tuple[ScreenRule, str] | None:
     """Return the first rule that knows a screen, with the line that it knows it by; None for an unknown one."""
     lines = end_of(screen)
     ordered = [rule for shows in _OF_SCREENS for rule in (*rules, *TERMINAL) if rule.shows is shows]
@@ -98,7 +98,7 @@ def shown_on(screen: str, rules: tuple[Rule, ...] = ()) -> tuple[Rule, str] | No
     return None
 
 
-def said_on(screen: str, rules: tuple[Rule, ...]) -> str:
+def said_on(screen: str, rules: tuple[ScreenRule, ...]) -> str:
     """Return a fingerprint of what a screen says, which is the same while only clocks and spinners go on.
 
     Of a program that counts the tokens of an answer while it comes, a `/` follows, and the count if one is shown. Empty
@@ -116,7 +116,7 @@ def said_on(screen: str, rules: tuple[Rule, ...]) -> str:
     return f"{known}/{' '.join(counted)}" if counters else known
 
 
-def dialog_on(screen: str, rules: tuple[Rule, ...] = ()) -> str:
+def dialog_on(screen: str, rules: tuple[ScreenRule, ...] = ()) -> str:
     """Return the name of the dialog that a screen shows, or an empty string if no rule knows one."""
     found = shown_on(screen, rules)
     return found[0].name if found and found[0].shows is Shows.DIALOG else ""

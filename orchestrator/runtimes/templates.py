@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.model.errors import Refused
 from orchestrator.model.names import checked_name
 from orchestrator.shipped import shipped
@@ -20,7 +20,7 @@ def template_roots(folders: Sequence[str], environ: Mapping[str, str]) -> list[P
 
     """
     own = [Path(folder).expanduser() for folder in folders]
-    return [*own, Path(places.templates_folder(environ)), shipped("tasks")]
+    return [*own, Path(layout.templates_folder(environ)), shipped("tasks")]
 
 
 def template_folder(name: str, folders: Sequence[str], environ: Mapping[str, str]) -> Path:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from orchestrator.formats.handoff import read_decision, read_order, read_report, split_handoff_name
-from orchestrator.model.consulting import PMDecision
+from orchestrator.model.consultation import PMDecision
 from orchestrator.model.errors import BadFile
 from orchestrator.model.handoff import Report, ReportStatus
 from orchestrator.scribe.progress import shown

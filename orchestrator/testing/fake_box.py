@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
-from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
+from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.boxes import FileThere
+from orchestrator.ports.boxes import RemoteFile
 from orchestrator.ports.host import LaunchSpec, Observation, PaneSeen, Standing
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Clone:
         """Return the files of the commit on which a place stands."""
         return dict(self.workspaces.commits[self.head(place)].contents)
 
-    def file_at(self, place: str, path: str) -> FileThere | None:
+    def file_at(self, place: str, path: str) -> RemoteFile | None:
         """Return what that commit has at a path, absolute or in the place; None if nothing, or if it leads out."""
         name = normpath(Path(place) / path)
         if name != place and not name.startswith(f"{place}/"):
@@ -63,9 +63,9 @@ class Clone:
         inside = name[len(place) + 1 :]
         contents = self.contents(place)
         if (text := contents.get(inside)) is not None:
-            return FileThere(is_folder=False, is_empty=not text, lines=len(text.splitlines()))
+            return RemoteFile(is_folder=False, is_empty=not text, lines=len(text.splitlines()))
         held = [text for each, text in contents.items() if not inside or each.startswith(f"{inside}/")]
-        return FileThere(is_folder=True, is_empty=not any(held)) if held or not inside else None
+        return RemoteFile(is_folder=True, is_empty=not any(held)) if held or not inside else None
 
     def commit_at(self, place: str, name: str) -> str:
         """Return the commit that a hash names, from the one on which a place stands back; empty if there is none."""
@@ -227,9 +227,9 @@ class FarHost:
         """Return the processor time of a run there."""
         return self.link.run("cpu", lambda: self._box.host.cpu(self._there(folder)))
 
-    def forestall(self, folder: Path) -> None:
+    def fence(self, folder: Path) -> None:
         """Claim a run there that nobody claimed yet."""
-        self._do_to(folder, "forestall", self._box.host.forestall)
+        self._do_to(folder, "forestall", self._box.host.fence)
 
     def end(self, folder: Path, *, kill: bool) -> None:
         """Signal a run there; one that was not claimed is forestalled."""

@@ -11,13 +11,13 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, cast
 
-from orchestrator import places
-from orchestrator.daemon import hints as h
-from orchestrator.daemon.bringing import AGAIN
-from orchestrator.daemon.keeper import EVERY, Keeper, Ways
-from orchestrator.daemon.keepers import Keepers
+from orchestrator import layout
+from orchestrator.daemon.boxes.host_monitor import EVERY, HostMonitor, Ways
+from orchestrator.daemon.boxes.host_registry import HostRegistry
+from orchestrator.daemon.boxes.transfers import AGAIN
+from orchestrator.daemon.core import hints as h
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.boxes import FileThere, Ground, Guest
+from orchestrator.ports.boxes import RemoteEnvironment, RemoteFile, RemoteTask
 from orchestrator.ports.host import Standing
 from orchestrator.testing.fake_box import Box, FakeLink, FarHost, under
 from orchestrator.testing.fake_clock import FakeClock
@@ -30,7 +30,7 @@ TAKES: Final = (0.0, 0.0, 0.01, 0.3, 3.0)
 
 
 @dataclass
-class FakeKeeper(Keeper):
+class FakeMonitor(HostMonitor):
     """The keeper of a box, without a thread. It misses a word of the standing channel by a chance: `deaf`."""
 
     clock: FakeClock = field(default_factory=FakeClock)
@@ -92,7 +92,9 @@ class FakeKeeper(Keeper):
     @property
     def _all_live(self) -> bool:
         """Tell whether each run was seen alive: of one that was not, another look may be waited for."""
-        seen = [self._seen.get(places.run_home(each.home, run)) for each in self.guests for run in each.runs]
+        seen = [
+            self._seen.get(layout.run_home(each.home, run)) for each in self.remote_tasks for run in each.runs
+        ]
         return all(each is not None and each.observation.standing is Standing.ALIVE for each in seen)
 
     @property
@@ -100,7 +102,7 @@ class FakeKeeper(Keeper):
         """False: see `hear`."""
         return False
 
-    def _heed(self, guests: list[Guest]) -> None:
+    def _heed(self, remote_tasks: list[RemoteTask]) -> None:
         """Nobody need be told to listen: see `hear`."""
 
     def _unheed(self) -> None:
@@ -114,7 +116,7 @@ class FakeKeeper(Keeper):
             raise Unavailable("closed")
 
 
-class FakeBoxes(Keepers[FakeKeeper]):
+class FakeBoxes(HostRegistry[FakeMonitor]):
     """The port `Boxes` of one life of the daemon, over machines that outlive it.
 
     Args:
@@ -156,31 +158,33 @@ class FakeBoxes(Keepers[FakeKeeper]):
         del box
         return ENVIRON
 
-    def ground(self, guest: Guest) -> Ground:
+    def ground(self, remote_task: RemoteTask) -> RemoteEnvironment:
         """Make a task's folders there."""
-        keeper = self._keeper(guest.box)
-        keeper.prepare(guest)
-        return Ground(places.task_home(self._machines[guest.box].root, guest.task), ENVIRON)
+        monitor = self._monitor(remote_task.box)
+        monitor.prepare(remote_task)
+        return RemoteEnvironment(
+            layout.task_home(self._machines[remote_task.box].root, remote_task.task), ENVIRON
+        )
 
-    def send(self, guest: Guest, instance: str) -> None:
+    def send(self, remote_task: RemoteTask, instance: str) -> None:
         """Send what lies in the task's folder here, where it is missing there. A cut leaves a part."""
-        link, box = self._link(guest.box), self._machines[guest.box]
+        link, box = self._link(remote_task.box), self._machines[remote_task.box]
         link.run("send", lambda: None)
         if box.hindered_since is not None:
             raise Unavailable(f"{box.name}: rsync is not there")
-        there = places.task_folder(Path(guest.place), guest.name)
+        there = layout.task_folder(Path(remote_task.place), remote_task.name)
         folders = (
-            places.handoffs(guest.folder),
-            places.artifacts(guest.folder),
-            places.scratchpad(guest.folder, instance),
+            layout.handoffs(remote_task.folder),
+            layout.artifacts(remote_task.folder),
+            layout.scratchpad(remote_task.folder, instance),
         )
         for path in [path for folder in folders for path in under(self._files, folder)]:
-            to = there / path.relative_to(guest.folder)
+            to = there / path.relative_to(remote_task.folder)
             if box.files.entry(to) is None:
                 data = self._files.read(path)
                 link.run("send", partial(box.files.put, to, data))
 
-    def show(self, guest: Guest) -> None:
+    def show(self, remote_task: RemoteTask) -> None:
         """Nobody looks at panes here."""
 
     def leave(self, box: str, task: str) -> None:
@@ -217,7 +221,7 @@ class FakeBoxes(Keepers[FakeKeeper]):
         clone = self._machines[box].clone
         return self._link(box).run("fingerprint", lambda: str(sorted(clone.contents(place).items())))
 
-    def file_at(self, box: str, place: str, path: str) -> FileThere | None:
+    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
         """Return what the commit on which the repository there stands has at a path."""
         clone = self._machines[box].clone
         return self._link(box).run("look up", lambda: clone.file_at(place, path))
@@ -230,10 +234,10 @@ class FakeBoxes(Keepers[FakeKeeper]):
     def close(self) -> None:
         """Let go of all; what lives there goes on."""
         self._closed = True
-        for name, keeper in self._keepers.items():
-            keeper.close()
-            self._machines[name].changed.remove(keeper.hear)
-        self._keepers.clear()
+        for name, monitor in self._monitors.items():
+            monitor.close()
+            self._machines[name].changed.remove(monitor.hear)
+        self._monitors.clear()
 
     # Parts ----------------------------------------------------------------------------------------
 
@@ -242,13 +246,13 @@ class FakeBoxes(Keepers[FakeKeeper]):
             self._post(hint)
 
     def _link(self, box: str) -> FakeLink:
-        return cast("FakeLink", self._keeper(box).ways.link)
+        return cast("FakeLink", self._monitor(box).ways.link)
 
-    def _keeper(self, box: str) -> FakeKeeper:
+    def _monitor(self, box: str) -> FakeMonitor:
         if self._closed:
             raise Unavailable("closed")
-        if box not in self._keepers:
-            keeper = FakeKeeper(
+        if box not in self._monitors:
+            monitor = FakeMonitor(
                 box,
                 self._ways(self._machines[box]),
                 self._files,
@@ -261,20 +265,20 @@ class FakeBoxes(Keepers[FakeKeeper]):
                 dice=self._dice,
                 deaf=self._deaf,
             )
-            self._keepers[box] = keeper
-            self._machines[box].changed.append(keeper.hear)
-        return self._keepers[box]
+            self._monitors[box] = monitor
+            self._machines[box].changed.append(monitor.hear)
+        return self._monitors[box]
 
     def _ways(self, box: Box) -> Ways:
         link = FakeLink(box)
 
-        def sync(guest: Guest) -> FakeSync:
-            name = sha256(f"{guest.box}:{guest.place}".encode()).hexdigest()[:12]
-            mirror = places.box_mirror(self._state, name, guest.task)
-            return FakeSync(link, self._files, guest, mirror, self._tell)
+        def sync(remote_task: RemoteTask) -> FakeSync:
+            name = sha256(f"{remote_task.box}:{remote_task.place}".encode()).hexdigest()[:12]
+            mirror = layout.box_mirror(self._state, name, remote_task.task)
+            return FakeSync(link, self._files, remote_task, mirror, self._tell)
 
-        def channel(guests: list[Guest]) -> Any:  # noqa: ANN401 (nobody listens to it)
-            raise AssertionError(guests)
+        def channel(remote_tasks: list[RemoteTask]) -> Any:  # noqa: ANN401 (nobody listens to it)
+            raise AssertionError(remote_tasks)
 
         # By their shape these are what a keeper wants.
         return Ways(

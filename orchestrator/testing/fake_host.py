@@ -21,7 +21,7 @@ from orchestrator.hosts.claims import left_behind, read_exit, read_launched, sta
 from orchestrator.hosts.launcher import PANE_LOG, lay_down
 from orchestrator.hosts.panes import TYPED
 from orchestrator.hosts.processes import Process
-from orchestrator.hosts.tmux_words import checked_pane, checked_run, checked_target, neutral, shown, typed
+from orchestrator.hosts.tmux_arguments import checked_pane, checked_run, checked_target, neutral, shown, typed
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.run import Leftover
 from orchestrator.ports.host import LaunchSpec, Observation, PaneSeen
@@ -132,14 +132,14 @@ class FakeHost:
             None if process is None else process.computes * max(0.0, self._clock.monotonic() - process.began)
         )
 
-    def forestall(self, folder: Path) -> None:
+    def fence(self, folder: Path) -> None:
         """Claim a run that nobody claimed yet."""
         if self._files.entry(folder) is not None and self._files.create(folder / claims.CLAIMED, b""):
             self._files.create(folder / claims.EXIT, claims.ENDED_BEFORE_IT_BEGAN)
 
     def end(self, folder: Path, *, kill: bool) -> None:
         """Signal the run and what it left behind. One that was not claimed is forestalled."""
-        self.forestall(folder)
+        self.fence(folder)
         launched = read_launched(self._files, folder)
         process = self._living.get(launched.process) if launched else None
         if process is None:

@@ -6,16 +6,16 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.launcher import PANE_LOG
-from orchestrator.hosts.ssh.known import Known
-from orchestrator.hosts.ssh.named import artifacts_named
+from orchestrator.hosts.ssh.named_artifacts import artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
 from orchestrator.hosts.ssh.pull import MARK, emptied
+from orchestrator.hosts.ssh.pulled_files import Known
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.boxes import Guest
+from orchestrator.ports.boxes import RemoteTask
 from orchestrator.ports.files import Entry
 from orchestrator.testing.fake_box import Box, FakeLink, under
 from orchestrator.testing.memory_files import MemoryFiles
@@ -27,18 +27,23 @@ class FakeSync:
     """What a keeper does about one task on its box, as `TaskSync`. `told` is called with each file that came here."""
 
     def __init__(
-        self, link: FakeLink, files: MemoryFiles, guest: Guest, mirror: Path, told: Callable[[Path], None]
+        self,
+        link: FakeLink,
+        files: MemoryFiles,
+        remote_task: RemoteTask,
+        mirror: Path,
+        told: Callable[[Path], None],
     ) -> None:
         box = link.box
         self._link = link
         self._files = files
-        self._guest = guest
+        self._remote_task = remote_task
         self._told = told
-        self._shared = places.task_folder(Path(guest.place), guest.name)
-        self._own = places.task_home(box.root, guest.task)
+        self._shared = layout.task_folder(Path(remote_task.place), remote_task.name)
+        self._own = layout.task_home(box.root, remote_task.task)
         self._tree = mirror / "tree"
         self._known = Known(files, mirror / "known")
-        self._publisher = Publisher(files, self._known, self._tree, guest.folder, guest.home)
+        self._publisher = Publisher(files, self._known, self._tree, remote_task.folder, remote_task.home)
         self._took: dict[str, tuple[Entry, Entry | None]] = {}
 
     @property
@@ -54,10 +59,10 @@ class FakeSync:
 
     def send_answer(self, run: str, name: str, data: bytes) -> None:
         """Put an answer into a run's folder there."""
-        path = places.run_answers(places.run_home(self._own, run)) / name
+        path = layout.run_answers(layout.run_home(self._own, run)) / name
         self._link.run("answer", lambda: self._box.files.put(path, data))
 
-    def steer(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
+    def pull_control(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
         """Bring what steers, with the artifacts that reports name.
 
         Raises Emptied, Cut, Unreachable, NotLetIn, Unavailable.
@@ -67,12 +72,12 @@ class FakeSync:
         lacking = self._link.run("marks", self._unmarked)
         if not lacking:
             return self._pull(runs, (Kind.RUN, Kind.HANDOFF, Kind.EVENT, Kind.EXIT))
-        why = emptied(self._box.name, lacking, self._guest.task)
+        why = emptied(self._box.name, lacking, self._remote_task.task)
         if str(self._shared) in lacking:
             raise why
         return together([self._pull((), (Kind.HANDOFF,)), Pulled(ended=str(why))])
 
-    def haul(self, runs: Collection[str]) -> Pulled:
+    def pull_bulk(self, runs: Collection[str]) -> Pulled:
         """Bring what is large. Raises as `steer`."""
         self._check_rsync()
         self._link.run("marks", self._check_marks)
@@ -89,7 +94,7 @@ class FakeSync:
         pulled = self._publisher.publish(news, runs)
         for name in pulled.brought:
             here = name.startswith(("handoffs/", "artifacts/", "scratchpad/"))
-            self._told((self._guest.folder if here else self._guest.home) / name)
+            self._told((self._remote_task.folder if here else self._remote_task.home) / name)
         return pulled
 
     # Parts ----------------------------------------------------------------------------------------
@@ -101,7 +106,7 @@ class FakeSync:
             if self._box.files.entry(folder / MARK) is None:
                 # A box loses no mark to a power cut: that is `emptied`.
                 self._box.files.make_folder(folder)
-                self._box.files.write(folder / MARK, self._guest.task.encode())
+                self._box.files.write(folder / MARK, self._remote_task.task.encode())
 
     def _check_rsync(self) -> None:
         def look() -> None:
@@ -112,7 +117,7 @@ class FakeSync:
 
     def _check_marks(self) -> None:
         if lacking := self._unmarked():
-            raise emptied(self._box.name, lacking, self._guest.task)
+            raise emptied(self._box.name, lacking, self._remote_task.task)
 
     def _unmarked(self) -> list[str]:
         there, gone = self._box.files, self._box.emptied
@@ -146,20 +151,20 @@ class FakeSync:
         """Return what lies there that may come here: what steers first, then what is large."""
         files, found = self._box.files, dict[str, Path]()
         for run in sorted(runs):
-            home = places.run_home(self._own, run)
+            home = layout.run_home(self._own, run)
             found |= {f"runs/{run}/{each}": home / each for each in _TELLS}
-        events = places.task_events(self._own)
+        events = layout.task_events(self._own)
         for entry in files.entries(events):
             found[f"requests/events/{entry.name}"] = events / entry.name
-        handoffs = places.handoffs(self._shared)
+        handoffs = layout.handoffs(self._shared)
         for entry in files.entries(handoffs):
             if entry.is_file:
                 found[f"handoffs/{entry.name}"] = handoffs / entry.name
-        scratchpads = places.scratchpad(self._shared, "x").parent
-        for path in (*under(files, places.artifacts(self._shared)), *under(files, scratchpads)):
+        scratchpads = layout.scratchpad(self._shared, "x").parent
+        for path in (*under(files, layout.artifacts(self._shared)), *under(files, scratchpads)):
             found[str(path.relative_to(self._shared))] = path
         for run in sorted(runs):
-            found[f"runs/{run}/{PANE_LOG}"] = places.run_home(self._own, run) / PANE_LOG
+            found[f"runs/{run}/{PANE_LOG}"] = layout.run_home(self._own, run) / PANE_LOG
         return {name: path for name, path in found.items() if kind_of(name, runs) is not None}
 
 

@@ -12,13 +12,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from orchestrator.testing.simulation import fresh
-from orchestrator.testing.simulation.climate import drawn_climate
-from orchestrator.testing.simulation.fate import Fate
-from orchestrator.testing.simulation.kept import Kept
+from orchestrator.testing.simulation import fresh_worlds
+from orchestrator.testing.simulation.fault_schedule import drawn_climate
+from orchestrator.testing.simulation.kept_worlds import Kept
 from orchestrator.testing.simulation.run import Failed, Outcome, live
+from orchestrator.testing.simulation.scenario import Scenario
 from orchestrator.testing.simulation.shrink import shrunk
-from orchestrator.testing.simulation.table import table
+from orchestrator.testing.simulation.summary_table import table
 
 TELL_EVERY: Final = 10.0
 """Seconds between two words of how far it is."""
@@ -60,26 +60,28 @@ def main() -> int:
 
 def _fresh(busy_days: int, seed: str, jobs: int, path: Path | None) -> int:
     """Let fresh worlds live until there were so many busy days; say which failed, how each is replayed and kept."""
-    progress = fresh.Progress(seed or fresh.drawn_seed())
+    progress = fresh_worlds.Progress(seed or fresh_worlds.drawn_seed())
     if path is not None:
-        progress = fresh.resumed(path, progress.seed)
+        progress = fresh_worlds.resumed(path, progress.seed)
         if seed not in {"", progress.seed}:
             sys.stderr.write(f"{path} is of seed {progress.seed}: take it away to begin with another\n")
             return 2
     sys.stderr.write(f"fresh worlds of seed {progress.seed}, from {progress.worlds} on\n")
 
-    def tell(now: fresh.Progress) -> None:
+    def tell(now: fresh_worlds.Progress) -> None:
         if path is not None:
-            fresh.remember(path, now)
+            fresh_worlds.remember(path, now)
         failed = f", {len(now.failed)} failed" if now.failed else ""
         sys.stderr.write(f"{now.busy_days:,} of {busy_days:,} busy days in {now.worlds:,} worlds{failed}\n")
 
-    fresh.until(busy_days, progress, jobs, tell)
+    fresh_worlds.until(busy_days, progress, jobs, tell)
     if path is not None:
         path.unlink()
     sys.stdout.write(table(progress.counts))
     for name, law in progress.failed.items():
-        sys.stdout.write(f"{law}\n  again: {fresh.replay(name)}\n  keep it: {Kept(name, fresh.LASTS).how}\n")
+        sys.stdout.write(
+            f"{law}\n  again: {fresh_worlds.replay(name)}\n  keep it: {Kept(name, fresh_worlds.LASTS).how}\n"
+        )
     return 1 if progress.failed else 0
 
 
@@ -88,7 +90,7 @@ def spread(seed: str, days: float) -> Iterator[World]:
     number, left = 0, days
     while left > 0:
         name = f"{seed}.{number}"
-        lasts = min(drawn_climate(Fate(name)).days, left)
+        lasts = min(drawn_climate(Scenario(name)).days, left)
         yield World(name, lasts)
         number, left = number + 1, left - lasts
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.workspaces.git_process import Git, GitFailed
 from orchestrator.workspaces.locks import Locked, look_at
-from orchestrator.workspaces.process import Git, GitFailed
-from orchestrator.workspaces.registration import is_forgotten, linked, registered, restore
 from orchestrator.workspaces.repository import Repository
+from orchestrator.workspaces.worktree_registration import is_forgotten, linked, registered, restore
 
 _UNDER_WAY: Final = ("rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START")
 """What git leaves in a tree's folder while it is in the middle of something that `reset` does not end."""

@@ -10,9 +10,9 @@ from typing import Final
 from urllib.parse import quote
 
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Cut
+from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.workspaces.process import Git, GitFailed, GitLate
+from orchestrator.workspaces.git_process import Git, GitFailed, GitLate
 
 DEADLINE: Final = 300.0
 """Seconds that one fetch may take; what was brought until then git does not keep."""

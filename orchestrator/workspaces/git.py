@@ -23,20 +23,20 @@ from orchestrator.ports.workspaces import (
     checked_branch,
     checked_tree,
 )
-from orchestrator.workspaces.beside import base_file, index_file, look_file, name_in, notes_of
-from orchestrator.workspaces.causes import told_apart
 from orchestrator.workspaces.checkout import Checkout
+from orchestrator.workspaces.commit_work import base_of, joined, tree_upon
 from orchestrator.workspaces.fingerprint import fingerprint
-from orchestrator.workspaces.gathering import gather
-from orchestrator.workspaces.joining import base_of, joined, tree_upon
-from orchestrator.workspaces.keeping import keep, kept_refs
-from orchestrator.workspaces.lives import leave_earlier_lives, lives_of
+from orchestrator.workspaces.git_errors import told_apart
+from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.lookup import changed_files, commit_on, file_on, survey
-from orchestrator.workspaces.process import GitFailed
-from orchestrator.workspaces.registration import is_mutual
-from orchestrator.workspaces.replaying import moved_over
+from orchestrator.workspaces.preservation import keep, kept_refs
+from orchestrator.workspaces.rebase import moved_over
+from orchestrator.workspaces.ref_compaction import gather
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
+from orchestrator.workspaces.side_files import base_file, index_file, look_file, name_in, notes_of
 from orchestrator.workspaces.snapshot import Snapshot, lay, take
+from orchestrator.workspaces.tree_generations import leave_earlier_lives, lives_of
+from orchestrator.workspaces.worktree_registration import is_mutual
 
 _TRIES: Final = 5
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.amounts import span_said
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
-from orchestrator.workspaces.process import GitFailed
+from orchestrator.workspaces.git_process import GitFailed
 
 if TYPE_CHECKING:
     from orchestrator.hosts.processes import Row

@@ -7,11 +7,11 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from orchestrator.model.errors import Unavailable
-from orchestrator.workspaces.joining import merged_tree
+from orchestrator.workspaces.commit_work import merged_tree
 
 if TYPE_CHECKING:
-    from orchestrator.workspaces.own_tree import OwnTree
     from orchestrator.workspaces.repository import Repository
+    from orchestrator.workspaces.user_tree import UserTree
 
 
 class Way(Enum):
@@ -39,7 +39,7 @@ class Merging:
     in_the_way: tuple[str, ...] = ()
 
 
-def foreseen(repository: Repository, own: OwnTree, tip: str, *, forward: bool) -> Merging:
+def foreseen(repository: Repository, own: UserTree, tip: str, *, forward: bool) -> Merging:
     """Return what merging a commit would do. Without `forward` there is a merge commit even where none is needed.
 
     Raises:

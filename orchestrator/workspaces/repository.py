@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.workspaces.git_process import Git, GitFailed, shown
 from orchestrator.workspaces.locks import explained, lock_named, look_at
-from orchestrator.workspaces.process import Git, GitFailed, shown
 
 OLDEST_GIT: Final = (2, 31)
 """The oldest git that runs no program of a repository's choice for us, and that tells where a repository lies."""

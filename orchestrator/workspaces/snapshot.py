@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.workspaces.checkout import Checkout, open_up, sweep
-from orchestrator.workspaces.process import Git, GitFailed
+from orchestrator.workspaces.git_process import Git, GitFailed
 
 _DEEPEST: Final = 20
 _SET_ASIDE: Final = ".git-kept"

@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.formats.handoff import handoff_name
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror
-from orchestrator.hosts.ssh.sync import Here, TaskSync
-from orchestrator.hosts.ssh.there import There
+from orchestrator.hosts.ssh.remote_paths import RemotePaths
+from orchestrator.hosts.ssh.sync import LocalPaths, TaskSync
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.far import NAME, Far, far
 from tests.benchmarks.handoff import report
@@ -89,7 +89,7 @@ def lay_down(world: Far, task: Begun, name: str, data: bytes) -> int:
     outside = folder / "scratchpad" / "new.md"
     outside.write_bytes(data)
     renamed = time.time_ns()
-    outside.rename(places.handoffs(folder) / name)
+    outside.rename(layout.handoffs(folder) / name)
     return renamed
 
 
@@ -232,10 +232,10 @@ class Synced:
     def __init__(self, world: Far, link: Link, count: int) -> None:
         self.count = count
         name = f"idle-{count}"
-        there = There(f"{name}-0123abcd", name, str(world.repo), str(world.box.home / "own"))
+        there = RemotePaths(f"{name}-0123abcd", name, str(world.repo), str(world.box.home / "own"))
         home = world.user.folder / name
         self._sync = TaskSync(
-            link, DiskFiles(), there, Here(home / "task", home / "home", home / "mirror"), os.environ
+            link, DiskFiles(), there, LocalPaths(home / "task", home / "home", home / "mirror"), os.environ
         )
         self._sync.prepare()
         for number in range(count):
@@ -292,7 +292,7 @@ def appear(world: Far, task: Begun, run: str, number: int, prefix: str) -> list[
     """Let files appear on the box; return the names of the handoffs."""
     folder = world.there(task)
     for which in range(NEWS - HANDOFFS):
-        (places.artifacts(folder) / "code" / f"{prefix}-{which:04}.md").write_text(f"{which}\n" * 100)
+        (layout.artifacts(folder) / "code" / f"{prefix}-{which:04}.md").write_text(f"{which}\n" * 100)
     names, begin = list[str](), time.time() + number * HANDOFFS
     for which in range(HANDOFFS):
         names.append(handoff_name("dev", begin + which))
@@ -301,7 +301,7 @@ def appear(world: Far, task: Begun, run: str, number: int, prefix: str) -> list[
 
 
 def all_came(task: Begun, prefix: str) -> bool:
-    return len(list((places.artifacts(task.folder) / "code").glob(f"{prefix}-*"))) == NEWS - HANDOFFS
+    return len(list((layout.artifacts(task.folder) / "code").glob(f"{prefix}-*"))) == NEWS - HANDOFFS
 
 
 def wait_for_fact(journal: JournalTail, kind: str) -> None:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-from orchestrator import places
-from orchestrator.daemon.office import Office
+from orchestrator import layout
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.task_paths import Adapters as DaemonsWorld
 from orchestrator.daemon.task import Task
-from orchestrator.daemon.world import World as DaemonsWorld
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles
@@ -49,11 +49,11 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def heartbeats(bench: Bench, world: World, home: Path) -> tuple[list[float], list[float]]:
     """Be the daemon, and return what each heartbeat takes the thread that decides: by the clock, of the processor."""
-    taken, processor, hands = list[float](), list[float](), Later()
-    with closing(Task(office(world, hands), home)) as task:
+    taken, processor, executor = list[float](), list[float](), Later()
+    with closing(Task(context(world, executor), home)) as task:
         task.recover()
         for _ in bench.times(50, "heartbeats"):
-            hands.finish()
+            executor.finish()
             watch, spent = Stopwatch(), time.thread_time()
             task.check_in()
             taken.append(watch.ms)
@@ -78,15 +78,15 @@ class Later:
         self._work.clear()
 
 
-def office(world: World, hands: Later) -> Office:
+def context(world: World, executor: Later) -> Context:
     """Return what a daemon has in this world, whose task needs nobody else's."""
-    settings = load_settings(Path(places.config_file(world.environ)), world.environ)
+    settings = load_settings(Path(layout.config_file(world.environ)), world.environ)
     workspaces = GitWorkspaces(environ=world.environ)
-    return Office(
+    return Context(
         world=DaemonsWorld(DiskFiles(), world.host, workspaces, settings, world.environ),
         clock=SystemClock(),
-        hands=hands,
-        scribe_hands=hands,
+        executor=executor,
+        scribe_executor=executor,
         nonce=lambda: secrets.token_hex(8),
         post=lambda _hint: None,
         state_folder=world.state,
@@ -96,5 +96,5 @@ def office(world: World, hands: Later) -> Office:
 
 def written(home: Path) -> int:
     """Return how many bytes the journal and the log of a task have."""
-    files = [*places.task_journal(home).iterdir(), places.task_log(home)]
+    files = [*layout.task_journal(home).iterdir(), layout.task_log(home)]
     return sum(path.stat().st_size for path in files)

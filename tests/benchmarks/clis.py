@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from orchestrator import places
+from orchestrator import layout
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.floors import new_window
 from tests.benchmarks.row import Row
@@ -49,7 +49,7 @@ def ready_rows(bench: Bench, pin: str) -> Iterator[Row]:
                 made = post.deliver()
                 if made.fate != "whole":
                     raise RuntimeError(f"an order was not delivered: {made.fate} {made.trouble}")
-                order = places.run_order(places.run_home(post.where.home, made.call.run))
+                order = layout.run_order(layout.run_home(post.where.home, made.call.run))
                 ready.append((min(made.started_at or made.receipt_at, made.receipt_at) - made.at) * 1000)
                 receipts.append((made.receipt_at - order.stat().st_mtime) * 1000)
     yield Row(f"{pin}: spawned → ready", "ms", ready, floor, VERSION_IS)
@@ -94,9 +94,9 @@ def handed_over(house: House, name: str, cli: str) -> float:
     """Return the milliseconds from the first agent's handoff until the process of the second one."""
     folder = house.begin(name, cli)
     (home,) = house.world.state.glob(f"tasks/{name}-*")
-    pids = places.task_runs(home)
+    pids = layout.task_runs(home)
     runs = house.world.until(lambda: two(sorted(pids.glob("*/pid"), key=changed)), within=PATIENCE)
-    (handoff,) = places.handoffs(folder).glob("explore-*.md")
+    (handoff,) = layout.handoffs(folder).glob("explore-*.md")
     house.world.ask("stop", name)
     return (changed(runs[1]) - changed(handoff)) / 1e6
 

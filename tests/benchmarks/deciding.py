@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.daemon.journal import Journal
+from orchestrator.daemon.journal.store import Journal
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.facts import Fact, ReportLanded, RunGone, RunStarted, TaskStarted
@@ -17,8 +17,8 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit, Run
 from orchestrator.model.task import Brief, Config, WorkspaceKind
 from orchestrator.pm.decide import decide
-from orchestrator.pm.draft import Decision
-from orchestrator.pm.state import PMState
+from orchestrator.pm.state.draft import Decision
+from orchestrator.pm.state.task_state import PMState
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.row import Of, Reach, Row
 

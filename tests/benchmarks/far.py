@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator import places
-from orchestrator.formats.place import Address
+from orchestrator import layout
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.master import MasterPlace
 from tests.benchmarks.bench import Stopwatch
 from tests.benchmarks.waiting import until
@@ -51,20 +51,20 @@ class Far:
             while not (launched := journal.next().launched):
                 pass
         (run,) = launched
-        alive = places.run_home(task.home, run) / "pid"
+        alive = layout.run_home(task.home, run) / "pid"
         until(alive.exists, "its process", self.world.complaint)
         return run
 
     def true(self) -> float:
         """Return the milliseconds of `ssh box true` over the daemon's connection."""
-        place = MasterPlace(Address(NAME), places.box_links(self.world.state), None, 0)
+        place = MasterPlace(Address(NAME), layout.box_links(self.world.state), None, 0)
         watch = Stopwatch()
         subprocess.run(place.channel("true"), stdin=subprocess.DEVNULL, check=True)
         return watch.ms
 
     def there(self, task: Begun) -> Path:
         """Return the task's folder on the box."""
-        return places.task_folder(self.repo, task.folder.name)
+        return layout.task_folder(self.repo, task.folder.name)
 
     def processes(self) -> tuple[list[int], list[int]]:
         """Return the processes of ours here, beside the daemon, and there: those of sshd, tmux and launchers."""

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Iterator
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.formats.handoff import handoff_name, render_report
 from orchestrator.model.handoff import Report, ReportStatus
 from tests.benchmarks.bench import Bench, Stopwatch
@@ -26,7 +26,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         task = world.start_task("measure", brief({}, "shared"))
         with task.tail() as journal:
             run = task.first_run()
-            outside = places.scratchpad(task.folder) / "new.md"
+            outside = layout.scratchpad(task.folder) / "new.md"
             begin = time.time()
             for number in bench.times(250, "handoffs"):
                 text = report(run, number, begin + number)
@@ -36,7 +36,7 @@ def rows(bench: Bench) -> Iterator[Row]:
                 outside.write_bytes(text)
                 name = handoff_name(INSTANCE, begin + number)
                 renamed, watch = time.time_ns(), Stopwatch()
-                outside.rename(places.handoffs(task.folder) / name)
+                outside.rename(layout.handoffs(task.folder) / name)
                 line = journal.next()
                 if line.fact.get("name") != name:
                     raise RuntimeError(

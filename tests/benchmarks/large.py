@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator import places
+from orchestrator import layout
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.idle import pid_of, processor_seconds, resident
 from tests.benchmarks.row import Of, Reach, Row
@@ -102,7 +102,7 @@ def followed(bench: Bench, world: World, tasks: list[Begun], steps: int) -> Iter
     paces = list[float]()
     while due:
         paces.append(pace())
-        reports = sum(len(list(places.task_reports(task.home).glob("*"))) for task in tasks)
+        reports = sum(len(list(layout.task_reports(task.home).glob("*"))) for task in tasks)
         if reports > seen:
             seen, moved = reports, time.monotonic()
             bench.progress.tell(f"{seen:,} of {steps:,} steps")
@@ -116,7 +116,7 @@ def followed(bench: Bench, world: World, tasks: list[Begun], steps: int) -> Iter
 
 
 def is_complete(task: Begun) -> bool:
-    told = json.loads(places.task_state(task.home).read_bytes())
+    told = json.loads(layout.task_state(task.home).read_bytes())
     return bool(told["state"] == "complete")
 
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator import places
+from orchestrator import layout
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.idle import pid_of, resident
 from tests.benchmarks.row import Of, Reach, Row
@@ -25,7 +25,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         first.stop_daemon()
         for number in range(TASKS):
             bench.progress.tell(f"laying down tasks, {number + 1:,} of {TASKS:,}")
-            shutil.copytree(home, places.task_home(full.state, f"old-{number:08x}"))
+            shutil.copytree(home, layout.task_home(full.state, f"old-{number:08x}"))
         what = f"restart, {TASKS:,} tasks that are over"
         taken = dict[World, list[float]]({full: [], empty: []})
         for _ in bench.times(5, what):
@@ -50,7 +50,7 @@ def shelved(world: World) -> Path:
     task = world.start_task("measure", brief({}, "worktree"))
     task.first_run()
     task.ask("stop")
-    until(lambda: places.task_shelved(task.home).exists(), "a shelved task", world.complaint)
+    until(lambda: layout.task_shelved(task.home).exists(), "a shelved task", world.complaint)
     return task.home
 
 

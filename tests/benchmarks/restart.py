@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from orchestrator import places
-from orchestrator.daemon.engine import Engine
+from orchestrator import layout
+from orchestrator.daemon.journal.engine import Engine
 from orchestrator.formats.handoff import handoff_name, read_report
 from orchestrator.hosts.disk import DiskFiles, DiskLog
 from orchestrator.model.facts import ReportLanded
@@ -46,7 +46,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         texts = lengthen(bench, task, run)
         yield measured(bench, world, empty, f"restart, {bench.agents} agents, {LINES:,} journal lines")
         for name, text in list(texts.items())[:HANDOFFS]:
-            (places.handoffs(task.folder) / name).write_bytes(text)
+            (layout.handoffs(task.folder) / name).write_bytes(text)
         yield measured(bench, world, empty, f"restart, the same with {HANDOFFS:,} handoffs on disk")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.formats.handoff import handoff_name
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.task import Phase, TaskState
@@ -36,11 +36,11 @@ class Desk:
     def take_in(self, number: int) -> None:
         """Lay down a new handoff and have it told in progress.md."""
         at = self.begin + self.old + number
-        path = places.handoffs(self.task) / handoff_name(INSTANCE, at)
+        path = layout.handoffs(self.task) / handoff_name(INSTANCE, at)
         path.write_bytes(report("r-00000000", number, at))
         watch = Stopwatch()
         path.read_bytes()
-        durable_write(self.task / "floor.md", places.task_progress(self.task).read_bytes())
+        durable_write(self.task / "floor.md", layout.task_progress(self.task).read_bytes())
         self.floor.append(watch.ms)
         watch = Stopwatch()
         written = self.scribe.notice([path.name], view(self.begin), time.time())
@@ -79,11 +79,11 @@ def rows(bench: Bench) -> Iterator[Row]:
 def furnished(bench: Bench, task: Path, old: int) -> Desk:
     """Lay down old handoffs, and let a scribe read them."""
     begin = time.time() - old - 1000
-    places.handoffs(task).mkdir(parents=True)
+    layout.handoffs(task).mkdir(parents=True)
     for number in range(old):
         if number % 1000 == 0:
             bench.progress.tell(f"laying down {number:,} of {old:,} handoffs")
-        path = places.handoffs(task) / handoff_name(INSTANCE, begin + number)
+        path = layout.handoffs(task) / handoff_name(INSTANCE, begin + number)
         path.write_bytes(report("r-00000000", number, begin + number))
     scribe = Scribe(DiskFiles(), task)
     scribe.rescan(view(begin), time.time())

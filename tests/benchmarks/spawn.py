@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator import places
+from orchestrator import layout
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.resting import SETTINGS, rest
 from tests.benchmarks.row import Of, Reach, Row
@@ -34,7 +34,7 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def spawned(task: Begun) -> float:
     """Return the milliseconds until one more agent lives."""
-    runs = places.task_runs(task.home)
+    runs = layout.task_runs(task.home)
     before = {path.name for path in runs.iterdir()}
     watch = Stopwatch()
     task.ask("spawn", agent="dev", instructions="Rest.")

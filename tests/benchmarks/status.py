@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from orchestrator import places
-from orchestrator.daemon.project import Shown
+from orchestrator import layout
+from orchestrator.daemon.projections.state_files import Shown
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Life, Purpose, Run, Turn
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.pm.runs import Runs
-from orchestrator.pm.state import PMState
-from orchestrator.pm.steps import Steps
+from orchestrator.pm.state.runs import Runs
+from orchestrator.pm.state.steps import Steps
+from orchestrator.pm.state.task_state import PMState
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.floors import bare_python
 from tests.benchmarks.row import Of, Reach, Row
@@ -99,8 +99,8 @@ def measured(bench: Bench, world: World, what: str, call: Callable[[Calls], None
 def lay_down(world: World, name: str, steps: int, agents: int) -> None:
     """Leave a task as a daemon would that has worked on it."""
     now = time.time()
-    home = places.task_home(world.state, f"{name}-0a1b2c3d")
-    folder = places.task_folder(world.project, name)
+    home = layout.task_home(world.state, f"{name}-0a1b2c3d")
+    folder = layout.task_folder(world.project, name)
     home.mkdir(parents=True)
     folder.mkdir(parents=True)
     plan = [

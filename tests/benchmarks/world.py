@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.cli.requests import send
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
@@ -39,17 +39,17 @@ class Begun:
     folder: Path
 
     def tail(self) -> JournalTail:
-        return JournalTail(places.task_journal(self.home))
+        return JournalTail(layout.task_journal(self.home))
 
     def first_run(self) -> str:
         """Return the run that the start of the task launched, as soon as it lives."""
-        runs = places.task_runs(self.home)
+        runs = layout.task_runs(self.home)
         return until(lambda: next((path.parent.name for path in runs.glob("*/pid")), ""), "the first run")
 
     def ask(self, verb: str, **arguments: str) -> None:
         """Have a request heard, and wait for the daemon's reply."""
         request = send(str(self.home), verb, arguments)
-        path = places.task_requests(self.home) / f"{request}.reply.json"
+        path = layout.task_requests(self.home) / f"{request}.reply.json"
         reply = json.loads(until(lambda: path.read_text() if path.exists() else "", f"a reply to {verb}"))
         path.unlink()
         if not reply["ok"]:
@@ -78,7 +78,7 @@ class World:
         self.host = LocalHost(Tmux(_SOCKET, self.environ), DiskFiles())
         self.daemon: subprocess.Popen[bytes] | None = None
         self.project.mkdir()
-        places.make_state_folder(str(self.state))
+        layout.make_state_folder(str(self.state))
 
     def __enter__(self) -> Self:
         return self
@@ -109,7 +109,7 @@ class World:
                 env=self.environ,
                 start_new_session=True,
             )
-        beat, own = places.daemon_beat(self.state), f'"pid": {self.daemon.pid},'
+        beat, own = layout.daemon_beat(self.state), f'"pid": {self.daemon.pid},'
         until(lambda: beat.exists() and own in beat.read_text(), "the daemon's first beat", self.complaint)
 
     def stop_daemon(self) -> None:
@@ -132,11 +132,11 @@ class World:
 
     def start_task(self, name: str, brief: str) -> Begun:
         """Lay down a task as `task start` does, and have the daemon begin it."""
-        folder = places.task_folder(self.project, name)
-        for each in (places.handoffs(folder), places.artifacts(folder), places.scratchpad(folder)):
+        folder = layout.task_folder(self.project, name)
+        for each in (layout.handoffs(folder), layout.artifacts(folder), layout.scratchpad(folder)):
             each.mkdir(parents=True)
-        places.task_brief(folder).write_text(brief)
-        home = places.task_home(self.state, f"{name}-{secrets.token_hex(4)}")
+        layout.task_brief(folder).write_text(brief)
+        home = layout.task_home(self.state, f"{name}-{secrets.token_hex(4)}")
         task = Begun(home, folder)
         task.ask("start", project=str(self.project), name=name)
         return task

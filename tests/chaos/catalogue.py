@@ -22,7 +22,7 @@ from tests.integration.daemon import (
 )
 
 STEPS = ("plan", "dev:greet", "review:greet")
-SIMULATED = "tests/simulation moves the clocks; unit tests of daemon/drift.py and schedule.py"
+SIMULATED = "tests/simulation moves the clocks; unit tests of daemon/process/clock_drift.py and schedule.py"
 REMOTE = "there are no remote hosts yet"
 CLIS = "there is no runtime of a real agent CLI yet"
 QUIET = {"limits__silence": "700 ms", "limits__look_again": "500 ms"}

@@ -12,9 +12,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.daemon.act.launch import launch
-from orchestrator.daemon.lives import LAUNCHED
-from orchestrator.daemon.world import Places, World
+from orchestrator.daemon.actions.launch import launch
+from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
+from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
 from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
@@ -25,9 +25,9 @@ from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Life, Purpose, Run
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.pm.runs import Runs
-from orchestrator.pm.state import PMState
-from orchestrator.pm.steps import Steps
+from orchestrator.pm.state.runs import Runs
+from orchestrator.pm.state.steps import Steps
+from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.host import LaunchSpec
 from orchestrator.workspaces.git import GitWorkspaces
 
@@ -52,7 +52,7 @@ class Call:
     `tmux` is the name of a server's socket, `session` what it goes on with, and `transcript` where that is kept.
     """
 
-    where: Places
+    where: TaskPaths
     tmux: str
     environ: Mapping[str, str]
     user: Mapping[str, str]
@@ -122,7 +122,7 @@ def place_call(call: Call, dies: Dies = Dies.NEVER) -> None:
     files = DiskFiles() if dies is Dies.NEVER else _MortalFiles(dies)
     kind = _MortalHost if dies is Dies.AFTER else LocalHost
     host = kind(Tmux(call.tmux, dict(call.user)), files)
-    world = World(files, host, GitWorkspaces(), Settings(), call.environ)
+    world = Adapters(files, host, GitWorkspaces(), Settings(), call.environ)
     state = call.state()
     launch(world, state, state.runs[call.run], call.where, SystemClock())
 

@@ -19,19 +19,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
-from orchestrator.daemon.act.answer import put
-from orchestrator.daemon.events import Events
-from orchestrator.daemon.world import Places
+from orchestrator import layout
+from orchestrator.daemon.actions.answer import put
+from orchestrator.daemon.core.task_paths import TaskPaths
+from orchestrator.daemon.ingest.events import EventIngest
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.event import Event, EventKind, Reply, Say
 from orchestrator.model.permission import Policy
-from orchestrator.pm.state import PMState
+from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.files import Entry
 from orchestrator.ports.host import Standing
-from orchestrator.runtimes.choice import runtime_of
+from orchestrator.runtimes.registry import runtime_of
 from tests.clis.answers import say
 from tests.clis.bench import Bench, a_bench
 from tests.clis.caller import TASK, Call, Dies, place_and_die, place_call
@@ -69,14 +69,14 @@ class Post:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        for folder in (places.task_events(self.where.home), self.where.task):
+        for folder in (layout.task_events(self.where.home), self.where.task):
             folder.mkdir(parents=True, exist_ok=True)
 
     @property
-    def where(self) -> Places:
+    def where(self) -> TaskPaths:
         root = self.bench.place.root
         home = root / "state" / "tasks" / TASK
-        return Places(self.bench.place.work, home, self.bench.place.work / "tasks" / "t", root / "trees")
+        return TaskPaths(self.bench.place.work, home, self.bench.place.work / "tasks" / "t", root / "trees")
 
     @property
     def host(self) -> LocalHost:
@@ -140,7 +140,7 @@ class Post:
 
     def _seen(self, delivery: Delivery) -> str:
         """Return all that there is to look at when an order does not arrive."""
-        pane = self.host.observe(places.run_home(self.where.home, delivery.call.run)).pane
+        pane = self.host.observe(layout.run_home(self.where.home, delivery.call.run)).pane
         screen = self.host.capture(pane, 30) if pane else "no pane"
         kept = [path.name for root in self._transcripts() for path in root.rglob("*") if path.is_file()]
         told = [event.kind.value for event in delivery.events]
@@ -155,8 +155,8 @@ class Post:
             delivery.died = place_and_die(call, delivery.dies)
             delivery.at = time.time()
         place_call(call)
-        folder = places.run_home(self.where.home, call.run)
-        delivery.order = places.run_order(folder).read_bytes().decode()
+        folder = layout.run_home(self.where.home, call.run)
+        delivery.order = layout.run_order(folder).read_bytes().decode()
         host = self.host
 
         def gone() -> bool:
@@ -168,7 +168,7 @@ class Post:
 
     def _end(self, delivery: Delivery) -> None:
         """End the run as the PM does: told, then killed; and see what its model was asked until then."""
-        folder, host = places.run_home(self.where.home, delivery.call.run), self.host
+        folder, host = layout.run_home(self.where.home, delivery.call.run), self.host
         pane = host.observe(folder).pane
         for kill in (False, True):
             host.end(folder, kill=kill)
@@ -189,7 +189,7 @@ class Post:
     def listening(self) -> Iterator[None]:
         """Read what hooks tell by the daemon's own way in, and let everything go its way, in a thread of its own."""
         over = threading.Event()
-        events = Events(self._files, self.where.home, lambda _: self.environ, lambda *_: Policy())
+        events = EventIngest(self._files, self.where.home, lambda _: self.environ, lambda *_: Policy())
 
         def listen() -> None:
             while not over.wait(0.05):
@@ -205,7 +205,7 @@ class Post:
             over.set()
             listener.join()
 
-    def _hear(self, events: Events, entry: Entry) -> None:
+    def _hear(self, events: EventIngest, entry: Entry) -> None:
         delivery = self.under_way.get(entry.name.partition(".")[0])
         state = PMState() if delivery is None else delivery.call.state()
         fact, _ = events.fact(entry, state, self.where, time.time())

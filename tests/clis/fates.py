@@ -54,7 +54,7 @@ class Delivery:
 
         An order that nobody confirmed, and that never reached the model before its run was ended, was not delivered,
         and that is known; it was lost, if it was confirmed. What arrived unconfirmed is unknown to the PM. White space
-        at its ends does not count, as in `daemon/events.py`.
+        at its ends does not count, as in `daemon/ingest/events.py`.
         """
         prompts = [request.prompt for request in self.asked]
         if len(prompts) > 1 or len(self.whole) > 1 or len(self.told(EventKind.STARTED)) > 1:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.launcher import PANE_LOG
-from orchestrator.runtimes.choice import RUNTIMES
+from orchestrator.runtimes.registry import RUNTIMES
 from orchestrator.runtimes.screens import said_on
 from tests.clis.album import FIXTURES, Album
 from tests.clis.answers import Answer, Hang, Reply, Text, Then, say

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
-from orchestrator import places
-from orchestrator.daemon.act.answer import put
+from orchestrator import layout
+from orchestrator.daemon.actions.answer import put
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
@@ -110,7 +110,7 @@ class Running:
     @property
     def folder(self) -> Path:
         """The folder of the last run."""
-        return places.run_home(self.home, f"r-{self.runs}")
+        return layout.run_home(self.home, f"r-{self.runs}")
 
     @property
     def host(self) -> LocalHost:
@@ -126,9 +126,9 @@ class Running:
         self.runs += 1
         place, folder = self.bench.place, self.folder
         environ = self._environ()
-        for made in (places.task_events(self.home), places.run_answers(folder), *self.granted):
+        for made in (layout.task_events(self.home), layout.run_answers(folder), *self.granted):
             made.mkdir(parents=True, exist_ok=True)
-        order = places.run_order(folder)
+        order = layout.run_order(folder)
         order.write_text(prompt, "utf-8")
         workspace = cwd or place.work
         launching = self.runtime.launching(
@@ -178,7 +178,7 @@ class Running:
 
     def listen(self) -> list[Event]:
         """Read and answer what was told since, and return all events so far."""
-        found = places.task_events(self.home).glob("[!.]*.json")
+        found = layout.task_events(self.home).glob("[!.]*.json")
         for path in sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name)):
             said = json.loads(path.read_bytes())
             path.unlink(missing_ok=True)  # a test may take the whole folder away meanwhile

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.daemon.world import Places
+from orchestrator.daemon.core.task_paths import TaskPaths
 from orchestrator.model.event import Event, EventKind
 from tests.clis.caller import Call, Dies
 from tests.clis.deliveries import WITH_RECEIPTS, delivered
@@ -21,7 +21,7 @@ SAMPLED = [name for name in WITH_RECEIPTS if name.startswith(("claude", "codex")
 
 ORDER = "# Agent: dev\n**Run:** r-1\nDo it;\n"
 CALL = Call(
-    Places(Path("/p"), Path("/h"), Path("/t"), Path("/w")),
+    TaskPaths(Path("/p"), Path("/h"), Path("/t"), Path("/w")),
     "test",
     {},
     {},

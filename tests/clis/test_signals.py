@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import places
-from orchestrator.daemon.act.answer import put
+from orchestrator import layout
+from orchestrator.daemon.actions.answer import put
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import CAUTION, EventKind, Reply, Say
-from orchestrator.pm.tracing import Trace
+from orchestrator.pm.state.tracing import Trace
 from orchestrator.runtimes import Traced
-from orchestrator.runtimes.choice import RUNTIMES
+from orchestrator.runtimes.registry import RUNTIMES
 from tests.clis.answers import Reply as ModelReply
 from tests.clis.answers import say
 from tests.clis.hands import run
@@ -80,7 +80,7 @@ def test_a_word_of_the_pm_is_read_once_in_place_of_a_tool_call(installed: str) -
         assert [TOLD in each for each in results] == [False, True, False, False], results
         made = sorted(each.name for each in here.bench.place.work.glob("made-*"))
         assert made == ["made-0", "made-2", "made-3"]
-        assert (places.run_answers(here.folder) / f"{CAUTION}.read").exists()
+        assert (layout.run_answers(here.folder) / f"{CAUTION}.read").exists()
 
 
 def test_the_records_tell_a_tool_that_runs_from_a_model_that_is_awaited(installed: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from orchestrator.model.event import CAUTION
-from orchestrator.pm.tracing import OFTEN
+from orchestrator.pm.state.tracing import OFTEN
 from tests.chaos.machine import fill_up
 from tests.chaos.trial import Skipped
 from tests.clis.answers import Answer, Hang, Reply, Text, Then

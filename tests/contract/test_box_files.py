@@ -11,10 +11,10 @@ from typing import Protocol
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import lookup
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.ports.boxes import FileThere
+from orchestrator.ports.boxes import RemoteFile
 from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.remote import boxes
@@ -37,7 +37,7 @@ class Bench(Protocol):
     first: str
     last: str
 
-    def file_at(self, path: str) -> FileThere | None: ...
+    def file_at(self, path: str) -> RemoteFile | None: ...
     def commit_at(self, name: str) -> str: ...
 
 
@@ -52,7 +52,7 @@ class InMemory:
         for name, text in files.items():
             self.last = self.clone.commit(self.place, "task/demo", self.first, text, name)
 
-    def file_at(self, path: str) -> FileThere | None:
+    def file_at(self, path: str) -> RemoteFile | None:
         return self.clone.file_at(self.place, path)
 
     def commit_at(self, name: str) -> str:
@@ -68,7 +68,7 @@ class OnBox:
     first: str
     last: str
 
-    def file_at(self, path: str) -> FileThere | None:
+    def file_at(self, path: str) -> RemoteFile | None:
         return lookup.file_at(self.link, self.place, path)
 
     def commit_at(self, name: str) -> str:
@@ -114,15 +114,15 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
 @pytest.mark.parametrize(
     ("path", "found"),
     [
-        ("greet.py", FileThere(is_folder=False, lines=2)),
-        ("./shop//../greet.py", FileThere(is_folder=False, lines=2)),
-        ("shop/a b.py", FileThere(is_folder=False, lines=3)),
-        ("shop/$(id)'\"\\.py", FileThere(is_folder=False, lines=1)),
-        ("-n", FileThere(is_folder=False, lines=1)),
-        ("void.py", FileThere(is_folder=False, is_empty=True)),
-        ("shop", FileThere(is_folder=True)),
-        ("shop/", FileThere(is_folder=True)),
-        ("hollow", FileThere(is_folder=True, is_empty=True)),
+        ("greet.py", RemoteFile(is_folder=False, lines=2)),
+        ("./shop//../greet.py", RemoteFile(is_folder=False, lines=2)),
+        ("shop/a b.py", RemoteFile(is_folder=False, lines=3)),
+        ("shop/$(id)'\"\\.py", RemoteFile(is_folder=False, lines=1)),
+        ("-n", RemoteFile(is_folder=False, lines=1)),
+        ("void.py", RemoteFile(is_folder=False, is_empty=True)),
+        ("shop", RemoteFile(is_folder=True)),
+        ("shop/", RemoteFile(is_folder=True)),
+        ("hollow", RemoteFile(is_folder=True, is_empty=True)),
         ("never.py", None),
         ("never/greet.py", None),
         ("greet.py/greet.py", None),
@@ -132,12 +132,12 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
         ("/", None),
     ],
 )
-def test_a_file_is_found_by_its_path(bench: Bench, path: str, found: FileThere | None) -> None:
+def test_a_file_is_found_by_its_path(bench: Bench, path: str, found: RemoteFile | None) -> None:
     assert bench.file_at(path) == found
 
 
 def test_a_file_is_found_by_its_whole_path(bench: Bench) -> None:
-    assert bench.file_at(f"{bench.place}/greet.py") == FileThere(is_folder=False, lines=2)
+    assert bench.file_at(f"{bench.place}/greet.py") == RemoteFile(is_folder=False, lines=2)
     assert bench.file_at(f"{bench.place}/../a repo/never.py") is None
     assert bench.file_at(f"{bench.place}-2/greet.py") is None
 

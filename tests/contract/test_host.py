@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import OrchestratorError, Refused
 from orchestrator.model.run import Exit
@@ -232,8 +232,8 @@ def test_a_run_that_was_ended_before_it_began_never_begins(bench: Bench, host: H
 
 def test_a_run_that_was_forestalled_never_begins(bench: Bench, host: Host) -> None:
     spec = bench.spec("r1", RESTS)
-    host.forestall(spec.folder)
-    host.forestall(spec.folder)
+    host.fence(spec.folder)
+    host.fence(spec.folder)
     assert gone(host, spec) == Exit(signal=signal.SIGTERM)
     host.launch(spec)
     assert gone(host, spec) == Exit(signal=signal.SIGTERM)
@@ -243,11 +243,11 @@ def test_a_run_that_was_forestalled_never_begins(bench: Bench, host: Host) -> No
 def test_a_run_that_came_is_not_forestalled(bench: Bench, host: Host) -> None:
     spec, _ = launched(bench, "r1", RESTS)
     told(bench, "r1", "session_start")
-    host.forestall(spec.folder)
+    host.fence(spec.folder)
     assert standing(host, spec) is Standing.ALIVE
     host.end(spec.folder, kill=True)
     gone(host, spec)
-    host.forestall(spec.folder)
+    host.fence(spec.folder)
     assert gone(host, spec) == Exit(signal=signal.SIGKILL)
 
 

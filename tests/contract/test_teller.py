@@ -1,4 +1,4 @@
-"""What every `Teller` must do: the one that sends by apprise, and the fake."""
+"""What every `Sender` must do: the one that sends by apprise, and the fake."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Protocol
 
 import pytest
 
-from orchestrator.model.news import Channel
-from orchestrator.ports.teller import Answer, Message, Outcome, Teller, Tone
-from orchestrator.tellers.children import ChildTeller
-from orchestrator.testing.fake_teller import FakeTeller
+from orchestrator.model.notification import Channel
+from orchestrator.notifications.subprocess_sender import SubprocessSender
+from orchestrator.ports.sender import Message, Sender, SendOutcome, SendResult, Tone
+from orchestrator.testing.fake_sender import FakeSender
 from tests.polling import wait_until
 from tests.webhook import Webhook, a_webhook
 
@@ -24,14 +24,14 @@ class World(Protocol):
     """A teller and the channels that it reaches."""
 
     @property
-    def teller(self) -> Teller: ...
+    def sender(self) -> Sender: ...
     def channel(self, name: str, behaves: str) -> Channel: ...
     def heard(self, name: str) -> list[str]: ...
 
 
 @dataclass
 class Real:
-    teller: ChildTeller
+    sender: SubprocessSender
     hook_of: Callable[[int | str], Webhook]
     hooks: dict[str, Webhook] = field(default_factory=dict)
 
@@ -50,25 +50,25 @@ class Real:
 
 @dataclass
 class Fake:
-    teller: FakeTeller
-    behaviour: dict[str, Outcome] = field(default_factory=dict)
+    sender: FakeSender
+    behaviour: dict[str, SendOutcome] = field(default_factory=dict)
 
     def channel(self, name: str, behaves: str) -> Channel:
-        answers = {"takes": Answer.TOLD, "hangs": Answer.UNKNOWN, "cuts": Answer.UNKNOWN}
-        self.behaviour[name] = Outcome(
-            answers.get(behaves, Answer.REFUSED), "" if behaves == "takes" else behaves
+        answers = {"takes": SendResult.TOLD, "hangs": SendResult.UNKNOWN, "cuts": SendResult.UNKNOWN}
+        self.behaviour[name] = SendOutcome(
+            answers.get(behaves, SendResult.REFUSED), "" if behaves == "takes" else behaves
         )
         return Channel(name, "fake://very-secret-token")
 
     def heard(self, name: str) -> list[str]:
-        return [f"{said.title}|{said.body}" for said in self.teller.heard if said.channel.name == name]
+        return [f"{said.title}|{said.body}" for said in self.sender.heard if said.channel.name == name]
 
 
 @pytest.fixture(params=["real", "fake"])
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
     if request.param == "fake":
-        fake = Fake(FakeTeller())
-        fake.teller.answer = lambda message: fake.behaviour[message.channel.name]
+        fake = Fake(FakeSender())
+        fake.sender.answer = lambda message: fake.behaviour[message.channel.name]
         yield fake
         return
     open_hooks = []
@@ -79,7 +79,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
         return manager.__enter__()
 
     environ = {**os.environ, "no_proxy": "*"}
-    yield Real(ChildTeller(DEADLINE, "no-such-server", environ), hook_of)
+    yield Real(SubprocessSender(DEADLINE, "no-such-server", environ), hook_of)
     for manager in open_hooks:
         manager.__exit__(None, None, None)
 
@@ -90,82 +90,82 @@ def said(channel: Channel, title: str = "Title", body: str = "Body") -> Message:
 
 def test_what_a_channel_takes_was_told_as_it_stands(world: World) -> None:
     body = "First line\n  <b>not bold</b> & {{x}} #(touch y) ünï\n- last"
-    (outcome,) = world.teller.send([said(world.channel("a", "takes"), "A title", body)])
-    assert outcome == Outcome(Answer.TOLD)
+    (outcome,) = world.sender.send([said(world.channel("a", "takes"), "A title", body)])
+    assert outcome == SendOutcome(SendResult.TOLD)
     assert world.heard("a") == [f"A title|{body}"]
 
 
 @pytest.mark.parametrize("behaves", ["refuses", "absent", "nonsense"])
 def test_what_certainly_did_not_arrive_is_refused_with_a_reason(world: World, behaves: str) -> None:
-    (outcome,) = world.teller.send([said(world.channel("a", behaves))])
-    assert outcome.answer is Answer.REFUSED
+    (outcome,) = world.sender.send([said(world.channel("a", behaves))])
+    assert outcome.answer is SendResult.REFUSED
     assert outcome.reason
 
 
 @pytest.mark.parametrize("behaves", ["hangs", "cuts"])
 def test_what_may_have_arrived_is_unknown(world: World, behaves: str) -> None:
-    (outcome,) = world.teller.send([said(world.channel("a", behaves))])
-    assert outcome.answer is Answer.UNKNOWN
+    (outcome,) = world.sender.send([said(world.channel("a", behaves))])
+    assert outcome.answer is SendResult.UNKNOWN
     assert outcome.reason
     assert world.heard("a") == ["Title|Body"]
 
 
 def test_a_reason_holds_nothing_of_the_address(world: World) -> None:
     channels = [world.channel(name, name) for name in ("refuses", "absent", "nonsense", "cuts")]
-    outcomes = world.teller.send([said(channel) for channel in channels])
+    outcomes = world.sender.send([said(channel) for channel in channels])
     assert not [outcome for outcome in outcomes if "secret" in outcome.reason]
 
 
 def test_each_message_has_its_outcome_whatever_the_others_do(world: World) -> None:
     names = ["hangs", "takes", "refuses", "absent"]
-    outcomes = world.teller.send([said(world.channel(name, name), name) for name in names])
+    outcomes = world.sender.send([said(world.channel(name, name), name) for name in names])
     assert [outcome.answer for outcome in outcomes] == [
-        Answer.UNKNOWN,
-        Answer.TOLD,
-        Answer.REFUSED,
-        Answer.REFUSED,
+        SendResult.UNKNOWN,
+        SendResult.TOLD,
+        SendResult.REFUSED,
+        SendResult.REFUSED,
     ]
     assert world.heard("takes") == ["takes|Body"]
 
 
 def test_one_channel_may_be_told_two_things_at_once(world: World) -> None:
     channel = world.channel("a", "takes")
-    outcomes = world.teller.send([said(channel, "one"), said(channel, "two")])
-    assert [outcome.answer for outcome in outcomes] == [Answer.TOLD] * 2
+    outcomes = world.sender.send([said(channel, "one"), said(channel, "two")])
+    assert [outcome.answer for outcome in outcomes] == [SendResult.TOLD] * 2
     assert sorted(world.heard("a")) == ["one|Body", "two|Body"]
 
 
 def test_nothing_to_tell_is_nothing(world: World) -> None:
-    assert world.teller.send([]) == []
+    assert world.sender.send([]) == []
 
 
 def test_a_closed_teller_tells_nothing(world: World) -> None:
     channel = world.channel("a", "takes")
-    world.teller.close()
-    (outcome,) = world.teller.send([said(channel)])
-    assert outcome.answer is Answer.REFUSED
+    world.sender.close()
+    (outcome,) = world.sender.send([said(channel)])
+    assert outcome.answer is SendResult.REFUSED
     assert world.heard("a") == []
 
 
 def test_closing_ends_what_is_being_sent() -> None:
     with a_webhook("hang") as hook:
-        teller = ChildTeller(60.0, "no-such-server", {**os.environ, "no_proxy": "*"})
-        outcomes: list[Outcome] = []
+        sender = SubprocessSender(60.0, "no-such-server", {**os.environ, "no_proxy": "*"})
+        outcomes: list[SendOutcome] = []
         sending = threading.Thread(
-            target=lambda: outcomes.extend(teller.send([said(Channel("a", hook.url))]))
+            target=lambda: outcomes.extend(sender.send([said(Channel("a", hook.url))]))
         )
         sending.start()
         wait_until(lambda: hook.heard)
-        teller.close()
+        sender.close()
         sending.join(10)
         assert not sending.is_alive()
-        assert [outcome.answer for outcome in outcomes] == [Answer.UNKNOWN]
+        assert [outcome.answer for outcome in outcomes] == [SendResult.UNKNOWN]
 
 
 def test_a_teller_whose_program_is_broken_refuses_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    teller = ChildTeller(10.0, "no-such-server", {"PYTHONHOME": "/nowhere"})
-    (outcome,) = teller.send([said(Channel("a", "json://127.0.0.1:1"))])
-    assert outcome.answer is Answer.REFUSED
+    sender = SubprocessSender(10.0, "no-such-server", {"PYTHONHOME": "/nowhere"})
+    (outcome,) = sender.send([said(Channel("a", "json://127.0.0.1:1"))])
+    assert outcome.answer is SendResult.REFUSED
     assert outcome.reason.startswith("it could not begin: ")
 
 

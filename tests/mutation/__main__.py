@@ -7,7 +7,7 @@ lived is tried again once the project or its tests have changed, one that was ki
 
   scripts/mutate                              every mutant of pm, daemon, hosts and workspaces: days
   scripts/mutate --sample 150 --seed 1 pm     150 of pm, drawn at random: a quarter of an hour
-  scripts/mutate pm/lives.py                  every mutant of a module
+  scripts/mutate pm/handlers/run_lifecycle.py                  every mutant of a module
   scripts/mutate --sample 150 --seed 1 pm --show
                                               those of that sample that live, as diffs; nothing is run
   scripts/mutate --mutant 1b775f8d78          this one again (its name stands in the diff)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
 from tests.remote import boxes as bench
 

@@ -12,17 +12,17 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.box import question
 from orchestrator.hosts.ssh.channel import Channel
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.hosts.ssh.pull import Mirror, check_marks
-from orchestrator.hosts.ssh.states import Cut
-from orchestrator.hosts.ssh.sync import FOLDERS, Here, TaskSync
-from orchestrator.hosts.ssh.there import There, make_folders
+from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
+from orchestrator.hosts.ssh.sync import FOLDERS, LocalPaths, TaskSync
 from orchestrator.ports.host import LaunchSpec, Standing
 from tests.polling import wait_until
 from tests.remote.boxes import MISSING, Box, Boxes, boxes, may_isolate
@@ -70,9 +70,9 @@ def _noticed(link: Link, box: Box) -> float:
 def _pulls(user: Boxes, box: Box, link: Link, folder: str, count: int) -> None:
     """Measure pulls of a task with so many files in a folder, beside the floor: its mark, and one rsync."""
     name = f"{folder}-{count}"
-    there = There(f"{name}-0123abcd", name, str(box.home), str(box.home / "own"))
+    there = RemotePaths(f"{name}-0123abcd", name, str(box.home), str(box.home / "own"))
     home = user.folder / name
-    here = Here(home / "task", home / "home", home / "mirror")
+    here = LocalPaths(home / "task", home / "home", home / "mirror")
     sync = TaskSync(link, DiskFiles(), there, here, os.environ)
     sync.prepare()
     for number in range(count):
@@ -89,7 +89,7 @@ def _pulls(user: Boxes, box: Box, link: Link, folder: str, count: int) -> None:
     def one_more() -> None:
         handoff = box.home / "tasks" / name / "handoffs" / f"new-{time.monotonic_ns()}.md"
         handoff.write_text("done\n")
-        sync.steer(["r-1"])
+        sync.pull_control(["r-1"])
         assert (home / "task/handoffs" / handoff.name).exists()
 
     what = f"{count} {folder}"
@@ -137,7 +137,7 @@ def _runs(box: Box, link: Link, state: Path) -> None:
 
 def _told(box: Box, link: Link, files: int) -> None:
     """Measure how long after a rename there a line is read here, and what the program that tells costs idle."""
-    there = There("told-0123abcd", "told", str(box.home), str(box.home / "own"))
+    there = RemotePaths("told-0123abcd", "told", str(box.home), str(box.home / "own"))
     make_folders(link, there, list(FOLDERS))
     folder = Path(there.shared) / "handoffs"
     for number in range(files):

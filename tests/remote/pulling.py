@@ -8,5 +8,5 @@ from orchestrator.hosts.ssh.sync import TaskSync
 
 def pull(sync: TaskSync, runs: Collection[str]) -> Pulled:
     """Bring what steers, and what is large behind it."""
-    steered = sync.steer(runs)
-    return together([steered, sync.haul(runs)])
+    control_pulled = sync.pull_control(runs)
+    return together([control_pulled, sync.pull_bulk(runs)])

@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.processes import Process, send, start_of
 from orchestrator.hosts.ssh.child import Ended
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import DEADLINE, MOST, Link
+from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.hosts.ssh.runs import ROOT
-from orchestrator.hosts.ssh.states import Cut
 from orchestrator.hosts.ssh.stream import Stream
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.host import LaunchSpec, Standing

@@ -4,7 +4,7 @@ import os
 import shutil
 import time
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.box import findings, question, read_box
 from orchestrator.hosts.ssh.link import Link
 from tests.remote.boxes import Boxes

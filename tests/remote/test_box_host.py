@@ -19,7 +19,7 @@ from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.processes import start_of
 from orchestrator.hosts.ssh import box_tmux
 from orchestrator.hosts.ssh.host import BoxHost
-from orchestrator.hosts.ssh.states import Cut, Unreachable
+from orchestrator.hosts.ssh.link_state import Cut, Unreachable
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.run import Exit
@@ -129,7 +129,7 @@ def test_one_that_was_ended_before_a_cut_off_launch_is_tried_again_never_begins(
 def test_one_that_claimed_and_told_no_pid_for_a_minute_is_given_up(bench: RunsBench, word: str) -> None:
     """Its box was switched off in between, or its disk was full: else it would be nobody's for ever."""
     deeds: dict[str, Callable[[Path], None]] = {
-        "forestall": bench.host.forestall,
+        "forestall": bench.host.fence,
         "end": partial(bench.host.end, kill=True),
     }
     deed = deeds[word]
@@ -147,7 +147,7 @@ def test_one_that_claimed_and_told_no_pid_for_a_minute_is_given_up(bench: RunsBe
 def test_one_that_told_its_pid_is_not_given_up_however_old_its_claim_is(bench: RunsBench) -> None:
     spec = bench.launched("r1")
     os.utime(bench.there("r1") / "claimed", (0, 0))
-    bench.host.forestall(spec.folder)
+    bench.host.fence(spec.folder)
     assert bench.standing("r1") is Standing.ALIVE
 
 

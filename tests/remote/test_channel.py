@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.processes import Process, send
 from orchestrator.hosts.ssh import channel as channels
-from orchestrator.hosts.ssh.channel import Channel, News, Part
+from orchestrator.hosts.ssh.channel import Channel, ChannelEvent, Part
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Cut
+from orchestrator.hosts.ssh.link_state import Cut
+from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.hosts.ssh.sync import FOLDERS
-from orchestrator.hosts.ssh.there import There, make_folders
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 
@@ -49,16 +49,16 @@ def link(boxes: Boxes, box: Box) -> Iterator[Link]:
 
 
 @pytest.fixture
-def tasks(box: Box, link: Link) -> list[There]:
-    made = [There(task, task[0], f"{box.home}", f"{box.home}/own") for task in (A, B)]
+def tasks(box: Box, link: Link) -> list[RemotePaths]:
+    made = [RemotePaths(task, task[0], f"{box.home}", f"{box.home}/own") for task in (A, B)]
     for each in made:
         make_folders(link, each, list(FOLDERS))
     return made
 
 
-def stands(link: Link, tasks: list[There], beat: float = 1.0, silence: float = 20.0) -> Channel:
+def stands(link: Link, tasks: list[RemotePaths], beat: float = 1.0, silence: float = 20.0) -> Channel:
     made = Channel(link, tasks, os.environ, beat=beat, silence=silence)
-    assert wait_until(lambda: made.read(1)) == {News(task, part) for task in (A, B) for part in Part}
+    assert wait_until(lambda: made.read(1)) == {ChannelEvent(task, part) for task in (A, B) for part in Part}
     return made
 
 
@@ -80,7 +80,7 @@ def programs(box: Box) -> list[Process]:
     return found
 
 
-def test_what_appears_there_is_told_here(box: Box, link: Link, tasks: list[There], how: str) -> None:
+def test_what_appears_there_is_told_here(box: Box, link: Link, tasks: list[RemotePaths], how: str) -> None:
     channel = stands(link, tasks)
     assert channel.how == how
     (Path(tasks[1].own) / "runs/r-1").mkdir()
@@ -94,14 +94,16 @@ def test_what_appears_there_is_told_here(box: Box, link: Link, tasks: list[There
         while channel.read(2.5):
             pass
         put(path)
-        assert wait_until(lambda: channel.read(5)) == {News(B, part)}
+        assert wait_until(lambda: channel.read(5)) == {ChannelEvent(B, part)}
     assert channel.read(0) == frozenset()
     assert box.logins() == 1
     channel.close()
     wait_until(lambda: not programs(box))
 
 
-def test_it_ends_there_when_the_cable_is_out_and_here_too(box: Box, link: Link, tasks: list[There]) -> None:
+def test_it_ends_there_when_the_cable_is_out_and_here_too(
+    box: Box, link: Link, tasks: list[RemotePaths]
+) -> None:
     channel = stands(link, tasks, beat=0.5, silence=3)
     assert programs(box)
     if not box.link:
@@ -115,7 +117,7 @@ def test_it_ends_there_when_the_cable_is_out_and_here_too(box: Box, link: Link, 
     with_it.close()
 
 
-def test_one_that_hangs_there_is_given_up(box: Box, link: Link, tasks: list[There]) -> None:
+def test_one_that_hangs_there_is_given_up(box: Box, link: Link, tasks: list[RemotePaths]) -> None:
     channel = stands(link, tasks, beat=0.5, silence=2)
     stopped = programs(box)
     for each in stopped:
@@ -130,7 +132,7 @@ def test_one_that_hangs_there_is_given_up(box: Box, link: Link, tasks: list[Ther
 
 
 def test_a_connection_that_ends_is_told_and_its_channel_given_back(
-    box: Box, link: Link, tasks: list[There]
+    box: Box, link: Link, tasks: list[RemotePaths]
 ) -> None:
     for _ in range(3):
         channel = stands(link, tasks)
@@ -147,7 +149,7 @@ def test_a_connection_that_ends_is_told_and_its_channel_given_back(
     "line", ["change other-0123abcd/runs", "change ../a", f"change {A}", "rm -rf", "x" * 70_000]
 )
 def test_only_lines_of_ours_are_read(
-    link: Link, tasks: list[There], monkeypatch: pytest.MonkeyPatch, line: str
+    link: Link, tasks: list[RemotePaths], monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.setattr(channels, "_START", f"echo 'Welcome!'; echo 'ready look'; echo '{line}'; read -r _")
     channel = Channel(link, tasks, os.environ)
@@ -157,13 +159,13 @@ def test_only_lines_of_ours_are_read(
 
 @pytest.mark.parametrize("how", ["look"], indirect=True)
 def test_a_box_that_grants_no_more_watches_is_told_once(
-    link: Link, tasks: list[There], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    link: Link, tasks: list[RemotePaths], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     words = f"echo blind; echo 'change {A}/runs'"
     monkeypatch.setattr(channels, "_START", f"echo 'ready inotify'; read -r _; {words}; {words}; read -r _")
     channel = Channel(link, tasks, os.environ, beat=0.1)
     wait_until(lambda: channel.read(1))
-    assert wait_until(lambda: channel.read(1)) == {News(A, Part.RUNS)}
+    assert wait_until(lambda: channel.read(1)) == {ChannelEvent(A, Part.RUNS)}
     assert channel.blind
     channel.close()
     assert caplog.text.count("it grants no more watches") == 1
@@ -171,13 +173,13 @@ def test_a_box_that_grants_no_more_watches_is_told_once(
 
 @pytest.mark.parametrize("how", ["inotify"], indirect=True)
 def test_tasks_for_which_a_command_has_no_room_are_left_to_the_schedule(
-    box: Box, link: Link, tasks: list[There], caplog: pytest.LogCaptureFixture
+    box: Box, link: Link, tasks: list[RemotePaths], caplog: pytest.LogCaptureFixture
 ) -> None:
-    many = [There(f"t-{number:08x}", "t", f"{box.home}/{'x' * 200}", "/own") for number in range(200)]
+    many = [RemotePaths(f"t-{number:08x}", "t", f"{box.home}/{'x' * 200}", "/own") for number in range(200)]
     channel = Channel(link, [*tasks, *many], os.environ)
     assert channel.unwatched
     assert f"{len(channel.unwatched)} tasks are too many to be watched there" in caplog.text
     wait_until(lambda: channel.read(1))
     put(f"{tasks[0].shared}/handoffs/a.md")
-    assert wait_until(lambda: channel.read(1)) == {News(A, Part.HANDOFFS)}
+    assert wait_until(lambda: channel.read(1)) == {ChannelEvent(A, Part.HANDOFFS)}
     channel.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Unreachable
+from orchestrator.hosts.ssh.link_state import Unreachable
 from orchestrator.model.errors import Refused
 from orchestrator.workspaces.fetching import fetch_head
 from tests.remote.boxes import Box

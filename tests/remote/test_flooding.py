@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import channel as channels
 from orchestrator.hosts.ssh import link as links
 from orchestrator.hosts.ssh.channel import BURST, RATE, Channel
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Unreachable, Way
-from orchestrator.hosts.ssh.there import There
+from orchestrator.hosts.ssh.link_state import Unreachable, Way
+from orchestrator.hosts.ssh.remote_paths import RemotePaths
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 
@@ -47,7 +47,7 @@ def to_flooding(boxes: Boxes, flooding: Box) -> Iterator[Link]:
 def test_of_a_flood_of_changes_a_share_is_read(
     flooding: Box, to_flooding: Link, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tasks = [There(TASK, "a", str(flooding.home), f"{flooding.home}/own")]
+    tasks = [RemotePaths(TASK, "a", str(flooding.home), f"{flooding.home}/own")]
     channel = Channel(to_flooding, tasks, os.environ, silence=2.0)
     taken = list[int]()
     recv = channel._stream.recv

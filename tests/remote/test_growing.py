@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from orchestrator.hosts.ssh.changes import changed_within
-from orchestrator.hosts.ssh.growing import grown
+from orchestrator.hosts.ssh.growing_files import grown
 from orchestrator.hosts.ssh.link import Link
 from tests.remote.boxes import Box
 

@@ -10,12 +10,12 @@ import pytest
 
 from orchestrator.hosts.ssh import lookup
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Unreachable
+from orchestrator.hosts.ssh.link_state import Unreachable
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.boxes import FileThere
+from orchestrator.ports.boxes import RemoteFile
 from tests.remote.boxes import Box
 
-ONE = FileThere(is_folder=False, lines=1)
+ONE = RemoteFile(is_folder=False, lines=1)
 
 
 @pytest.fixture
@@ -34,13 +34,13 @@ def linked(place: Path, name: str, to: Path | str) -> str:
 
 
 def test_a_link_is_followed_beneath_the_folder_only(link: Link, place: Path) -> None:
-    def found(name: str, to: Path | str) -> FileThere | None:
+    def found(name: str, to: Path | str) -> RemoteFile | None:
         return lookup.file_at(link, str(place), linked(place, name, to))
 
     assert found("in", "deep/it.py") == ONE
     assert found("again", "in") == ONE
     assert found("whole", place / "deep/it.py") == ONE
-    assert found("folder", "deep") == FileThere(is_folder=True)
+    assert found("folder", "deep") == RemoteFile(is_folder=True)
     assert lookup.file_at(link, str(place), "folder/it.py") == ONE
     assert lookup.file_at(link, str(place), "folder/../deep/it.py") == ONE
     for name, to in {"out": "../beside/it.py", "etc": "/etc/passwd", "two": "out", "self": "self"}.items():
@@ -75,13 +75,13 @@ def test_what_is_no_plain_file_is_not_there(link: Link, place: Path) -> None:
 
 def test_bytes_of_any_kind_are_lines(link: Link, place: Path) -> None:
     (place / "bytes").write_bytes(b"\0\n\xff\0\n\0")
-    assert lookup.file_at(link, str(place), "bytes") == FileThere(is_folder=False, lines=3)
+    assert lookup.file_at(link, str(place), "bytes") == RemoteFile(is_folder=False, lines=3)
 
 
 def test_of_a_large_file_no_lines_are_counted(link: Link, place: Path) -> None:
     with (place / "large").open("wb") as file:
         file.truncate(lookup.LARGEST + 1)
-    assert lookup.file_at(link, str(place), "large") == FileThere(is_folder=False, lines=None)
+    assert lookup.file_at(link, str(place), "large") == RemoteFile(is_folder=False, lines=None)
 
 
 def test_a_commit_that_head_has_not_is_none(link: Link, place: Path) -> None:

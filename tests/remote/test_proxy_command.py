@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import Way
 from orchestrator.hosts.ssh.pull import Mirror
-from orchestrator.hosts.ssh.states import Way
 from tests.polling import wait_until
 from tests.remote.boxes import SSHD, Box, Boxes
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import Cut, Unreachable, Way
 from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror, Took, check_marks
-from orchestrator.hosts.ssh.states import Cut, Unreachable, Way
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 

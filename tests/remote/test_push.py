@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import Cut, Unreachable
 from orchestrator.hosts.ssh.push import push
-from orchestrator.hosts.ssh.states import Cut, Unreachable
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import rehearsal
-from orchestrator.hosts.ssh.box import Finding
+from orchestrator.hosts.ssh.box import BoxFinding
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.rehearsal import rehearse
 from orchestrator.hosts.ssh.runs import ROOT
@@ -20,7 +20,7 @@ from tests.remote.boxes import Box, Boxes, may_isolate
 BASH = pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash")
 
 
-def rehearsed(link: Link, cwd: str = "") -> list[Finding]:
+def rehearsed(link: Link, cwd: str = "") -> list[BoxFinding]:
     return rehearse(link, cwd, os.environ)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Cut, Unreachable, Way
+from orchestrator.hosts.ssh.link_state import Cut, Unreachable, Way
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.files import TEMPORARY
 from tests.polling import wait_until

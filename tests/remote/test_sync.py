@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 
-from orchestrator.daemon.events import Events
-from orchestrator.formats.place import Address
+from orchestrator.daemon.ingest.events import EventIngest
+from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh import rsync as transferring
 from orchestrator.hosts.ssh.child import Ended, run_child
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import Unreachable, Way
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.reconcile import Bounds
-from orchestrator.hosts.ssh.states import Unreachable, Way
-from orchestrator.hosts.ssh.sync import HELD, Here, TaskSync
-from orchestrator.hosts.ssh.there import There
+from orchestrator.hosts.ssh.remote_paths import RemotePaths
+from orchestrator.hosts.ssh.sync import HELD, LocalPaths, TaskSync
 from orchestrator.model.errors import BadName, Refused
 from orchestrator.model.permission import Policy
 from orchestrator.ports.files import Entry
@@ -81,9 +81,11 @@ class World:
     def __post_init__(self) -> None:
         self.repo = self.box.home / "my repo"
         self.root = self.box.home / ".local/state/agent-orchestrator-box"
-        self.there = There(TASK, NAME, str(self.repo), str(self.root))
+        self.there = RemotePaths(TASK, NAME, str(self.repo), str(self.root))
         self.shared, self.own = Path(self.there.shared), Path(self.there.own)
-        self.here = Here(self.folder / "tasks/build", self.folder / "home", self.folder / "boxes/b" / TASK)
+        self.here = LocalPaths(
+            self.folder / "tasks/build", self.folder / "home", self.folder / "boxes/b" / TASK
+        )
         self.repo.mkdir()
 
     def sync(self, bounds: Bounds | None = None) -> TaskSync:
@@ -197,11 +199,11 @@ def test_emptied_own_folder_holds_back_no_handoff(world: World) -> None:
     put(world.shared / "artifacts/code/a.txt")
     put(world.shared / "handoffs" / REPORT, report("artifacts/code/a.txt"))
     for again in (sync, world.sync()):
-        assert str(world.own) in again.steer([RUN]).ended
+        assert str(world.own) in again.pull_control([RUN]).ended
     assert set(world.arrived()) >= {f"handoffs/{REPORT}", "artifacts/code/a.txt"}
     assert f"runs/{RUN}/exit" not in world.arrived()
     put(world.own / MARK, f"{TASK}\n".encode())
-    assert not sync.steer([RUN]).ended
+    assert not sync.pull_control([RUN]).ended
     assert f"runs/{RUN}/exit" in world.arrived()
 
 
@@ -329,7 +331,7 @@ def test_the_artifacts_that_a_report_names_are_here_ahead_of_it(world: World) ->
         report("artifacts/code/a.py", f"{world.shared}/artifacts/code/more"),
     )
     ahead = ("artifacts/code/a.py", "artifacts/code/more/b.py")
-    assert sync.steer([RUN]).brought == (*ahead, f"handoffs/{REPORT}")
+    assert sync.pull_control([RUN]).brought == (*ahead, f"handoffs/{REPORT}")
     assert pull(sync, [RUN]).brought == ("artifacts/tests/c.py",)
 
 
@@ -341,11 +343,11 @@ def test_report_waits_for_all_files_of_a_folder_it_names(world: World) -> None:
         put(world.shared / f"artifacts/code/deep/{number}", bytes(number + 1))
     put(world.shared / "handoffs" / REPORT, report("artifacts/code"))
     put(world.own / "runs" / RUN / "exit", b"0\n")
-    first = sync.steer([RUN])
+    first = sync.pull_control([RUN])
     assert (len(first.brought), first.waits, first.more) == (4, True, True)
     assert all(name.startswith("artifacts/code/deep/") for name in first.brought)
-    assert sync.steer([RUN]).waits
-    last = sync.steer([RUN])
+    assert sync.pull_control([RUN]).waits
+    last = sync.pull_control([RUN])
     assert not last.waits
     assert last.brought[-2:] == (f"handoffs/{REPORT}", f"runs/{RUN}/exit")
     assert [len(world.arrived()[f"artifacts/code/deep/{number}"]) for number in range(10)] == [*range(1, 11)]
@@ -367,9 +369,9 @@ def test_report_waits_for_its_folder_no_longer_than_bound(world: World) -> None:
     for number in range(5):
         put(world.shared / f"artifacts/code/{number}")
     put(world.shared / "handoffs" / REPORT, report("artifacts/code"))
-    assert sync.steer([RUN]).waits
+    assert sync.pull_control([RUN]).waits
     now[0] = HELD
-    late = sync.steer([RUN])
+    late = sync.pull_control([RUN])
     assert not late.waits
     assert f"handoffs/{REPORT}" in late.brought
     assert [name for name, _ in late.refused] == ["artifacts/code"]
@@ -405,9 +407,9 @@ def test_events_are_heard_in_the_order_in_which_they_were_written_there(world: W
     for at, name in enumerate(told):
         put(world.own / "requests/events" / name)
         os.utime(world.own / "requests/events" / name, ns=(0, 1_764_000_000_000_000_000 + at))
-    sync.steer([RUN])
+    sync.pull_control([RUN])
     assert [name for name in world.files.written if name in told] == told
-    events = Events(world.files, world.here.home, lambda _: {}, lambda *_: Policy())
+    events = EventIngest(world.files, world.here.home, lambda _: {}, lambda *_: Policy())
     assert [entry.name for entry in events.waiting()] == told
 
 
@@ -445,9 +447,9 @@ def test_a_handoff_that_changed_since_it_was_read_is_read_again(
         return took
 
     monkeypatch.setattr(Mirror, "bring", go_on)
-    assert sync.steer([RUN]) == Pulled()
+    assert sync.pull_control([RUN]) == Pulled()
     monkeypatch.setattr(Mirror, "bring", bring)
-    assert sync.steer([RUN]).brought == (f"handoffs/{REPORT}",)
+    assert sync.pull_control([RUN]).brought == (f"handoffs/{REPORT}",)
     assert world.arrived()[f"handoffs/{REPORT}"] == report()
 
 
@@ -473,21 +475,21 @@ def test_a_tree_without_end_holds_up_nothing_and_comes_bit_by_bit(world: World) 
 def test_handoffs_without_end_are_bounded_and_the_exit_is_known(world: World) -> None:
     """Files with holes cost a box nothing: each pull ends, all of them do, and the end of a run comes all the same."""
     world.prepared()
-    sync = world.sync(Bounds(steering=3_000_000, steering_total=9_000_000))
+    sync = world.sync(Bounds(control=3_000_000, control_total=9_000_000))
     put(world.shared / "handoffs" / REPORT, report())
     for number in range(40):
         path = world.shared / f"handoffs/dev-20251127-1546{number:02d}.md"
         put(path)
         os.truncate(path, 1_000_000)
-    pulls = [sync.steer([RUN]) for _ in range(6)]
+    pulls = [sync.pull_control([RUN]) for _ in range(6)]
     assert [each.more for each in pulls] == [True, True, True, False, False, False]
     assert f"handoffs/{REPORT}" in pulls[3].brought
     assert [name for each in pulls for name, _ in each.refused if name == "handoffs"] == ["handoffs"]
     mirrored = sum(each.stat().st_size for each in world.here.mirror.rglob("*") if each.is_file())
     assert mirrored <= 12_000_000
     put(world.own / "runs" / RUN / "exit", b"0\n")
-    assert f"runs/{RUN}/exit" in sync.steer([RUN]).brought
-    assert world.sync(Bounds(steering_total=9_000_000)).steer([RUN]).brought == ()
+    assert f"runs/{RUN}/exit" in sync.pull_control([RUN]).brought
+    assert world.sync(Bounds(control_total=9_000_000)).pull_control([RUN]).brought == ()
 
 
 def test_what_did_not_change_is_neither_read_nor_listed(world: World) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.hosts.processes import Process, row_of, send, start_of
 from orchestrator.hosts.ssh.runs import ROOT
 from tests.integration.daemon.world import World, a_world, environ_of
@@ -83,7 +83,7 @@ def test_the_process_that_holds_the_connection_is_killed(boxes: Boxes, world: Wo
     asked_for(world, "t1", cwd(box), "bring: branch")
     world.daemon()
     world.until_works("dev:greet")
-    (owner,) = places.box_links(world.state).glob("*.pid")
+    (owner,) = layout.box_links(world.state).glob("*.pid")
     pid, _, start = owner.read_text().partition("@")
     send(Process(int(pid), start), signal.SIGKILL)
     world.until(lambda: box.logins() == 2)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Unreachable
+from orchestrator.hosts.ssh.link_state import Unreachable
 from orchestrator.hosts.ssh.uncommitted import lies_uncommitted
 from orchestrator.model.errors import Unavailable
 from tests.remote.boxes import Box

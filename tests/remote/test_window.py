@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.box_tmux import SOCKET
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Unreachable
+from orchestrator.hosts.ssh.link_state import Unreachable
 from orchestrator.hosts.ssh.window import ensure_window, window_argv
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.errors import Refused

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from orchestrator.testing.simulation.kept import Kept
+from orchestrator.testing.simulation.kept_worlds import Kept
 from orchestrator.testing.simulation.run import Failed, live
 from orchestrator.testing.simulation.shrink import shrunk
-from orchestrator.testing.simulation.table import FIRST, table
+from orchestrator.testing.simulation.summary_table import FIRST, table
 
 PROPERTY = "simulated"
 ENDS = {"complete", "partial", "failed", "stopped"}

@@ -12,9 +12,9 @@ import pytest
 
 from orchestrator.testing import simulate
 from orchestrator.testing.fake_clock import FakeClock
-from orchestrator.testing.simulation import fresh
-from orchestrator.testing.simulation.climate import CLIMATES
-from orchestrator.testing.simulation.days import LENGTH, Day, Days
+from orchestrator.testing.simulation import fresh_worlds
+from orchestrator.testing.simulation.busy_days import LENGTH, Day, Days
+from orchestrator.testing.simulation.fault_schedule import CLIMATES
 from orchestrator.testing.simulation.run import Failed, live
 from orchestrator.testing.simulation.world import World
 
@@ -25,9 +25,9 @@ EACH = 1
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_fresh_worlds(part, lived):
-    seed = fresh.drawn_seed()
+    seed = fresh_worlds.drawn_seed()
     for number in range(part * EACH, (part + 1) * EACH):
-        lived(f"{seed}.{number}", fresh.LASTS)
+        lived(f"{seed}.{number}", fresh_worlds.LASTS)
 
 
 # What counts as a busy day ---------------------------------------------------------------------------
@@ -78,62 +78,64 @@ def test_days_begin_with_the_world_and_add_nothing_up_across_midnight():
 def _fails_at_two(seed):
     """Live a world with three busy days in no time; number 2 fails."""
     failed = "a law is broken" if seed.endswith(".2") else ""
-    return fresh.Lived(seed, Counter({} if failed else {"busy days": 3, "runs": 7}), failed, 0.4)
+    return fresh_worlds.Lived(seed, Counter({} if failed else {"busy days": 3, "runs": 7}), failed, 0.4)
 
 
 def test_failed_world_is_noted_and_others_go_on(monkeypatch):
-    monkeypatch.setattr(fresh, "tried", _fails_at_two)
-    done = fresh.until(30, fresh.Progress("s"), 1, lambda _: None)
+    monkeypatch.setattr(fresh_worlds, "tried", _fails_at_two)
+    done = fresh_worlds.until(30, fresh_worlds.Progress("s"), 1, lambda _: None)
     assert done.failed == {"s.2": "a law is broken"}
     assert (done.busy_days, done.worlds) == (3 * (done.worlds - 1), 16)
 
 
 def test_interrupted_run_goes_on_where_it_was(monkeypatch, tmp_path):
-    monkeypatch.setattr(fresh, "tried", _fails_at_two)
+    monkeypatch.setattr(fresh_worlds, "tried", _fails_at_two)
     path = tmp_path / "far.json"
     lived = []
 
     def interrupted(now):
-        fresh.remember(path, now)
+        fresh_worlds.remember(path, now)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fresh.until(30, fresh.Progress("s"), 1, interrupted)
-    again = fresh.resumed(path, "other")
-    assert (again.seed, again.worlds, again.failed) == ("s", fresh.BATCH, {"s.2": "a law is broken"})
+        fresh_worlds.until(30, fresh_worlds.Progress("s"), 1, interrupted)
+    again = fresh_worlds.resumed(path, "other")
+    assert (again.seed, again.worlds, again.failed) == ("s", fresh_worlds.BATCH, {"s.2": "a law is broken"})
 
     def noted(seed):
         lived.append(seed)
         return _fails_at_two(seed)
 
-    monkeypatch.setattr(fresh, "tried", noted)
-    fresh.until(30, again, 1, lambda _: None)
-    assert lived[0] == f"s.{fresh.BATCH}"
+    monkeypatch.setattr(fresh_worlds, "tried", noted)
+    fresh_worlds.until(30, again, 1, lambda _: None)
+    assert lived[0] == f"s.{fresh_worlds.BATCH}"
     path.write_text(json.dumps({"seed": 1}))
     with pytest.raises(ValueError, match="does not say"):
-        fresh.resumed(path, "s")
+        fresh_worlds.resumed(path, "s")
 
 
 def test_two_processes_live_each_world_once(monkeypatch):
-    monkeypatch.setattr(fresh, "tried", _fails_at_two)
-    done = fresh.until(40, fresh.Progress("s"), 2, lambda _: None)
+    monkeypatch.setattr(fresh_worlds, "tried", _fails_at_two)
+    done = fresh_worlds.until(40, fresh_worlds.Progress("s"), 2, lambda _: None)
     assert (done.worlds, done.busy_days, list(done.failed)) == (16, 45, ["s.2"])
 
 
 def test_broken_law_is_told_with_replay_and_keeping(monkeypatch, capsys):
-    monkeypatch.setattr(fresh, "tried", _fails_at_two)
+    monkeypatch.setattr(fresh_worlds, "tried", _fails_at_two)
     monkeypatch.setattr("sys.argv", ["simulate", "--busy", "9", "--seed", "s"])
     assert simulate.main() == 1
     said = capsys.readouterr().out
-    assert fresh.replay("s.2") in said
+    assert fresh_worlds.replay("s.2") in said
     assert "echo 's.2 2.5' >> tests/simulation/kept_worlds.txt" in said
 
 
 def test_file_of_a_run_that_is_done_is_removed(monkeypatch, tmp_path):
     """The next night draws other worlds."""
     path = tmp_path / "far.json"
-    monkeypatch.setattr(fresh, "tried", lambda seed: fresh.Lived(seed, Counter({"busy days": 3}), "", 0.4))
-    fresh.remember(path, fresh.Progress("before", 8, Counter({"busy days": 24})))
+    monkeypatch.setattr(
+        fresh_worlds, "tried", lambda seed: fresh_worlds.Lived(seed, Counter({"busy days": 3}), "", 0.4)
+    )
+    fresh_worlds.remember(path, fresh_worlds.Progress("before", 8, Counter({"busy days": 24})))
     monkeypatch.setattr("sys.argv", ["simulate", "--busy", "30", "--resume", str(path)])
     assert simulate.main() == 0
     assert not path.exists()
@@ -141,7 +143,7 @@ def test_file_of_a_run_that_is_done_is_removed(monkeypatch, tmp_path):
 
 def test_other_seed_than_the_file_says_is_refused(monkeypatch, tmp_path):
     path = tmp_path / "far.json"
-    fresh.remember(path, fresh.Progress("before"))
+    fresh_worlds.remember(path, fresh_worlds.Progress("before"))
     monkeypatch.setattr("sys.argv", ["simulate", "--busy", "30", "--seed", "s", "--resume", str(path)])
     assert simulate.main() == 2
     assert path.exists()
@@ -151,14 +153,14 @@ def test_failure_of_a_world_is_what_is_noted(monkeypatch):
     def fails(seed, days):
         raise Failed(seed, days, "a law", {})
 
-    monkeypatch.setattr(fresh, "live", fails)
-    lived = fresh.tried("s.1")
+    monkeypatch.setattr(fresh_worlds, "live", fails)
+    lived = fresh_worlds.tried("s.1")
     assert "a law" in lived.failed
     assert not lived.counts
 
 
 def test_seed_of_the_environment_draws_the_same_worlds(monkeypatch):
-    monkeypatch.setenv(fresh.SEED, "again")
-    assert fresh.drawn_seed() == "again"
-    monkeypatch.delenv(fresh.SEED)
-    assert fresh.drawn_seed() != fresh.drawn_seed()
+    monkeypatch.setenv(fresh_worlds.SEED, "again")
+    assert fresh_worlds.drawn_seed() == "again"
+    monkeypatch.delenv(fresh_worlds.SEED)
+    assert fresh_worlds.drawn_seed() != fresh_worlds.drawn_seed()

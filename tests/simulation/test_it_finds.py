@@ -56,45 +56,52 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from orchestrator import places
-from orchestrator.daemon import doing, engine, intake, journal, keeper, requests, shelf, task, troubles
-from orchestrator.daemon.act import finish
-from orchestrator.daemon.act import launch as launching
+from orchestrator import layout
+from orchestrator.daemon import task
+from orchestrator.daemon.actions import dispatcher, finish
+from orchestrator.daemon.actions import launch as launching
+from orchestrator.daemon.boxes import host_monitor, transfer_failures
+from orchestrator.daemon.ingest import handoffs, requests
+from orchestrator.daemon.journal import engine, store
+from orchestrator.daemon.retention import passivation
 from orchestrator.hosts import claims
-from orchestrator.hosts.ssh.states import Cut
+from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone, WorkMerged
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Quiet
 from orchestrator.model.settings import DaemonSettings, LogSettings, Settings
-from orchestrator.pm import advance, draft, failures, gates, reports, silence, stalls, unended
-from orchestrator.pm import boxes as pm_boxes
 from orchestrator.pm import decide as decide_module
-from orchestrator.pm.asking import CONTINUE, ask
-from orchestrator.pm.changes import HandoffSeen, QuestionAsked
 from orchestrator.pm.decide import decide
-from orchestrator.pm.lives import run_gone
-from orchestrator.pm.repetition import goes_round
-from orchestrator.pm.step_changes import StepMoved
+from orchestrator.pm.handlers import boxes as pm_boxes
+from orchestrator.pm.handlers import reports, stuck_termination
+from orchestrator.pm.handlers.run_lifecycle import run_gone
+from orchestrator.pm.plan import advance
+from orchestrator.pm.plan.asking import CONTINUE, ask
+from orchestrator.pm.policies import gates, inactivity, provider_errors, stalls
+from orchestrator.pm.policies.repetition import goes_round
+from orchestrator.pm.state import draft
+from orchestrator.pm.state.changes import HandoffSeen, QuestionAsked
+from orchestrator.pm.state.step_changes import StepMoved
 from orchestrator.ports.boxes import Sighting
 from orchestrator.ports.workspaces import Tree
 from orchestrator.scribe import scribe
 from orchestrator.testing import fake_boxes, fake_host, fake_workspaces, memory_files
 from orchestrator.testing.simulation.box_faults import BoxRates
-from orchestrator.testing.simulation.climate import BUSY
-from orchestrator.testing.simulation.desk import Manners
+from orchestrator.testing.simulation.fault_schedule import BUSY
 from orchestrator.testing.simulation.faults import CALM, HOUR, NEVER, Chances, Rates
 from orchestrator.testing.simulation.invariants import Broken
 from orchestrator.testing.simulation.run import live
 from orchestrator.testing.simulation.service import LITTLE
+from orchestrator.testing.simulation.shared_state import Manners
 from orchestrator.testing.simulation.sweep import sweep, told
 from orchestrator.testing.simulation.user import Habits
-from orchestrator.testing.simulation.wish import Wish
+from orchestrator.testing.simulation.user_task import UserTask
 from orchestrator.testing.simulation.world import World
 
 
 def forgets_lines(patch):
     """Every ninth line is decided and folded, but never written."""
-    append, count = journal.Journal.append, iter(range(10**9))
+    append, count = store.Journal.append, iter(range(10**9))
 
     def forgetful(self, fact, decision):
         if next(count) % 9 == 8:
@@ -102,7 +109,7 @@ def forgets_lines(patch):
             return '{"at":0}'
         return append(self, fact, decision)
 
-    patch.setattr(journal.Journal, "append", forgetful)
+    patch.setattr(store.Journal, "append", forgetful)
 
 
 def drops_an_fsync(patch):
@@ -145,7 +152,7 @@ def swaps_two_writes(patch):
     answer = requests.answer
 
     def hasty(files, home, name, *, ok, message):
-        files.remove(places.task_requests(home) / name)
+        files.remove(layout.task_requests(home) / name)
         answer(files, home, name, ok=ok, message=message)
 
     patch.setattr(requests, "answer", hasty)
@@ -198,7 +205,7 @@ def forgets_what_it_has_seen(patch):
         "change",
         lambda self, *told: change(self, *(each for each in told if not isinstance(each, HandoffSeen))),
     )
-    patch.setattr(intake.Intake, "_was_dealt_with", lambda *_: False)
+    patch.setattr(handoffs.HandoffIngest, "_was_dealt_with", lambda *_: False)
 
 
 def lets_everything_pass(patch):
@@ -239,7 +246,7 @@ def forgets_the_pauses(patch):
 def ends_without_a_look(patch):
     """A run that gave no sign for a while is taken for hung, whatever it does."""
     patch.setattr(task, "signs_of_work", lambda *_: {})
-    patch.setattr(silence, "found", lambda *_: Quiet.HUNG)
+    patch.setattr(inactivity, "found", lambda *_: Quiet.HUNG)
 
 
 def takes_a_long_answer_for_a_stall(patch):
@@ -315,7 +322,7 @@ def tells_an_old_page(patch):
 
 def leaves_the_shelved_unheard(patch):
     """A rescan does not look at what is asked of a shelved task: the bell may not have been heard."""
-    patch.setattr(shelf.Shelf, "keeps", lambda self, home: home.name in self)
+    patch.setattr(passivation.PassiveTasks, "keeps", lambda self, home: home.name in self)
 
 
 def asks_for_the_launcher_alone(patch):
@@ -335,17 +342,20 @@ def believes_any_folder(patch):
 
 def looks_after_the_haul(patch):
     """A box is asked what became of its runs when all was brought: they say their last words in between."""
-    publish = keeper.Keeper._publish
+    publish = host_monitor.HostMonitor._publish
 
-    def late(self, guest, seen, *, gone):
+    def late(self, remote_task, seen, *, gone):
         self.clock.sleep(60.0)
-        folders = [places.run_home(guest.home, run) for run in sorted(guest.runs)]
+        folders = [layout.run_home(remote_task.home, run) for run in sorted(remote_task.runs)]
         again = self.ways.host.observe_all(folders)
         publish(
-            self, guest, {folder: Sighting(each, self.now()) for folder, each in again.items()}, gone=gone
+            self,
+            remote_task,
+            {folder: Sighting(each, self.now()) for folder, each in again.items()},
+            gone=gone,
         )
 
-    patch.setattr(keeper.Keeper, "_publish", late)
+    patch.setattr(host_monitor.HostMonitor, "_publish", late)
 
 
 def forgets_that_a_box_is_back(patch):
@@ -364,13 +374,15 @@ def takes_a_lost_launch_for_none(patch):
             action = next(name for name, each in state.outbox.items() if getattr(each, "run", "") == run.id)
             return LaunchFailed(clock.now(), action, run.id, str(error))
 
-    patch.setattr(doing, "launch", hasty)
+    patch.setattr(dispatcher, "launch", hasty)
 
 
 def takes_just_past_for_tomorrow(patch):
     """A usage limit that the service lifts late is taken to end a day later."""
     patch.setattr(
-        failures, "next_try", lambda limit, _: (limit.reset.moments[-1] if limit.reset else limit.at) + 65
+        provider_errors,
+        "next_try",
+        lambda limit, _: (limit.reset.moments[-1] if limit.reset else limit.at) + 65,
     )
 
 
@@ -398,12 +410,12 @@ def asks_for_each_run(patch):
 
 def takes_a_failed_pull_for_none(patch):
     """A pull that failed is noted as one that brought no news."""
-    patch.setattr(troubles.Troubles, "note", lambda *_: False)
+    patch.setattr(transfer_failures.TransferFailures, "note", lambda *_: False)
 
 
 def waits_for_what_cannot_end(patch):
     """A run that was told to end and is not known to be gone is waited for, and nobody is asked."""
-    patch.setattr(unended, "ask", lambda *_: False)
+    patch.setattr(stuck_termination, "ask", lambda *_: False)
 
 
 def sees_no_work_on_boxes(patch):
@@ -440,9 +452,9 @@ ON_BOXES = replace(
 def on_boxes(fate):
     """Three tasks with agents on two boxes; two share a repository there, and one has its architect elsewhere."""
     wishes = (
-        Wish("alpha", architect=True, box="near", architects_box="far", brings=True),
-        Wish("beta", box="near", brings=True, tells=True),
-        Wish("gamma", architect=True, box="far"),
+        UserTask("alpha", architect=True, box="near", architects_box="far", brings=True),
+        UserTask("beta", box="near", brings=True, tells=True),
+        UserTask("gamma", architect=True, box="far"),
     )
     return World(fate, wishes, Manners(bad=0.2, odd=0.5, longest=60.0, subtasks=2), deaf=0.3)
 
@@ -454,7 +466,7 @@ def a_life_on_boxes(worlds):
 
 def of_programs(fate):
     """Two tasks whose agents are programs that tell of themselves; much goes wrong with their models."""
-    wishes = (Wish("alpha", tells=True), Wish("beta", tells=True))
+    wishes = (UserTask("alpha", tells=True), UserTask("beta", tells=True))
     return World(fate, wishes, Manners(bad=0.4, odd=0.3, longest=60.0, subtasks=1), deaf=0.1)
 
 
@@ -468,7 +480,7 @@ def soon_shelved(fate):
     """Three tasks that are shelved whenever nothing came for a minute."""
     settings = Settings(daemon=DaemonSettings(shelve_after=60), logs=LogSettings(pack_after=60))
     settings = replace(settings, limits=replace(settings.limits, check_in=60))
-    wishes = (Wish("alpha"), Wish("beta", checks=True), Wish("gamma", tells=True))
+    wishes = (UserTask("alpha"), UserTask("beta", checks=True), UserTask("gamma", tells=True))
     return World(fate, wishes, Manners(bad=0.1, odd=0.2, longest=60.0, subtasks=1), settings, deaf=0.5)
 
 
@@ -479,7 +491,7 @@ def a_life_on_the_shelf(worlds):
 
 def limited(fate):
     """Three tasks whose agents all use one service."""
-    wishes = tuple(Wish(name, tells=True) for name in ("alpha", "beta", "gamma"))
+    wishes = tuple(UserTask(name, tells=True) for name in ("alpha", "beta", "gamma"))
     return World(fate, wishes, Manners(bad=0, rejects=0, odd=0, longest=180.0, subtasks=3))
 
 
@@ -497,7 +509,7 @@ LITTERED = replace(
 
 def left_to_write(fate):
     """Two tasks whose agents fail often, and leave behind what goes on writing."""
-    wishes = (Wish("alpha"), Wish("beta", checks=True, tells=True))
+    wishes = (UserTask("alpha"), UserTask("beta", checks=True, tells=True))
     return World(fate, wishes, Manners(bad=0.4, rejects=0.3, leaves=0.7, longest=60.0, subtasks=2), deaf=0.3)
 
 

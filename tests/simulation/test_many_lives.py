@@ -11,15 +11,15 @@ from pathlib import PurePath
 
 import pytest
 
-from orchestrator.daemon.attic import Attic
-from orchestrator.daemon.office import Office
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.retention.log_retention import LogRetention
 from orchestrator.model.run import Life
 from orchestrator.model.settings import LogSettings, Settings
-from orchestrator.pm.state import PMState
-from orchestrator.pm.tables import Table
-from orchestrator.testing.simulation.desk import Manners
-from orchestrator.testing.simulation.fate import Fate
-from orchestrator.testing.simulation.wish import Wish
+from orchestrator.pm.state.persistent_map import PersistentMap
+from orchestrator.pm.state.task_state import PMState
+from orchestrator.testing.simulation.scenario import Scenario
+from orchestrator.testing.simulation.shared_state import Manners
+from orchestrator.testing.simulation.user_task import UserTask
 from orchestrator.testing.simulation.world import World, listening
 
 EARLY, LATE = 100, 300
@@ -81,7 +81,7 @@ class Weight:
             return
         self._weighed.add(id(thing))
         self.bytes += sys.getsizeof(thing)
-        if isinstance(thing, dict | Table | set | frozenset | list | tuple | deque):
+        if isinstance(thing, dict | PersistentMap | set | frozenset | list | tuple | deque):
             self.entries[where] += len(thing)
         for name, part in _parts(thing):
             self.add(f"{where}{name}", part)
@@ -89,19 +89,19 @@ class Weight:
 
 def _is_not_ours(thing: object) -> bool:
     """Tell whether something belongs to the world, or to the program itself, or is weighed elsewhere."""
-    if isinstance(thing, Enum | PurePath | type | Office | PMState) or callable(thing):
+    if isinstance(thing, Enum | PurePath | type | Context | PMState) or callable(thing):
         return True
     return type(thing).__module__.startswith(("orchestrator.testing", "threading", "_thread", "logging"))
 
 
 def _parts(thing: object) -> Iterator[tuple[str, object]]:
-    if isinstance(thing, dict | Table):
+    if isinstance(thing, dict | PersistentMap):
         yield from (("[*]", part) for entry in thing.items() for part in entry)
     elif isinstance(thing, set | frozenset | list | tuple | deque):
         yield from (("[*]", part) for part in thing)
     for kind in type(thing).__mro__:
         slots = kind.__dict__.get("__slots__", ())
-        if kind is not Table:
+        if kind is not PersistentMap:
             yield from ((f".{name}", getattr(thing, name)) for name in slots if hasattr(thing, name))
     yield from ((f".{name}", part) for name, part in getattr(thing, "__dict__", {}).items())
 
@@ -111,7 +111,7 @@ class Lives:
     """A world in which one agent after another is asked for, and does what it should."""
 
     world: World
-    attic: Attic | None = None
+    attic: LogRetention | None = None
 
     @property
     def state(self) -> PMState:
@@ -133,7 +133,7 @@ class Lives:
         assert loop is not None
         (task,) = self.world.tasks().values()
         if self.attic is None:
-            self.attic = Attic(self.world.files, task.home)
+            self.attic = LogRetention(self.world.files, task.home)
         self.attic.tidy(task.engine.state, LogSettings(pack_after=0.0), self.world.clock.now())
         weight = Weight()
         for slot in PMState.__slots__:
@@ -141,7 +141,7 @@ class Lives:
         for where, thing in (
             ("task", task),
             ("loop", loop),
-            ("desk", loop.office.desk),
+            ("desk", loop.context.desk),
             ("attic", self.attic),
         ):
             weight.add(where, thing)
@@ -150,9 +150,9 @@ class Lives:
 
 @pytest.fixture(params=[False, True], ids=["commands", "programs that tell"])
 def lives(request):
-    wish = Wish("alpha", tells=request.param)
+    wish = UserTask("alpha", tells=request.param)
     manners = Manners(bad=0, rejects=0, odd=0, longest=2)
-    world = World(Fate("lives"), (wish,), manners, Settings(), deaf=0.0, slow=False)
+    world = World(Scenario("lives"), (wish,), manners, Settings(), deaf=0.0, slow=False)
     with listening(world):
         world.boot()
         world.start(wish, "much to do", ("it works",))

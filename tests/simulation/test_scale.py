@@ -11,9 +11,9 @@ import pytest
 from orchestrator.model.settings import Settings
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.simulation import world as simulated
-from orchestrator.testing.simulation.desk import Manners
-from orchestrator.testing.simulation.fate import Fate
-from orchestrator.testing.simulation.wish import Wish
+from orchestrator.testing.simulation.scenario import Scenario
+from orchestrator.testing.simulation.shared_state import Manners
+from orchestrator.testing.simulation.user_task import UserTask
 from orchestrator.testing.simulation.world import World, listening
 
 WELL = Manners(bad=0, rejects=0, odd=0, longest=2)
@@ -67,7 +67,7 @@ class Cost:
 def cost(subtasks, monkeypatch):
     monkeypatch.setattr(simulated, "MemoryFiles", CountingFiles)
     manners = Manners(bad=0, rejects=0, odd=0, longest=WELL.longest, subtasks=subtasks)
-    world = World(Fate("scale"), (Wish("alpha"),), manners, Settings(), deaf=0.0, slow=False)
+    world = World(Scenario("scale"), (UserTask("alpha"),), manners, Settings(), deaf=0.0, slow=False)
     with listening(world):
         world.boot()
         world.start(world.wishes[0], "much to do", ("it works",))

@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from orchestrator.testing import memory_files, simulate
-from orchestrator.testing.simulation.climate import BUSY
+from orchestrator.testing.simulation.fault_schedule import BUSY
 from orchestrator.testing.simulation.run import Failed, live
 from orchestrator.testing.simulation.shrink import kind_of, shrunk
 

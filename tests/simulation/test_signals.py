@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from orchestrator import places
-from orchestrator.daemon.segments import segments, unpacked
-from orchestrator.testing.simulation import telling
-from orchestrator.testing.simulation.climate import Climate
-from orchestrator.testing.simulation.desk import Manners
-from orchestrator.testing.simulation.fate import Fate
+from orchestrator import layout
+from orchestrator.daemon.journal.segments import segments, unpacked
+from orchestrator.testing.simulation import hook_events
+from orchestrator.testing.simulation.fault_schedule import FaultSchedule
 from orchestrator.testing.simulation.faults import CALM, NEVER
+from orchestrator.testing.simulation.hook_events import Teller
 from orchestrator.testing.simulation.run import live
-from orchestrator.testing.simulation.telling import Teller
+from orchestrator.testing.simulation.scenario import Scenario
+from orchestrator.testing.simulation.shared_state import Manners
 from orchestrator.testing.simulation.user import Habits
-from orchestrator.testing.simulation.wish import Wish
+from orchestrator.testing.simulation.user_task import UserTask
 from orchestrator.testing.simulation.world import World
 
-QUIET = Climate("quiet", 1.0, 1.0, CALM, NEVER, Habits(restless=0.0, eager=0.0))
+QUIET = FaultSchedule("quiet", 1.0, 1.0, CALM, NEVER, Habits(restless=0.0, eager=0.0))
 MINUTE = 60.0
 HANGS = 5 * 60 * MINUTE
 
@@ -51,18 +51,18 @@ class Day:
             day.began[told["RUN"]] = teller._agent.desk.clock.now()
             yield from day.trouble(teller)
 
-        monkeypatch.setattr(telling.Teller, "_comes_to_nothing", goes_wrong)
+        monkeypatch.setattr(hook_events.Teller, "_comes_to_nothing", goes_wrong)
         return live(seed, climate=QUIET, world_of=self._world).tasks
 
-    def _world(self, fate: Fate) -> World:
+    def _world(self, fate: Scenario) -> World:
         manners = Manners(bad=0.0, rejects=0.0, odd=0.0, longest=30.0, subtasks=1)
-        self.world = World(fate, (Wish("alpha", tells=True),), manners, deaf=0.0, slow=False)
+        self.world = World(fate, (UserTask("alpha", tells=True),), manners, deaf=0.0, slow=False)
         return self.world
 
     def changes(self, kind: str) -> list[dict[str, Any]]:
         """Return the changes of one kind that were journaled, in order."""
         assert self.world is not None
-        files, folder = self.world.files, places.task_journal(self.world.wishes[0].home)
+        files, folder = self.world.files, layout.task_journal(self.world.wishes[0].home)
         lines = []
         for name in segments(entry.name for entry in files.entries(folder)):
             lines += [

@@ -6,7 +6,7 @@ from pathlib import Path
 import orchestrator
 
 ROOT = Path(orchestrator.__file__).parent
-DOOR = "workspaces/process.py"
+DOOR = "workspaces/git_process.py"
 ELSEWHERE = {
     "demo.py",  # makes a repository of its own, in a folder that it made
     "testing",  # no part of what is run

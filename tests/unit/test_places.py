@@ -6,16 +6,16 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.model.errors import BadName, Refused
 
 
 def test_the_state_folder_is_the_one_that_the_variable_names(tmp_path):
-    assert places.state_folder({"ORCHESTRATOR_HOME": f"{tmp_path}/pm/"}) == f"{tmp_path}/pm"
+    assert layout.state_folder({"ORCHESTRATOR_HOME": f"{tmp_path}/pm/"}) == f"{tmp_path}/pm"
 
 
 def test_without_the_variable_it_is_the_platforms_own():
-    assert places.state_folder({}).endswith("/agent-orchestrator")
+    assert layout.state_folder({}).endswith("/agent-orchestrator")
 
 
 @pytest.mark.parametrize("home", ["/home/me", "/home/me/", "/", "", "relative", None])
@@ -25,14 +25,14 @@ def test_the_short_way_leads_where_platformdirs_does(monkeypatch, home, given):
         monkeypatch.delenv(variable, raising=False)
         if value is not None:
             monkeypatch.setenv(variable, value)
-    assert places.state_folder({}) == platformdirs.user_state_dir("agent-orchestrator", appauthor=False)
+    assert layout.state_folder({}) == platformdirs.user_state_dir("agent-orchestrator", appauthor=False)
     config = platformdirs.user_config_dir("agent-orchestrator", appauthor=False)
-    assert places.config_file({}) == f"{config}/config.toml"
+    assert layout.config_file({}) == f"{config}/config.toml"
 
 
 @pytest.mark.parametrize(
     ("variable", "asked"),
-    [("ORCHESTRATOR_HOME", places.state_folder), ("ORCHESTRATOR_CONFIG", places.config_file)],
+    [("ORCHESTRATOR_HOME", layout.state_folder), ("ORCHESTRATOR_CONFIG", layout.config_file)],
 )
 def test_a_relative_path_is_refused(variable, asked):
     with pytest.raises(Refused, match=f"{variable} is 'pm': give an absolute path"):
@@ -41,27 +41,27 @@ def test_a_relative_path_is_refused(variable, asked):
 
 def test_templates_lie_beside_the_settings_file():
     environ = {"ORCHESTRATOR_CONFIG": "/etc/orchestrator/config.toml"}
-    assert places.templates_folder(environ) == "/etc/orchestrator/templates"
+    assert layout.templates_folder(environ) == "/etc/orchestrator/templates"
 
 
 def test_the_state_folder_is_made_for_its_user_alone(tmp_path):
     folder = tmp_path / "a" / "pm"
-    places.make_state_folder(str(folder))
+    layout.make_state_folder(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
-    places.make_state_folder(str(folder))
+    layout.make_state_folder(str(folder))
 
 
 def test_one_that_was_open_to_others_is_closed(tmp_path):
     folder = tmp_path / "pm"
     folder.mkdir()
     folder.chmod(0o755)
-    places.make_state_folder(str(folder))
+    layout.make_state_folder(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_naming_a_state_folder_makes_nothing(tmp_path):
     folder = tmp_path / "pm"
-    assert places.check_state_folder(places.state_folder({"ORCHESTRATOR_HOME": str(folder)})) is False
+    assert layout.check_state_folder(layout.state_folder({"ORCHESTRATOR_HOME": str(folder)})) is False
     assert not folder.exists()
 
 
@@ -69,48 +69,48 @@ def test_a_link_is_refused(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "pm").symlink_to(tmp_path / "real")
     with pytest.raises(Refused, match="symbolic link"):
-        places.make_state_folder(str(tmp_path / "pm"))
+        layout.make_state_folder(str(tmp_path / "pm"))
 
 
 def test_a_file_is_refused(tmp_path):
     (tmp_path / "pm").touch()
     with pytest.raises(Refused, match="not a folder"):
-        places.make_state_folder(str(tmp_path / "pm"))
+        layout.make_state_folder(str(tmp_path / "pm"))
 
 
 def test_another_users_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
     with pytest.raises(Refused, match="belongs to user"):
-        places.check_state_folder(str(tmp_path))
+        layout.check_state_folder(str(tmp_path))
 
 
 def test_a_path_goes_out_as_it_came_in():
-    assert places.task_home("/pm/", "demo-12345678") == "/pm/tasks/demo-12345678"
-    assert places.task_home(Path("/pm"), "demo-12345678") == Path("/pm/tasks/demo-12345678")
-    assert places.run_order(places.run_home("/h", "r1")) == "/h/runs/r1/order.md"
-    assert places.artifacts(Path("/t"), "code") == Path("/t/artifacts/code")
-    assert places.artifacts("/t") == "/t/artifacts"
-    assert places.scratchpad("/t", "dev-2") == "/t/scratchpad/dev-2"
+    assert layout.task_home("/pm/", "demo-12345678") == "/pm/tasks/demo-12345678"
+    assert layout.task_home(Path("/pm"), "demo-12345678") == Path("/pm/tasks/demo-12345678")
+    assert layout.run_order(layout.run_home("/h", "r1")) == "/h/runs/r1/order.md"
+    assert layout.artifacts(Path("/t"), "code") == Path("/t/artifacts/code")
+    assert layout.artifacts("/t") == "/t/artifacts"
+    assert layout.scratchpad("/t", "dev-2") == "/t/scratchpad/dev-2"
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "-R", "a\nb", "a\0b", "/etc"])
 def test_no_name_leads_out(name):
     with pytest.raises(BadName):
-        places.task_home("/pm", name)
+        layout.task_home("/pm", name)
     with pytest.raises(BadName):
-        places.task_folder(Path("/project"), name)
+        layout.task_folder(Path("/project"), name)
 
 
 def test_it_imports_next_to_nothing():
-    asked = "import sys; b = set(sys.modules); import orchestrator.places; print(*(set(sys.modules) - b))"
+    asked = "import sys; b = set(sys.modules); import orchestrator.layout; print(*(set(sys.modules) - b))"
     done = subprocess.run(
         [sys.executable, "-c", asked],
         capture_output=True,
         text=True,
         check=True,
-        env={"PYTHONPATH": str(Path(places.__file__).parents[1])},
+        env={"PYTHONPATH": str(Path(layout.__file__).parents[1])},
     )
-    assert set(done.stdout.split()) <= {"__future__", "orchestrator", "orchestrator.places"}
+    assert set(done.stdout.split()) <= {"__future__", "orchestrator", "orchestrator.layout"}
 
 
 # Trust --------------------------------------------------------------------------------------------
@@ -126,16 +126,16 @@ def found(path, **other):
 
 def test_what_is_ours_alone_is_believed(tmp_path):
     (tmp_path / "a").write_bytes(b"x")
-    assert places.distrust("a", found(tmp_path / "a")) == ""
-    assert places.distrust("a", found(tmp_path)) == ""
-    assert places.own_bytes(str(tmp_path / "a")) == b"x"
+    assert layout.distrust("a", found(tmp_path / "a")) == ""
+    assert layout.distrust("a", found(tmp_path)) == ""
+    assert layout.own_bytes(str(tmp_path / "a")) == b"x"
 
 
 @pytest.mark.parametrize("folder", [True, False])
 def test_what_belongs_to_another_is_refused_and_the_message_says_what_to_do(tmp_path, folder):
     (tmp_path / "a").touch()
     other = found(tmp_path if folder else tmp_path / "a", uid=os.getuid() + 7)
-    told = places.distrust("/pm/a", other)
+    told = layout.distrust("/pm/a", other)
     assert f"/pm/a belongs to user {os.getuid() + 7}, not to you ({os.getuid()})" in told
     assert "chown" in told
 
@@ -145,37 +145,37 @@ def test_what_others_can_write_is_refused_and_the_message_says_what_to_do(tmp_pa
     path = tmp_path / "a"
     path.touch()
     path.chmod(mode)
-    assert "`chmod go-w " in places.distrust(str(path), os.lstat(path))
-    with pytest.raises(places.Untrusted, match="can be written by others"):
-        places.own_bytes(str(path))
+    assert "`chmod go-w " in layout.distrust(str(path), os.lstat(path))
+    with pytest.raises(layout.Untrusted, match="can be written by others"):
+        layout.own_bytes(str(path))
     tmp_path.chmod(0o700 | mode & 0o022)
-    with pytest.raises(places.Untrusted, match="can be written by others"):
-        places.check_own_folder(str(tmp_path))
+    with pytest.raises(layout.Untrusted, match="can be written by others"):
+        layout.check_own_folder(str(tmp_path))
 
 
 def test_a_link_is_refused_whatever_it_points_at(tmp_path):
     (tmp_path / "a").touch()
     (tmp_path / "link").symlink_to(tmp_path / "a")
     (tmp_path / "way").symlink_to(tmp_path)
-    with pytest.raises(places.Untrusted, match="is a symbolic link"):
-        places.own_bytes(str(tmp_path / "link"))
-    with pytest.raises(places.Untrusted, match="is a symbolic link"):
-        places.check_own_folder(str(tmp_path / "way"))
+    with pytest.raises(layout.Untrusted, match="is a symbolic link"):
+        layout.own_bytes(str(tmp_path / "link"))
+    with pytest.raises(layout.Untrusted, match="is a symbolic link"):
+        layout.check_own_folder(str(tmp_path / "way"))
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(places.Untrusted, match="is not a plain file"):
-        places.own_bytes(str(tmp_path / "pipe"))
-    with pytest.raises(places.Untrusted, match="is not a folder"):
-        places.check_own_folder(str(tmp_path / "pipe"))
+    with pytest.raises(layout.Untrusted, match="is not a plain file"):
+        layout.own_bytes(str(tmp_path / "pipe"))
+    with pytest.raises(layout.Untrusted, match="is not a folder"):
+        layout.check_own_folder(str(tmp_path / "pipe"))
 
 
 def test_what_is_not_there_is_no_matter_of_trust(tmp_path):
     with pytest.raises(FileNotFoundError):
-        places.own_bytes(str(tmp_path / "a"))
+        layout.own_bytes(str(tmp_path / "a"))
     with pytest.raises(FileNotFoundError):
-        places.check_own_folder(str(tmp_path / "a"))
+        layout.check_own_folder(str(tmp_path / "a"))
 
 
 def test_a_state_folder_that_others_could_fill_is_refused_until_it_is_looked_at(tmp_path):
@@ -184,11 +184,11 @@ def test_a_state_folder_that_others_could_fill_is_refused_until_it_is_looked_at(
     folder.chmod(0o777)
     (folder / "planted").touch()
     with pytest.raises(Refused, match="can be written by others: look at it, then `chmod go-w"):
-        places.make_state_folder(str(folder))
+        layout.make_state_folder(str(folder))
     with pytest.raises(Refused, match="can be written by others"):
-        places.check_state_folder(str(folder))
+        layout.check_state_folder(str(folder))
     folder.chmod(0o755)
-    places.make_state_folder(str(folder))
+    layout.make_state_folder(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -196,7 +196,7 @@ def test_an_empty_one_is_closed(tmp_path):
     folder = tmp_path / "pm"
     folder.mkdir()
     folder.chmod(0o777)
-    places.make_state_folder(str(folder))
+    layout.make_state_folder(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -204,7 +204,7 @@ def test_an_empty_one_is_closed(tmp_path):
 def test_no_umask_opens_or_shuts_the_state_folder(tmp_path, umask):
     before = os.umask(umask)
     try:
-        places.make_state_folder(str(tmp_path / "pm"))
+        layout.make_state_folder(str(tmp_path / "pm"))
     finally:
         os.umask(before)
     assert (tmp_path / "pm").stat().st_mode & 0o777 == 0o700

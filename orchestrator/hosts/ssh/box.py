@@ -97,7 +97,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class BoxFinding:
     """One thing about a box, as a person is told it. `stops`: nothing can be started there until it is mended."""
 
     what: str
@@ -177,7 +177,7 @@ def read_box(
     )
 
 
-def findings(box: Box, cwd: str, *, optional: Collection[str] = ()) -> list[Finding]:
+def findings(box: Box, cwd: str, *, optional: Collection[str] = ()) -> list[BoxFinding]:
     """Return what is to be said of a box: what stops a start first, then what is only to be known.
 
     `cwd` is as it was asked for; programs in `optional` need not be there.
@@ -185,9 +185,11 @@ def findings(box: Box, cwd: str, *, optional: Collection[str] = ()) -> list[Find
     said = [
         _tool("tmux", box.tmux, LEAST_TMUX),
         _tool("rsync", box.rsync, LEAST_RSYNC),
-        Finding(box.git) if box.git else Finding("git is missing", stops=True, advice="install git there"),
+        BoxFinding(box.git)
+        if box.git
+        else BoxFinding("git is missing", stops=True, advice="install git there"),
         *(
-            Finding(f"{name} is not there")
+            BoxFinding(f"{name} is not there")
             if version is None and name in optional
             else _program(name, version)
             for name, version in box.programs.items()
@@ -201,77 +203,77 @@ def findings(box: Box, cwd: str, *, optional: Collection[str] = ()) -> list[Find
     return sorted(said, key=lambda each: (not each.stops, not each.advice))
 
 
-def _tool(name: str, version: str, least: tuple[int, int]) -> Finding:
+def _tool(name: str, version: str, least: tuple[int, int]) -> BoxFinding:
     wanted = ".".join(map(str, least))
     if not version:
-        return Finding(f"{name} is missing", stops=True, advice=f"install {name} {wanted} or later there")
+        return BoxFinding(f"{name} is missing", stops=True, advice=f"install {name} {wanted} or later there")
     found = _VERSION.search(version)
     if found and (int(found[1]), int(found[2])) < least:
-        return Finding(
+        return BoxFinding(
             f"{name} is too old: {version}", stops=True, advice=f"install {name} {wanted} or later there"
         )
-    return Finding(version)
+    return BoxFinding(version)
 
 
-def _program(name: str, version: str | None) -> Finding:
+def _program(name: str, version: str | None) -> BoxFinding:
     if version is None:
-        return Finding(
+        return BoxFinding(
             f"{name} is not on the PATH of a login",
             stops=True,
             advice=f"install {name} there, or set PATH in a file that a login shell reads (~/.profile)",
         )
-    return Finding(f"{name} {version}".strip())
+    return BoxFinding(f"{name} {version}".strip())
 
 
-def _command(name: str, *, there: bool) -> Finding:
+def _command(name: str, *, there: bool) -> BoxFinding:
     if there:
-        return Finding(f"{name} is there")
-    return Finding(
+        return BoxFinding(f"{name} is there")
+    return BoxFinding(
         f"{name} is not there, or may not be run",
         stops=True,
         advice="put it there, or mend `command:` in task.md: a path may be relative to `cwd:`",
     )
 
 
-def _folder(box: Box, cwd: str) -> Finding:
+def _folder(box: Box, cwd: str) -> BoxFinding:
     match box.cwd:
         case "writable":
-            return Finding(f"{cwd} is there")
+            return BoxFinding(f"{cwd} is there")
         case "readonly":
-            return Finding(
+            return BoxFinding(
                 f"{cwd} may not be written", stops=True, advice="give this user the right to write it"
             )
         case _:
-            return Finding(
+            return BoxFinding(
                 f"{cwd} is no folder there", stops=True, advice="make it, or mend `cwd:` in task.md"
             )
 
 
-def _disk(box: Box) -> Finding:
+def _disk(box: Box) -> BoxFinding:
     free = f"{box.disk / 1024**3:.1f} GiB free"
-    return Finding(free, advice="make room there") if box.disk < LEAST_DISK else Finding(free)
+    return BoxFinding(free, advice="make room there") if box.disk < LEAST_DISK else BoxFinding(free)
 
 
-def _clock(box: Box) -> Finding:
+def _clock(box: Box) -> BoxFinding:
     if not box.offset:
-        return Finding("its clock agrees with ours")
+        return BoxFinding("its clock agrees with ours")
     ahead = "ahead of" if box.offset > 0 else "behind"
     off = abs(box.offset)
     shown = f"{off:.1f} s" if off < 10 else f"{off:.0f} s"  # noqa: PLR2004
     told = f"its clock is {shown} {ahead} ours"
     if off <= MOST_OFFSET:
-        return Finding(told)
-    return Finding(f"{told}: nothing is missed, but times will seem out of order", advice="set its clock")
+        return BoxFinding(told)
+    return BoxFinding(f"{told}: nothing is missed, but times will seem out of order", advice="set its clock")
 
 
-def _lingering(box: Box) -> Finding:
+def _lingering(box: Box) -> BoxFinding:
     match box.linger:
         case "no":
-            return Finding("a logout may end its tmux", advice="run `loginctl enable-linger` there, once")
+            return BoxFinding("a logout may end its tmux", advice="run `loginctl enable-linger` there, once")
         case "yes":
-            return Finding("its tmux outlives a logout: lingering is on")
+            return BoxFinding("its tmux outlives a logout: lingering is on")
         case _:
-            return Finding("its tmux outlives a logout: no systemd there that would end it")
+            return BoxFinding("its tmux outlives a logout: no systemd there that would end it")
 
 
 def _number(text: str) -> int:

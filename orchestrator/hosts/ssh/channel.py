@@ -18,10 +18,10 @@ from typing import Final, NamedTuple
 from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.child import Late
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.hosts.ssh.login_shell import line_of
-from orchestrator.hosts.ssh.states import Cut
+from orchestrator.hosts.ssh.remote_paths import RemotePaths
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
-from orchestrator.hosts.ssh.there import There
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class Part(StrEnum):
     RUNS = "runs"
 
 
-class News(NamedTuple):
+class ChannelEvent(NamedTuple):
     """A task, by its id, and what of it has news."""
 
     task: str
@@ -93,7 +93,7 @@ class Channel:
     def __init__(
         self,
         link: Link,
-        tasks: Sequence[There],
+        tasks: Sequence[RemotePaths],
         environ: Mapping[str, str],
         *,
         beat: float = BEAT,
@@ -105,14 +105,14 @@ class Channel:
         if self.unwatched:
             told = f"{len(self.unwatched)} tasks are too many to be watched there"
             log.warning("box %s: %s, and are looked at on schedule", link.address, told)
-        self._all = frozenset(News(task.task, part) for task in tasks for part in Part)
+        self._all = frozenset(ChannelEvent(task.task, part) for task in tasks for part in Part)
         self._labels = {_label(news): news for news in self._all}
         self.how = ""
         """`inotify` or `look`, once it stands."""
         self.blind = False
         """The box grants no more watches: some folders are left to the schedule."""
         self._buffer, self._noise = b"", 0
-        self._changed = set[News]()
+        self._changed = set[ChannelEvent]()
         self._heard = self._said = time.monotonic()
         self._closed = False
         self._allowance = Allowance(BURST, RATE, wait=BURST / RATE)
@@ -123,7 +123,7 @@ class Channel:
             self._stream: Stream = held.enter_context(stream)
             self._held = held.pop_all()
 
-    def read(self, timeout: float) -> frozenset[News]:
+    def read(self, timeout: float) -> frozenset[ChannelEvent]:
         """Return what has news, as soon as there is any; nothing after `timeout` seconds.
 
         Wants to be called more often than every `silence` seconds: it is what keeps the other side up.
@@ -228,12 +228,12 @@ class Channel:
         return Cut(f"{self._link.address}: the channel ended ({said!a})")
 
 
-def _label(news: News) -> str:
+def _label(news: ChannelEvent) -> str:
     """Return the word by which the program there tells of it."""
     return f"{news.task}/{news.part}"
 
 
-def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, tuple[str, ...]]:
+def _command(tasks: Sequence[RemotePaths], beat: float, silence: float) -> tuple[str, tuple[str, ...]]:
     """Return the command line there, and the ids of the tasks for which there was no room in it."""
     words = [
         "sh",
@@ -254,7 +254,7 @@ def _command(tasks: Sequence[There], beat: float, silence: float) -> tuple[str, 
     return line(room), tuple(task.task for task in tasks[room:])
 
 
-def _watched(task: There) -> list[str]:
+def _watched(task: RemotePaths) -> list[str]:
     """Return the words that tell the program there which folders of a task to watch."""
     folders = [
         (Part.HANDOFFS, "0", f"{task.shared}/handoffs"),
@@ -263,5 +263,7 @@ def _watched(task: There) -> list[str]:
         (Part.RUNS, "1", f"{task.own}/runs"),
     ]
     return [
-        word for part, depth, folder in folders for word in (_label(News(task.task, part)), depth, folder)
+        word
+        for part, depth, folder in folders
+        for word in (_label(ChannelEvent(task.task, part)), depth, folder)
     ]

@@ -19,8 +19,8 @@ from orchestrator.hosts.panes import Panes
 from orchestrator.hosts.ssh import runs, sftp
 from orchestrator.hosts.ssh.box_tmux import SOCKET, BoxTmux
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.runs import PER_RUN, ROOT, Answered, Asked
-from orchestrator.hosts.tmux_words import checked_target, shown
+from orchestrator.hosts.ssh.runs import PER_RUN, ROOT, Answered, RunQuery
+from orchestrator.hosts.tmux_arguments import checked_target, shown
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 
@@ -102,7 +102,7 @@ class BoxHost(Panes):
         return told
 
     def _observed(self, folders: Sequence[Path]) -> dict[Path, Observation]:
-        asked = [Asked(self._there(folder), self._alive(folder)) for folder in folders]
+        asked = [RunQuery(self._there(folder), self._alive(folder)) for folder in folders]
         ended = self._link.run(runs.observing(asked), most=PER_RUN * (len(asked) + 1))
         seen = zip(folders, runs.read_observations(runs.read_answer(ended.out), asked), strict=True)
         return {folder: each for folder, each in seen if each is not None and self._believed(folder, each)}
@@ -111,7 +111,7 @@ class BoxHost(Panes):
         """Return the processor time of a run's living processes, in seconds; None if none lives, or nobody knows."""
         return runs.read_used(self._ask("cpu", self._there(folder)))
 
-    def forestall(self, folder: Path) -> None:
+    def fence(self, folder: Path) -> None:
         """Claim a run there that nobody claimed yet: a launcher that comes later starts nothing.
 
         So does one that claimed it over a minute ago, and told no pid.

@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
 from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.child import Children, Ended, Late, run_child
+from orchestrator.hosts.ssh.link_state import Cut, NoSubsystem, NotLetIn, State, Unreachable, Way, refused
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.ssh.master import (
     CONNECT,
@@ -27,7 +28,6 @@ from orchestrator.hosts.ssh.master import (
     NoConnection,
     ssh_environment,
 )
-from orchestrator.hosts.ssh.states import Cut, NoSubsystem, NotLetIn, State, Unreachable, Way, refused
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
 from orchestrator.model.errors import Refused
 

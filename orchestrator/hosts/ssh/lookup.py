@@ -8,7 +8,7 @@ from typing import Final
 from orchestrator.formats.text import one_line
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.boxes import FileThere
+from orchestrator.ports.boxes import RemoteFile
 
 DEADLINE: Final = 60.0
 """Seconds that one look may take."""
@@ -66,7 +66,7 @@ _SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
 _WHOLE: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-def file_at(link: Link, there: str, path: str) -> FileThere | None:
+def file_at(link: Link, there: str, path: str) -> RemoteFile | None:
     """Return what lies at a path, absolute or in the folder `there`; None if nothing does, or not beneath that folder.
 
     Links are followed as far as they stay beneath it. What may not be read is not there.
@@ -83,9 +83,9 @@ def file_at(link: Link, there: str, path: str) -> FileThere | None:
     if not found:
         raise Unavailable(f"{link.address}: it cannot be told what lies at {path[:200]!a} ({told[-200:]!a})")
     if found[1]:
-        return FileThere(is_folder=False, lines=int(found[1]))
+        return RemoteFile(is_folder=False, lines=int(found[1]))
     is_folder = told in {"folder", "void"}
-    return FileThere(is_folder, is_empty=told in {"void", "empty"}, lines=None if told == "large" else 0)
+    return RemoteFile(is_folder, is_empty=told in {"void", "empty"}, lines=None if told == "large" else 0)
 
 
 def commit_at(link: Link, there: str, name: str) -> str:

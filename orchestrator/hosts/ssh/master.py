@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from orchestrator.formats.place import Address
+from orchestrator.formats.location import Address
 from orchestrator.hosts.processes import Process, alive, send, start_of
 from orchestrator.hosts.ssh.child import run_child
 from orchestrator.hosts.ssh.stderr import Stderr

@@ -11,9 +11,9 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
-from orchestrator import places
-from orchestrator.hosts.ssh.known import Known, Stamp, stamp
+from orchestrator import layout
 from orchestrator.hosts.ssh.pull import LARGEST
+from orchestrator.hosts.ssh.pulled_files import Known, Stamp, stamp
 from orchestrator.hosts.ssh.reconcile import NOT_PLAIN, Deed, Kind, Step, kept_name, kind_of, steps
 from orchestrator.ports.files import Entry, Files, Unreadable
 
@@ -227,7 +227,7 @@ class Publisher:
         place = self._place(step.name)
         folder = place.parent
         if step.kind is Kind.HANDOFF:
-            folder = places.scratchpad(self.folder, _KEPT)
+            folder = layout.scratchpad(self.folder, _KEPT)
             self.files.make_folder(folder)
         for number in count(1):
             other = folder / kept_name(place.name, number)

@@ -162,8 +162,8 @@ class Bounds:
     files: int = 1_000
     size: int = 268_435_456
     total: int = 4_294_967_296
-    steering: int = 67_108_864
-    steering_total: int = 268_435_456
+    control: int = 67_108_864
+    control_total: int = 268_435_456
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from orchestrator.hosts.ssh.box import Finding
+from orchestrator.hosts.ssh.box import BoxFinding
 from orchestrator.hosts.ssh.child import Late, run_child
 from orchestrator.hosts.ssh.link import MOST, Link
+from orchestrator.hosts.ssh.link_state import Cut, NoSubsystem, NotLetIn, Unreachable
 from orchestrator.hosts.ssh.login import login_environment
 from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.ssh.sftp import opened, spoken
-from orchestrator.hosts.ssh.states import Cut, NoSubsystem, NotLetIn, Unreachable
 from orchestrator.model.errors import OrchestratorError, Unavailable
 
 STEP: Final = 10.0
@@ -102,7 +102,7 @@ done
 )
 
 
-def rehearse(link: Link, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
+def rehearse(link: Link, cwd: str, environ: Mapping[str, str]) -> list[BoxFinding]:
     """Rehearse a launch on a box that has tmux and rsync, and return what is wrong; nothing where all went well.
 
     `cwd` is the folder in which agents are to work there; empty: none was named. `environ` is that of ssh and rsync.
@@ -129,23 +129,23 @@ def rehearse(link: Link, cwd: str, environ: Mapping[str, str]) -> list[Finding]:
 _UNCLEAN: Final = "its shell prints"
 
 
-def _tried(step: Iterator[Finding]) -> list[Finding]:
+def _tried(step: Iterator[BoxFinding]) -> list[BoxFinding]:
     """Return what a step found. One that fails in a way of which it does not know is a finding too."""
-    found = list[Finding]()
+    found = list[BoxFinding]()
     try:
         found.extend(step)
     except Cut as problem:
         if not problem.stands:
             raise
-        found.append(Finding(str(problem), stops=True, advice="see there what it waits for"))
+        found.append(BoxFinding(str(problem), stops=True, advice="see there what it waits for"))
     except (Unreachable, NotLetIn):
         raise
     except (OrchestratorError, OSError) as problem:
-        found.append(Finding(str(problem), stops=True, advice="see above"))
+        found.append(BoxFinding(str(problem), stops=True, advice="see above"))
     return found
 
 
-def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[Finding]:
+def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
     """A command prints what it prints, and nothing comes ahead of that."""
     command = shlex.join(["ssh", *link.address.words(), "true"])
     files = "what a shell reads that runs a command (~/.bashrc, ~/.zshenv)"
@@ -154,7 +154,7 @@ def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[Finding]:
             asked = [*words, "--", "box", "true"]
             ended = run_child(asked, stdin=b"", deadline=STEP, most=MOST, environ=environ)
     except Late:
-        yield Finding(
+        yield BoxFinding(
             f"`{command}` does not end within {STEP:.0f} s",
             stops=True,
             advice=f"see what waits in {files}",
@@ -162,14 +162,14 @@ def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[Finding]:
         return
     if ended.out:
         first = ended.out.decode(errors="replace").strip().split("\n")[0][:60]
-        yield Finding(
+        yield BoxFinding(
             f"{_UNCLEAN} ahead of each command ({first!a}), which spoils rsync: `{command}` must print nothing",
             stops=True,
             advice=f"let it be printed in shells of a terminal only, in {files}: case $- in *i*) … ;; esac",
         )
 
 
-def _login(link: Link) -> Iterator[Finding]:
+def _login(link: Link) -> Iterator[BoxFinding]:
     """A login shell comes to its end, and tells its environment."""
     files = "what a login shell reads there (~/.profile, ~/.bash_profile, ~/.zprofile)"
     advice = f"in {files} start tmux, `read` or `exec` only where there is a terminal: if [ -t 0 ]; then … fi"
@@ -178,15 +178,15 @@ def _login(link: Link) -> Iterator[Finding]:
     except Cut as problem:
         if not problem.stands:
             raise
-        yield Finding(f"a login shell there does not end within {STEP:.0f} s", stops=True, advice=advice)
+        yield BoxFinding(f"a login shell there does not end within {STEP:.0f} s", stops=True, advice=advice)
     except (Unreachable, NotLetIn):
         raise
     except Unavailable:
-        yield Finding("a login shell there ends before it has run a command", stops=True, advice=advice)
+        yield BoxFinding("a login shell there ends before it has run a command", stops=True, advice=advice)
 
 
 @contextmanager
-def _stage(link: Link, name: str, cwd: str) -> Iterator[tuple[str, list[Finding]]]:
+def _stage(link: Link, name: str, cwd: str) -> Iterator[tuple[str, list[BoxFinding]]]:
     """Give the home there, with a folder of ours for the rest; and what keeps files from being written."""
     ended = link.run(["sh", "-c", _BEGIN, "sh", ROOT, name, cwd, str(_WRITTEN)], deadline=STEP)
     told = ended.out.decode(errors="replace").split("\n")
@@ -198,25 +198,25 @@ def _stage(link: Link, name: str, cwd: str) -> Iterator[tuple[str, list[Finding]
             link.run(["sh", "-c", _END, "sh", ROOT, name, made], deadline=STEP)
 
 
-def _unwritable(said: bytes) -> Finding:
+def _unwritable(said: bytes) -> BoxFinding:
     text = _OURS.sub("", " ".join(said.decode(errors="replace").split()))[:300]
     if _FULL.search(text):
         where = text.partition(": ")[0]
-        return Finding(
+        return BoxFinding(
             f"the disk of {where} is full: 1 MB could not be written", stops=True, advice="make room there"
         )
-    return Finding(
+    return BoxFinding(
         f"no file can be written: {text}", stops=True, advice="give this user the right to write there"
     )
 
 
-def _put(link: Link, folder: str) -> Iterator[Finding]:
+def _put(link: Link, folder: str) -> Iterator[BoxFinding]:
     """A file is put there whole, by SFTP or, where a box has none, by a plain command."""
     try:
         with spoken(link, STEP) as there:
             there.put(f"{folder}/put", _DATA)
     except NoSubsystem:
-        yield Finding(
+        yield BoxFinding(
             "its sshd gives no SFTP: files are put there by plain commands, which takes longer",
             stops=False,
             advice="to have it, in its sshd_config: Subsystem sftp internal-sftp",
@@ -226,10 +226,10 @@ def _put(link: Link, folder: str) -> Iterator[Finding]:
     except Unreachable:
         raise
     except Unavailable as problem:
-        yield Finding(f"SFTP fails: {problem}", stops=True, advice="see its sshd's log")
+        yield BoxFinding(f"SFTP fails: {problem}", stops=True, advice="see its sshd's log")
 
 
-def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[Finding]:
+def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
     """A file goes there by rsync, and comes back the same."""
     with tempfile.TemporaryDirectory(prefix="orchestrator-") as here:
         sent = Path(here, "sent", "rsync")
@@ -242,21 +242,23 @@ def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[Find
             raise
         except Unavailable as problem:
             command = shlex.join(["ssh", *link.address.words(), "rsync", "--version"])
-            yield Finding(
+            yield BoxFinding(
                 f"rsync fails: {problem}", stops=True, advice=f"this must tell its version: {command}"
             )
             return
         came = Path(here, "came", "rsync", "file")
         if not came.is_file() or came.read_bytes() != _DATA:
-            yield Finding("rsync brought back another file than was sent", stops=True, advice="see its rsync")
+            yield BoxFinding(
+                "rsync brought back another file than was sent", stops=True, advice="see its rsync"
+            )
 
 
-def _window(link: Link, name: str) -> Iterator[Finding]:
+def _window(link: Link, name: str) -> Iterator[BoxFinding]:
     """A window of tmux opens, runs something and is closed, on a server of its own."""
     ended = link.run(["sh", "-c", _WINDOW, "sh", ROOT, name], deadline=STEP)
     if ended.status:
         said = " ".join(ended.err.decode(errors="replace").split())[-200:]
         command = f"tmux -L {_NAME} -f /dev/null new-session -d true"
-        yield Finding(
+        yield BoxFinding(
             f"tmux opens no window: {said}", stops=True, advice=f"this must say nothing there: {command}"
         )

@@ -10,7 +10,7 @@ from typing import Final
 
 from orchestrator.hosts.ssh.child import Late, TooMuch, run_child
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.states import Cut, Way
+from orchestrator.hosts.ssh.link_state import Cut, Way
 from orchestrator.model.errors import Unavailable
 
 DEADLINE: Final = 120.0

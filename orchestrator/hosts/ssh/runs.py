@@ -33,7 +33,7 @@ _USED: Final = re.compile(rb"used ([0-9]{1,18}) ([0-9]{1,6})")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunQuery:
     """A run that is asked about: its folder beneath the root, and its launcher if it was seen alive before."""
 
     folder: str
@@ -54,7 +54,7 @@ def command(verb: str, *words: str) -> list[str]:
     return ["sh", "-c", _SCRIPT, "sh", ROOT, verb, *words]
 
 
-def observing(asked: Sequence[Asked]) -> list[str]:
+def observing(asked: Sequence[RunQuery]) -> list[str]:
     """Return the command that tells how far runs are."""
     words = []
     for each in asked:
@@ -82,7 +82,7 @@ def read_answer(out: bytes) -> Answered:
     return Answered(home, lines[1:-2] if whole else lines[1:-1], whole)
 
 
-def read_observations(answer: Answered, asked: Sequence[Asked]) -> list[Observation | None]:
+def read_observations(answer: Answered, asked: Sequence[RunQuery]) -> list[Observation | None]:
     """Return how far each run is that was asked about; None for one of which nothing whole was told."""
     told: dict[int, list[bytes]] = {}
     for line in answer.lines:
@@ -102,7 +102,7 @@ def read_used(answer: Answered) -> float | None:
     return int(match[1]) / int(match[2]) if match and int(match[2]) else None
 
 
-def _observation(lines: list[bytes] | None, asked: Asked) -> Observation | None:
+def _observation(lines: list[bytes] | None, asked: RunQuery) -> Observation | None:
     if lines is None:
         return None
     if lines == [b"lives"]:

@@ -16,9 +16,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.hosts.ssh.link import DEADLINE, Link
+from orchestrator.hosts.ssh.link_state import NoSubsystem
 from orchestrator.hosts.ssh.paths import encoded
 from orchestrator.hosts.ssh.plain_put import PlainPut
-from orchestrator.hosts.ssh.states import NoSubsystem
 from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.ports.files import TEMPORARY
 

@@ -22,16 +22,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from orchestrator.hosts.ssh.known import Known
+from orchestrator.hosts.ssh.integrity import unsettled
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.named import artifacts_named
+from orchestrator.hosts.ssh.link_state import Cut, Way
+from orchestrator.hosts.ssh.named_artifacts import artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
 from orchestrator.hosts.ssh.pull import LARGEST, TREE, Mirror, Took, check_marks, emptied, unmarked
+from orchestrator.hosts.ssh.pulled_files import Known
 from orchestrator.hosts.ssh.reconcile import COUNTED, Bounds, Choice, Kind, choice, kind_of
+from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.hosts.ssh.sftp import opened
-from orchestrator.hosts.ssh.states import Cut, Way
-from orchestrator.hosts.ssh.there import There, make_folders
-from orchestrator.hosts.ssh.whole import unsettled
 from orchestrator.model.errors import BadName, Refused, Unavailable
 from orchestrator.model.names import checked_name
 from orchestrator.ports.files import Files, Unreadable
@@ -66,7 +66,7 @@ HAULED: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class LocalPaths:
     """Where one task on one box lies here.
 
     Args:
@@ -117,8 +117,8 @@ class TaskSync:
         self,
         link: Link,
         files: Files,
-        there: There,
-        here: Here,
+        there: RemotePaths,
+        here: LocalPaths,
         environ: Mapping[str, str],
         *,
         bounds: Bounds | None = None,
@@ -138,7 +138,7 @@ class TaskSync:
         # The reports that wait for what they name, and since when.
         self._waiting: dict[str, float] = {}
         # Bytes of handoffs and events that were brought; None until what lies in the mirror is counted.
-        self._steered: int | None = None
+        self._control_pulled: int | None = None
 
     # There ----------------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ class TaskSync:
 
     # Back -----------------------------------------------------------------------------------------
 
-    def steer(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
+    def pull_control(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
         """Bring what steers, with the artifacts that new reports name.
 
         `runs` are the ids of those that are on this box, and not settled: of others nothing is brought. Of those that
@@ -201,13 +201,13 @@ class TaskSync:
             runs = self._begin(runs)
             lacking = self._unmarked()
             if not lacking:
-                return self._steer(runs, gone)
+                return self._pull_control(runs, gone)
             why = emptied(self._link.address, lacking, self._there.task)
             if self._there.shared in lacking:
                 raise why
-            return together([self._steer(frozenset()), Pulled(ended=str(why))])
+            return together([self._pull_control(frozenset()), Pulled(ended=str(why))])
 
-    def haul(self, runs: Collection[str]) -> Pulled:
+    def pull_bulk(self, runs: Collection[str]) -> Pulled:
         """Bring what is large; `ended` says why a part did not come.
 
         Raises as `steer`, ahead of the first byte; Emptied also where only our own folder there is not the one we made.
@@ -217,7 +217,7 @@ class TaskSync:
             self._check_marks()
         try:
             with _disk():
-                return self._haul(runs)
+                return self._pull_bulk(runs)
         except (Unavailable, Refused) as problem:
             return Pulled(more=True, ended=str(problem))
 
@@ -229,15 +229,15 @@ class TaskSync:
             raise Unavailable(f"{self._here.mirror}: {free} bytes are free: nothing is brought from a box")
         return runs
 
-    def _steer(self, runs: frozenset[str], gone: Collection[str] = ()) -> Pulled:
+    def _pull_control(self, runs: frozenset[str], gone: Collection[str] = ()) -> Pulled:
         settled, self._settled = self._settled == runs, None
-        took = self._bring_steering(runs)
+        took = self._pull_control_files(runs)
         if not took.whole:  # nothing is published ahead of the handoffs that lie there
             return together([self._left(took), Pulled(more=True, waits=True)])
         names = self._publisher.news(runs, [name for name, _ in took.files] if settled else None)
         living = runs.difference(gone)
         if any(kind_of(name, living) is Kind.EXIT or kind_of(name, runs) is Kind.EVENT for name in names):
-            again = self._bring_steering(frozenset())
+            again = self._pull_control_files(frozenset())
             if not again.whole:
                 return together([self._left(took), self._left(again), Pulled(more=True, waits=True)])
             names |= self._publisher.news(runs, [name for name, _ in again.files])
@@ -252,7 +252,7 @@ class TaskSync:
         misnamed = [name for name, _ in took.files if kind_of(name, runs) is None]
         return together([result, self._left(took, misnamed)])
 
-    def _haul(self, runs: frozenset[str]) -> Pulled:
+    def _pull_bulk(self, runs: frozenset[str]) -> Pulled:
         sources = [f"{self._there.own}/./runs"] if runs else []
         sources += [f"{self._there.shared}/./{folder}" for folder in LARGE]
         rules = ["- .tmp-*", *(f"+ /{folder}" for folder in LARGE), *_run_rules(runs, ["pane.log"])]
@@ -269,11 +269,11 @@ class TaskSync:
             self._settled = None if brought.more else settled
         return together(parts)
 
-    def _bring_steering(self, runs: Collection[str]) -> Took:
+    def _pull_control_files(self, runs: Collection[str]) -> Took:
         """Bring handoffs, and what tells of these runs, if any are given; of handoffs and events, what may come."""
-        if self._steered is None:
-            self._steered = self._publisher.size(("handoffs/", "requests/"))
-        left = self._bounds.steering_total - self._steered
+        if self._control_pulled is None:
+            self._control_pulled = self._publisher.size(("handoffs/", "requests/"))
+        left = self._bounds.control_total - self._control_pulled
         sources = [f"{self._there.own}/./runs"] if runs else []
         if left > 0:
             sources += [f"{self._there.own}/./requests/events"] if runs else []
@@ -283,9 +283,9 @@ class TaskSync:
         rules += ["+ /requests", "+ /requests/events", *events, "- /requests/**"]
         if not sources:
             return Took()
-        budget = min(self._bounds.steering, left) if left > 0 else self._bounds.steering
+        budget = min(self._bounds.control, left) if left > 0 else self._bounds.control
         took = self._mirror.bring(sources, rules=rules, largest=STEERING, deadline=STEERED, budget=budget)
-        self._steered += sum(size for name, size in took.files if not name.startswith("runs/"))
+        self._control_pulled += sum(size for name, size in took.files if not name.startswith("runs/"))
         return took
 
     def _bring(self, names: Sequence[str], deadline: float) -> None:
@@ -380,7 +380,7 @@ class TaskSync:
         """Return what was left lying, there or in the mirror, as far as it was not told before."""
         parts = [self._publisher.refuse(name, why) for name, why in took.left]
         parts += [self._publisher.refuse(name, "nothing of this name comes from a box") for name in misnamed]
-        if (self._steered or 0) >= (most := self._bounds.steering_total):
+        if (self._control_pulled or 0) >= (most := self._bounds.control_total):
             why = f"{most} bytes of handoffs and events were brought; what is beyond stays on the box"
             parts.append(self._publisher.refuse("handoffs", why))
         if took.said:

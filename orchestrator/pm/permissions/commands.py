@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from orchestrator.model.permission import Act, Rule, Ruling
+from orchestrator.model.permission import Act, PermissionRule, Ruling
 from orchestrator.pm.permissions import shell_commands
 from orchestrator.pm.permissions.call import Call
 from orchestrator.pm.permissions.defaults import KNOWN, RUNNERS
@@ -151,7 +151,7 @@ def _unknown(call: Call) -> Finding:
     return call.case.otherwise(call.shown)
 
 
-def _may_be_ruled(call: Call) -> Rule | None:
+def _may_be_ruled(call: Call) -> PermissionRule | None:
     return next(iter(call.case.rules(Act.RUN, Ruling.DENY)), None)
 
 

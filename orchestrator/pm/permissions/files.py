@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from orchestrator.model.permission import Act, Rule, Ruling
+from orchestrator.model.permission import Act, PermissionRule, Ruling
 from orchestrator.pm.permissions.call import Call
 from orchestrator.pm.permissions.defaults import PATTERN_FIRST, READERS, WRITER_WORDS, WRITERS
 from orchestrator.pm.permissions.fields import ANY_FILE, ANYTHING, MARKS, Field
@@ -142,7 +142,7 @@ def written(call: Call, fields: Iterable[Field]) -> Finding:
     )
 
 
-def _left_out(call: Call, rule: Rule) -> bool:
+def _left_out(call: Call, rule: PermissionRule) -> bool:
     """Tell whether a search is told not to look at what a rule speaks of."""
     names = [part for part in rule.pattern.strip("'").split("/") if part.strip("*")]
     options = [text for text in call.texts if text.startswith(("--exclude", "-g!", "--glob=!", "!"))]

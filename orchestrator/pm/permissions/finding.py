@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Final
 
 from orchestrator.formats.text import cut, one_line
-from orchestrator.model.permission import Act, Policy, Rule, Ruling, Workplace
+from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling, Workplace
 from orchestrator.pm.permissions.fields import readable
 
 _SHOWN: Final = 160
@@ -39,9 +39,9 @@ class Case:
 
     policy: Policy
     workplace: Workplace
-    tool: Rule | None = None
+    tool: PermissionRule | None = None
 
-    def rules(self, act: Act, ruling: Ruling) -> list[Rule]:
+    def rules(self, act: Act, ruling: Ruling) -> list[PermissionRule]:
         """Return the user's rules of one kind, as they stand."""
         return [rule for rule in self.policy.rules if rule.act is act and rule.ruling is ruling]
 
@@ -56,7 +56,7 @@ class Case:
         return Finding(self.policy.otherwise, why, By.OTHERWISE)
 
 
-def by_rule(rule: Rule, what: str) -> Finding:
+def by_rule(rule: PermissionRule, what: str) -> Finding:
     """Return what a rule of the user's says of something."""
     where = f" ({rule.source})" if rule.source else ""
     return Finding(rule.ruling, f"{what}: the rule `{rule}`{where}", By.RULE)

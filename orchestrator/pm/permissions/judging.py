@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, assert_never
 
-from orchestrator.model.permission import Act, Judgement, Permissions, Policy, Rule, Ruling, Wish, Workplace
+from orchestrator.model.permission import (
+    Act,
+    Judgement,
+    PermissionRule,
+    Permissions,
+    Policy,
+    Ruling,
+    Wish,
+    Workplace,
+)
 from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_rule, shown, strictest
 from orchestrator.pm.permissions.matching import address_matches, wild
 from orchestrator.pm.permissions.network import allowed_address
@@ -80,7 +89,7 @@ def _found(policy: Policy, wish: Wish, workplace: Workplace) -> Finding:
     return _by_act(Case(policy, workplace, _allowing(policy, wish)), wish)
 
 
-def _allowing(policy: Policy, wish: Wish) -> Rule | None:
+def _allowing(policy: Policy, wish: Wish) -> PermissionRule | None:
     named = [rule for rule in policy.rules if rule.act is None and rule.ruling is Ruling.ALLOW]
     return next((rule for rule in named if wild(rule.pattern, wish.tool)), None)
 

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.model.permission import Rule, Ruling
+from orchestrator.model.permission import PermissionRule, Ruling
 from orchestrator.pm.permissions.fields import ANYTHING, MARKS
 
 PROGRAM_FOLDERS: Final = frozenset(
@@ -39,7 +39,7 @@ def wild(pattern: str, text: str) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def words_of(rule: Rule) -> tuple[str, ...]:
+def words_of(rule: PermissionRule) -> tuple[str, ...]:
     """Return the words of a `run` rule; those of one that does not read match any command, unless it allows."""
     try:
         return tuple(shlex.split(rule.pattern)) or ("*",)

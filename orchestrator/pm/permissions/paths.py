@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from orchestrator.model.permission import Act, Rule, Ruling
+from orchestrator.model.permission import Act, PermissionRule, Ruling
 from orchestrator.pm.permissions.defaults import (
     NO_SECRETS,
     PROTECTED,
@@ -123,7 +123,7 @@ def judged_path(case: Case, act: Act, path: str, *, granted: bool) -> Finding:
     return case.doubt(f"{what}: it lies outside of the folders that the run was granted")
 
 
-def may_reach(case: Case, act: Act, folder: str) -> Rule | None:
+def may_reach(case: Case, act: Act, folder: str) -> PermissionRule | None:
     """Return a rule that denies or asks, and may speak of something that lies beneath a folder."""
     for ruling in (Ruling.DENY, Ruling.ASK):
         for rule in case.rules(act, ruling):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestrator.formats.text import names
-from orchestrator.model.permission import Act, Rule, Ruling
+from orchestrator.model.permission import Act, PermissionRule, Ruling
 from orchestrator.pm.permissions.defaults import DENIED, LOOKED_FOR
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, by_rule, shown
 from orchestrator.pm.permissions.matching import base, widely, wild, words_of
@@ -39,7 +39,7 @@ _WRAPPERS: Final = names(
 """Programs after which, behind what else they are given, a command may begin."""
 
 
-_Read = tuple[Rule, tuple[str, ...]]
+_Read = tuple[PermissionRule, tuple[str, ...]]
 """A rule, and the words of its pattern."""
 
 

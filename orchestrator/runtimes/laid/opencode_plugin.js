@@ -4,7 +4,7 @@
 // What it tells, as JSON with a `type`: started, prompt, asked, retry, overflow, used, idle. All but asked and idle want
 // no answer. An answer is {"say": "allow" | "deny" | "go_on", "reason"}, or nothing.
 //
-// What it records as it goes, in `opencode-records.jsonl` (see `formats/records.py`): that the model was told something,
+// What it records as it goes, in `opencode-records.jsonl` (see `formats/transcript_records.py`): that the model was told something,
 // which tools are called, what they bring back, and that the model says something. The conversation itself lies in a
 // database.
 

@@ -17,7 +17,7 @@ from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subt
 from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_process import FOREVER, FakeProcess
-from orchestrator.testing.simulation.desk import Desk, Dice, Life, Said
+from orchestrator.testing.simulation.shared_state import Dice, Life, Said, SharedState
 
 MINUTE: Final = 60.0
 EVEN: Final = 0.5
@@ -32,7 +32,7 @@ LATE: Final = "late-"
 class Agent:
     """One life of one agent. `told` is what its environment says of its order."""
 
-    def __init__(self, desk: Desk, dice: Dice, process: FakeProcess) -> None:
+    def __init__(self, desk: SharedState, dice: Dice, process: FakeProcess) -> None:
         self.desk = desk
         self.dice = dice
         self.random = dice.random

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator import places
-from orchestrator.daemon import codec
-from orchestrator.daemon.journal import replayed, unsealed
-from orchestrator.daemon.segments import MOST, segments, unpacked
-from orchestrator.pm.draft import Decision
-from orchestrator.pm.state import PMState
+from orchestrator import layout
+from orchestrator.daemon.journal import codec
+from orchestrator.daemon.journal.segments import MOST, segments, unpacked
+from orchestrator.daemon.journal.store import replayed, unsealed
+from orchestrator.pm.state.draft import Decision
+from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.files import Files
 from orchestrator.testing.simulation.ledger import Ledger
 
@@ -37,7 +37,7 @@ class Audit:
 
     def read(self, files: Files, home: Path) -> Audit:
         """Read on in all segments, oldest first. What was read before must still be there, byte for byte."""
-        folder = places.task_journal(home)
+        folder = layout.task_journal(home)
         names = segments(entry.name for entry in files.entries(folder))
         for name in names:
             data = unpacked(name, files.read(folder / name, MOST))

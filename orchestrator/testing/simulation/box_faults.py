@@ -9,7 +9,7 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.hosts.ssh.pull import MARK
 from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.fake_box import Box, Break
@@ -182,8 +182,8 @@ class BoxFaults:
     def _begin_anew(self, box: Box) -> None:
         """Make the marks that are missing, as the log says how."""
         for wish in self.world.wishes:
-            own = places.task_home(box.root, wish.id)
-            shared = places.task_folder(box.place, wish.name)
+            own = layout.task_home(box.root, wish.id)
+            shared = layout.task_folder(box.place, wish.name)
             if box.files.entry(shared / MARK) is not None and box.files.entry(own / MARK) is None:
                 box.files.make_folder(own)
                 box.files.write(own / MARK, wish.id.encode())

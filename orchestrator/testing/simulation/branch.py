@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orchestrator.model.plan import Gate, StepState
-from orchestrator.pm.state import PMState
+from orchestrator.pm.state.task_state import PMState
 from orchestrator.testing.fake_workspaces import ELSEWHERE, FakeWorkspaces
 from orchestrator.testing.simulation.agents import LATE
 from orchestrator.testing.simulation.audit import Audit
-from orchestrator.testing.simulation.wish import PROJECT, Wish
+from orchestrator.testing.simulation.user_task import PROJECT, UserTask
 
 
 @dataclass(slots=True)
@@ -20,7 +20,7 @@ class Branch:
     """Watches the branch of one task. `tip` is where it was seen last."""
 
     workspaces: FakeWorkspaces
-    wish: Wish
+    wish: UserTask
     tip: str = ""
     _held: set[str] = field(default_factory=set)
 

@@ -12,22 +12,22 @@ from queue import SimpleQueue
 from random import Random
 from typing import Final
 
-from orchestrator.daemon import hints as h
-from orchestrator.daemon.doing import leases
+from orchestrator.daemon.actions.dispatcher import leases
+from orchestrator.daemon.core import hints as h
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.task_paths import Adapters as Reach
 from orchestrator.daemon.loop import Loop
-from orchestrator.daemon.office import Office
 from orchestrator.daemon.task import Task
-from orchestrator.daemon.world import World as Reach
 from orchestrator.model.settings import Settings
 from orchestrator.ports.boxes import NoBoxes
-from orchestrator.ports.teller import Teller
+from orchestrator.ports.sender import Sender
 from orchestrator.testing.fake_boxes import FakeBoxes
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation.fate import Fate
-from orchestrator.testing.simulation.recording import HOME
+from orchestrator.testing.simulation.scenario import Scenario
+from orchestrator.testing.simulation.transcripts import HOME
 from orchestrator.workspaces.leases import Lease
 
 log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Spinning(AssertionError):
 
 
 @dataclass(slots=True)
-class FakeHands:
+class FakeExecutor:
     """Hands in virtual time: in order per key, in any order across keys. A killed daemon's do nothing more.
 
     `pauses` are the seconds of which one is drawn before each piece of work.
@@ -112,9 +112,9 @@ class Daemon:
     host: FakeHost
     workspaces: FakeWorkspaces
     clock: FakeClock
-    fate: Fate
+    fate: Scenario
     settings: Settings
-    teller: Teller
+    sender: Sender
     slow: bool = True
     loop: Loop | None = None
     news: bool = True
@@ -130,7 +130,7 @@ class Daemon:
     _happened: bool = True
     boxes_of: Callable[[Callable[[h.Hint], None]], FakeBoxes] | None = None
     _boxes: FakeBoxes | None = None
-    _hands: FakeHands = field(init=False)
+    _executor: FakeExecutor = field(init=False)
     _hints: SimpleQueue[h.Hint] = field(default_factory=SimpleQueue)
     _check_in_at: float = 0.0
     _rescan_at: float = 0.0
@@ -145,10 +145,10 @@ class Daemon:
         """Start on what lies on the disk."""
         self.boots += 1
         self._hints = SimpleQueue()
-        self._hands = FakeHands(self.clock, self._pauses, SLOW if self.slow else PROMPT)
+        self._executor = FakeExecutor(self.clock, self._pauses, SLOW if self.slow else PROMPT)
         self._boxes = self.boxes_of(self._hear) if self.boxes_of else None
         self.loop = Loop(
-            self._office(), lambda _: None, lambda: None, self._hints, shelved=self._count_shelved
+            self._context(), lambda _: None, lambda: None, self._hints, shelved=self._count_shelved
         )
         self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in
         self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan
@@ -157,7 +157,7 @@ class Daemon:
 
     def drop(self, *, power: bool = False, torn: int = 0) -> None:
         """Let the process be no more: all that it had in memory is gone."""
-        self._hands.close()
+        self._executor.close()
         if self._boxes is not None:
             self._boxes.close()
         self.loop = None
@@ -203,7 +203,7 @@ class Daemon:
     @property
     def idle(self) -> bool:
         """True when the hands have nothing in them."""
-        return self._hands.idle
+        return self._executor.idle
 
     def _beat(self) -> None:
         now = self.clock.monotonic()
@@ -250,8 +250,8 @@ class Daemon:
         """Tell whether a task waits to be shelved."""
         return self.loop is not None and any(task.is_over for task in self.loop.tasks.values())
 
-    def _office(self) -> Office:
-        return Office(
+    def _context(self) -> Context:
+        return Context(
             world=Reach(
                 self.files,
                 self.host,
@@ -261,13 +261,13 @@ class Daemon:
                 self._boxes or NoBoxes(),
             ),
             clock=self.clock,
-            hands=self._hands,
-            scribe_hands=self._hands,
+            executor=self._executor,
+            scribe_executor=self._executor,
             nonce=lambda: f"{self._nonces.getrandbits(64):016x}",
             post=self._hints.put,
             state_folder=STATE,
             leases=self._leases,
-            teller=self.teller,
+            sender=self.sender,
         )
 
     def _leases(self, opened_at: float, run: str) -> list[Lease]:

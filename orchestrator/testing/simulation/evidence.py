@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Merge
-from orchestrator.model.consulting import PMDecision
+from orchestrator.model.consultation import PMDecision
 from orchestrator.model.handoff import Report, Verdict
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.question import QuestionKind
-from orchestrator.pm.asking import APPROVE
-from orchestrator.pm.counsel_changes import DecisionTaken
-from orchestrator.pm.draft import Decision
-from orchestrator.pm.state import PMState
-from orchestrator.pm.step_changes import StepMoved, StepReported
+from orchestrator.pm.plan.asking import APPROVE
+from orchestrator.pm.state.consultation_changes import DecisionTaken
+from orchestrator.pm.state.draft import Decision
+from orchestrator.pm.state.step_changes import StepMoved, StepReported
+from orchestrator.pm.state.task_state import PMState
 
 Attempt = tuple[str, int]
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.simulation.box_faults import BoxFaults, BoxRates
 from orchestrator.testing.simulation.daemon import Killed
-from orchestrator.testing.simulation.desk import work_of
+from orchestrator.testing.simulation.shared_state import work_of
 from orchestrator.testing.simulation.world import World
 
 MINUTE: Final = 60.0
@@ -251,7 +251,7 @@ class Faults:
         if not self.world.wishes:  # what is left of a failure may be nothing at all
             return
         wish = random.choice(self.world.wishes)
-        for path in (wish.shown, places.pm_state(wish.folder), places.task_progress(wish.folder)):
+        for path in (wish.shown, layout.pm_state(wish.folder), layout.task_progress(wish.folder)):
             if self.world.files.entry(path) is not None:
                 data = self.world.files.read(path)
                 self.world.save(path, data[: len(data) // 2] if random.getrandbits(1) else b"\x00" * 64)

@@ -5,30 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import places
-from orchestrator.daemon.journal import Journal
-from orchestrator.daemon.keeper import EVERY
-from orchestrator.model.news import Rule
+from orchestrator import layout
+from orchestrator.daemon.boxes.host_monitor import EVERY
+from orchestrator.daemon.journal.store import Journal
+from orchestrator.model.notification import NotificationRule
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life
 from orchestrator.model.task import TaskState
-from orchestrator.pm.news import question_news
-from orchestrator.pm.stalls import LOOKS
+from orchestrator.pm.policies.notifications import question_news
+from orchestrator.pm.policies.stalls import LOOKS
 from orchestrator.testing.simulation.audit import Audit
+from orchestrator.testing.simulation.box_leftovers import left_there
 from orchestrator.testing.simulation.branch import Branch
+from orchestrator.testing.simulation.handoff_accounting import ordered_twice, unheard
 from orchestrator.testing.simulation.laws import lasting_laws, overdue
 from orchestrator.testing.simulation.ledger import Ledger
-from orchestrator.testing.simulation.left_there import left_there
 from orchestrator.testing.simulation.pages import Pages
-from orchestrator.testing.simulation.words import ordered_twice, unheard
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.daemon.task import Task
-    from orchestrator.pm.state import PMState
+    from orchestrator.pm.state.task_state import PMState
     from orchestrator.testing.fake_process import FakeProcess
-    from orchestrator.testing.simulation.wish import Wish
+    from orchestrator.testing.simulation.user_task import UserTask
     from orchestrator.testing.simulation.world import World
 
 LONG: Final = 4 * 86_400.0
@@ -54,7 +54,7 @@ class Watched:
     was put down to the days on which it was written: lines, runs and handoffs.
     """
 
-    wish: Wish
+    wish: UserTask
     audit: Audit
     pages: Pages
     branch: Branch
@@ -82,7 +82,7 @@ class Invariants:
             audit = Audit(Ledger(self.world.settings.limits))
             watched = Watched(wish, audit, Pages(self.world, wish), branch)
             self.tasks.append(watched)
-            self._journals[places.task_journal(wish.home)] = watched
+            self._journals[layout.task_journal(wish.home)] = watched
         self.world.files.appended = self._appended
         for box in self.world.boxes.values():
             box.host.signalled = self._signalled
@@ -248,7 +248,7 @@ class Invariants:
         return [
             f"{about} was told {times} times"
             for about, times in heard.items()
-            if times > 1 and not about.startswith(Rule.QUESTION)
+            if times > 1 and not about.startswith(NotificationRule.QUESTION)
         ]
 
     # When all is over -----------------------------------------------------------------------------
@@ -270,7 +270,7 @@ class Invariants:
         wish, audit, files = watched.wish, watched.audit, self.world.files
         self._read_on(watched)
         found = list(audit.broken)
-        reopened = Journal(files, places.task_journal(wish.home))
+        reopened = Journal(files, layout.task_journal(wish.home))
         if reopened.state != audit.state:
             found.append("the journal does not fold to the state that it opens with")
         reopened.close()
@@ -287,7 +287,7 @@ class Invariants:
             + self._untold(audit)
         )
 
-    def _is_known(self, wish: Wish, state: PMState) -> bool:
+    def _is_known(self, wish: UserTask, state: PMState) -> bool:
         """Tell whether the daemon has a task in this state; one that is shelved and over is known by its journal."""
         loop, task = self.world.daemon.loop, self.world.tasks().get(wish.id)
         if task is not None:

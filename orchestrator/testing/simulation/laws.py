@@ -23,11 +23,11 @@ from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life, Purpose
 from orchestrator.model.task import TaskState
-from orchestrator.pm.advance import ACTIVE
-from orchestrator.pm.budget import budget_of, used
-from orchestrator.pm.deadlines import wake_at
-from orchestrator.pm.results import shortfalls
-from orchestrator.pm.usage_limits import outlasts
+from orchestrator.pm.handlers.deadlines import wake_at
+from orchestrator.pm.plan.advance import ACTIVE
+from orchestrator.pm.policies.budget import budget_of, used
+from orchestrator.pm.state.results import shortfalls
+from orchestrator.pm.state.usage_limits import outlasts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from orchestrator.model.limits import Limits
     from orchestrator.model.plan import Step
     from orchestrator.model.question import Question
-    from orchestrator.pm.state import PMState
+    from orchestrator.pm.state.task_state import PMState
 
 
 def broken_laws(state: PMState, limits: Limits, at: float) -> list[str]:
@@ -211,11 +211,11 @@ def _outbox(state: PMState) -> Iterator[str]:
 
 
 def _consultations(state: PMState) -> Iterator[str]:
-    counsel = state.counsel
+    consultation = state.consultation
     asks = [step.id for step in state.steps.values() if Gate.DECISION in step.gates and not step.settled]
-    if asks != ([counsel.step] if counsel.step else []):
-        yield f"the open consultation is '{counsel.step}', and unsettled are {asks}"
-    for name in counsel.ordered:
+    if asks != ([consultation.step] if consultation.step else []):
+        yield f"the open consultation is '{consultation.step}', and unsettled are {asks}"
+    for name in consultation.ordered:
         if state.steps[name].state is not StepState.PENDING:
             yield f"{name} is ordered to start, and is {state.steps[name].state}"
 

@@ -11,16 +11,16 @@ from orchestrator.model.actions import Answer, Launch, Merge
 from orchestrator.model.event import CAUTION
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life
-from orchestrator.pm import changes as c
-from orchestrator.pm.run_changes import RunBelieved, RunEnding, RunOpened, RunReported
-from orchestrator.pm.step_changes import StepHurried, StepTallied, TreeBegun
+from orchestrator.pm.state import changes as c
+from orchestrator.pm.state.run_changes import RunBelieved, RunEnding, RunOpened, RunReported
+from orchestrator.pm.state.step_changes import StepHurried, StepTallied, TreeBegun
 from orchestrator.testing.simulation.evidence import Evidence
 
 if TYPE_CHECKING:
     from orchestrator.model.limits import Limits
     from orchestrator.model.plan import Tally
-    from orchestrator.pm.draft import Decision
-    from orchestrator.pm.state import PMState
+    from orchestrator.pm.state.draft import Decision
+    from orchestrator.pm.state.task_state import PMState
 
 
 @dataclass(slots=True)

@@ -7,22 +7,22 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from orchestrator import places
-from orchestrator.daemon.outcome import BranchLook, outcome_of
-from orchestrator.daemon.project import FEW, PAGED, VERSION, projection
-from orchestrator.daemon.view import pm_view
+from orchestrator import layout
+from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
+from orchestrator.daemon.projections.progress_view import pm_view
+from orchestrator.daemon.projections.state_files import FEW, PAGED, VERSION, projection
 from orchestrator.model.task import TaskState
 from orchestrator.scribe.progress import Artifact, OnDisk, render_progress
 from orchestrator.scribe.scribe import ARTIFACTS_SHOWN
-from orchestrator.testing.simulation.leads import ASKED
-from orchestrator.testing.simulation.wish import PROJECT
+from orchestrator.testing.simulation.pm_agents import ASKED
+from orchestrator.testing.simulation.user_task import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.pm.state import PMState
+    from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Entry
-    from orchestrator.testing.simulation.wish import Wish
+    from orchestrator.testing.simulation.user_task import UserTask
     from orchestrator.testing.simulation.world import World
 
 _MOMENTS: Final = ("updated", "last_checkin")
@@ -49,7 +49,7 @@ class Pages:
     """Looks at a task's pages when they should be up to date, and only if something is new since the last look."""
 
     world: World
-    wish: Wish
+    wish: UserTask
     looked: int = 0
     _seen: dict[Path, tuple[PMState, Entry | None, float]] = field(default_factory=dict)
     _held: dict[Path, tuple[PMState, bytes]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Pages:
     def __post_init__(self) -> None:
         """Name the pages."""
         folder = self.wish.folder
-        self._paths = (self.wish.shown, places.pm_state(folder), places.task_progress(folder))
+        self._paths = (self.wish.shown, layout.pm_state(folder), layout.task_progress(folder))
 
     def differ(self, state: PMState) -> list[str]:
         """Return where a page tells another story than the state, once the hands and the disk had their time.
@@ -141,7 +141,7 @@ class Pages:
 
     def _artifacts(self) -> list[tuple[int, str]]:
         """Return what lies under `artifacts/`, with its time."""
-        files, top = self.world.files, places.artifacts(self.wish.folder)
+        files, top = self.world.files, layout.artifacts(self.wish.folder)
         folders, found = [(top, "artifacts")], []
         while folders:
             folder, prefix = folders.pop()

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.testing.local_zone import local_zone
-from orchestrator.testing.simulation.climate import ZONE, Climate, drawn_climate, drawn_world
-from orchestrator.testing.simulation.desk import GOOD
-from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.fault_schedule import ZONE, FaultSchedule, drawn_climate, drawn_world
 from orchestrator.testing.simulation.faults import DAY, HOUR, Faults
 from orchestrator.testing.simulation.invariants import Broken, Invariants
+from orchestrator.testing.simulation.scenario import Scenario
+from orchestrator.testing.simulation.shared_state import GOOD
 from orchestrator.testing.simulation.user import User
 from orchestrator.testing.simulation.world import World, listening
 
@@ -49,8 +49,8 @@ def live(
     seed: str,
     days: float | None = None,
     only: frozenset[str] | None = None,
-    climate: Climate | None = None,
-    world_of: Callable[[Fate], World] = drawn_world,
+    climate: FaultSchedule | None = None,
+    world_of: Callable[[Scenario], World] = drawn_world,
 ) -> Outcome:
     """Let a world live for some days, then let it come to its end, and hold it against every law.
 
@@ -65,13 +65,13 @@ def live(
         Failed: a law was broken.
 
     """
-    fate = Fate(seed, only)
+    fate = Scenario(seed, only)
     climate = climate or drawn_climate(fate)
     with local_zone(ZONE):
         return _lived(world_of(fate), climate, climate.days if days is None else days)
 
 
-def _lived(world: World, climate: Climate, days: float) -> Outcome:
+def _lived(world: World, climate: FaultSchedule, days: float) -> Outcome:
     fate = world.fate
     begun = world.clock.monotonic()
     fate.now = world.clock.monotonic

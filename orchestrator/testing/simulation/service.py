@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Service:
     """
 
     clock: FakeClock
-    fate: Fate
+    fate: Scenario
     off: float = field(init=False)
     refused: int = 0
     dead: list[float] = field(default_factory=list)

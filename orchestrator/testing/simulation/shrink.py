@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.testing.simulation.climate import Climate
-from orchestrator.testing.simulation.kept import Kept
+from orchestrator.testing.simulation.fault_schedule import FaultSchedule
+from orchestrator.testing.simulation.kept_worlds import Kept
 from orchestrator.testing.simulation.run import Failed, live
 
 TRIES: Final = 120
@@ -54,7 +54,7 @@ class _Spent(Exception):
     """No more worlds may be tried."""
 
 
-def shrunk(failed: Failed, days: float, climate: Climate | None = None, tries: int = TRIES) -> History:
+def shrunk(failed: Failed, days: float, climate: FaultSchedule | None = None, tries: int = TRIES) -> History:
     """Return the smallest history found that breaks the same law. `days` is how long the world was to live.
 
     Names are left out by halves, quarters and so on (ddmin); what does not happen any more before the failure
@@ -71,7 +71,7 @@ def shrunk(failed: Failed, days: float, climate: Climate | None = None, tries: i
 
 
 class _Shrinking:
-    def __init__(self, failed: Failed, days: float, climate: Climate | None, tries: int) -> None:
+    def __init__(self, failed: Failed, days: float, climate: FaultSchedule | None, tries: int) -> None:
         self.best = failed
         self.days = days
         self.tried = 0

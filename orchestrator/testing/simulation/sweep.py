@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from orchestrator.testing.simulation.audit import Audit
-from orchestrator.testing.simulation.desk import GOOD
-from orchestrator.testing.simulation.fate import Fate
 from orchestrator.testing.simulation.faults import CALM, DAY, NEVER, Faults
 from orchestrator.testing.simulation.invariants import Broken, Invariants
 from orchestrator.testing.simulation.ledger import Ledger
 from orchestrator.testing.simulation.run import let_everybody_leave
+from orchestrator.testing.simulation.scenario import Scenario
+from orchestrator.testing.simulation.shared_state import GOOD
 from orchestrator.testing.simulation.user import CRITERIA
-from orchestrator.testing.simulation.wish import PROJECT, Wish
+from orchestrator.testing.simulation.user_task import PROJECT, UserTask
 from orchestrator.testing.simulation.world import World, listening
 
 
@@ -45,8 +45,8 @@ def told(
         AssertionError: a law was broken.
 
     """
-    wish = Wish("alpha", checks=True, listens=nudged, tells=tells)
-    world = World(Fate(f"sweep {kill_at}"), (wish,), replace(GOOD, reticent=nudged), deaf=0.0, slow=tells)
+    wish = UserTask("alpha", checks=True, listens=nudged, tells=tells)
+    world = World(Scenario(f"sweep {kill_at}"), (wish,), replace(GOOD, reticent=nudged), deaf=0.0, slow=tells)
     faults = Faults(world, CALM, replace(NEVER, torn=1.0), kill_at=kill_at, kill_in=kill_in, with_power=power)
     invariants = Invariants(world)
     faults.begin()
@@ -65,7 +65,7 @@ def told(
     return _ending(world, wish), faults
 
 
-def _ending(world: World, wish: Wish) -> Ending:
+def _ending(world: World, wish: UserTask) -> Ending:
     state = Audit(Ledger(world.settings.limits)).read(world.files, wish.home).state
     workspaces = world.workspaces
     tip = workspaces.refs(PROJECT)[state.branch]

@@ -7,8 +7,8 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from orchestrator.pm.unended import GONE
-from orchestrator.testing.simulation.wish import PROJECT, Wish
+from orchestrator.pm.handlers.stuck_termination import GONE
+from orchestrator.testing.simulation.user_task import PROJECT, UserTask
 from orchestrator.testing.simulation.world import World
 
 HOUR: Final = 3600.0
@@ -91,7 +91,7 @@ class User:
             self.look_in()
             self._look_in_later()
 
-    def _answer(self, wish: Wish, question: dict[str, Any]) -> None:
+    def _answer(self, wish: UserTask, question: dict[str, Any]) -> None:
         """Answer, or not, or twice. What is said to a question depends on nothing else."""
         if GONE in question["options"] and not self._is_gone(wish, question["run"]):
             question = {**question, "options": [each for each in question["options"] if each != GONE]}
@@ -108,7 +108,7 @@ class User:
         if random.random() < self.habits.twice and world.fate.lets(f"twice.{name[7:]}"):
             say(text=self._word(random, question))
 
-    def _is_gone(self, wish: Wish, run: str) -> bool:
+    def _is_gone(self, wish: UserTask, run: str) -> bool:
         """Look whether nothing of a run lives, and all that it handed in came here."""
         here = {entry.name for entry in self.world.files.entries(wish.handoffs)}
         left = {said.name for said in self.world.desk.said.get(run, ()) if said.counts}
@@ -119,7 +119,7 @@ class User:
         word = str(random.choice(words))
         return "retry" if word == "abandon" and random.random() < 0.8 else word  # noqa: PLR2004
 
-    def _perhaps_more(self, wish: Wish, shown: dict[str, Any]) -> None:
+    def _perhaps_more(self, wish: UserTask, shown: dict[str, Any]) -> None:
         """Ask for something, sometimes."""
         name = f"user.{wish.name}/{self._looks}"
         random = self.world.fate.random(name)
@@ -129,7 +129,7 @@ class User:
         elif random.random() < self.habits.restless and self.world.fate.lets(name):
             self._do_something(wish, random)
 
-    def _do_something(self, wish: Wish, random: Random) -> None:
+    def _do_something(self, wish: UserTask, random: Random) -> None:
         match random.randrange(6):
             case 0:
                 self.world.ask(wish, "stop")
@@ -145,10 +145,10 @@ class User:
             case _:
                 self.world.ask(wish, "start", project=str(PROJECT), name=wish.name)
 
-    def _start(self, wish: Wish, *, again: bool = False) -> None:
+    def _start(self, wish: UserTask, *, again: bool = False) -> None:
         if not again:
             self._goals[wish.name] = self._goals.get(wish.name, 0) + 1
         self.world.start(wish, self._goal(wish), CRITERIA[:2])
 
-    def _goal(self, wish: Wish) -> str:
+    def _goal(self, wish: UserTask) -> str:
         return f"Make {wish.name} so, the {self._goals.get(wish.name, 1)}. time"

@@ -12,10 +12,10 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from orchestrator import places
-from orchestrator.daemon.hints import EventHint, Hint, RequestHint, RunHint, TreeHint
-from orchestrator.daemon.project import PAGED
-from orchestrator.daemon.watch import task_hint
+from orchestrator import layout
+from orchestrator.daemon.core.hints import EventHint, Hint, RequestHint, RunHint, TreeHint
+from orchestrator.daemon.ingest.watchers import task_hint
+from orchestrator.daemon.projections.state_files import PAGED
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
 from orchestrator.model.settings import Settings
@@ -26,14 +26,14 @@ from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_process import FakeProcess
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation import mischief
+from orchestrator.testing.simulation import fault_injection
+from orchestrator.testing.simulation.busy_days import Days
 from orchestrator.testing.simulation.daemon import STATE, Daemon, Killed
-from orchestrator.testing.simulation.days import Days
-from orchestrator.testing.simulation.desk import Desk, Manners
-from orchestrator.testing.simulation.fate import Fate
-from orchestrator.testing.simulation.phone import NOTIFY, Phone
+from orchestrator.testing.simulation.notification_sink import NOTIFY, Phone
+from orchestrator.testing.simulation.scenario import Scenario
 from orchestrator.testing.simulation.service import Service
-from orchestrator.testing.simulation.wish import PROJECT, Wish
+from orchestrator.testing.simulation.shared_state import Manners, SharedState
+from orchestrator.testing.simulation.user_task import PROJECT, UserTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,8 +49,8 @@ class World:
     wrote. `waiting` are the requests that have no reply yet.
     """
 
-    fate: Fate
-    wishes: tuple[Wish, ...]
+    fate: Scenario
+    wishes: tuple[UserTask, ...]
     manners: Manners = field(default_factory=Manners)
     settings: Settings = field(default_factory=lambda: Settings(notify=NOTIFY))
     deaf: float = 0.1
@@ -61,11 +61,11 @@ class World:
     files: MemoryFiles = field(init=False)
     workspaces: FakeWorkspaces = field(init=False)
     service: Service = field(init=False)
-    desk: Desk = field(init=False)
+    desk: SharedState = field(init=False)
     host: FakeHost = field(init=False)
     phone: Phone = field(init=False)
     boxes: dict[str, Box] = field(init=False)
-    desks: list[Desk] = field(init=False)
+    desks: list[SharedState] = field(init=False)
     daemon: Daemon = field(init=False)
     complaints: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -84,14 +84,14 @@ class World:
         self.files = MemoryFiles(now=self.clock.now)
         self.workspaces = FakeWorkspaces(before=self.tree_changes)
         self.service = Service(self.clock, self.fate)
-        self.desk = Desk(
+        self.desk = SharedState(
             self.files,
             self.workspaces,
             self.clock,
             self.wrote,
             self.manners,
             self.fate,
-            mischief.life_of,
+            fault_injection.life_of,
             self.service,
         )
         self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
@@ -116,7 +116,7 @@ class World:
         )
         for wish in self.wishes:
             self.files.make_folder(wish.handoffs)
-            self.files.make_folder(places.task_events(wish.home))
+            self.files.make_folder(layout.task_events(wish.home))
 
     def tree_changes(self, step: str, path: Path) -> None:
         """Let a worktree that is made be seen on the disk."""
@@ -127,7 +127,7 @@ class World:
         """Let the watchers see that a worktree is gone; they may miss it."""
         self.daemon.news = True
         for wish in self.wishes:
-            if path.is_relative_to(places.task_worktrees(STATE, wish.id)) and not self._is_missed():
+            if path.is_relative_to(layout.task_worktrees(STATE, wish.id)) and not self._is_missed():
                 self.daemon.hint(TreeHint(wish.id))
 
     def _box(self, name: str) -> Box:
@@ -189,7 +189,7 @@ class World:
             home = path.parent.parent.parent
             self.daemon.hint(RunHint(home.name, path.parent.name))
 
-    def ask(self, wish: Wish, verb: str, **arguments: str) -> None:
+    def ask(self, wish: UserTask, verb: str, **arguments: str) -> None:
         """Let the user say `task VERB`."""
         self._requests += 1
         request = f"{self._requests:06}"
@@ -201,23 +201,23 @@ class World:
         if not self._is_missed():
             self.daemon.hint(RequestHint(wish.id))
 
-    def start(self, wish: Wish, goal: str, criteria: tuple[str, ...]) -> None:
+    def start(self, wish: UserTask, goal: str, criteria: tuple[str, ...]) -> None:
         """Let the user write task.md and say `task start`."""
         self.edit(wish, goal, criteria)
         self.ask(wish, "start", project=str(PROJECT), name=wish.name)
 
-    def edit(self, wish: Wish, goal: str, criteria: tuple[str, ...]) -> None:
+    def edit(self, wish: UserTask, goal: str, criteria: tuple[str, ...]) -> None:
         """Let the user write task.md."""
         self.desk.criteria[wish.folder] = criteria
-        path = places.task_brief(wish.folder)
+        path = layout.task_brief(wish.folder)
         self.save(path, wish.brief(goal, criteria).encode())
         self.wrote(path)
 
-    def shown(self, wish: Wish) -> dict[str, Any]:
+    def shown(self, wish: UserTask) -> dict[str, Any]:
         """Return what `task status` would read, with the steps of all pages; nothing before the first projection."""
         shown = self.read_json(wish.shown)
         if shown.get("version") == PAGED:
-            folder = places.task_pages(wish.home)
+            folder = layout.task_pages(wish.home)
             pages = [json.loads(self.files.read(folder / page)) for page in shown["pages"]]
             shown["steps"] = [step for page in pages for step in page]
         return shown

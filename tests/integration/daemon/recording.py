@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import __version__
-from orchestrator.daemon.journal import Journal, sealed
+from orchestrator.daemon.journal.store import Journal, sealed
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.pm.state import PMState
+from orchestrator.pm.state.task_state import PMState
 from tests.integration.daemon.world import ROLES, World, a_world, altered
 
 JOURNALS = Path(__file__).parents[2] / "fixtures" / "journals"

@@ -6,7 +6,7 @@ import os
 import sys
 
 from orchestrator.daemon import __main__ as daemon
-from orchestrator.daemon.preload import preload
+from orchestrator.daemon.process.preload import preload
 
 
 class Recorder:

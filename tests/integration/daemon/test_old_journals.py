@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon import codec
-from orchestrator.daemon.journal import Journal, unsealed
+from orchestrator.daemon.journal import codec
+from orchestrator.daemon.journal.store import Journal, unsealed
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.pm.runs import Runs
-from orchestrator.pm.state import PMState
-from orchestrator.pm.steps import Steps
+from orchestrator.pm.state.runs import Runs
+from orchestrator.pm.state.steps import Steps
+from orchestrator.pm.state.task_state import PMState
 from tests.integration.daemon.recording import JOURNALS, SUMMARY, summary
 
 VERSIONS = sorted(folder.name for folder in JOURNALS.iterdir())

@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orchestrator.daemon.segments import segments, unpacked
+from orchestrator.daemon.journal.segments import segments, unpacked
 from tests.cgroups import remove_groups
 from tests.polling import wait_until
 from tests.tmux_server import TmuxSocket

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.events import _NAME
+from orchestrator.daemon.ingest.events import _NAME
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.launcher import checked_file, lay_down
 from orchestrator.model.errors import Refused

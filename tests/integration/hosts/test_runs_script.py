@@ -13,7 +13,7 @@ import pytest
 from orchestrator.hosts.processes import Process, start_of
 from orchestrator.hosts.run_processes import MARK
 from orchestrator.hosts.ssh import runs
-from orchestrator.hosts.ssh.runs import ROOT, Answered, Asked, read_answer, read_observations, read_used
+from orchestrator.hosts.ssh.runs import ROOT, Answered, RunQuery, read_answer, read_observations, read_used
 from orchestrator.model.run import Exit, Leftover
 from orchestrator.ports.host import Observation, Standing
 from tests.polling import wait_until
@@ -47,7 +47,7 @@ class Script:
         return read_answer(done.stdout)
 
     def observe(self, seen: Observation | None = None) -> Observation | None:
-        asked = [Asked(FOLDER, seen)]
+        asked = [RunQuery(FOLDER, seen)]
         (found,) = read_observations(self.ask("observe", *runs.observing(asked)[6:]), asked)
         return found
 

@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.model.errors import Unavailable
 from orchestrator.workspaces.git import GitWorkspaces
-from orchestrator.workspaces.process import Git
+from orchestrator.workspaces.git_process import Git
 from tests.polling import wait_until
 
 from .conftest import KEPT

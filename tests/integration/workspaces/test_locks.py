@@ -13,7 +13,7 @@ from typing import IO
 import pytest
 
 from orchestrator.cli.diagnosis import findings
-from orchestrator.cli.examination import examine
+from orchestrator.cli.machine_probe import examine
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.workspaces import locks
 from orchestrator.workspaces.locks import LONGEST_HELD, Locked, look_at

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.formats import git_config
-from orchestrator.workspaces.process import Git, _standing
+from orchestrator.workspaces.git_process import Git, _standing
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.workspaces.git import GitWorkspaces
-from orchestrator.workspaces.process import Git
+from orchestrator.workspaces.git_process import Git
 
 OLD = {
     "2.30": """[ "$1" != --path-format=absolute ] || echo "$1" """,

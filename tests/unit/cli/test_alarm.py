@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from orchestrator.cli import alarm as alarm_module
-from orchestrator.cli import startup
+from orchestrator.cli import daemon_startup
 from tests.polling import wait_until
 from tests.unit.cli.service_manager import Manager
 from tests.unit.cli.test_daemon import FAKE
@@ -46,7 +46,7 @@ def spare(house, python, monkeypatch):
     """What is started in place of a daemon: it holds the lock until it is ended, a minute at most."""
     script = house.root / "fake_daemon.py"
     script.write_text("import signal; signal.alarm(60)\n" + FAKE)
-    monkeypatch.setattr(startup, "COMMAND", (python, str(script)))
+    monkeypatch.setattr(daemon_startup, "COMMAND", (python, str(script)))
     yield script
     pid = (house.state / "daemon.lock").read_text().strip() if (house.state / "daemon.lock").exists() else ""
     if pid and int(pid) != os.getpid():

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from orchestrator.cli.grammar import ASKED, FILES, FOLDERS, grammar
+from orchestrator.cli.completion_grammar import ASKED, FILES, FOLDERS, grammar
 from orchestrator.cli.main import VERBS
 
 

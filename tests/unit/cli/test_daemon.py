@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from orchestrator.cli import startup
+from orchestrator.cli import daemon_startup
 
 FAKE = textwrap.dedent("""
     import fcntl, json, os, signal, sys, time
@@ -28,7 +28,7 @@ def fake(house, python, monkeypatch):
     """A daemon that holds the lock until SIGTERM; it ends by itself after a minute at most."""
     script = house.root / "fake_daemon.py"
     script.write_text("import signal; signal.alarm(60)\n" + FAKE)
-    monkeypatch.setattr(startup, "COMMAND", (python, str(script)))
+    monkeypatch.setattr(daemon_startup, "COMMAND", (python, str(script)))
     return script
 
 
@@ -69,7 +69,7 @@ def test_one_that_does_not_stop_is_named(house, task, fake, monkeypatch):
     )
     pid = int(task("daemon", "start").out.rpartition(" ")[2])
     try:
-        monkeypatch.setattr(startup, "STOP_PATIENCE", 0.05)
+        monkeypatch.setattr(daemon_startup, "STOP_PATIENCE", 0.05)
         said = task("daemon", "stop")
         assert said.code == 1
         assert f"the daemon (pid {pid}) still runs" in said.err
@@ -88,8 +88,10 @@ def test_a_daemon_that_ends_at_once_is_told_with_its_last_words(house, task, fak
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 def test_one_that_does_not_come_up_is_not_waited_for_for_ever(house, task, python, monkeypatch):
-    monkeypatch.setattr(startup, "COMMAND", (python, "-c", "import signal; signal.alarm(5); signal.pause()"))
-    monkeypatch.setattr(startup, "START_PATIENCE", 0.2)
+    monkeypatch.setattr(
+        daemon_startup, "COMMAND", (python, "-c", "import signal; signal.alarm(5); signal.pause()")
+    )
+    monkeypatch.setattr(daemon_startup, "START_PATIENCE", 0.2)
     said = task("daemon", "start")
     assert said.code == 6
     assert "was not up in 0 s: it said nothing" in said.err

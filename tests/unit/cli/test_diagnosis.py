@@ -4,22 +4,22 @@ import pytest
 
 from orchestrator.cli.diagnosis import findings, login_of
 from orchestrator.cli.findings import Severity, can_run
-from orchestrator.cli.seen import Asked, CliSeen, Folder, Seen
+from orchestrator.cli.machine_report import CliReport, Folder, MachineReport, VersionReply
 from orchestrator.model.settings import PASSED
-from orchestrator.runtimes.inventory import AGENT_CLIS
+from orchestrator.runtimes.cli_inventory import AGENT_CLIS
 
 CLAUDE, CODEX, *_ = AGENT_CLIS
-TMUX = Asked("tmux", "/usr/bin/tmux", "tmux 3.6b")
-GIT = Asked("git", "/usr/bin/git", "git version 2.39.5")
+TMUX = VersionReply("tmux", "/usr/bin/tmux", "tmux 3.6b")
+GIT = VersionReply("git", "/usr/bin/git", "git version 2.39.5")
 
 
 def claude(**other):
-    return CliSeen(CLAUDE, Asked("claude", "/bin/claude", "2.1.328 (Claude Code)"), **other)
+    return CliReport(CLAUDE, VersionReply("claude", "/bin/claude", "2.1.328 (Claude Code)"), **other)
 
 
 def found(**seen):
     return findings(
-        Seen(**{"clis": (claude(logins=("~/.claude/.credentials.json",)),), "version": "1"} | seen)
+        MachineReport(**{"clis": (claude(logins=("~/.claude/.credentials.json",)),), "version": "1"} | seen)
     )
 
 
@@ -37,10 +37,13 @@ def test_a_sound_machine_has_nothing_to_mend():
 @pytest.mark.parametrize(
     ("programs", "text"),
     [
-        ({"tmux": Asked("tmux")}, "is not there"),
-        ({"git": Asked("git")}, "is not there"),
-        ({"git": Asked("git", "/bin/git", fault="did not tell its version within 10 s")}, "did not tell"),
-        ({"tmux": Asked("tmux", "/bin/tmux", "tmux 2.8")}, "2.8 is too old"),
+        ({"tmux": VersionReply("tmux")}, "is not there"),
+        ({"git": VersionReply("git")}, "is not there"),
+        (
+            {"git": VersionReply("git", "/bin/git", fault="did not tell its version within 10 s")},
+            "did not tell",
+        ),
+        ({"tmux": VersionReply("tmux", "/bin/tmux", "tmux 2.8")}, "2.8 is too old"),
     ],
 )
 def test_without_tmux_or_git_no_task_runs(programs, text):
@@ -54,7 +57,7 @@ def test_without_tmux_or_git_no_task_runs(programs, text):
     [("tmux 3.3a", True), ("tmux 3.5a", True), ("tmux 3.6", False), ("tmux next-3.7", False)],
 )
 def test_a_tmux_that_loses_exit_statuses_is_named(said, warned):
-    (told,) = of("tmux", programs={"tmux": Asked("tmux", "/bin/tmux", said)})
+    (told,) = of("tmux", programs={"tmux": VersionReply("tmux", "/bin/tmux", said)})
     assert said.removeprefix("tmux ") in told.text
     assert ("exit statuses" in told.text) is warned
 
@@ -75,7 +78,7 @@ def test_a_tmux_that_loses_exit_statuses_is_named(said, warned):
     ],
 )
 def test_program_that_is_too_old_is_told_with_the_version_to_install(name, said, severity):
-    (told,) = of(name, programs={name: Asked(name, f"/bin/{name}", said)})
+    (told,) = of(name, programs={name: VersionReply(name, f"/bin/{name}", said)})
     assert told.severity is severity
     assert told.mend.startswith(f"install {name} ") is (severity is not Severity.OK)
     assert can_run([told]) is (severity is not Severity.MISSING)
@@ -83,19 +86,19 @@ def test_program_that_is_too_old_is_told_with_the_version_to_install(name, said,
 
 @pytest.mark.parametrize("name", ["ssh", "rsync"])
 def test_what_only_boxes_need_keeps_nothing_from_running(name):
-    (told,) = of(name, programs={name: Asked(name)})
+    (told,) = of(name, programs={name: VersionReply(name)})
     assert told.severity is Severity.NOTE
 
 
 def test_a_version_older_than_any_that_was_tried_is_told():
-    old = CliSeen(CLAUDE, Asked("claude", "/bin/claude", "2.0.9 (Claude Code)"), logins=("x",))
+    old = CliReport(CLAUDE, VersionReply("claude", "/bin/claude", "2.0.9 (Claude Code)"), logins=("x",))
     (told,) = of("claude", clis=(old,))
     assert (told.severity, told.mend) == (Severity.WARN, CLAUDE.install)
     assert "2.0.9 is older than any version that this was tried with (2.1.197)" in told.text
 
 
 def test_a_version_that_cannot_be_read_is_nothing_to_complain_of():
-    odd = CliSeen(CLAUDE, Asked("claude", "/bin/claude", "claude"), logins=("x",))
+    odd = CliReport(CLAUDE, VersionReply("claude", "/bin/claude", "claude"), logins=("x",))
     assert of("claude", clis=(odd,)) == []
 
 
@@ -104,7 +107,7 @@ def test_a_login_that_is_not_seen_is_told_with_what_to_type():
     assert (told.severity, told.mend) == (Severity.WARN, CLAUDE.login)
     assert login_of(claude()) == "not seen"
     assert login_of(claude(logins=("a", "B"))) == "a, B"
-    assert login_of(CliSeen(CLAUDE, Asked("claude"))) == ""
+    assert login_of(CliReport(CLAUDE, VersionReply("claude"))) == ""
 
 
 def test_a_key_that_no_agent_gets_is_told_with_the_line_that_lets_it_through():
@@ -120,7 +123,7 @@ def test_a_key_that_no_agent_gets_is_told_with_the_line_that_lets_it_through():
 
 def test_a_key_that_reaches_one_is_told_only_for_the_others_that_have_a_runtime():
     others = [
-        CliSeen(cli, Asked(cli.name, "/bin/x", "9.9"), held_back=("K",), driven=cli is CODEX)
+        CliReport(cli, VersionReply(cli.name, "/bin/x", "9.9"), held_back=("K",), driven=cli is CODEX)
         for cli in AGENT_CLIS[1:]
     ]
     (told,) = of("agents", clis=(claude(logins=("K",)), *others))
@@ -139,13 +142,13 @@ def test_a_key_that_the_daemon_was_started_without_is_told():
 
 
 def test_of_a_cli_that_is_not_installed_nothing_is_said():
-    absent = CliSeen(CODEX, Asked("codex"), held_back=("CODEX_ACCESS_TOKEN",))
+    absent = CliReport(CODEX, VersionReply("codex"), held_back=("CODEX_ACCESS_TOKEN",))
     assert of("codex", clis=(claude(logins=("x",)), absent)) == []
     assert of("agents", clis=(claude(logins=("x",)), absent)) == []
 
 
 def test_without_any_agent_cli_tasks_of_programs_still_run():
-    told = found(clis=(CliSeen(CLAUDE, Asked("claude")),))
+    told = found(clis=(CliReport(CLAUDE, VersionReply("claude")),))
     assert can_run(told)
     assert "no agent CLI is installed" in told[0].text
 

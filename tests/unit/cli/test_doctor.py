@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import examination, reach
+from orchestrator.cli import agent_environment, machine_probe
 from orchestrator.cli.box import named_box
-from orchestrator.runtimes.choice import RUNTIMES
-from orchestrator.runtimes.inventory import AGENT_CLIS
+from orchestrator.runtimes.cli_inventory import AGENT_CLIS
+from orchestrator.runtimes.registry import RUNTIMES
 
 
 @pytest.fixture
 def programs(house, monkeypatch):
     """A PATH of our own, with tmux and git; what is put there says what it is told to. All CLIs have a bare runtime."""
-    for module in (examination, reach):
+    for module in (machine_probe, agent_environment):
         monkeypatch.setattr(module, "RUNTIMES", {cli.name: None for cli in AGENT_CLIS})
     folder = house.root / "bin"
     folder.mkdir()
@@ -87,7 +87,7 @@ def test_what_its_runtime_lets_through_reaches_an_agent_without_any_setting(
 ):
     programs("claude", "echo 2.1.328")
     programs("codex", "echo 0.169.0")
-    for module in (examination, reach):
+    for module in (machine_probe, agent_environment):
         monkeypatch.setattr(module, "RUNTIMES", {"claude": RUNTIMES["claude"]})
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     said = task("doctor", "--json", "--project", str(house.project))
@@ -104,7 +104,7 @@ def test_a_program_is_asked_in_the_environment_of_an_agent(house, task, programs
 
 
 def test_a_program_that_never_answers_is_ended_and_told(house, task, programs, monkeypatch):
-    monkeypatch.setattr(examination, "DEADLINE", 0.2)
+    monkeypatch.setattr(machine_probe, "DEADLINE", 0.2)
     mark = house.root / "pid"
     programs("gemini", f"echo $$ > {mark}; while :; do :; done")
     said = task("doctor", "--json", "--project", str(house.project))
@@ -221,7 +221,7 @@ def test_a_key_that_the_daemon_was_started_without_is_told(house, task, programs
     # The daemon here is this process: what was set since it began is not in its environment.
     monkeypatch.setenv("ORCHESTRATOR_ENVIRONMENT__PASS", "HOME,PATH,ANTHROPIC_AUTH_TOKEN")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "sk-secret")
-    monkeypatch.setattr(examination, "program_on", lambda _path, name: str(house.root / "bin" / name))
+    monkeypatch.setattr(machine_probe, "program_on", lambda _path, name: str(house.root / "bin" / name))
     said = task("doctor", "--json", "--project", str(house.project))
     (told,) = _of(said, "agents")
     assert told["text"].endswith("the daemon was started without it: ANTHROPIC_AUTH_TOKEN")

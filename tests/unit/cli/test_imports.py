@@ -29,7 +29,7 @@ READING = {
     ("why", "tidy"): ("pathlib typing", "cli daemon formats model places pm ports"),
     ("config",): ("pathlib tomllib typing", "cli formats model places"),
     ("templates",): ("pathlib typing", "cli formats model places runtimes shipped"),
-    ("notify", "list"): ("pathlib typing", "cli formats hosts model places ports tellers"),
+    ("notify", "list"): ("pathlib typing", "cli formats hosts model places ports notifications"),
     ("daemon", "status"): ("pathlib typing subprocess", "cli model places runtimes shipped"),
     ("completion", "bash"): ("pathlib typing subprocess", "cli daemon formats model places pm ports"),
     ("diff", "tidy"): (
@@ -109,4 +109,4 @@ def test_the_doctor_says_a_first_word_before_it_looks(house):
     first = done.stderr.splitlines()[-1].split()
     assert done.stdout.startswith("agent-orchestrator ")
     assert not {name for name in HEAVY if name in first}
-    assert "orchestrator.cli.examination" not in first
+    assert "orchestrator.cli.machine_probe" not in first

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from orchestrator.cli import startup
+from orchestrator.cli import daemon_startup
 from orchestrator.cli.launchd import Launchd
 from orchestrator.cli.unit import MARK
 from tests.unit.cli.service_manager import Manager
@@ -183,7 +183,7 @@ def put_down(pid: int) -> None:
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 def test_a_daemon_that_was_started_by_hand_makes_room(house, task, manager, started, python, monkeypatch):
-    monkeypatch.setattr(startup, "COMMAND", (python, str(started)))
+    monkeypatch.setattr(daemon_startup, "COMMAND", (python, str(started)))
     pid = int(task("daemon", "start").out.rpartition(" ")[2])
     try:
         said = task("daemon", "install")
@@ -233,7 +233,7 @@ def test_where_it_cannot_be_the_service_managers_a_start_is_as_ever(
     if why != "it does not answer":
         manager.unset("unreachable")
         unit.write_text(unit.read_text().replace(f"HOME={house.state}", "HOME=/another"))
-    monkeypatch.setattr(startup, "COMMAND", (python, str(started)))
+    monkeypatch.setattr(daemon_startup, "COMMAND", (python, str(started)))
     said = task("daemon", "start")
     pid = int(said.out.rpartition(" ")[2])
     try:

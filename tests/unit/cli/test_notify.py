@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.model.news import News, Rule
-from orchestrator.tellers.letter import Letter, Receipt, Standing
-from orchestrator.tellers.spool import FAILED, TOLD, Spool
+from orchestrator.model.notification import Notification, NotificationRule
+from orchestrator.notifications.envelope import Envelope, Receipt, Standing
+from orchestrator.notifications.spool import FAILED, TOLD, Spool
 from tests.unit.cli.conftest import AT
 from tests.webhook import a_webhook
 
@@ -27,13 +27,17 @@ def channels(monkeypatch):
 @pytest.fixture
 def spool(house):
     made = Spool(DiskFiles(), house.state / "news")
-    asked = News("question-1", Rule.QUESTION, "shop asks: q1", "Keep it?", AT, "shop-1", "q1")
-    made.put(Letter(asked))
-    done = News("complete-2", Rule.COMPLETE, "tidy is \x1b[31mcomplete", "all done", AT + 60, "tidy-1")
-    made.lay_aside(Letter(done, {"phone": Receipt(Standing.TOLD, 1, (AT + 61,))}), TOLD)
-    dead = News("daemon-3", Rule.DAEMON, "the daemon is up again", "it died", AT + 120)
+    asked = Notification(
+        "question-1", NotificationRule.QUESTION, "shop asks: q1", "Keep it?", AT, "shop-1", "q1"
+    )
+    made.put(Envelope(asked))
+    done = Notification(
+        "complete-2", NotificationRule.COMPLETE, "tidy is \x1b[31mcomplete", "all done", AT + 60, "tidy-1"
+    )
+    made.lay_aside(Envelope(done, {"phone": Receipt(Standing.TOLD, 1, (AT + 61,))}), TOLD)
+    dead = Notification("daemon-3", NotificationRule.DAEMON, "the daemon is up again", "it died", AT + 120)
     given_up = Receipt(Standing.GIVEN_UP, 12, (AT + 121,), reason="given up after 12 tries: HTTP 500")
-    made.lay_aside(Letter(dead, {"phone": given_up}), FAILED)
+    made.lay_aside(Envelope(dead, {"phone": given_up}), FAILED)
     return made
 
 
@@ -118,10 +122,10 @@ def test_looking_changes_nothing(task, spool, house):
 
 
 def test_a_letter_that_others_could_have_written_is_not_believed(task, spool, house):
-    (letter,) = (house.state / "news" / "new").iterdir()
-    letter.chmod(0o666)
+    (envelope,) = (house.state / "news" / "new").iterdir()
+    envelope.chmod(0o666)
     assert "question-1" not in task("notify", "list", "--json").out
-    letter.chmod(0o600)
+    envelope.chmod(0o600)
     assert "question-1" in task("notify", "list", "--json").out
 
 
@@ -135,8 +139,8 @@ def test_the_configuration_shows_no_address(task, channels):
 
 def test_what_no_channel_took_is_never_said_to_be_told(task, house, monkeypatch):
     monkeypatch.setattr("orchestrator.cli.notifying.columns", lambda: 200)
-    news = News("complete-1", Rule.COMPLETE, "tidy is complete", "", 1.0)
-    Spool(DiskFiles(), house.state / "news").lay_aside(Letter(news, {}, "no channel is set for it"), TOLD)
+    news = Notification("complete-1", NotificationRule.COMPLETE, "tidy is complete", "", 1.0)
+    Spool(DiskFiles(), house.state / "news").lay_aside(Envelope(news, {}, "no channel is set for it"), TOLD)
     row = task("notify", "list").out.splitlines()[1]
     assert "untold" in row.split()
     assert row.endswith("no channel is set for it")

@@ -84,7 +84,7 @@ def test_a_beat_that_is_none_is_named(house, task, alarmed, what, words):
     "words", [("list",), ("status", "--json"), ("daemon", "status"), ("daemon", "alarm")]
 )
 def test_a_beat_of_any_shape_is_read_as_far_as_it_is_one(house, task, monkeypatch, text, words):
-    monkeypatch.setattr("orchestrator.cli.startup._detached", no_daemon)
+    monkeypatch.setattr("orchestrator.cli.daemon_startup._detached", no_daemon)
     house.task()
     (house.state / "daemon.beat").write_text(text, encoding="latin-1")
     os.utime(house.state / "daemon.beat", (1, 1))
@@ -174,8 +174,8 @@ def assert_stopping_ends_neither(house, task, stranger, bystander):
 
 def test_without_the_kernel_s_word_the_start_time_tells(house, task, stranger, bystander, monkeypatch):
     """Where nothing tells who holds a lock, the process is the one that beat, by pid and start time, or nobody."""
-    monkeypatch.setattr("orchestrator.cli.holder._LOCKS", "/nowhere")
-    monkeypatch.setattr("orchestrator.cli.startup.STOP_PATIENCE", 0.05)
+    monkeypatch.setattr("orchestrator.cli.lock_holder._LOCKS", "/nowhere")
+    monkeypatch.setattr("orchestrator.cli.daemon_startup.STOP_PATIENCE", 0.05)
     (house.state / "daemon.lock").write_text(f"{bystander.pid}\n")
     beat = house.state / "daemon.beat"
     beat.write_text(json.dumps({"pid": bystander.pid, "process": "another start"}))

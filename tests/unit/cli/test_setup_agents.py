@@ -10,7 +10,7 @@ from orchestrator.formats.command_forms import read_command
 from orchestrator.model.agents import Role
 from orchestrator.model.errors import BadFile
 from orchestrator.model.task import Config
-from orchestrator.pm.skills import OWN, filling
+from orchestrator.pm.plan.skills import OWN, filling
 from orchestrator.runtimes.roster import find_agents
 from orchestrator.runtimes.skills import find_skills
 from orchestrator.shipped import shipped

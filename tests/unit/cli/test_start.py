@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.box import BoxSeen
+from orchestrator.cli.box import BoxReport
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.remote import boxes_wanted
 from orchestrator.formats.task_file import read_brief
-from orchestrator.hosts.ssh.states import State
+from orchestrator.hosts.ssh.link_state import State
 
 FILLED = """\
 # Task: Rename it
@@ -382,7 +382,7 @@ def looked(monkeypatch):
 
     def look_at(wanted, environ):
         finding = Finding("", Severity.OK if str(wanted) in good else Severity.MISSING, "so it is")
-        return BoxSeen(wanted, State(), (finding,))
+        return BoxReport(wanted, State(), (finding,))
 
     monkeypatch.setattr("orchestrator.cli.remote.look_at", look_at)
     return good
@@ -545,7 +545,7 @@ def test_ctrl_c_leaves_the_task_running(house, running, brief, monkeypatch):
 
 def test_a_daemon_that_is_down_keeps_the_request(start, house, brief, monkeypatch):
     monkeypatch.setattr(
-        "orchestrator.cli.startup.COMMAND", (sys.executable, "-c", "raise SystemExit('no tmux')")
+        "orchestrator.cli.daemon_startup.COMMAND", (sys.executable, "-c", "raise SystemExit('no tmux')")
     )
     said = start()
     assert said.code == 6

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.daemon.act.asked import hosts_asked
+from orchestrator.daemon.actions.asked import hosts_asked
 from orchestrator.model.actions import Action, Commit, End, Inspect, Launch, Look, Merge, Nudge
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import HERE
-from orchestrator.model.task import Place
+from orchestrator.model.task import Location
 from tests.unit.pm.story import Story
 
 BOX = "me@box"
@@ -18,7 +18,7 @@ BOX = "me@box"
 
 @pytest.fixture
 def story() -> Story:
-    return Story(cwd=Place("/repo", BOX)).planned("a")
+    return Story(cwd=Location("/repo", BOX)).planned("a")
 
 
 def of_run(kind: type[Launch | End | Look | Nudge], run: str) -> Action:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import places
-from orchestrator.daemon.events import Events
-from orchestrator.daemon.world import Places
+from orchestrator import layout
+from orchestrator.daemon.core.task_paths import TaskPaths
+from orchestrator.daemon.ingest.events import EventIngest
 from orchestrator.model.event import EventKind, Failure
 from orchestrator.model.permission import Policy, Ruling
 from orchestrator.model.run import Run
@@ -20,7 +20,7 @@ from tests.unit.pm.story import AT, ROLES, Story
 
 HOME = Path("/state/tasks/demo-1")
 PROJECT = Path("/project")
-WHERE = Places(PROJECT, HOME, PROJECT / "tasks/demo", Path("/state/worktrees/demo-1"))
+WHERE = TaskPaths(PROJECT, HOME, PROJECT / "tasks/demo", Path("/state/worktrees/demo-1"))
 TRANSCRIPT = "/home/user/.claude/projects/p/s.jsonl"
 
 
@@ -34,18 +34,18 @@ class Bench:
         self.story = Story().planned("a")
         self.run: Run = self.story.comes_alive("dev:a")
         self.policy = Policy()
-        self.events = Events(self.files, HOME, lambda _: {"HOME": "/home/user"}, lambda *_: self.policy)
-        folder = places.run_home(HOME, self.run.id)
+        self.events = EventIngest(self.files, HOME, lambda _: {"HOME": "/home/user"}, lambda *_: self.policy)
+        folder = layout.run_home(HOME, self.run.id)
         self.files.make_folder(folder)
-        self.files.write(places.run_order(folder), b"# Agent: dev\nDo it;\n")
-        self.files.make_folder(places.task_events(HOME))
+        self.files.write(layout.run_order(folder), b"# Agent: dev\nDo it;\n")
+        self.files.make_folder(layout.task_events(HOME))
         self.told = 0
 
     def tell(self, told: object, *, waits: bool = False, run: str = "", raw: bytes = b"") -> str:
         """A hook leaves a file; return the event's name."""
         self.told += 1
         name = f"{run or self.run.id}.{int(AT)}.{self.told}"
-        path = places.task_events(HOME) / f"{name}{'.waits' if waits else ''}.json"
+        path = layout.task_events(HOME) / f"{name}{'.waits' if waits else ''}.json"
         self.files.write(path, raw or json.dumps(told).encode())
         return name
 
@@ -54,7 +54,7 @@ class Bench:
         return [fact for fact in found if fact is not None]
 
     def answer(self, name: str) -> bytes | None:
-        path = places.run_answers(places.run_home(HOME, self.run.id)) / name
+        path = layout.run_answers(layout.run_home(HOME, self.run.id)) / name
         return self.files.read(path) if self.files.entry(path) else None
 
 
@@ -107,14 +107,14 @@ def test_an_event_that_says_nothing_of_a_turn_holds_nobody_up(bench):
 
 @pytest.mark.parametrize("run", ["r-00000000", "r-../../x"])
 def test_what_speaks_for_no_run_that_lives_is_no_fact(bench, run):
-    places.task_events(HOME)
+    layout.task_events(HOME)
     if "/" not in run:
         bench.tell(taken("x"), run=run)
     assert bench.facts() == []
 
 
 def test_a_name_that_is_none_is_taken_away_and_one_in_the_making_is_left(bench):
-    folder = places.task_events(HOME)
+    folder = layout.task_events(HOME)
     bench.files.write(folder / "nonsense", b"{}")
     bench.files.write(folder / ".r-1.2.3", b"{}")
     assert bench.events.waiting() == []

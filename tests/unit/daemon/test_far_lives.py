@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from orchestrator import places
-from orchestrator.daemon.lives import LAUNCHED, far_facts_of, overdue
+from orchestrator import layout
+from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, far_facts_of, overdue
 from orchestrator.model.facts import LaunchFailed, RunGone, RunStarted
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit, Run
-from orchestrator.model.task import Place
+from orchestrator.model.task import Location
 from orchestrator.ports.boxes import Sighting
 from orchestrator.ports.host import Observation, Standing
 from orchestrator.testing.memory_files import MemoryFiles
@@ -44,7 +44,7 @@ def saw(standing: Standing, pid: int | None = None, how: Exit | None = None, at:
 
 @pytest.fixture
 def story() -> Story:
-    return Story(cwd=Place("/repo", BOX)).planned("a")
+    return Story(cwd=Location("/repo", BOX)).planned("a")
 
 
 def starting(story: Story) -> Run:
@@ -107,7 +107,7 @@ def test_a_launcher_is_late_only_by_what_was_asked_when_it_was(
     story: Story, *, seen_after: float | None, standing: Standing, late: bool, hurried: int
 ) -> None:
     files, run = MemoryFiles(now=lambda: AT), starting(story)
-    folder = places.run_home(HOME, run.id)
+    folder = layout.run_home(HOME, run.id)
     files.make_folder(folder)
     files.write(folder / LAUNCHED, b"")
     boxes = Boxes() if seen_after is None else saw(standing, 7, at=AT + seen_after)

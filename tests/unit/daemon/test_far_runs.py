@@ -8,23 +8,23 @@ from typing import Any, cast
 
 import pytest
 
-from orchestrator import places
-from orchestrator.daemon.act.answer import answer
-from orchestrator.daemon.act.look import look
-from orchestrator.daemon.doing import Doing
-from orchestrator.daemon.hints import OutcomeHint
-from orchestrator.daemon.lives import LAUNCHED
-from orchestrator.daemon.world import Places, World
+from orchestrator import layout
+from orchestrator.daemon.actions.answer import answer
+from orchestrator.daemon.actions.dispatcher import Dispatcher
+from orchestrator.daemon.actions.look import look
+from orchestrator.daemon.core.hints import OutcomeHint
+from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
+from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
 from orchestrator.hosts.claims import CLAIMED
-from orchestrator.hosts.ssh.states import Cut, NotLetIn, State, Unreachable, Way
+from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.actions import Answer, Launch
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.event import Reply, Say
 from orchestrator.model.facts import LaunchFailed, RunStarted
 from orchestrator.model.settings import Settings
-from orchestrator.model.task import Place
-from orchestrator.ports.boxes import Ground, NoBoxes
+from orchestrator.model.task import Location
+from orchestrator.ports.boxes import NoBoxes, RemoteEnvironment
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
@@ -33,7 +33,7 @@ from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
 
 HOME, PROJECT = Path("/pm/tasks/demo-1"), Path("/project")
-WHERE = Places(PROJECT, HOME, places.task_folder(PROJECT, "demo"), Path("/pm/trees"))
+WHERE = TaskPaths(PROJECT, HOME, layout.task_folder(PROJECT, "demo"), Path("/pm/trees"))
 
 
 class FarHost:
@@ -48,7 +48,7 @@ class FarHost:
         del folder
         return Observation(Standing.NOT_CLAIMED)
 
-    def forestall(self, folder: Path) -> None:
+    def fence(self, folder: Path) -> None:
         del folder
         self._do("forestall")
 
@@ -91,14 +91,14 @@ class OneBox(NoBoxes):
         del box
         return self.there
 
-    def ground(self, guest: Any) -> Any:
-        del guest
+    def ground(self, remote_task: Any) -> Any:
+        del remote_task
         if self.error is not None:
             raise self.error
-        return Ground(Path("/box/home"), {"HOME": "/box/home"})
+        return RemoteEnvironment(Path("/box/home"), {"HOME": "/box/home"})
 
-    def send(self, guest: Any, instance: str) -> None:
-        del guest, instance
+    def send(self, remote_task: Any, instance: str) -> None:
+        del remote_task, instance
 
     def hurry(self, box: str) -> None:
         del box
@@ -117,26 +117,26 @@ class Desk:
     """A developer of one task, on a box."""
 
     def __init__(self, boxes: OneBox) -> None:
-        self.story = Story(cwd=Place("/repo", "me@box")).planned("a")
+        self.story = Story(cwd=Location("/repo", "me@box")).planned("a")
         self.run = self.story.run_of("dev:a")
         self.clock = FakeClock(self.story.at)
         self.files = MemoryFiles(now=self.clock.now)
         self.boxes = boxes
-        self.folder = places.run_home(HOME, self.run.id)
+        self.folder = layout.run_home(HOME, self.run.id)
         self.files.make_folder(self.folder)
         host = FakeHost(self.files, self.clock, cast("Any", None))
-        self.world = World(self.files, host, FakeWorkspaces(), Settings(), {}, boxes)
+        self.world = Adapters(self.files, host, FakeWorkspaces(), Settings(), {}, boxes)
         self.posted: list[Any] = []
-        hands = SimpleNamespace(do=lambda _, work: work())
-        office = SimpleNamespace(
+        executor = SimpleNamespace(do=lambda _, work: work())
+        context = SimpleNamespace(
             world=self.world,
             clock=self.clock,
-            hands=hands,
-            hands_for=lambda *_: hands,
+            executor=executor,
+            executor_for=lambda *_: executor,
             post=self.posted.append,
             leases=lambda *_: [],
         )
-        self.doing = Doing(cast("Any", office), "demo-1", HOME)
+        self.doing = Dispatcher(cast("Any", context), "demo-1", HOME)
 
     def launch(self) -> list[LaunchFailed]:
         """Try the launch; return the failures that are told."""
@@ -182,13 +182,13 @@ def test_power_cut_here_keeps_the_answer_to_a_far_run():
         desk.world, HOME, desk.run, agent, Answer("a-1", desk.run.id, "e-1", Reply(Say.ALLOW)), desk.story.at
     )
     desk.files.crash(power=True)
-    assert desk.files.entry(places.run_answers(desk.folder) / "e-1") is not None
+    assert desk.files.entry(layout.run_answers(desk.folder) / "e-1") is not None
 
 
 def test_a_run_that_was_forestalled_and_came_all_the_same_is_left_alone():
     desk = Desk(OneBox())
     desk.boxes.there.lost = True
-    desk.doing.forestall(desk.story.state, desk.run.id)
+    desk.doing.fence(desk.story.state, desk.run.id)
     desk.boxes.there.lost = False
     desk.story.feed(RunStarted(desk.story.at, desk.run.id, 4711, "%1"))
     for _ in range(3):
@@ -199,10 +199,10 @@ def test_a_run_that_was_forestalled_and_came_all_the_same_is_left_alone():
 
 def test_one_that_still_has_not_come_is_forestalled_again():
     desk = Desk(OneBox())
-    desk.doing.forestall(desk.story.state, desk.run.id)
+    desk.doing.fence(desk.story.state, desk.run.id)
     desk.clock.advance(Settings().limits.end_grace)
     desk.doing.see_what_is_due(desk.story.state, WHERE)
-    desk.doing.forestall(desk.story.state, desk.run.id)
+    desk.doing.fence(desk.story.state, desk.run.id)
     assert desk.boxes.there.told == ["forestall"] * 2
 
 

@@ -9,18 +9,18 @@ from typing import Any, cast
 
 import pytest
 
-from orchestrator.daemon.act import finish
-from orchestrator.daemon.doing import Doing
-from orchestrator.daemon.world import Places, tree_of
+from orchestrator.daemon.actions import finish
+from orchestrator.daemon.actions.dispatcher import Dispatcher
+from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.model.actions import Commit, Merge
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import WorkCommitted, WorkMerged
 from orchestrator.model.settings import Settings
-from orchestrator.model.task import Bring, Place
+from orchestrator.model.task import Bring, Location
 from orchestrator.testing.fake_clock import FakeClock
 from tests.unit.pm.story import Story
 
-WHERE = Places(Path("/p"), Path("/pm/tasks/t-1"), Path("/p/tasks/t"), Path("/pm/worktrees/t-1"))
+WHERE = TaskPaths(Path("/p"), Path("/pm/tasks/t-1"), Path("/p/tasks/t"), Path("/pm/worktrees/t-1"))
 COMMIT, MERGE = Commit("a1", "dev:one", 1), Merge("a2", "dev:one", 1, "0" * 40)
 
 
@@ -100,7 +100,7 @@ class Adopting:
 @pytest.fixture
 def far():
     """A task whose developer works on a box."""
-    return Story(cwd=Place("/repo", "me@box"), bring=Bring.BRANCH).planned("one").state
+    return Story(cwd=Location("/repo", "me@box"), bring=Bring.BRANCH).planned("one").state
 
 
 def test_the_work_of_an_agent_on_a_box_is_what_it_committed_there(far):
@@ -183,46 +183,46 @@ class Counting:
 
 @pytest.fixture
 def desk(tmp_path):
-    hands, git, posted = Later(), Counting(), list[Any]()
-    office = SimpleNamespace(
+    executor, git, posted = Later(), Counting(), list[Any]()
+    context = SimpleNamespace(
         world=SimpleNamespace(workspaces=git, settings=Settings()),
         clock=FakeClock(),
-        hands=hands,
-        hands_for=lambda *_: hands,
+        executor=executor,
+        executor_for=lambda *_: executor,
         post=posted.append,
     )
     return SimpleNamespace(
-        doing=Doing(cast("Any", office), "t-1", tmp_path), hands=hands, git=git, posted=posted
+        doing=Dispatcher(cast("Any", context), "t-1", tmp_path), executor=executor, git=git, posted=posted
     )
 
 
 def test_a_commit_is_not_done_again_while_its_outcome_is_on_the_way(desk, state):
     desk.doing.act(state, WHERE, COMMIT)
     desk.doing.act(state, WHERE, COMMIT)
-    desk.hands.work()
+    desk.executor.work()
     desk.doing.act(state, WHERE, COMMIT)
-    desk.hands.work()
+    desk.executor.work()
     assert (desk.git.commits, len(desk.posted)) == (1, 1)
 
 
 def test_a_commit_whose_outcome_was_not_heard_or_not_taken_is_done_again(desk, state):
     desk.doing.act(state, WHERE, COMMIT)
-    desk.hands.work()
+    desk.executor.work()
     desk.doing.heard(desk.posted[0].fact)
     desk.doing.act(state, WHERE, COMMIT)
     desk.doing.forget()
     desk.doing.act(state, WHERE, COMMIT)
-    desk.hands.work()
+    desk.executor.work()
     assert desk.git.commits == 3
 
 
 def test_a_commit_that_was_put_off_is_tried_again(desk, state):
     desk.git.busy = True
     desk.doing.act(state, WHERE, COMMIT)
-    desk.hands.work()
+    desk.executor.work()
     desk.git.busy = False
     desk.doing.act(state, WHERE, COMMIT)
-    desk.hands.work()
+    desk.executor.work()
     assert desk.git.commits == 1
 
 

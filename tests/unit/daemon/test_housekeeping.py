@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.doing import Doing
-from orchestrator.daemon.hands import Inline
-from orchestrator.daemon.office import Office
-from orchestrator.daemon.world import Places, World
+from orchestrator.daemon.actions.dispatcher import Dispatcher
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
+from orchestrator.daemon.core.worker_pool import InlineExecutor
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.steps import Steps
+from orchestrator.pm.state.steps import Steps
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
 
 HOME = Path("/pm/tasks/demo-1")
-WHERE = Places(Path("/project"), HOME, Path("/project/tasks/demo"), Path("/pm/worktrees/demo-1"))
+WHERE = TaskPaths(Path("/project"), HOME, Path("/project/tasks/demo"), Path("/pm/worktrees/demo-1"))
 
 
 class Trees:
@@ -59,11 +59,18 @@ def trees():
 @pytest.fixture
 def house(trees):
     """Do the housekeeping as it is done after each decision."""
-    world = World(MemoryFiles(), NoPanes(), trees, Settings(), {})  # type: ignore[arg-type]
-    office = Office(
-        world, FakeClock(), Inline(), Inline(), lambda: "n", lambda _: None, Path("/pm"), lambda *_: ()
+    world = Adapters(MemoryFiles(), NoPanes(), trees, Settings(), {})  # type: ignore[arg-type]
+    context = Context(
+        world,
+        FakeClock(),
+        InlineExecutor(),
+        InlineExecutor(),
+        lambda: "n",
+        lambda _: None,
+        Path("/pm"),
+        lambda *_: (),
     )
-    return Doing(office, "demo-1", HOME)
+    return Dispatcher(context, "demo-1", HOME)
 
 
 @pytest.fixture

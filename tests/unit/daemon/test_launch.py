@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import places
-from orchestrator.daemon.act.launch import launch
-from orchestrator.daemon.lives import LAUNCHED
-from orchestrator.daemon.world import Places, World
+from orchestrator import layout
+from orchestrator.daemon.actions.launch import launch
+from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
+from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.handoff import Order
@@ -18,9 +18,9 @@ from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Life, Purpose, Run
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.pm.runs import Runs
-from orchestrator.pm.state import PMState
-from orchestrator.pm.steps import Steps
+from orchestrator.pm.state.runs import Runs
+from orchestrator.pm.state.steps import Steps
+from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
@@ -82,8 +82,8 @@ def argv_of(
         files.make_folder(CHAT.parent)
         files.write(CHAT, kept)
     host_here = machine(files, clock, program_of)
-    where = Places(PROJECT, HOME, places.task_folder(PROJECT, "demo"), Path("/pm/trees"))
-    world = World(files, host_here, FakeWorkspaces(), Settings(), {"HOME": "/home/user"})
+    where = TaskPaths(PROJECT, HOME, layout.task_folder(PROJECT, "demo"), Path("/pm/trees"))
+    world = Adapters(files, host_here, FakeWorkspaces(), Settings(), {"HOME": "/home/user"})
     launch(world, state, run, where, clock)
     return " ".join(launched[0].argv)
 
@@ -133,7 +133,7 @@ def test_window_that_may_be_open_is_noted_ahead_of_it():
     disk = MemoryFiles()
     with pytest.raises(Unavailable):
         argv_of("claude", None, machine=Unheard, disk=disk)
-    assert disk.entry(places.run_home(HOME, "r-2") / LAUNCHED) is not None
+    assert disk.entry(layout.run_home(HOME, "r-2") / LAUNCHED) is not None
 
 
 def test_a_run_that_has_reported_is_not_launched_again():

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from orchestrator.daemon.comeback import ended_well, unforeseen_return
-from orchestrator.daemon.lock import DaemonLock, beat
+from orchestrator.daemon.process.lock import DaemonLock, beat
+from orchestrator.daemon.process.recovery import ended_well, unforeseen_return
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.processes import start_of
 from orchestrator.model.errors import Refused
@@ -33,7 +33,7 @@ def held(state) -> bool:
 
 
 def test_a_second_one_is_refused_and_told_of_the_first(lock, tmp_path, monkeypatch):
-    monkeypatch.setattr("orchestrator.daemon.lock.PATIENCE", 0.0)
+    monkeypatch.setattr("orchestrator.daemon.process.lock.PATIENCE", 0.0)
     with pytest.raises(Refused, match=f"a daemon runs already, pid {os.getpid()}"):
         DaemonLock(tmp_path)
 
@@ -65,12 +65,12 @@ def test_a_successor_holds_it_on_without_a_gap_and_does_not_hand_it_to_others(tm
 
 def test_a_lock_survives_an_exec(tmp_path):
     then = (
-        "import os, sys; from pathlib import Path; from orchestrator.daemon.lock import DaemonLock\n"
+        "import os, sys; from pathlib import Path; from orchestrator.daemon.process.lock import DaemonLock\n"
         "state, number = Path(sys.argv[1]), int(sys.argv[2])\n"
         "DaemonLock(state, inherited=number); print('held', os.getpid(), flush=True); input()"
     )
     first = (
-        "import os, sys; from pathlib import Path; from orchestrator.daemon.lock import DaemonLock\n"
+        "import os, sys; from pathlib import Path; from orchestrator.daemon.process.lock import DaemonLock\n"
         "lock = DaemonLock(Path(sys.argv[1])); print('first', os.getpid(), flush=True)\n"
         "os.execv(sys.executable, [sys.executable, '-c', sys.argv[2], sys.argv[1], str(lock.handed_on())])"
     )
@@ -105,7 +105,7 @@ def test_a_number_that_is_not_our_lock_is_not_believed(tmp_path, what):
 
 
 def test_another_daemon_that_is_quicker_is_respected_by_a_successor_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("orchestrator.daemon.lock.PATIENCE", 0.0)
+    monkeypatch.setattr("orchestrator.daemon.process.lock.PATIENCE", 0.0)
     other = DaemonLock(tmp_path)
     number = os.open(
         tmp_path / "daemon.lock", os.O_RDWR

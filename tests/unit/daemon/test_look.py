@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import places
-from orchestrator.daemon.act.look import look
-from orchestrator.daemon.act.nudge import nudge
-from orchestrator.daemon.world import Places, World
+from orchestrator import layout
+from orchestrator.daemon.actions.look import look
+from orchestrator.daemon.actions.nudge import nudge
+from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.model.actions import Nudge
 from orchestrator.model.event import Failure
 from orchestrator.model.run import Delivery, Run, Sight
@@ -40,8 +40,8 @@ class Desk:
         self.process: FakeProcess
         self.listens, self.computes = listens, computes
         self.host = FakeHost(self.files, self.clock, lambda _: self.lives)
-        self.world = World(self.files, self.host, FakeWorkspaces(), Settings(), {})
-        folder = places.run_home(HOME, self.run.id)
+        self.world = Adapters(self.files, self.host, FakeWorkspaces(), Settings(), {})
+        folder = layout.run_home(HOME, self.run.id)
         self.files.make_folder(folder)
         self.host.open_session("demo-1", "demo", HOME / "pm.log")
         self.host.launch(LaunchSpec(self.run.id, folder, ("agent",), PROJECT, "demo-1", "explore"))
@@ -53,8 +53,8 @@ class Desk:
         return 0
 
     @property
-    def where(self) -> Places:
-        return Places(PROJECT, HOME, places.task_folder(PROJECT, "demo"), Path("/pm/worktrees"))
+    def where(self) -> TaskPaths:
+        return TaskPaths(PROJECT, HOME, layout.task_folder(PROJECT, "demo"), Path("/pm/worktrees"))
 
     def put(self, path: str) -> None:
         self.files.make_folder((PROJECT / path).parent)

@@ -5,21 +5,21 @@ from functools import partial
 
 import pytest
 
-from orchestrator import places
+from orchestrator import layout
 from orchestrator.daemon.task import Task
 from orchestrator.hosts.ssh.pull import MARK
 from orchestrator.model.errors import JournalFailed
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.settings import Settings
-from orchestrator.testing.simulation.fate import Fate
-from orchestrator.testing.simulation.wish import Wish
+from orchestrator.testing.simulation.scenario import Scenario
+from orchestrator.testing.simulation.user_task import UserTask
 from orchestrator.testing.simulation.world import World, listening
 
 
 @pytest.mark.parametrize("spared", [0, 1], ids=["the segment", "the line"])
 def test_a_journal_that_fails_under_a_request_ends_the_daemon_and_the_next_one_hears_it(spared):
     """A refusal would be a guess: the line may be on the disk, and the next one would bear the same number."""
-    world = World(Fate("loop"), (Wish("alpha"),), settings=Settings(), deaf=0.0, slow=False)
+    world = World(Scenario("loop"), (UserTask("alpha"),), settings=Settings(), deaf=0.0, slow=False)
     (wish,) = world.wishes
     left = spared
 
@@ -50,7 +50,9 @@ def test_a_journal_that_fails_under_a_request_ends_the_daemon_and_the_next_one_h
 
 def test_a_start_has_every_lost_box_called_again():
     """What kept the task from going on may be mended: a box that refuses is not called unless somebody says so."""
-    world = World(Fate("loop"), (Wish("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False)
+    world = World(
+        Scenario("loop"), (UserTask("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False
+    )
     (wish,) = world.wishes
     with listening(world):
         world.boot()
@@ -60,7 +62,7 @@ def test_a_start_has_every_lost_box_called_again():
             assert world.go_on(until=world.clock.monotonic() + 86400)
         box.refuses = True
         assert world.daemon.loop is not None
-        belief = partial(world.daemon.loop.office.world.boxes.belief, "near")
+        belief = partial(world.daemon.loop.context.world.boxes.belief, "near")
         while (believed := belief()) is None or believed.reachable:
             assert world.go_on(until=world.clock.monotonic() + 86400)
         world.ask(wish, "stop")
@@ -78,7 +80,9 @@ def test_a_start_has_every_lost_box_called_again():
 
 def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
     """What it left may lie there, and be taken for half written until now (law 5)."""
-    world = World(Fate("unended"), (Wish("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False)
+    world = World(
+        Scenario("unended"), (UserTask("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False
+    )
     (wish,) = world.wishes
     with listening(world):
         world.boot()
@@ -98,7 +102,7 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
 
         # Nothing comes from there until the box is begun anew: till then nobody says anything of the run.
         wait_for(world, lambda: asked(QuestionKind.BOX))
-        own = places.task_home(box.root, task.id)
+        own = layout.task_home(box.root, task.id)
         box.files.make_folder(own)
         box.files.write(own / MARK, task.id.encode())
         (question,) = wait_for(world, lambda: asked(QuestionKind.UNENDED))
@@ -119,7 +123,7 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
 
 def test_of_a_run_that_is_gone_nothing_left_behind_is_waited_for():
     """A moment that was noted for it and stays would be due for ever, and the task looked at all the time."""
-    world = World(Fate("left"), (Wish("alpha"),), settings=Settings(), deaf=0.0, slow=False)
+    world = World(Scenario("left"), (UserTask("alpha"),), settings=Settings(), deaf=0.0, slow=False)
     (wish,) = world.wishes
     with listening(world):
         world.boot()

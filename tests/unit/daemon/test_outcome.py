@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.daemon.outcome import BranchLook, outcome_of
+from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
 from orchestrator.model import facts as f
 from orchestrator.model.agents import Role
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
-from orchestrator.model.task import AfterRejections, AgentWish, Place, TaskState, WorkspaceKind
+from orchestrator.model.task import AfterRejections, AgentWish, Location, TaskState, WorkspaceKind
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
 from tests.unit.pm.story import MET, Story
 
@@ -60,7 +60,7 @@ def test_a_partial_task_says_what_is_missing() -> None:
 
 def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
     """A task whose developer works on a box without `bring:` has no commit here, and no line says that it has."""
-    story = finished(cwd=Place("/srv/shop", "me@box"))
+    story = finished(cwd=Location("/srv/shop", "me@box"))
     told = outcome_of(story.state, EMPTY)
     assert "it lies in /project, on no branch of the task" in told.work
     assert "nothing is on the branch `task/demo`" in told.work

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orchestrator import places
-from orchestrator.daemon.engine import Engine
+from orchestrator import layout
+from orchestrator.daemon.journal.engine import Engine
 from orchestrator.model import facts as f
 from orchestrator.model.limits import Limits
 from orchestrator.model.task import Brief
@@ -28,7 +28,7 @@ def test_a_new_day_has_a_line_of_its_own():
         engine.close()
         again = Engine(files, HOME, Limits(), lambda *_: None)
         again.feed(f.Intruded(AT + 2 * 86_400, "pm-9.md", "00", "it is no handoff"))
-    lines = files.read(places.task_log(HOME)).decode().splitlines()
+    lines = files.read(layout.task_log(HOME)).decode().splitlines()
     assert [line for line in lines if line[:1].isalpha()] == ["Fri 28 Nov 2025", "Sat 29 Nov 2025"]
     assert lines[0].startswith("14:35:00 ")
 

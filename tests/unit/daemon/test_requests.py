@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import places
-from orchestrator.daemon import requests
+from orchestrator import layout
+from orchestrator.daemon.ingest import requests
 from orchestrator.model.errors import BadFile
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.memory_tree import Kind
@@ -17,13 +17,13 @@ HOME = Path("/state/tasks/t-1")
 @pytest.fixture
 def files():
     disk = MemoryFiles()
-    disk.make_folder(places.task_requests(HOME))
+    disk.make_folder(layout.task_requests(HOME))
     return disk
 
 
 def put(files, name, content):
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
-    files.put(places.task_requests(HOME) / name, data)
+    files.put(layout.task_requests(HOME) / name, data)
 
 
 def test_requests_are_heard_oldest_first_and_replies_are_none(files):
@@ -37,7 +37,7 @@ def test_an_answer_is_written_before_the_request_goes(files):
     assert requests.read_request(files, HOME, "1-a.json").verb == "stop"
     requests.answer(files, HOME, "1-a.json", ok=True, message="done")
     assert requests.waiting(files, HOME) == []
-    reply = json.loads(files.read(places.task_requests(HOME) / "1-a.reply.json"))
+    reply = json.loads(files.read(layout.task_requests(HOME) / "1-a.reply.json"))
     assert reply == {"ok": True, "message": "done"}
 
 
@@ -64,7 +64,7 @@ def test_what_is_no_request_is_refused(files, content):
 
 @pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE])
 def test_what_is_no_plain_file_is_refused_told_and_taken_away(files, kind):
-    folder = places.task_requests(HOME)
+    folder = layout.task_requests(HOME)
     files.put(folder / "1-a.json", b"/etc/passwd", kind)
     assert requests.waiting(files, HOME) == ["1-a.json"]
     with pytest.raises(BadFile, match="not a plain file"):
@@ -74,5 +74,5 @@ def test_what_is_no_plain_file_is_refused_told_and_taken_away(files, kind):
 
 
 def test_a_folder_with_the_name_of_a_request_is_none(files):
-    files.make_folder(places.task_requests(HOME) / "1-a.json")
+    files.make_folder(layout.task_requests(HOME) / "1-a.json")
     assert requests.waiting(files, HOME) == []

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from orchestrator.daemon.act.resolve import resolve
-from orchestrator.daemon.world import Places, tree_of
+from orchestrator.daemon.actions.resolve import resolve
+from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.formats.evidence import references
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.evidence import Reference, Resolution
 from orchestrator.model.plan import StepState
-from orchestrator.model.task import AgentWish, Bring, Place, WorkspaceKind
-from orchestrator.ports.boxes import FileThere
+from orchestrator.model.task import AgentWish, Bring, Location, WorkspaceKind
+from orchestrator.ports.boxes import RemoteFile
 from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
@@ -33,15 +33,15 @@ class Boxes:
         self.asked: list[str] = []
         self.lost = False
 
-    def file_at(self, box: str, place: str, path: str) -> FileThere | None:
+    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
         self._ask(box, place, path)
         name = path.removeprefix("/repo/")
         return {
-            "greet.py": FileThere(is_folder=False, lines=3),
-            "void.py": FileThere(is_folder=False, is_empty=True),
-            "huge.log": FileThere(is_folder=False, lines=None),
-            "shop/": FileThere(is_folder=True),
-            "hollow/": FileThere(is_folder=True, is_empty=True),
+            "greet.py": RemoteFile(is_folder=False, lines=3),
+            "void.py": RemoteFile(is_folder=False, is_empty=True),
+            "huge.log": RemoteFile(is_folder=False, lines=None),
+            "shop/": RemoteFile(is_folder=True),
+            "hollow/": RemoteFile(is_folder=True, is_empty=True),
         }.get(name)
 
     def commit_at(self, box: str, place: str, name: str) -> str:
@@ -60,7 +60,7 @@ class Desk:
 
     def __init__(self, root: Path, **config: object) -> None:
         self.boxes = Boxes()
-        self.where = Places(root / "p", root / "pm", root / "p" / "tasks" / "demo", root / "trees")
+        self.where = TaskPaths(root / "p", root / "pm", root / "p" / "tasks" / "demo", root / "trees")
         self.workspaces = FakeWorkspaces()
         story = Story(**config)  # type: ignore[arg-type]
         story.planned("a")
@@ -168,7 +168,7 @@ def test_what_git_cannot_tell_now_is_tried_later(desk: Desk) -> None:
 @pytest.fixture
 def far(tmp_path: Path) -> Desk:
     """A task whose developer works on a box, where its code stays."""
-    return Desk(tmp_path, cwd=Place("/repo", "me@box"))
+    return Desk(tmp_path, cwd=Location("/repo", "me@box"))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_while_a_box_is_lost_nothing_is_missing(far: Desk) -> None:
 
 
 def test_what_is_brought_home_is_not_looked_for_on_its_box(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, cwd=Place("/repo", "me@box"), bring=Bring.BRANCH)
+    desk = Desk(tmp_path, cwd=Location("/repo", "me@box"), bring=Bring.BRANCH)
     assert desk.look("shop/greet.py").exists
     assert not desk.look("greet.py").exists
     assert desk.boxes.asked == []
@@ -217,7 +217,7 @@ def test_a_folder_of_an_agents_own_is_looked_into(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "own.py").write_text("1\n2\n")
     (folder / "out.py").symlink_to("/etc/passwd")
-    desk = Desk(tmp_path, agents={"dev": AgentWish(cwd=Place(str(folder)))})
+    desk = Desk(tmp_path, agents={"dev": AgentWish(cwd=Location(str(folder)))})
     assert desk.look("own.py:2").detail == f"2 lines in {folder}"
     assert desk.look(str(folder / "own.py")).exists
     for text in ("own.py:3", "out.py", "never.py", "deadbeef", "../p/mine.py"):
@@ -225,7 +225,7 @@ def test_a_folder_of_an_agents_own_is_looked_into(tmp_path: Path) -> None:
 
 
 def test_nobody_is_looked_for_where_none_has_worked_yet(tmp_path: Path) -> None:
-    wishes = {"review": AgentWish(cwd=Place("/repo", "me@box"))}
+    wishes = {"review": AgentWish(cwd=Location("/repo", "me@box"))}
     desk = Desk(tmp_path, agents=wishes)
     assert not desk.look("greet.py").exists
     assert desk.boxes.asked == []

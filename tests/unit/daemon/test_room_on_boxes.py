@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.doing import Doing, leases
-from orchestrator.daemon.hints import Hint, OutcomeHint
-from orchestrator.daemon.office import Office
-from orchestrator.daemon.world import Places, World
+from orchestrator.daemon.actions.dispatcher import Dispatcher, leases
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.hints import Hint, OutcomeHint
+from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.model.actions import Launch
 from orchestrator.model.facts import LaunchFailed
 from orchestrator.model.pools import Pool
 from orchestrator.model.settings import Settings
-from orchestrator.model.task import Place
+from orchestrator.model.task import Location
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
@@ -37,40 +37,40 @@ class Tasks:
     """Tasks whose developers are to work on boxes, each in a folder of its own unless told."""
 
     def __init__(self, *boxes, pools, path="/srv/{}"):
-        self.clock, self.hands = FakeClock(), Hands()
+        self.clock, self.executor = FakeClock(), Hands()
         self.posted: list[Hint] = []
         self.stories = []
         for number, box in enumerate(boxes):
-            story = Story(cwd=Place(path.format(number), box))
+            story = Story(cwd=Location(path.format(number), box))
             story.at += number
             self.stories.append(story.planned("a"))
         settings = Settings(hosts=pools)
-        world = World(MemoryFiles(), None, None, settings, {})  # type: ignore[arg-type]
-        office = Office(
-            world, self.clock, self.hands, self.hands, lambda: "n", self.posted.append, Path("/pm"), self.leases
+        world = Adapters(MemoryFiles(), None, None, settings, {})  # type: ignore[arg-type]
+        context = Context(
+            world, self.clock, self.executor, self.executor, lambda: "n", self.posted.append, Path("/pm"), self.leases
         )  # fmt: skip
-        self.doings = [Doing(office, str(n), Path(f"/pm/tasks/{n}")) for n in range(len(boxes))]
+        self.doings = [Dispatcher(context, str(n), Path(f"/pm/tasks/{n}")) for n in range(len(boxes))]
 
     def leases(self, opened_at, run):
         return [lease for story in self.stories for lease in leases(story.state, opened_at, run)]
 
     def where(self, number):
         project = Path("/project")
-        return Places(project, Path(f"/pm/tasks/{number}"), project / "tasks/demo", Path("/pm/trees"))
+        return TaskPaths(project, Path(f"/pm/tasks/{number}"), project / "tasks/demo", Path("/pm/trees"))
 
     def launched(self):
         """Have all launched that may be; return the numbers of those that were since the last time."""
-        self.hands.given.clear()
+        self.executor.given.clear()
         for number, (story, doing) in enumerate(zip(self.stories, self.doings, strict=True)):
             doing.see_what_is_due(story.state, self.where(number))
-        return [int(key.partition("/")[0]) for key in self.hands.given[::2]]
+        return [int(key.partition("/")[0]) for key in self.executor.given[::2]]
 
     def begin(self):
         """Have all launches begun; return the numbers of those tasks where the hands were given one."""
         for number, (story, doing) in enumerate(zip(self.stories, self.doings, strict=True)):
             (launch,) = (each for each in story.state.outbox.values() if isinstance(each, Launch))
             doing.act(story.state, self.where(number), launch)
-        return [int(key.partition("/")[0]) for key in self.hands.given[::2]]
+        return [int(key.partition("/")[0]) for key in self.executor.given[::2]]
 
 
 def test_more_than_the_cap_wait_and_the_oldest_goes_first_when_one_is_gone():

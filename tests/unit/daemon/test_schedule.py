@@ -1,4 +1,4 @@
-from orchestrator.daemon.schedule import heard
+from orchestrator.daemon.process.schedule import heard
 from orchestrator.model.settings import DaemonSettings, Settings
 
 

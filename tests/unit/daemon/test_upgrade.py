@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon import upgrade
-from orchestrator.daemon.hands import Inline
-from orchestrator.daemon.upgrade import PATIENCE, Upgrade, named, version_of
+from orchestrator.daemon.core.worker_pool import InlineExecutor
+from orchestrator.daemon.process import upgrade
+from orchestrator.daemon.process.upgrade import PATIENCE, Upgrade, named, version_of
 from orchestrator.formats.settings_stamp import settings_stamp
 from orchestrator.model.errors import Unavailable
 
@@ -49,7 +49,12 @@ def disk(tmp_path):
 @pytest.fixture
 def watched(disk):
     return Upgrade(
-        "1 none", partial(named, disk.folder, disk.folder / "config.toml"), Inline(), disk, 30.0, disk.tried
+        "1 none",
+        partial(named, disk.folder, disk.folder / "config.toml"),
+        InlineExecutor(),
+        disk,
+        30.0,
+        disk.tried,
     )
 
 
@@ -121,15 +126,15 @@ class Busy:
 
 def test_one_trial_runs_at_a_time_however_long_it_takes(disk):
     """On a busy machine a trial takes longer than the first pauses: more than one would only queue."""
-    hands = Busy()
-    watched = Upgrade("1", partial(version_of, disk.folder), hands, disk, 30.0, disk.tried)
+    executor = Busy()
+    watched = Upgrade("1", partial(version_of, disk.folder), executor, disk, 30.0, disk.tried)
     disk.put("2")
     looked(watched, disk, 100)
-    assert len(hands.waiting) == 1
+    assert len(executor.waiting) == 1
     disk.says = ""
-    hands.waiting.pop()()
+    executor.waiting.pop()()
     looked(watched, disk, 1)
-    assert len(hands.waiting) == 1
+    assert len(executor.waiting) == 1
 
 
 def test_one_that_was_replaced_or_taken_away_after_its_trial_does_not_take_over(watched, disk):
@@ -165,7 +170,7 @@ def test_the_version_is_read_and_not_run(tmp_path, text, version):
 def test_settings_that_changed_are_taken_over_like_a_version(disk, tmp_path):
     """What names the program on disk names its settings too: an edit of the file is another one."""
     config = tmp_path / "config.toml"
-    watched = Upgrade("1 none", partial(named, disk.folder, config), Inline(), disk, 30.0, disk.tried)
+    watched = Upgrade("1 none", partial(named, disk.folder, config), InlineExecutor(), disk, 30.0, disk.tried)
     looked(watched, disk)
     assert disk.trials == []
     config.write_text("[limits]\ncheck_in = '5 m'\n")
@@ -176,7 +181,7 @@ def test_settings_that_changed_are_taken_over_like_a_version(disk, tmp_path):
 
 def test_settings_that_do_not_read_are_said_and_not_taken_over(disk, tmp_path):
     config = tmp_path / "config.toml"
-    watched = Upgrade("1 none", partial(named, disk.folder, config), Inline(), disk, 30.0, disk.tried)
+    watched = Upgrade("1 none", partial(named, disk.folder, config), InlineExecutor(), disk, 30.0, disk.tried)
     config.write_text("[limits\n")
     disk.says = ""
     looked(watched, disk)

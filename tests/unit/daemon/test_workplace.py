@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.workplace import workplace_of
-from orchestrator.daemon.world import Places
+from orchestrator.daemon.core.task_paths import TaskPaths
+from orchestrator.daemon.ingest.workplace import workplace_of
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
 
 HOME = Path("/state/tasks/demo-1")
 PROJECT = Path("/project")
-WHERE = Places(PROJECT, HOME, PROJECT / "tasks/demo", Path("/state/worktrees/demo-1"))
+WHERE = TaskPaths(PROJECT, HOME, PROJECT / "tasks/demo", Path("/state/worktrees/demo-1"))
 LINKS = {"/tmp": "/private/tmp", "/home/me": "/data/me"}
 
 

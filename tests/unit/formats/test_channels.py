@@ -5,7 +5,7 @@ import pytest
 from orchestrator.formats.channels import quiet_minutes
 from orchestrator.formats.settings import explained, load_settings
 from orchestrator.model.errors import BadFile
-from orchestrator.model.news import Channel, Rule
+from orchestrator.model.notification import Channel, NotificationRule
 from orchestrator.model.settings import NotifySettings
 
 SECRET = "123456:AAsecretTOKEN"
@@ -40,10 +40,12 @@ def test_all_of_notify_is_read(write):
     """)
     notify = load_settings(path, {}).notify
     assert [channel.name for channel in notify.channels] == ["tmux", "phone", "json", "json-2"]
-    assert notify.channels[1] == Channel("phone", f"tgram://{SECRET}/42", (Rule.QUESTION, Rule.DAEMON))
-    assert notify.rules == (Rule.QUESTION, Rule.COMPLETE)
+    assert notify.channels[1] == Channel(
+        "phone", f"tgram://{SECRET}/42", (NotificationRule.QUESTION, NotificationRule.DAEMON)
+    )
+    assert notify.rules == (NotificationRule.QUESTION, NotificationRule.COMPLETE)
     assert (notify.urgent, notify.quiet, notify.per_hour, notify.digest) == (
-        (Rule.DAEMON,),
+        (NotificationRule.DAEMON,),
         "22:00-07:30",
         6,
         300,

@@ -15,7 +15,7 @@ from orchestrator.formats.permission_rules import (
     written_permissions,
 )
 from orchestrator.model.errors import Refused
-from orchestrator.model.permission import Act, Permissions, Rule, Ruling
+from orchestrator.model.permission import Act, PermissionRule, Permissions, Ruling
 
 
 def test_a_line_holds_rules_and_what_holds_otherwise():
@@ -25,11 +25,11 @@ def test_a_line_holds_rules_and_what_holds_otherwise():
     )
     assert said == Permissions(
         (
-            Rule(Ruling.ALLOW, Act.RUN, "npm test", "task.md"),
-            Rule(Ruling.DENY, Act.RUN, "git push", "task.md"),
-            Rule(Ruling.ALLOW, Act.WRITE, "/data/**", "task.md"),
-            Rule(Ruling.DENY, Act.FETCH, "", "task.md"),
-            Rule(Ruling.ALLOW, None, "mcp__github__*", "task.md"),
+            PermissionRule(Ruling.ALLOW, Act.RUN, "npm test", "task.md"),
+            PermissionRule(Ruling.DENY, Act.RUN, "git push", "task.md"),
+            PermissionRule(Ruling.ALLOW, Act.WRITE, "/data/**", "task.md"),
+            PermissionRule(Ruling.DENY, Act.FETCH, "", "task.md"),
+            PermissionRule(Ruling.ALLOW, None, "mcp__github__*", "task.md"),
         ),
         Ruling.DENY,
     )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.formats.handoff import read_decision, render_decision, run_named
-from orchestrator.model.consulting import PMAction, PMDecision
+from orchestrator.model.consultation import PMAction, PMDecision
 from orchestrator.model.errors import BadFile
 
 NAME = "pm-20251127-153000.md"

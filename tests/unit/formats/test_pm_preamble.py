@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.formats.handoff import read_decision
 from orchestrator.formats.pm_preamble import pm_preamble
-from orchestrator.model.consulting import PMAction
+from orchestrator.model.consultation import PMAction
 
 GIVEN: dict[str, Any] = {
     "agent": "pm",

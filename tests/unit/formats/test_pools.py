@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.place import read_box, render_box
+from orchestrator.formats.location import read_box, render_box
 from orchestrator.formats.settings import explained, load_settings
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.pools import Pool, pool_of

@@ -8,7 +8,7 @@ from orchestrator.formats.prices import shipped_prices
 from orchestrator.formats.settings import explained, load_settings
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Policy, Rule, Ruling
+from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling
 from orchestrator.model.prices import Price
 from orchestrator.model.settings import TABLES, Explained, Settings
 from tests.another_user import by_root, give_away
@@ -110,7 +110,10 @@ def test_permissions_are_read_and_shown_as_they_are_written(write):
         otherwise = "deny"
         wait = "5 m"
     """)
-    rules = (Rule(Ruling.ALLOW, Act.RUN, "uv *", "settings"), Rule(Ruling.DENY, Act.FETCH, "", "settings"))
+    rules = (
+        PermissionRule(Ruling.ALLOW, Act.RUN, "uv *", "settings"),
+        PermissionRule(Ruling.DENY, Act.FETCH, "", "settings"),
+    )
     assert load_settings(path, {}).permissions == Policy(rules, Ruling.DENY, 300.0)
     told = {each.key: each.value for each in explained(path, {})}
     assert told["permissions.rules"] == '["allow run uv *", "deny fetch"]'

@@ -14,7 +14,7 @@ from orchestrator.model.task import (
     Brief,
     Bring,
     Config,
-    Place,
+    Location,
     Unanswered,
     WorkspaceKind,
 )
@@ -59,7 +59,8 @@ def test_the_documents_task_with_two_cwds_is_refused_with_both_lines():
 
 
 @pytest.mark.parametrize(
-    ("taken_out", "place"), [(9, Place("/path/to/dds-module")), (7, Place("/path/to/repo", "user@remote"))]
+    ("taken_out", "place"),
+    [(9, Location("/path/to/dds-module")), (7, Location("/path/to/repo", "user@remote"))],
 )
 def test_the_documents_task_with_either_cwd_is_read(taken_out, place):
     lines = (HUB / "task_two_cwds.md").read_text().split("\n")
@@ -176,7 +177,7 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
     brief = read(text)
     assert (brief.goal, brief.criteria, brief.unfilled) == ("Do it.", ("a",), False)
     assert brief.config == Config(
-        cwd=Place("/path/to/repo"),
+        cwd=Location("/path/to/repo"),
         template="tidy",
         runtime="claude",
         workspace=WorkspaceKind.WORKTREE,
@@ -192,13 +193,13 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
                 runtime="codex",
                 model="opus",
                 command=("python3", "my_agent.py", "--fast"),
-                cwd=Place("/path", "user@host"),
+                cwd=Location("/path", "user@host"),
             ),
             "test": AgentWish(check=("python3", "-m", "pytest", "-q")),
         },
     )
     other = text.replace("cwd: /path", "# cwd: /path").replace("# cwd: user@host", "cwd: user@host")
-    assert read(other).config.cwd == Place("/path/to/repo", "user@host")
+    assert read(other).config.cwd == Location("/path/to/repo", "user@host")
 
 
 def test_an_unfilled_task_still_tells_what_is_wrong_in_its_config():
@@ -231,7 +232,7 @@ def test_lines_are_read_as_people_write_them():
         "* architect : no",
         "rejections: ask",
     ) == Config(
-        cwd=Place("/a b#c"),
+        cwd=Location("/a b#c"),
         template="tidy",
         workspace=WorkspaceKind.SHARED,
         after_rejections=AfterRejections.ASK,
@@ -249,7 +250,7 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
         "dev": AgentWish(command=("sh", "-c", 'echo "# no comment"; x', "#", "{python}", "a # b")),
         "dev-2": AgentWish(check=("make", "test")),
         "qa_1": AgentWish(model="qwen2.5:7b-instruct/x"),
-        "architect": AgentWish(cwd=Place("/repo", "me@box:22")),
+        "architect": AgentWish(cwd=Location("/repo", "me@box:22")),
     }
 
 
@@ -334,7 +335,7 @@ def test_permissions_are_of_the_task_and_of_one_agent():
 
 
 def test_a_title_like_line_in_the_config_is_a_comment():
-    assert config("# Goal", "# OR", "cwd: /x").cwd == Place("/x")
+    assert config("# Goal", "# OR", "cwd: /x").cwd == Location("/x")
 
 
 def test_an_endless_config_is_refused():

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.hosts.ssh.box import Finding, findings, question, read_box
+from orchestrator.hosts.ssh.box import BoxFinding, findings, question, read_box
 from orchestrator.model.errors import Refused, Unavailable
 
 TOLD = """\
@@ -108,7 +108,7 @@ def test_what_is_wrong_is_said_with_what_to_do(old, new, what, stops):
     said = findings(read(TOLD.replace(old, new), programs=["claude", "codex"]), "/repo")
     (found,) = [each for each in said if each.what.startswith(what)]
     assert found.stops is stops
-    assert found.advice or found == Finding(found.what)
+    assert found.advice or found == BoxFinding(found.what)
     assert said.index(found) < len([each for each in said if each.stops]) or not stops
 
 
@@ -118,12 +118,12 @@ def test_what_is_wrong_is_said_with_what_to_do(old, new, what, stops):
 )
 def test_a_small_offset_is_told_and_nothing_is_to_be_done(clock, what):
     said = findings(read(TOLD.replace("clock=1000", f"clock={clock}")), "/repo")
-    assert Finding(what) in said
+    assert BoxFinding(what) in said
 
 
 def test_what_need_not_be_there_stops_nothing():
     said = findings(read(), "/repo", optional=ASKED)
-    assert Finding("codex is not there") in said
+    assert BoxFinding("codex is not there") in said
     assert not any(each.stops for each in said)
 
 

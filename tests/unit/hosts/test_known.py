@@ -3,7 +3,7 @@ import os
 import pytest
 
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.hosts.ssh.known import TOLD, Base, Known
+from orchestrator.hosts.ssh.pulled_files import TOLD, Base, Known
 
 STAMP = (1, 2, 3)
 ODD = ["a\nb", 'it\'s "so"', os.fsdecode(b"bad \xff"), "ü"]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.hosts.ssh.known import Known
 from orchestrator.hosts.ssh.publish import Publisher, together
+from orchestrator.hosts.ssh.pulled_files import Known
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.memory_tree import Kind
 

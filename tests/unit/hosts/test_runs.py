@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from orchestrator.hosts.ssh.runs import Asked, observing, read_answer, read_observations, read_used
+from orchestrator.hosts.ssh.runs import RunQuery, observing, read_answer, read_observations, read_used
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.run import Exit
 from orchestrator.ports.host import Observation, Standing
 
 ALIVE = Observation(Standing.ALIVE, 12, "%3", start="7@boot")
-ASKED = [Asked("tasks/a/runs/r0"), Asked("tasks/a/runs/r1", ALIVE), Asked("tasks/a/runs/r2")]
+ASKED = [RunQuery("tasks/a/runs/r0"), RunQuery("tasks/a/runs/r1", ALIVE), RunQuery("tasks/a/runs/r2")]
 PID = b"folder\npid pid 12\npid start 7@boot\npid session 11\npid pane %3\npid .\n"
 
 
@@ -88,6 +88,6 @@ def test_processor_time_is_in_seconds(line: bytes, used: float | None) -> None:
 
 def test_every_word_of_ours_is_an_argument() -> None:
     hostile = "tasks/$(touch x)/`id`/'"
-    words = observing([Asked(hostile), Asked("b", ALIVE)])
+    words = observing([RunQuery(hostile), RunQuery("b", ALIVE)])
     assert words[-6:] == [hostile, "", "", "b", "12", "7@boot"]
     assert hostile not in words[2]

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.model.limits import Limits
 from orchestrator.model.usage_limit import UsageLimit
-from orchestrator.pm.usage_limits import next_try, refused
+from orchestrator.pm.state.usage_limits import next_try, refused
 
 Words = Callable[[float, float, ZoneInfo], str]
 """What a program says of a reset, by its own clock, on a machine in a zone."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 
-from orchestrator.daemon import codec
-from orchestrator.daemon.journal import replayed
+from orchestrator.daemon.journal import codec
+from orchestrator.daemon.journal.store import replayed
 from orchestrator.model.actions import Launch
 from orchestrator.model.facts import Fact, TimePassed
 from orchestrator.model.limits import Limits
 from orchestrator.pm.decide import decide
-from orchestrator.pm.draft import Decision
-from orchestrator.pm.run_changes import RunOpened
-from orchestrator.pm.state import PMState
+from orchestrator.pm.state.draft import Decision
+from orchestrator.pm.state.run_changes import RunOpened
+from orchestrator.pm.state.task_state import PMState
 from orchestrator.testing.simulation.laws import broken_laws
 from tests.unit.pm.scans import assert_kept_is_found
 

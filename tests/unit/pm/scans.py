@@ -8,9 +8,9 @@ from orchestrator.model.actions import Inspect
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Purpose, Run
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.readiness import floor_of
-from orchestrator.pm.state import PMState
-from orchestrator.pm.steps import Marks, Steps
+from orchestrator.pm.plan.readiness import floor_of
+from orchestrator.pm.state.steps import Marks, Steps
+from orchestrator.pm.state.task_state import PMState
 
 RESTS = {StepState.BLOCKED, StepState.FAILED}
 NOT_BEGUN = {StepState.PENDING, StepState.SET_ASIDE}

@@ -22,7 +22,7 @@ from orchestrator.model.actions import (
 )
 from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent, Role
-from orchestrator.model.consulting import PMAction, PMDecision
+from orchestrator.model.consultation import PMAction, PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event, Reply
 from orchestrator.model.evidence import Resolution
@@ -32,10 +32,10 @@ from orchestrator.model.plan import Step, StepState
 from orchestrator.model.question import Question
 from orchestrator.model.run import Delivery, Exit, Run, Sight
 from orchestrator.model.task import Brief, Config, Phase, TaskState
-from orchestrator.pm.deadlines import wake_at
-from orchestrator.pm.draft import Decision
-from orchestrator.pm.stalls import tells_more
-from orchestrator.pm.state import PMState
+from orchestrator.pm.handlers.deadlines import wake_at
+from orchestrator.pm.policies.stalls import tells_more
+from orchestrator.pm.state.draft import Decision
+from orchestrator.pm.state.task_state import PMState
 from tests.unit.pm.deciding import decided
 
 AT = 1_764_254_100.0
@@ -198,14 +198,14 @@ class Story:
         self, action: PMAction = PMAction.WAIT, target: str = "", *, run: Run | None = None, **said: Any
     ) -> Decision:
         """The PM agent lays down a decision, of the open consultation where no other run is named."""
-        run = run or self.run_of(self.state.counsel.step)
+        run = run or self.run_of(self.state.consultation.step)
         decision = PMDecision(action, run.id, target, **said)
         nonce = self.nonce()
         return self.feed(f.DecisionLanded(self.at, nonce, f"pm-{nonce}.md", nonce, run.id, decision))
 
     def is_led(self, action: PMAction = PMAction.WAIT, target: str = "", **said: Any) -> None:
         """The PM agent is asked, decides once and exits."""
-        run = self.comes_alive(self.state.counsel.step)
+        run = self.comes_alive(self.state.consultation.step)
         self.decides(action, target, **said)
         self.ends(run=run)
 

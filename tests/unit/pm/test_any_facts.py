@@ -26,7 +26,7 @@ from orchestrator.model.actions import (
 )
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.budget import Budget
-from orchestrator.model.consulting import Counsel, PMAction, PMDecision
+from orchestrator.model.consultation import ConsultationState, PMAction, PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.evidence import Resolution
@@ -43,15 +43,15 @@ from orchestrator.model.task import (
     Brief,
     Bring,
     Config,
-    Place,
+    Location,
     Unanswered,
     WorkspaceKind,
 )
 from orchestrator.model.usage import Usage
 from orchestrator.model.usage_limit import Reset
-from orchestrator.pm.deadlines import wake_at
-from orchestrator.pm.readiness import may_be_ordered
-from orchestrator.pm.state import PMState
+from orchestrator.pm.handlers.deadlines import wake_at
+from orchestrator.pm.plan.readiness import may_be_ordered
+from orchestrator.pm.state.task_state import PMState
 from orchestrator.testing.simulation.evidence import Evidence
 from tests.unit.pm.deciding import decided
 
@@ -96,9 +96,9 @@ configs = st.builds(
     pm=st.sampled_from(["", "", "command"]),
     after_rejections=st.sampled_from(AfterRejections),
     approve=st.sampled_from([(), (), (Approval.PLAN,)]),
-    cwd=st.sampled_from([None, None, Place("/repo", BOXES[0])]),
+    cwd=st.sampled_from([None, None, Location("/repo", BOXES[0])]),
     bring=st.sampled_from(Bring),
-    agents=st.sampled_from([{}, {}, {"architect": AgentWish(cwd=Place("/there", BOXES[1]))}]),
+    agents=st.sampled_from([{}, {}, {"architect": AgentWish(cwd=Location("/there", BOXES[1]))}]),
     unanswered=st.sampled_from(
         [None, Unanswered("retry", 600.0), Unanswered("set-aside", 86_400.0), Unanswered("replan", 60.0)]
     ),
@@ -213,7 +213,7 @@ class Mind(RuleBasedStateMachine):
         assert not missing, missing
         if not self.led:
             # Who is led by no agent is decided for as if there were no such thing.
-            assert self.state.counsel == Counsel()
+            assert self.state.consultation == ConsultationState()
             assert not [step for step in self.state.steps.values() if step.agent == "pm"]
 
     def nonce(self) -> str:
@@ -323,7 +323,7 @@ class Mind(RuleBasedStateMachine):
     @rule(data=st.data(), action=st.sampled_from(PMAction), free=nonsense)
     def decides(self, data: st.DataObject, action: PMAction, free: str) -> None:
         """The PM agent decides something, or a run that is not asked does."""
-        asked = self.state.runs.last_at_work_on(self.state.counsel.step)
+        asked = self.state.runs.last_at_work_on(self.state.consultation.step)
         run = asked if asked and data.draw(st.booleans()) else self.run(data)
         if run is not None:
             live = [each.instance for each in self.state.live_runs]

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.families.delivery import BASELINE, first_steps
+from orchestrator.pm.plan.families.delivery import BASELINE, first_steps
 
 TASK = "# Task: t\n\n## Goal\nDo it\n\n## Success Criteria\n- It works\n\n## Agent Config\nruntime: claude\n"
 

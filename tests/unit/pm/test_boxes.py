@@ -8,13 +8,13 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import HERE, Ending, Exit, Life
-from orchestrator.model.task import AgentWish, Bring, Place, TaskState, WorkspaceKind
-from orchestrator.pm.asking import WITHDRAWN
-from orchestrator.pm.deadlines import wake_at
+from orchestrator.model.task import AgentWish, Bring, Location, TaskState, WorkspaceKind
+from orchestrator.pm.handlers.deadlines import wake_at
+from orchestrator.pm.plan.asking import WITHDRAWN
 from tests.unit.pm.story import Story, plan_of
 
 BOX = "me@box"
-THERE = Place("/repo", BOX)
+THERE = Location("/repo", BOX)
 HOUR = 3600.0
 
 
@@ -37,8 +37,8 @@ def test_a_box_of_the_task_is_that_of_dev_and_architect_alone() -> None:
 
 
 def test_an_agent_may_have_a_box_of_its_own_and_one_in_the_midst_of_others_may_stay_here() -> None:
-    other = Place("/elsewhere", "other")
-    wishes = {"dev": AgentWish(cwd=Place("/here")), "architect": AgentWish(cwd=other)}
+    other = Location("/elsewhere", "other")
+    wishes = {"dev": AgentWish(cwd=Location("/here")), "architect": AgentWish(cwd=other)}
     story = Story(cwd=THERE, architect=True, agents=wishes)
     story.starts()
     story.does("explore")

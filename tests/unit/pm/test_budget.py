@@ -12,18 +12,18 @@ from orchestrator.model.actions import End, Tell
 from orchestrator.model.budget import Budget, Measure, Worked
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.limits import Limits
-from orchestrator.model.news import Rule
+from orchestrator.model.notification import NotificationRule
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit
 from orchestrator.model.task import Brief, TaskState, Unanswered
 from orchestrator.model.usage import Spent, Usage
-from orchestrator.pm.budget import budget_of, tells_more
-from orchestrator.pm.deadlines import wake_at
-from orchestrator.pm.draft import Decision
-from orchestrator.pm.questions import Questions
-from orchestrator.pm.steps import Steps
-from orchestrator.pm.unended import patience_ends
+from orchestrator.pm.handlers.deadlines import wake_at
+from orchestrator.pm.handlers.stuck_termination import patience_ends
+from orchestrator.pm.policies.budget import budget_of, tells_more
+from orchestrator.pm.state.draft import Decision
+from orchestrator.pm.state.questions import Questions
+from orchestrator.pm.state.steps import Steps
 from tests.unit.pm.story import AT, MET, Story
 
 HOUR = 3600.0
@@ -144,7 +144,7 @@ def test_at_80_percent_it_is_news_once():
     assert not story.state.warned
     (told,) = uses(story, "explore", 800).actions
     assert isinstance(told, Tell)
-    assert (told.rule, told.title) == (Rule.LIMITED, "demo comes near to its limit of tokens")
+    assert (told.rule, told.title) == (NotificationRule.LIMITED, "demo comes near to its limit of tokens")
     assert "800 tokens of 1k tokens" in told.text
     assert "has used 800 tokens of 1k tokens" in story.state.notices[-1]
     assert not uses(story, "explore", 900).actions

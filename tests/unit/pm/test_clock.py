@@ -9,7 +9,7 @@ from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Ending, Exit, Sight
 from orchestrator.model.usage_limit import Reset
-from orchestrator.pm.deadlines import wake_at
+from orchestrator.pm.handlers.deadlines import wake_at
 from tests.unit.pm.story import Story
 
 

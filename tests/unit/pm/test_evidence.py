@@ -14,7 +14,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Purpose
 from orchestrator.model.task import AfterRejections, TaskState
-from orchestrator.pm.results import accepted_work
+from orchestrator.pm.state.results import accepted_work
 from tests.unit.pm.story import CRITERIA, MET, Story
 
 

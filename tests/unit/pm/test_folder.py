@@ -9,7 +9,7 @@ from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import TaskState
-from orchestrator.pm.asking import ABANDON, CONTINUE, WITHDRAWN
+from orchestrator.pm.plan.asking import ABANDON, CONTINUE, WITHDRAWN
 from tests.unit.pm.story import Story
 
 

@@ -10,7 +10,7 @@ from orchestrator.model.handoff import ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Exit, Purpose
-from orchestrator.model.task import AfterRejections, Bring, Phase, Place, TaskState, WorkspaceKind
+from orchestrator.model.task import AfterRejections, Bring, Location, Phase, TaskState, WorkspaceKind
 from tests.unit.pm.story import MET, Story, plan_of
 
 
@@ -276,7 +276,7 @@ def test_a_reason_for_no_change_counts_only_without_one() -> None:
 
 
 def test_work_that_lies_uncommitted_on_its_box_is_not_nothing_and_goes_back_to_its_agent() -> None:
-    story = Story(cwd=Place("/repo", "me@box"), bring=Bring.BRANCH).planned("a")
+    story = Story(cwd=Location("/repo", "me@box"), bring=Bring.BRANCH).planned("a")
     story.left = "me@box:/repo"
     story.does("dev:a")
     assert story.works_on() == {"dev:a"}
@@ -290,7 +290,7 @@ def test_work_that_lies_uncommitted_on_its_box_is_not_nothing_and_goes_back_to_i
 
 def test_an_agent_that_never_commits_on_its_box_is_asked_about() -> None:
     asks = AfterRejections.ASK
-    story = Story(cwd=Place("/repo", "me@box"), bring=Bring.BRANCH, after_rejections=asks).planned("a")
+    story = Story(cwd=Location("/repo", "me@box"), bring=Bring.BRANCH, after_rejections=asks).planned("a")
     story.left = "me@box:/repo"
     for _ in range(3):
         assert story.state.open_questions == []

@@ -9,17 +9,17 @@ import pytest
 
 from orchestrator.model import facts as f
 from orchestrator.model.pools import Pool
-from orchestrator.model.task import AgentWish, Config, Place
-from orchestrator.pm.pools import Standings, placed, standings
+from orchestrator.model.task import AgentWish, Config, Location
+from orchestrator.pm.plan.pools import Standings, placed, standings
 from tests.unit.pm.story import Story
 
 FARM = Pool("farm", ("alpha", "me@beta:2222", "gamma"), 4)
-ASKED = Config(cwd=Place("/srv/shop", "farm"))
+ASKED = Config(cwd=Location("/srv/shop", "farm"))
 NOWHERE = Config()
 
 
 def seen(
-    runs: str = "", tasks: str = "", lost: tuple[str, ...] = (), unfit: tuple[Place, ...] = ()
+    runs: str = "", tasks: str = "", lost: tuple[str, ...] = (), unfit: tuple[Location, ...] = ()
 ) -> Standings:
     """Return how boxes stand; a box is named once for each run, and for each task, that it has."""
     return Standings(Counter(runs.split()), Counter(tasks.split()), frozenset(lost), frozenset(unfit))
@@ -44,8 +44,8 @@ def box_for(standing: Standings, asked: Config = ASKED, was: Config = NOWHERE) -
         (seen("me@beta:2222 gamma", "alpha alpha alpha"), "alpha"),
         (seen(lost=("alpha",)), "me@beta:2222"),
         (seen("me@beta:2222 " * 9, lost=("alpha", "gamma")), "me@beta:2222"),
-        (seen(unfit=(Place("/srv/shop", "alpha"),)), "me@beta:2222"),
-        (seen(unfit=(Place("/elsewhere", "alpha"),)), "alpha"),
+        (seen(unfit=(Location("/srv/shop", "alpha"),)), "me@beta:2222"),
+        (seen(unfit=(Location("/elsewhere", "alpha"),)), "alpha"),
         (seen("alpha", lost=FARM.boxes), "me@beta:2222"),
     ],
 )
@@ -65,48 +65,55 @@ def test_what_was_taken_and_why_is_said() -> None:
     (said,) = placed(ASKED, NOWHERE, (many,), seen())[1]
     assert said.endswith("b5 (0 of 4 agents at work), 3 more")
     alone = Pool("farm", ("b",), 1)
-    unfit = seen(unfit=(Place("/srv/shop", "b"),))
+    unfit = seen(unfit=(Location("/srv/shop", "b"),))
     assert placed(ASKED, NOWHERE, (alone,), unfit)[1] == ("farm:/srv/shop is on b (cannot be worked on)",)
 
 
 def test_a_place_that_names_no_pool_is_that_place() -> None:
-    for place in (None, Place("/srv/till"), Place("/srv/shop", "alpha"), Place("/srv/shop", "me@farm")):
+    for place in (
+        None,
+        Location("/srv/till"),
+        Location("/srv/shop", "alpha"),
+        Location("/srv/shop", "me@farm"),
+    ):
         config = Config(cwd=place, agents={"dev": AgentWish(cwd=place)})
         assert placed(config, NOWHERE, (FARM,), seen()) == (config, ())
 
 
 def test_agents_of_one_place_are_on_one_box_and_each_place_is_chosen_by_itself() -> None:
-    here, there = Place("/srv/shop", "farm"), Place("/srv/other", "farm")
+    here, there = Location("/srv/shop", "farm"), Location("/srv/other", "farm")
     wishes = {"dev": AgentWish(model="m", cwd=here), "architect": AgentWish(cwd=there), "test": AgentWish()}
-    unfit = seen(unfit=(Place("/srv/other", "alpha"),))
+    unfit = seen(unfit=(Location("/srv/other", "alpha"),))
     config, said = placed(Config(cwd=here, agents=wishes), NOWHERE, (FARM,), unfit)
-    assert config.cwd == Place("/srv/shop", "alpha")
+    assert config.cwd == Location("/srv/shop", "alpha")
     assert config.agents == {
         "dev": AgentWish(model="m", cwd=config.cwd),
-        "architect": AgentWish(cwd=Place("/srv/other", "me@beta:2222")),
+        "architect": AgentWish(cwd=Location("/srv/other", "me@beta:2222")),
         "test": AgentWish(),
     }
     assert len(said) == 2
 
 
 def test_a_task_started_again_keeps_its_box_unless_task_md_names_another_place() -> None:
-    was, busy = Config(cwd=Place("/srv/shop", "gamma")), seen("gamma gamma gamma", lost=("gamma",))
+    was, busy = Config(cwd=Location("/srv/shop", "gamma")), seen("gamma gamma gamma", lost=("gamma",))
     assert box_for(busy, was=was) == "gamma"
     assert placed(ASKED, was, (FARM,), busy)[1] == ("farm:/srv/shop stays on gamma",)
-    by_agent = Config(agents={"dev": AgentWish(cwd=Place("/srv/shop", "gamma"))})
+    by_agent = Config(agents={"dev": AgentWish(cwd=Location("/srv/shop", "gamma"))})
     assert box_for(busy, was=by_agent) == "gamma"
-    elsewhere = Config(cwd=Place("/srv/other", "gamma"))
+    elsewhere = Config(cwd=Location("/srv/other", "gamma"))
     assert box_for(busy, was=elsewhere) == "alpha"
-    assert placed(ASKED, was, (replace(FARM, boxes=("alpha",)),), busy)[0].cwd == Place("/srv/shop", "alpha")
+    assert placed(ASKED, was, (replace(FARM, boxes=("alpha",)),), busy)[0].cwd == Location(
+        "/srv/shop", "alpha"
+    )
 
 
 def test_live_runs_of_all_tasks_are_counted_and_tasks_that_are_at_work() -> None:
-    working = Story(cwd=Place("/srv/shop", "alpha")).planned("a")
+    working = Story(cwd=Location("/srv/shop", "alpha")).planned("a")
     to_come = Story(
-        agents={"dev": AgentWish(cwd=Place("/x", "gamma")), "architect": AgentWish(cwd=Place("/y"))}
+        agents={"dev": AgentWish(cwd=Location("/x", "gamma")), "architect": AgentWish(cwd=Location("/y"))}
     )
     to_come.starts()
-    stopped = Story(cwd=Place("/srv/shop", "me@beta:2222")).planned("a")
+    stopped = Story(cwd=Location("/srv/shop", "me@beta:2222")).planned("a")
     stopped.comes_alive("dev:a")
     stopped.stops()
     found = standings([story.state for story in (working, to_come, stopped)], ["gamma"], [])
@@ -119,7 +126,7 @@ def test_live_runs_of_all_tasks_are_counted_and_tasks_that_are_at_work() -> None
 
 def started(story: Story, box: str, *chosen: str) -> str:
     """Have a story's task started on a box of a pool; return what the user is told."""
-    config = replace(story.brief.config, cwd=Place("/srv/shop", box))
+    config = replace(story.brief.config, cwd=Location("/srv/shop", box))
     fact = f.TaskStarted(
         story.at, story.nonce(), story.nonce(), "demo-1", "demo", "/project", replace(story.brief, config=config),
         story.agents, "base", chosen=chosen,
@@ -132,7 +139,7 @@ def test_it_is_told_to_the_user_and_noted_when_the_task_begins_or_goes_on_and_no
     assert started(story, "alpha", "it is on alpha") == "demo runs; it is on alpha"
     assert story.state.notices[-1].endswith("it is on alpha")
     assert started(story, "gamma", "it is on gamma") == "demo runs already"
-    assert story.state.brief.config.cwd == Place("/srv/shop", "alpha")
+    assert story.state.brief.config.cwd == Location("/srv/shop", "alpha")
     story.stops()
     assert started(story, "alpha", "it stays on alpha").endswith("(stopped); it stays on alpha")
     assert [text.partition(" ")[2] for text in story.state.notices[-2:]] == [
@@ -147,4 +154,4 @@ def test_an_edited_task_md_that_names_the_pool_moves_nothing() -> None:
     edited = replace(story.brief, goal="Something else", config=ASKED)
     story.feed(f.BriefChanged(story.at, edited))
     assert story.state.brief.goal == "Something else"
-    assert story.state.brief.config.cwd == Place("/srv/shop", "alpha")
+    assert story.state.brief.config.cwd == Location("/srv/shop", "alpha")

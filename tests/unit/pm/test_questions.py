@@ -10,8 +10,8 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections, Approval, Phase, TaskState, Unanswered
-from orchestrator.pm.deadlines import wake_at
-from orchestrator.pm.loops import times_asked
+from orchestrator.pm.handlers.deadlines import wake_at
+from orchestrator.pm.plan.repeated_questions import times_asked
 from tests.unit.pm.story import Story, plan_of
 
 

@@ -13,7 +13,7 @@ from orchestrator.model.task import Phase, TaskState, WorkspaceKind
 from tests.unit.pm.story import MET, Story
 
 if TYPE_CHECKING:
-    from orchestrator.pm.draft import Decision
+    from orchestrator.pm.state.draft import Decision
 
 
 def complete(*subtasks: str) -> Story:

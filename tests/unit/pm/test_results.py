@@ -6,7 +6,7 @@ from orchestrator.model.handoff import ReportStatus, Subtask
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections, Phase, TaskState
-from orchestrator.pm.results import counts, not_done
+from orchestrator.pm.state.results import counts, not_done
 from tests.unit.pm.story import MET, Story, plan_of
 
 

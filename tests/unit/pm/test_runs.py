@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.daemon import codec
+from orchestrator.daemon.journal import codec
 from orchestrator.model.run import Exit, Life, Purpose, Run, Turn
 from orchestrator.model.usage import Usage
-from orchestrator.pm.runs import Runs
-from orchestrator.pm.state import PMState
+from orchestrator.pm.state.runs import Runs
+from orchestrator.pm.state.task_state import PMState
 
 USED = Usage(input=1000, output=200, cost=0.5)
 FIRST = Run("r-1", "explore-1", 1, "explore", "explore", Purpose.WORK, 100.0, order="pm-1.md")

@@ -14,7 +14,7 @@ from orchestrator.model.run import Exit
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.model.usage import Usage
 from orchestrator.pm.decide import decide
-from orchestrator.pm.draft import Decision
+from orchestrator.pm.state.draft import Decision
 from tests.unit.pm.story import Story
 
 FLAT = 1.1

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.daemon import codec
+from orchestrator.daemon.journal import codec
 from orchestrator.formats.order import render_order
 from orchestrator.model import facts as f
 from orchestrator.model.handoff import ReportStatus, Subtask
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import AgentWish
-from orchestrator.pm.skills import MOST, filling
+from orchestrator.pm.plan.skills import MOST, filling
 from tests.unit.pm.story import Story
 
 DDS = Skill(

@@ -15,9 +15,9 @@ from orchestrator.model.permission import Act, Judgement, Ruling, Wish
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight, Turn
-from orchestrator.pm.deadlines import wake_at
-from orchestrator.pm.stalls import found as stalled
-from orchestrator.pm.stalls import says_more
+from orchestrator.pm.handlers.deadlines import wake_at
+from orchestrator.pm.policies.stalls import found as stalled
+from orchestrator.pm.policies.stalls import says_more
 from tests.unit.pm.story import AT, Story
 
 LIMITS = Limits()

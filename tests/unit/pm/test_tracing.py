@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.model.activity import Called, Prompted, Record, Returned, Spoke, Stage
-from orchestrator.pm.tracing import OFTEN, OPEN, QUICK, WINDOW, Trace
+from orchestrator.pm.state.tracing import OFTEN, OPEN, QUICK, WINDOW, Trace
 
 
 class Agent:

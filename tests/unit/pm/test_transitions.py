@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from orchestrator.model.consulting import Directive
+from orchestrator.model.consultation import Directive
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.run import Life, Purpose, Run, Turn
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.pm import changes as c
-from orchestrator.pm.fold import fold
-from orchestrator.pm.run_changes import RunBelieved
-from orchestrator.pm.runs import Runs
-from orchestrator.pm.state import PMState
-from orchestrator.pm.step_changes import StepMoved, StepReopened, StepTallied, step_after
-from orchestrator.pm.steps import Steps
-from orchestrator.pm.transitions import PHASES, STEPS, TASKS, IllegalMove, phase_path
+from orchestrator.pm.state import changes as c
+from orchestrator.pm.state.fold import fold
+from orchestrator.pm.state.run_changes import RunBelieved
+from orchestrator.pm.state.runs import Runs
+from orchestrator.pm.state.step_changes import StepMoved, StepReopened, StepTallied, step_after
+from orchestrator.pm.state.steps import Steps
+from orchestrator.pm.state.task_state import PMState
+from orchestrator.pm.state.transitions import PHASES, STEPS, TASKS, IllegalMove, phase_path
 
 FIGURE = {
     ("PLANNING", "EXPLORING"),

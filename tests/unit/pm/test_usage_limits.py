@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.model.limits import Limits
 from orchestrator.model.usage_limit import Reset, UsageLimit
-from orchestrator.pm.usage_limits import DAY, moved_by_clock, next_try, outlasts, refused
+from orchestrator.pm.state.usage_limits import DAY, moved_by_clock, next_try, outlasts, refused
 from orchestrator.testing.local_zone import local_zone
 from tests.unit.pm import a_service as service
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import orchestrator.pm
 from orchestrator.model import facts as f
 from orchestrator.model.run import Exit
-from orchestrator.pm.state import PMState
+from orchestrator.pm.state.task_state import PMState
 from orchestrator.testing.local_zone import local_zone
 from tests.unit.pm.story import AT, Story
 

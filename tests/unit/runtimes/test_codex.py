@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.permission import Act, Wish
-from orchestrator.runtimes.choice import runtime_of
 from orchestrator.runtimes.codex import OVERRIDES, Codex
 from orchestrator.runtimes.hooks import CAUTION, DENIALS
+from orchestrator.runtimes.registry import runtime_of
 from orchestrator.runtimes.screens import Shows, dialog_on, shown_on
 from tests.unit.runtimes.captured import WORK, captured, screens
 from tests.unit.runtimes.spawns import SPAWN, a_spawn

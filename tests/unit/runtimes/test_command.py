@@ -3,8 +3,8 @@ import pytest
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.runtimes import Runtime
-from orchestrator.runtimes.choice import RUNTIMES, runtime_of
 from orchestrator.runtimes.command import Command
+from orchestrator.runtimes.registry import RUNTIMES, runtime_of
 from tests.unit.runtimes.spawns import a_spawn
 
 

@@ -8,9 +8,9 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.model.event import EventKind, Reply, Say
 from orchestrator.model.programs import SHIPPED, Program
-from orchestrator.runtimes.choice import RUNTIMES, runtime_known, runtime_of
 from orchestrator.runtimes.claude import SETTINGS, Claude
 from orchestrator.runtimes.configured import Configured
+from orchestrator.runtimes.registry import RUNTIMES, runtime_known, runtime_of
 from orchestrator.runtimes.screens import dialog_on
 from tests.unit.runtimes.spawns import SPAWN, a_spawn
 

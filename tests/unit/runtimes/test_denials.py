@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.formats.permission_rules import read_permissions
 from orchestrator.model.permission import Policy
-from orchestrator.runtimes.choice import RUNTIMES, denied_in_vain
+from orchestrator.runtimes.registry import RUNTIMES, denied_in_vain
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", "kiro", "opencode"])

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.pm.stalls import says_more
+from orchestrator.pm.policies.stalls import says_more
 from orchestrator.runtimes.screens import Shows, said_on, shipped_rules, shown_on
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "clis"

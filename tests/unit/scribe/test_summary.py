@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.formats.handoff import render_decision, render_order, render_report
-from orchestrator.model.consulting import PMAction, PMDecision
+from orchestrator.model.consultation import PMAction, PMDecision
 from orchestrator.model.handoff import Order, Report, ReportStatus, Verdict
 from orchestrator.scribe.summary import summary
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from orchestrator.testing.simulate import spread
-from orchestrator.testing.simulation.fate import Fate
+from orchestrator.testing.simulation.scenario import Scenario
 from orchestrator.testing.simulation.shrink import kind_of
-from orchestrator.testing.simulation.table import table
+from orchestrator.testing.simulation.summary_table import table
 
 
 def test_only_what_is_let_happens_and_is_remembered_with_its_moment():
-    fate = Fate("1", frozenset({"kill.2"}), now=lambda: 7.0)
+    fate = Scenario("1", frozenset({"kill.2"}), now=lambda: 7.0)
     assert [fate.lets("kill.1"), fate.lets("kill.2")] == [False, True]
     assert fate.happened == {"kill.2": 7.0}
-    assert Fate("1").lets("anything")
+    assert Scenario("1").lets("anything")
 
 
 def test_the_dice_of_one_thing_are_its_own():
-    assert Fate("1").random("kill.2").random() == Fate("1", frozenset()).random("kill.2").random()
-    assert Fate("1").random("kill.2").random() != Fate("2").random("kill.2").random()
+    assert Scenario("1").random("kill.2").random() == Scenario("1", frozenset()).random("kill.2").random()
+    assert Scenario("1").random("kill.2").random() != Scenario("2").random("kill.2").random()
 
 
 def test_kinds_are_counted():
-    fate = Fate("1")
+    fate = Scenario("1")
     for name in ("kill.1", "kill.2", "agent.alpha/dev:s1/1/1", "deaf"):
         fate.lets(name)
     assert fate.kinds() == {"kill": 2, "agent": 1, "deaf": 1}

@@ -1,0 +1,324 @@
+"""What `task doctor` looks at: programs, folders, limits, clock, daemon. It says nothing and changes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import orchestrator
+from orchestrator import layout
+from orchestrator.cli.agent_environment import AgentEnvironment, environment_of
+from orchestrator.cli.beat import LATE, Beat
+from orchestrator.cli.exits import CommandError
+from orchestrator.cli.machine_report import CliReport, Folder, MachineReport, RuntimeReport, VersionReply
+from orchestrator.cli.service import service_of
+from orchestrator.formats.settings import load_settings
+from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
+from orchestrator.model.programs import PLACE, Program
+from orchestrator.model.settings import Settings
+from orchestrator.runtimes.cli_inventory import AGENT_CLIS, AgentCli, program_on
+from orchestrator.runtimes.environment import passed
+from orchestrator.runtimes.logins import login_files, login_variables, shortened
+from orchestrator.runtimes.registry import RUNTIMES
+from orchestrator.workspaces.git_process import Git, GitFailed
+from orchestrator.workspaces.locks import LONGEST_HELD, OF_THE_REPOSITORY, Lock, look_at
+from orchestrator.workspaces.repository import Repository
+
+DEADLINE: Final = 10.0
+"""Seconds that a program has to tell its version. Those that run on Node take two when started cold."""
+
+_VERSION_BYTES: Final = 2000
+_GIT_DEADLINE: Final = 5.0
+_PROGRAMS: Final = {"tmux": ("-V",), "git": ("--version",), "ssh": ("-V",), "rsync": ("--version",)}
+_FIRST_COMMIT: Final = ("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+_SKEW: Final = 60.0
+_INOTIFY: Final = Path("/proc/sys/fs/inotify")
+
+
+def _nobody(_: MachineReport) -> None:
+    """Tell nobody."""
+
+
+def examine(
+    project: Path,
+    environ: Mapping[str, str],
+    tell: Callable[[list[str]], None],
+    known: Callable[[MachineReport], None] = _nobody,
+) -> MachineReport:
+    """Look at everything that a task of `project` needs.
+
+    Args:
+        project: the project's folder.
+        environ: this process's environment; where the daemon runs and lets itself be looked at, its own decides
+            what reaches an agent.
+        tell: called with the names of the programs that are still to answer, each time one did.
+        known: called with what is known of the machine before any program is asked.
+
+    """
+    config = layout.config_file(environ)
+    settings, fault = Settings(), ""
+    try:
+        settings = load_settings(Path(config), environ)
+    except (Refused, OSError) as error:
+        fault = str(error)
+    names = settings.environment.passed
+    state = layout.state_folder(environ)
+    beat, state_fault = _beat(state)
+    theirs = environment_of(beat.pid) if beat is not None and beat.up else None
+    house = AgentEnvironment(environ, environ if theirs is None else theirs, names)
+    service = service_of(state)
+    home = environ.get("HOME", "")
+    machine = MachineReport(
+        folders=(_state(state, state_fault), _project(project)),
+        repository=_is_repository(project),
+        locks=_stale_locks(project),
+        tmux_fault=_tmux_fault(settings.tmux.socket, environ),
+        settings_fault=fault,
+        settings_file=shortened(config, home),
+        passed=names,
+        late_clock=_late_clock(state),
+        synchronised=_synchronised(),
+        limits=_limits(),
+        daemon_up=beat is not None and beat.up,
+        daemon_silent=_silence(beat),
+        daemon_version=beat.version if beat is not None else None,
+        version=orchestrator.__version__,
+        manager=service.manager if service is not None else "",
+        survives_logout=service.survives_logout() if service is not None else None,
+    )
+    known(machine)
+    clis, programs = _ask_all(house, tell)
+    return replace(
+        machine,
+        clis=tuple(_cli(each, asked, house) for each, asked in clis),
+        own=tuple(_own(each, house, project) for each in settings.runtimes),
+        programs=programs,
+    )
+
+
+# Programs -----------------------------------------------------------------------------------------
+
+
+def _ask_all(
+    house: AgentEnvironment, tell: Callable[[list[str]], None]
+) -> tuple[list[tuple[AgentCli, VersionReply]], dict[str, VersionReply]]:
+    """Ask every program its version, all at once: an agent's as an agent would find it, the others as we do."""
+    wanted = [(each.name, each.program, each.asked, house.of_agent(each)) for each in AGENT_CLIS]
+    wanted += [(name, name, asked, dict(house.environ)) for name, asked in _PROGRAMS.items()]
+    answers: dict[str, VersionReply] = {}
+    with ThreadPoolExecutor(len(wanted)) as threads:
+        futures = {
+            threads.submit(_ask, name, program_on(env.get("PATH", ""), program), words, env): name
+            for name, program, words, env in wanted
+        }
+        open_names = list(futures.values())
+        for future in as_completed(futures):
+            open_names.remove(futures[future])
+            answers[futures[future]] = future.result()
+            tell(open_names)
+    return [(each, answers[each.name]) for each in AGENT_CLIS], {name: answers[name] for name in _PROGRAMS}
+
+
+def _ask(name: str, path: str | None, words: tuple[str, ...], environ: Mapping[str, str]) -> VersionReply:
+    if path is None:
+        return VersionReply(name)
+    try:
+        # A group of its own: some are a script that starts the program proper.
+        child = subprocess.Popen(
+            [path, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(environ),
+            start_new_session=True,
+        )
+    except OSError as error:
+        return VersionReply(name, path, fault=f"does not start: {error.strerror}")
+    with child:
+        try:
+            out, err = child.communicate(timeout=DEADLINE)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+            return VersionReply(name, path, fault=f"did not tell its version within {DEADLINE:.0f} s")
+    said = next((text for each in (out, err) if (text := _first_line(each))), "")
+    if child.returncode:
+        return VersionReply(name, path, said, f"ends with {child.returncode} when asked its version")
+    return VersionReply(name, path, said)
+
+
+def _first_line(said: bytes) -> str:
+    return next(iter(said[:_VERSION_BYTES].decode("utf-8", "replace").strip().splitlines()), "")
+
+
+def _cli(cli: AgentCli, asked: VersionReply, house: AgentEnvironment) -> CliReport:
+    """Return what is known of one CLI: by what it is logged in, and what would, if an agent got it."""
+    reaching = house.of_agent(cli)
+    files = [shortened(path, reaching.get("HOME", "")) for path in login_files(cli, reaching)]
+    missed = [name for name in login_variables(cli, house.environ) if name not in reaching]
+    heard = passed(house.environ, house.names_for(cli))
+    return CliReport(
+        cli,
+        asked,
+        (*files, *login_variables(cli, reaching)),
+        held_back=tuple(name for name in missed if name not in heard),
+        unheard=tuple(name for name in missed if name in heard),
+        driven=cli.name in RUNTIMES,
+    )
+
+
+def _own(program: Program, house: AgentEnvironment, project: Path) -> RuntimeReport:
+    """Look for a program of the settings as an agent of `project` would; what it speaks as tells of its turns."""
+    told = next((cli.told_by for cli in AGENT_CLIS if cli.name == program.events), "")
+    signals = f"{told} of {program.events}" if program.events else "exit"
+    word = program.command[0]
+    if PLACE.search(word):
+        return RuntimeReport(program.name, word, signals, placed=True)
+    reaching = passed(house.daemons, (*house.names, *program.variables)) | dict(program.environment)
+    found = shutil.which(str(project / word)) if "/" in word else program_on(reaching.get("PATH", ""), word)
+    return RuntimeReport(program.name, word, signals, found or "")
+
+
+# Folders ------------------------------------------------------------------------------------------
+
+
+def _state(state: str, fault: str) -> Folder:
+    """Look at the PM's own folder, or where it will be made."""
+    try:
+        there = layout.check_state_folder(state)
+    except Refused as error:
+        return Folder("state", state, str(error))
+    if fault:
+        return Folder("state", state, fault)
+    near = Path(state)
+    while not there and not near.exists():
+        near = near.parent
+    if not os.access(near, os.W_OK | os.X_OK):
+        return Folder(
+            "state", state, f"{near} cannot be written: set {layout.HOME_VARIABLE} to a folder of your own"
+        )
+    return _with_room(Folder("state", state), near)
+
+
+def _project(project: Path) -> Folder:
+    if not project.is_dir():
+        return Folder(
+            "project", str(project), f"{project} is no folder: give the project's by --project PATH"
+        )
+    if not os.access(project, os.W_OK | os.X_OK):
+        return Folder("project", str(project), f"{project} cannot be written: tasks lie in it")
+    return _with_room(Folder("project", str(project)), project)
+
+
+def _with_room(folder: Folder, near: Path) -> Folder:
+    try:
+        found = os.statvfs(near)
+    except OSError:
+        return folder
+    inodes = found.f_favail if found.f_files else None  # some file systems count none
+    return Folder(folder.what, folder.path, room=found.f_bavail * found.f_frsize, inodes=inodes)
+
+
+def _is_repository(project: Path) -> bool:
+    """Tell whether a project has a commit to begin from. True where git cannot be asked: that is said elsewhere."""
+    if not project.is_dir() or shutil.which("git") is None:
+        return True
+    try:
+        return bool(Git(project, _GIT_DEADLINE, os.environ).find(*_FIRST_COMMIT))
+    except GitFailed:
+        return False
+    except Unavailable:
+        return True
+
+
+def _stale_locks(project: Path) -> tuple[Lock, ...]:
+    """Return the locks in a project's repository that a git which was killed has left."""
+    try:
+        folder = Repository.of(project, _GIT_DEADLINE, os.environ).folder
+        there = [lock for name in OF_THE_REPOSITORY if (lock := look_at(folder / name)) is not None]
+    except (OrchestratorError, OSError):
+        return ()
+    return tuple(lock for lock in there if lock.is_stale(LONGEST_HELD))
+
+
+def _tmux_fault(socket: str, environ: Mapping[str, str]) -> str:
+    """Return why the tmux server of the agents takes no command; empty if it does, or if there is none yet."""
+    from orchestrator.hosts.tmux import Tmux
+    from orchestrator.hosts.tmux_failures import NoServer, NoTarget
+
+    if program_on(environ.get("PATH", ""), "tmux") is None:
+        return ""  # which is said elsewhere
+    try:
+        Tmux(socket, environ).cmd("list-sessions")
+    except (NoServer, NoTarget):
+        return ""
+    except Unavailable as error:
+        return str(error)
+    return ""
+
+
+# Clock, limits, daemon ----------------------------------------------------------------------------
+
+
+def _late_clock(state: str) -> float:
+    """Return by how many seconds the clock stands before this program's files, or the daemon's last beat."""
+    newest = 0.0
+    for path in (Path(orchestrator.__file__), Path(layout.daemon_beat(state))):
+        with contextlib.suppress(OSError):
+            newest = max(newest, path.stat().st_mtime)
+    behind = newest - time.time()
+    return behind if behind > _SKEW else 0.0
+
+
+def _synchronised() -> bool | None:
+    """Return whether NTP keeps the clock; None where nobody tells."""
+    try:
+        done = subprocess.run(
+            ["timedatectl", "show", "-p", "NTPSynchronized", "--value"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_GIT_DEADLINE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return {"yes": True, "no": False}.get(done.stdout.strip())
+
+
+def _limits() -> dict[str, int]:
+    """Return how much of what this process, and so a daemon that it starts, may have."""
+    found = {
+        "open files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+        "processes": resource.getrlimit(resource.RLIMIT_NPROC)[0],
+    }
+    found = {name: sys.maxsize if most == resource.RLIM_INFINITY else most for name, most in found.items()}
+    for name in ("watches", "instances"):
+        with contextlib.suppress(OSError, ValueError):
+            found[f"inotify {name}"] = int((_INOTIFY / f"max_user_{name}").read_text())
+    return found
+
+
+def _beat(state: str) -> tuple[Beat | None, str]:
+    """Return what lock and beat say; or nothing, and why they are not believed."""
+    try:
+        return Beat(state), ""
+    except CommandError as error:
+        return None, str(error)
+
+
+def _silence(beat: Beat | None) -> float | None:
+    """Return for how many seconds a daemon that is up has not beaten, if that is too long."""
+    silent = time.time() - beat.at if beat is not None and beat.up and beat.at else 0.0
+    return silent if silent > LATE else None

@@ -1,0 +1,483 @@
+"""One task's actions: each is given to the hands, and its outcome comes back to the loop as a hint."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from orchestrator import layout
+from orchestrator.daemon.actions import finish
+from orchestrator.daemon.actions.answer import answer
+from orchestrator.daemon.actions.asked import hosts_asked
+from orchestrator.daemon.actions.end import end, fence
+from orchestrator.daemon.actions.housekeeping import boxes_of, close_spent, settled, spent_trees
+from orchestrator.daemon.actions.inspect import inspect
+from orchestrator.daemon.actions.launch import launch
+from orchestrator.daemon.actions.look import look
+from orchestrator.daemon.actions.notify import tell
+from orchestrator.daemon.actions.nudge import nudge
+from orchestrator.daemon.actions.resolve import resolve
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.hints import OutcomeHint, RunHint
+from orchestrator.daemon.core.task_paths import TaskPaths, shared_place, worked_in
+from orchestrator.daemon.core.worker_pool import Executor
+from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
+from orchestrator.daemon.journal.segments import compress_closed
+from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, Unreachable
+from orchestrator.model.actions import (
+    Action,
+    Answer,
+    Commit,
+    End,
+    Inspect,
+    Launch,
+    Look,
+    Merge,
+    Nudge,
+    Rebase,
+    ResolveEvidence,
+    Tell,
+)
+from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
+from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
+from orchestrator.model.pools import pool_of
+from orchestrator.model.run import Ending, Life, Run
+from orchestrator.pm.state.steps import Marks
+from orchestrator.pm.state.task_state import PMState
+from orchestrator.ports.boxes import reached
+from orchestrator.ports.files import Unreadable
+from orchestrator.ports.host import Host
+from orchestrator.ports.workspaces import Tree, TreeLost
+from orchestrator.workspaces.leases import Lease, is_full, may_take
+
+log = logging.getLogger(__name__)
+
+SECOND_LOOK: Final = 0.1
+"""Seconds after which a run that was asked to end is looked at again: one look serves many runs, so that processes
+which began in the milliseconds after it were not asked. Their grace begins then.
+"""
+
+
+@dataclass(slots=True)
+class Dispatcher:
+    """Does what was decided. A state is a snapshot: hands work on the one they were given.
+
+    Its moments are of the clock that nobody sets.
+
+    `_told` are the runs that were asked to end, and when; `_asked_twice` those that were looked at again; `_waits` the
+    launches that wait for a lease or for room on a box; `_launchers` the hands that launch each run; `_launch_errors`
+    why a launch came to nothing the last time; `_hindered` the commits and merges that git could not do, and since
+    when; `_at_hand` those that are being done or whose outcome is on its way, for done again on what the branch gained
+    meanwhile it would be another commit; `_left` the settled steps whose trees were seen to, `_put_off` those where
+    that failed.
+    """
+
+    context: Context
+    task: str
+    home: Path
+    _told: dict[str, float] = field(default_factory=dict)
+    _asked_twice: set[str] = field(default_factory=set)
+    _waits: dict[str, tuple[Launch, float]] = field(default_factory=dict)
+    _launchers: dict[str, Executor] = field(default_factory=dict)
+    _hindered: dict[str, float] = field(default_factory=dict)
+    _at_hand: set[str] = field(default_factory=set)
+    _launch_errors: dict[str, str] = field(default_factory=dict)
+    _left: Marks = 0
+    _put_off: list[Marks] = field(default_factory=list)
+    _swept: int = 0
+
+    def act(self, state: PMState, where: TaskPaths, action: Action) -> None:
+        """Have one action done. Again is fine: what was done is found by looking."""
+        world = self.context.world
+        match action:
+            case Launch():
+                _, since = self._waits.get(action.run, (action, self.context.clock.monotonic()))
+                self._launch(state, where, action, since)
+            case End():
+                self._end(state, action.run, kill=False)
+            case Look():
+                self._see(state, where, action)
+            case Nudge():
+                self._nudge(state, action)
+            case Answer():
+                self._answer(state, action)
+            case Commit():
+                self._finish(state, action, lambda at: finish.commit(world, state, action, where, at))
+            case Inspect():
+                self._finish(state, action, lambda at: inspect(world, state, action, where, at))
+            case ResolveEvidence():
+                self._finish(state, action, lambda at: resolve(world, state, action, where, at))
+            case Merge():
+                self._finish(
+                    state, action, lambda at: finish.merge(world.workspaces, state, action, where, at)
+                )
+            case Rebase():
+                self._finish(
+                    state, action, lambda at: finish.rebase(world.workspaces, state, action, where, at)
+                )
+            case Tell():
+                self._tell(action)
+
+    def heard(self, fact: Fact) -> None:
+        """The outcome of an action was taken: should it still be open, it may be done again."""
+        self._at_hand.discard(getattr(fact, "nonce", ""))
+
+    @property
+    def busy(self) -> bool:
+        """True while something is being done, or waits to be."""
+        return bool(self._told or self._waits or self._at_hand or self._put_off)
+
+    def forget(self) -> None:
+        """Wait for no outcome any more: what comes meanwhile is not heard."""
+        self._at_hand.clear()
+
+    def gone(self, run: str) -> None:
+        """Nothing more is to be done about a run."""
+        self._told.pop(run, None)
+        self._asked_twice.discard(run)
+        self._waits.pop(run, None)
+        self._launchers.pop(run, None)
+        self._launch_errors.pop(run, None)
+
+    def launch_error(self, run: str) -> str:
+        """Return why the last try to launch a run came to nothing, as far as is known."""
+        return self._launch_errors.get(run, "")
+
+    def fence(self, state: PMState, run: str) -> None:
+        """See to it that the launcher of a run, which has not come, starts nothing when it does.
+
+        One that came meanwhile, as it was sent again, is left alone.
+        """
+        if run not in self._told:
+            self._see_off(state, run, fence)
+
+    def see_what_is_due(self, state: PMState, where: TaskPaths) -> None:
+        """Kill what was asked to end and did not in time; try the launches that wait for others."""
+        self._see_who_ends(state)
+        self._forget(state)
+        waits, self._waits = self._waits, {}
+        for action, since in waits.values():
+            self._launch(state, where, action, since)
+
+    def _see_who_ends(self, state: PMState) -> None:
+        at, grace = self.context.clock.monotonic(), self.context.world.settings.limits.end_grace
+        self._asked_twice &= state.runs.live.keys()
+        missed = list[Run]()
+        for run, since in list(self._told.items()):
+            if run not in state.runs.live:  # it could not be launched at all
+                del self._told[run]
+            elif self._is_asked_again(state.runs[run]):
+                if at - since >= SECOND_LOOK:
+                    self._asked_twice.add(run)
+                    self._told[run] = at
+                    missed.append(state.runs[run])
+            elif at - since >= grace:
+                if state.runs[run].ending is Ending.NOT:
+                    # Forestalled on its box, or not: whether it still is to be depends on what is seen there now.
+                    del self._told[run]
+                    continue
+                self._told[run] = at
+                self._end(state, run, kill=True)
+        if missed:
+            self._ask_again(missed)
+
+    def _forget(self, state: PMState) -> None:
+        """Let go of what was kept for actions and runs that are over."""
+        for put_off in list(self._hindered):
+            if put_off not in state.outbox:
+                self._hindered.pop(put_off, None)
+        for run in self._launchers.keys() - state.runs.live.keys():
+            del self._launchers[run]
+        for run in list(self._launch_errors):  # hands add to it
+            if run not in state.runs.live:
+                self._launch_errors.pop(run, None)
+
+    def tend_trees(self, state: PMState, where: TaskPaths) -> None:
+        """Look whether those trees are there in which somebody works: one that vanished is told at once."""
+        worked = {
+            run.id: tree
+            for run in state.live_runs
+            if run.life is Life.ALIVE and run.ending is Ending.NOT and run.reported_at is None
+            if (tree := worked_in(state, run, where)) is not None
+        }
+        if worked:
+            self.context.executor.do(f"{self.task}/trees", partial(self._tend, worked))
+
+    def _tend(self, worked: dict[str, Tree]) -> None:
+        workspaces, clock = self.context.world.workspaces, self.context.clock
+        for run, tree in worked.items():
+            try:
+                reason = workspaces.tend(tree)
+            except (OrchestratorError, OSError) as error:
+                log.info("the tree of run %s is looked at later: %s", run, error)
+                continue
+            if reason:
+                vanished = TreeVanished(clock.now(), f"{run}:tree", run, reason)
+                self.context.post(OutcomeHint(self.task, vanished))
+
+    def moments(self, state: PMState) -> list[float]:
+        """Return when something is due, by the wall clock."""
+        clock, grace = self.context.clock, self.context.world.settings.limits.end_grace
+        apart = clock.now() - clock.monotonic()
+        return [
+            since + (SECOND_LOOK if self._is_asked_again(state.runs[run]) else grace) + apart
+            for run, since in self._told.items()
+        ]
+
+    def _is_asked_again(self, run: Run) -> bool:
+        """Tell whether processes of a run may have missed that they were asked to end, and are to hear of it.
+
+        A box looks for each run by itself; where the grace is no longer than this takes, all are killed then.
+        """
+        return (
+            run.id not in self._asked_twice
+            and run.ending is not Ending.NOT
+            and not run.far
+            and self.context.world.settings.limits.end_grace > SECOND_LOOK
+        )
+
+    def keep_house(self, state: PMState, where: TaskPaths) -> None:
+        """Close the panes and remove the trees that are spent; compress what the journal has closed.
+
+        Nothing waits for it, and it may be repeated.
+        """
+        world = self.context.world
+        while self._put_off:
+            self._left &= ~self._put_off.pop()
+        done = settled(state)
+        left, self._left = done & ~self._left, done
+        trees = {tree.name: tree for tree in spent_trees(state, where, done, left)}
+        gone = len(state.runs) - len(state.live_runs)
+        sweep, self._swept = gone != self._swept, gone
+        journal = layout.task_journal(self.home)
+
+        def work() -> None:
+            try:
+                # What a daemon that was killed has left of a tree is swept as well, though its folder is gone.
+                there = world.workspaces.remains(where.code, where.trees, state.branch) if trees else ()
+                for name in trees.keys() & there:
+                    world.workspaces.release(trees[name], 0)
+                if sweep:
+                    compress_closed(world.files, journal)
+                    close_spent(state, world.host)
+            except (OrchestratorError, OSError) as error:
+                log.info("housekeeping of %s was put off: %s", state.id, error)
+                self._put_off.append(left)
+
+        def work_on(box: str) -> None:
+            try:
+                close_spent(state, world.boxes.host(box))
+            except (OrchestratorError, OSError) as error:
+                log.info("panes of %s on %s are closed later: %s", state.id, box, error)
+                self._put_off.append(left)
+
+        if trees or sweep:
+            self.context.executor.do(f"{self.task}/house", work)
+        for box in boxes_of(state) if sweep else ():
+            if reached(world.boxes, box):
+                self.context.executor_for(box).do(f"{self.task}/house", partial(work_on, box))
+
+    # -------------------------------------------------------------------------------------------------
+
+    def _launch(self, state: PMState, where: TaskPaths, action: Launch, since: float) -> None:
+        run, world, clock = state.runs[action.run], self.context.world, self.context.clock
+        if not run.live:
+            return
+        folder = layout.run_home(self.home, run.id)
+        if reason := self._obstacle(state, run):
+            if clock.monotonic() - since < world.settings.limits.run_time:
+                self._waits[run.id] = (action, since)
+            elif run.far or claim(world.files, folder):
+                failed = LaunchFailed(clock.now(), action.id, run.id, reason)
+                self.context.post(OutcomeHint(self.task, failed))
+            return
+
+        def work(at: float) -> Fact | None:
+            try:
+                return launch(world, state, run, where, clock)
+            except (OrchestratorError, OSError) as error:
+                self._launch_errors[run.id] = str(error)
+                if run.far and self._may_come(run, error):
+                    log.warning("run %s waits for its box: %s", run.id, error)
+                    return None
+                lasts = isinstance(error, Refused | Lasting) and not isinstance(error, Unreadable)
+                again, reason = not lasts, str(error)
+                lost = isinstance(error, TreeLost)
+            except Exception as error:
+                log.exception("run %s could not be launched: this should not happen", run.id)
+                again, reason, lost = False, repr(error), False
+            try:
+                # A claim here says nothing to a box, but would be taken for one that was seen there.
+                if run.far or claim(world.files, folder):
+                    return LaunchFailed(
+                        at, action.id, run.id, reason or "unknown", again=again, tree_lost=lost
+                    )
+            except OSError as error:
+                log.warning("run %s waits for the next look: %s", run.id, error)
+            return None
+
+        # Two tries at one launch are never made at once, also where what it asks for is another thing by then.
+        executor = self._launchers.setdefault(run.id, self.context.executor_for(*hosts_asked(state, action)))
+        self._do(run.step, work, executor)
+        self._look_at(run.step, run.id, executor)
+
+    def _may_come(self, run: Run, error: Exception) -> bool:
+        """Tell whether the launcher of a run may come to its box, or waits for the way there, in spite of an error.
+
+        No claim of ours keeps it from starting there: it is looked at when the box answers. What fails though there is
+        a way is no reason to wait: it is counted.
+        """
+        launched = layout.run_home(self.home, run.id) / LAUNCHED
+        no_way = isinstance(error, NotLetIn | Unreachable) and not (isinstance(error, Cut) and error.stands)
+        return no_way or self.context.world.files.entry(launched) is not None
+
+    def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
+        """Look at or move what git has. What it cannot do just now is tried at each rescan, for `limits.silence`."""
+        if action.id in self._at_hand:
+            return
+        about = "branch" if isinstance(action, Rebase) else action.step
+        self._at_hand.add(action.id)
+
+        def tried(at: float) -> Fact | None:
+            outcome: Fact | None = None
+            try:
+                outcome = attempted(at)
+            finally:
+                if outcome is None:
+                    self._at_hand.discard(action.id)
+            return outcome
+
+        def attempted(at: float) -> Fact | None:
+            try:
+                outcome = work(at)
+            except (Unavailable, OSError) as error:
+                now = self.context.clock.monotonic()
+                since = self._hindered.setdefault(action.id, now)
+                if now - since < self.context.world.settings.limits.silence:
+                    log.warning("task %s: the %s of %s is put off: %s", self.task, action.kind, about, error)
+                    return None
+                outcome = finish.given_up(action, at, str(error) or "unknown")
+            self._hindered.pop(action.id, None)
+            return outcome
+
+        self._do(about, tried, self.context.executor_for(*hosts_asked(state, action)))
+
+    def _see(self, state: PMState, where: TaskPaths, action: Look) -> None:
+        """Look at a quiet run. Not in its step's queue: a look must not wait for what hangs there."""
+        run, world = state.runs[action.run], self.context.world
+        executor = self.context.executor_for(*hosts_asked(state, action))
+        self._do(f"{run.step}/look", lambda at: look(world, state, run, where, action.id, at), executor)
+
+    def _nudge(self, state: PMState, action: Nudge) -> None:
+        """Type a line; where it cannot even be claimed, it is tried at the next look at the outbox."""
+        world, run = self.context.world, state.runs[action.run]
+
+        def work(at: float) -> Fact | None:
+            try:
+                return nudge(world.files, world.host_of(run), self.home, action, at)
+            except (Unavailable, OSError) as error:
+                log.warning("the nudge of run %s is put off: %s", action.run, error)
+                return None
+
+        self._do(f"{action.run}/nudge", work, self.context.executor_for(*hosts_asked(state, action)))
+
+    def _answer(self, state: PMState, action: Answer) -> None:
+        """Lay an answer where its program looks; what the disk does not take is tried again at each rescan."""
+        run = state.runs[action.run]
+
+        def work(at: float) -> Fact | None:
+            try:
+                return answer(self.context.world, self.home, run, state.agents[run.agent], action, at)
+            except OSError as error:
+                log.warning("the answer to run %s is put off: %s", action.run, error)
+                return None
+
+        self._do(f"{action.run}/answer", work)
+
+    def _tell(self, action: Tell) -> None:
+        """Put news into the spool. What the disk does not take is tried again at each rescan."""
+
+        def work(at: float) -> Fact | None:
+            try:
+                return tell(self.context.desk, self.task, action, at)
+            except OSError as error:
+                log.warning("task %s: %s waits for room on the disk: %s", self.task, action.id, error)
+                return None
+
+        self._do("news", work)
+
+    def _end(self, state: PMState, run: str, *, kill: bool) -> None:
+        self._see_off(state, run, partial(end, kill=kill))
+        known = state.runs[run]
+        if known.far and (kill or known.ending is Ending.LEFT):
+            # Of the end of a program its box tells; of that of what it left behind nobody does.
+            executor = self.context.executor_for(known.host)
+            self._do(f"{known.step}/end", lambda _: self.context.world.boxes.hurry(known.host), executor)
+
+    def _ask_again(self, runs: list[Run]) -> None:
+        """Ask those of runs to end that the first look missed: one look for all, and no look at each run."""
+        world, home = self.context.world, self.home
+
+        def work() -> None:
+            for run in runs:
+                try:
+                    end(world.host_of(run), home, run.id, kill=False)
+                except (OrchestratorError, OSError) as error:
+                    log.info("run %s is killed after its grace, if need be: %s", run.id, error)
+
+        self.context.executor.do(f"{self.task}/end-again", work)
+
+    def _see_off(self, state: PMState, run: str, deed: Callable[[Host, Path, str], None]) -> None:
+        self._told.setdefault(run, self.context.clock.monotonic())
+        world, home, known = self.context.world, self.home, state.runs[run]
+
+        def work(_: float) -> None:
+            try:
+                deed(world.host_of(known), home, run)
+            except Unavailable as error:
+                log.info("run %s is ended later: %s", run, error)
+            except (OrchestratorError, OSError):
+                log.exception("run %s could not be ended just now", run)
+
+        # Not in the step's queue: a launch that hangs must not keep its run from being ended.
+        key = f"{state.runs[run].step}/end"
+        executor = self.context.executor_for(known.host)
+        self._do(key, work, executor)
+        self._look_at(key, run, executor)
+
+    def _do(self, key: str, work: Callable[[float], Fact | None], executor: Executor | None = None) -> None:
+        """Have work done, by the hands for this machine unless others are given; its outcome comes to the loop."""
+        clock, post, task = self.context.clock, self.context.post, self.task
+        (executor or self.context.executor).do(
+            f"{task}/{key}", lambda: post(OutcomeHint(task, work(clock.now())))
+        )
+
+    def _look_at(self, key: str, run: str, executor: Executor) -> None:
+        post, hint = self.context.post, RunHint(self.task, run)
+        executor.do(f"{self.task}/{key}", lambda: post(hint))
+
+    def _obstacle(self, state: PMState, run: Run) -> str:
+        """Return what of others a run has to wait for, if for anything: a shared tree, room on a box of a pool."""
+        place, pool = shared_place(state, run), pool_of(self.context.world.settings.hosts, run.host)
+        if not place and pool is None:
+            return ""
+        held = self.context.leases(run.opened_at, run.id)
+        if place and (holder := may_take(held, place)) is not None:
+            return f"task {holder.task} has been writing in {holder.path} all the time"
+        if pool is not None and is_full(held, run.host, pool.cap):
+            return f"{run.host} has been full all the time: {pool.cap} at once work there"
+        return ""
+
+
+def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
+    """Return the shared trees and the room on boxes that live runs of a task have, of those opened before another."""
+    earlier = (other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run))
+    return [
+        Lease(place, other.id, state.name, other.host if other.far else "")
+        for other in earlier
+        if (place := shared_place(state, other)) or other.far
+    ]

@@ -1,0 +1,145 @@
+"""Commit a step's work and move the task's branch forward. Both may be repeated.
+
+Where git cannot do it just now, they raise, and are tried again later: neither is the step's fault.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from orchestrator.daemon.core.task_paths import Adapters, TaskPaths, tree_of
+from orchestrator.model.actions import Commit, Inspect, Merge, Rebase, ResolveEvidence
+from orchestrator.model.errors import Refused
+from orchestrator.model.facts import EvidenceResolved, Rebased, WorkCommitted, WorkInspected, WorkMerged
+from orchestrator.model.plan import Gate
+from orchestrator.pm.plan.work_location import location_of
+from orchestrator.ports.workspaces import TreeLost
+
+if TYPE_CHECKING:
+    from orchestrator.model.plan import Step
+    from orchestrator.model.task import Location
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.workspaces import Tree, Workspaces
+
+OfAStep: TypeAlias = Commit | Inspect | ResolveEvidence | Merge
+"""The actions that take a step through its gate. Each may be repeated, and is given up when it never succeeds."""
+
+OfGit: TypeAlias = OfAStep | Rebase
+"""All that looks at or moves what git has; a rebase is of no step."""
+
+SUBJECT: Final = 72
+"""Characters of a commit's first line: what `git log --oneline` shows in a terminal."""
+
+
+def commit(world: Adapters, state: PMState, action: Commit, where: TaskPaths, at: float) -> WorkCommitted:
+    """Commit what a step's agent left in its tree, or bring what it committed on its box; tell which commit it is.
+
+    Raises:
+        Unavailable: git, or the box, cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
+    step, tree = state.steps[action.step], _tree(state, action.step, where)
+    about = f"Subtask {step.subtask or step.id}, attempt {step.attempt}."
+    place, left = location_of(state.brief.config, step.agent), ""
+    try:
+        if place is not None and place.host:
+            made, files = _brought(world, step, place, tree)
+            is_news = made not in {"", step.last_commit}
+            if not is_news and world.boxes.uncommitted(place.host, place.path):
+                left = f"{place.host}:{place.path}"
+        else:
+            said = message(f"{state.name}: {step.title}", about)
+            made, files = world.workspaces.commit(tree, said, attempt=step.attempt)
+    except TreeLost as lost:
+        return WorkCommitted(
+            at, action.id, action.step, action.attempt, "", lost=str(lost.reason) or "unknown", kept=lost.kept
+        )
+    except Refused as error:
+        return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
+    return WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
+
+
+def bring_judged(world: Adapters, state: PMState, step: Step, tree: Tree) -> None:
+    """Bring the work that a step judges from its box, if it was handed in for review ahead of its commit.
+
+    Raises as `commit` does; and Refused: git will not.
+    """
+    judged = state.steps.get(step.judges)
+    if judged is not None and (place := judged_elsewhere(state, step)) is not None:
+        _brought(world, judged, place, tree)
+
+
+def judged_elsewhere(state: PMState, step: Step) -> Location | None:
+    """Return the place on a box from which what a step judges is still to be brought; None if there is none."""
+    judged = state.steps.get(step.judges)
+    if judged is None or judged.commit or Gate.COMMIT not in judged.gates:
+        return None
+    place = location_of(state.brief.config, judged.agent)
+    return place if place is not None and place.host else None
+
+
+def _brought(world: Adapters, step: Step, place: Location, tree: Tree) -> tuple[str, int]:
+    """Fetch what an agent committed on its box into its tree here; return the commit, if it is new, and its files."""
+    brought = world.boxes.bring(place.host, place.path, tree.project, f"{tree.keep_prefix}brought")
+    return world.workspaces.adopt(tree, step.attempt, brought)
+
+
+def message(title: str, about: str) -> str:
+    """Return a commit's message; a title too long for its first line stands whole beneath it."""
+    if len(title) <= SUBJECT:
+        return f"{title}\n\n{about}"
+    return f"{title[: SUBJECT - 1].rstrip()}…\n\n{title}\n\n{about}"
+
+
+def merge(workspaces: Workspaces, state: PMState, action: Merge, where: TaskPaths, at: float) -> WorkMerged:
+    """Move the task's branch to a step's commit, forward only; the outcome says why not, if not.
+
+    Raises:
+        Unavailable: git cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
+    try:
+        reason = workspaces.merge(_tree(state, action.step, where), action.commit)
+    except Refused as error:
+        reason = str(error) or "unknown"
+    return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
+
+
+def rebase(workspaces: Workspaces, state: PMState, action: Rebase, where: TaskPaths, at: float) -> Rebased:
+    """Move the task's branch to its work as it was made anew upon another commit; the outcome says why not, if not.
+
+    Raises:
+        Unavailable: git cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
+    try:
+        reason = workspaces.rebase(where.code, state.branch, action.old, action.new)
+    except Refused as error:
+        reason = str(error) or "unknown"
+    return Rebased(at, action.id, reason)
+
+
+def given_up(
+    action: OfGit, at: float, reason: str
+) -> WorkCommitted | WorkInspected | EvidenceResolved | WorkMerged | Rebased:
+    """Return the outcome of an action that could not be done for too long."""
+    match action:
+        case Inspect():
+            return WorkInspected(at, action.id, action.step, action.attempt, reason=reason)
+        case ResolveEvidence():
+            return EvidenceResolved(at, action.id, action.step, action.attempt, reason=reason)
+        case Commit():
+            return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=reason)
+        case Merge():
+            return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
+        case Rebase():
+            return Rebased(at, action.id, reason)
+
+
+def _tree(state: PMState, step: str, where: TaskPaths) -> Tree:
+    tree = tree_of(state, state.steps[step], where)
+    assert tree is not None  # noqa: S101 (only steps with a tree of their own have these gates)
+    return tree

@@ -1,0 +1,136 @@
+"""See whether a step changed anything in a tree that is not its own to change.
+
+The user's, or one on a box: nothing there is ours to commit. So the tree is looked at ahead of the first run of a piece
+of work, and again when that is handed in; the first look is kept in the run's folder and handed on to the runs that go
+on with the work.
+
+One of the task's, in which the step was only to look: it is looked at ahead of each run, and when that has left. What
+differs is kept on a ref and taken out again, so that it comes into nobody's commit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.daemon.core.task_paths import Adapters, TaskPaths, code_of, tree_of
+from orchestrator.model.errors import Refused
+from orchestrator.model.facts import WorkInspected
+from orchestrator.model.plan import Gate
+from orchestrator.pm.plan.work_location import location_of
+from orchestrator.ports.files import Unreadable
+
+if TYPE_CHECKING:
+    from orchestrator.model.actions import Inspect
+    from orchestrator.model.plan import Step
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.workspaces import Tree
+
+FILES_TOLD: Final = 100
+"""How many of the files are told that somebody changed who was only to look."""
+
+
+def inspect(world: Adapters, state: PMState, action: Inspect, where: TaskPaths, at: float) -> WorkInspected:
+    """Tell whether a step's tree is another one than ahead of its work; None where nobody can tell.
+
+    Raises:
+        Unavailable: git, or the box, cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
+    step = state.steps[action.step]
+    if Gate.CHANGED not in step.gates:
+        return _tidied(world, state, action, where, at)
+    tree = _tree(state, step)
+    run = state.runs.last_at_work_on(step.id)
+    before = _kept(world, where, run) if run is not None else ""
+    try:
+        now = _fingerprint(world, state, step)
+    except Refused as error:
+        return WorkInspected(at, action.id, action.step, action.attempt, tree, reason=str(error) or "unknown")
+    changed = now != before if now and before else None
+    return WorkInspected(at, action.id, action.step, action.attempt, tree, changed)
+
+
+def look_before(world: Adapters, tree: Tree, run: Run, where: TaskPaths) -> None:
+    """Keep how a tree of the task's lies ahead of a run that is only to look.
+
+    Raises:
+        Unavailable: git cannot do it now.
+
+    """
+    path = _path(where, run)
+    if world.files.entry(path) is None:
+        with contextlib.suppress(Refused):
+            world.files.write(path, world.workspaces.look(tree).encode(), durable=False)
+
+
+def _tidied(world: Adapters, state: PMState, action: Inspect, where: TaskPaths, at: float) -> WorkInspected:
+    """Take what a step changed that was only to look out of its tree, and tell of it."""
+    step = state.steps[action.step]
+    run, tree = state.runs.last_at_work_on(step.id), tree_of(state, step, where)
+    told = WorkInspected(at, action.id, action.step, action.attempt)
+    if run is None or tree is None or not (before := _kept(world, where, run)):
+        return told
+    try:
+        files, kept = world.workspaces.tidy(tree, action.attempt, before)
+    except Refused as error:
+        return replace(told, reason=str(error) or "unknown")
+    if not files:
+        return replace(told, changed=False)
+    return replace(told, where=str(tree.path), changed=True, files=files[:FILES_TOLD], kept=kept)
+
+
+def look_ahead(world: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> None:
+    """Keep how a tree stands ahead of a run; one that goes on with work takes over what was seen ahead of that.
+
+    Raises:
+        Unavailable: git, or the box, cannot do it now.
+
+    """
+    path = _path(where, run)
+    if world.files.entry(path) is not None:
+        return
+    earlier = step.attempt - 1 if step.carries else step.attempt
+    before = [
+        kept
+        for other in state.runs.values()
+        if other.step == step.id and other.attempt >= earlier and other.id != run.id
+        if (kept := _kept(world, where, other))
+    ]
+    try:
+        word = before[0] if before else _fingerprint(world, state, step)
+    except Refused:
+        word = ""
+    world.files.write(path, word.encode(), durable=False)
+
+
+def _fingerprint(world: Adapters, state: PMState, step: Step) -> str:
+    place = location_of(state.brief.config, step.agent)
+    if place is not None and place.host:
+        return world.boxes.fingerprint(place.host, place.path, f"tasks/{state.name}")
+    tree = Path(_tree(state, step))
+    return world.workspaces.fingerprint(tree, layout.task_folder(Path(state.project), state.name))
+
+
+def _tree(state: PMState, step: Step) -> str:
+    """Return the folder in which a step works, as `address:path` where that is on a box."""
+    place = location_of(state.brief.config, step.agent)
+    if place is None:
+        return str(code_of(state.project, state.brief))
+    return f"{place.host}:{place.path}" if place.host else str(Path(place.path).expanduser())
+
+
+def _path(where: TaskPaths, run: Run) -> Path:
+    return layout.run_home(where.home, run.id) / "before"
+
+
+def _kept(world: Adapters, where: TaskPaths, run: Run) -> str:
+    try:
+        return world.files.read(_path(where, run)).decode(errors="replace")
+    except Unreadable:
+        return ""

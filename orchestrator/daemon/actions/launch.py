@@ -1,0 +1,379 @@
+"""Launch a run: its workspace, its order, its pane. All parts may be repeated; the claim file decides (law 4).
+
+What a run is told of places is true on the machine on which it lives: `where` is here, `there` as the run sees it.
+
+The file `launched` in the run's folder divides it: before it the workspace may be made anew, after it the
+agent may be at work there, so that nothing but the launcher is tried again.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from uuid import UUID, uuid5
+
+from orchestrator import layout
+from orchestrator.daemon.actions.finish import bring_judged
+from orchestrator.daemon.actions.inspect import look_ahead, look_before
+from orchestrator.daemon.core.task_paths import (
+    Adapters,
+    RunView,
+    TaskPaths,
+    granted,
+    remote_task_of,
+    task_folder_of,
+    worked_in,
+    workspace_of,
+)
+from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
+from orchestrator.daemon.ingest.task_folder import make_run_folders
+from orchestrator.daemon.ingest.transcripts import remembered
+from orchestrator.formats.handoff import render_order
+from orchestrator.formats.pm_preamble import pm_preamble
+from orchestrator.formats.preamble import preamble
+from orchestrator.formats.text import local_time
+from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable
+from orchestrator.hosts.tmux_failures import TmuxFailed
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.facts import RunStarted
+from orchestrator.model.plan import Gate, Step
+from orchestrator.model.run import Purpose, Run
+from orchestrator.pm.plan.work_location import begins_work, makes_ready, only_looks
+from orchestrator.ports.host import LaunchSpec, Standing
+from orchestrator.ports.workspaces import TreeLost
+from orchestrator.runtimes import Launching, Spawn
+from orchestrator.runtimes.environment import Assignment, passed, run_environment
+from orchestrator.runtimes.registry import runtime_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from orchestrator.model.agents import Agent
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.boxes import RemoteTask
+    from orchestrator.ports.clock import Clock
+    from orchestrator.ports.host import Host
+    from orchestrator.ports.workspaces import Tree
+    from orchestrator.runtimes import Runtime
+
+log = logging.getLogger(__name__)
+
+_SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
+
+KEPT_NAMED: Final = 5
+"""How many refs that keep earlier work an order names, the newest first."""
+
+CLAIM_PATIENCE: Final = 0.5
+CLAIM_LOOK: Final = 0.001
+"""Seconds: how long to wait for a launcher's word, and how often to look. It comes within 10 ms (measured)."""
+
+
+def launch(world: Adapters, state: PMState, run: Run, where: TaskPaths, clock: Clock) -> RunStarted | None:
+    """Launch a run, or go on with a launch that was cut off.
+
+    Returns that it lives, if its launcher says so soon; else that is seen later, or missed (`limits.start_time`).
+
+    Raises:
+        Refused: it can never be launched as it stands.
+        Unavailable: tmux or git cannot do it now.
+        OSError: the disk cannot do it now.
+
+    """
+    folder, host = layout.run_home(where.home, run.id), world.host_of(run)
+    if host.observe(folder).standing is not Standing.NOT_CLAIMED:
+        return None
+    step, agent = state.steps[run.step], state.agents.get(run.agent)
+    if agent is None:
+        raise Refused(f"there is no agent named {run.agent}: run `task setup-agents` or add its definition")
+    if run.purpose is Purpose.WORK and run.order not in state.orders:
+        # It has reported, and a power cut took what told of its life.
+        raise Refused(f"its order {run.order} is closed already")
+    world.files.make_folder(folder)
+    there = _there(world, state, run, where)
+    workspace = _workspace(world, state, step, run, where)
+    spec = _spec(world, state, run, step, agent, where, there, workspace)
+    if (remote_task := remote_task_of(state, where, run)) is not None:
+        world.boxes.send(remote_task, run.instance)
+        world.files.write(layout.run_outstanding(folder), b"")
+    # What lies in a run's folder speaks of processes: after a power cut here it means nothing, and is not fsynced.
+    # Those on a box outlive one.
+    first = world.files.entry(folder / LAUNCHED) is None
+    world.files.write(folder / LAUNCHED, b"", durable=run.far)
+    try:
+        _open(state, where, host, spec)
+    except Unavailable as error:
+        if run.far and first and _was_not_opened(host, folder, error):
+            world.files.remove(folder / LAUNCHED)
+        raise
+    if remote_task is not None:
+        _show(world, state, where, remote_task)
+    patience = clock.monotonic() + CLAIM_PATIENCE
+    while (seen := host.observe(folder)).pid is None and clock.monotonic() < patience:
+        clock.sleep(CLAIM_LOOK)
+    return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
+
+
+def _open(state: PMState, where: TaskPaths, host: Host, spec: LaunchSpec) -> None:
+    """Open a run's window. Raises as `Host.launch` does."""
+    try:
+        host.launch(spec)
+    except Unreachable:
+        raise
+    except Unavailable:  # most likely there is no session yet; if not, this fails in the same way
+        host.open_session(state.id, state.name, layout.task_log(where.home))
+        host.launch(spec)
+
+
+def _was_not_opened(host: Host, folder: Path, error: Unavailable) -> bool:
+    """Tell whether it is certain that no launcher of a run comes on its box, of which the first try failed so.
+
+    Until tmux is asked nothing is begun there. What tmux refused is made certain by our claim.
+    """
+    if isinstance(error, Unreachable | NotLetIn):
+        return False
+    if not isinstance(error, TmuxFailed):
+        return True
+    try:
+        host.fence(folder)
+    except Unavailable:
+        return False
+    return True
+
+
+def _show(world: Adapters, state: PMState, where: TaskPaths, remote_task: RemoteTask) -> None:
+    """Have a window here show the agents on a box. They need none, and so nothing is made of it where there is none."""
+    try:
+        world.host.open_session(state.id, state.name, layout.task_log(where.home))
+        world.boxes.show(remote_task)
+    except Unavailable as error:
+        log.info("%s has no window here: %s", remote_task.box, error)
+
+
+def _there(world: Adapters, state: PMState, run: Run, where: TaskPaths) -> RunView:
+    """Return how a run sees its task; on a box everything is made ready for it."""
+    remote_task = remote_task_of(state, where, run)
+    if remote_task is None:
+        return RunView(where, world.environ)
+    ground = world.boxes.ground(remote_task)
+    task = task_folder_of(state, run, where.task)
+    return RunView(
+        TaskPaths(Path(remote_task.place), ground.home, task, ground.home), ground.environ, run.host
+    )
+
+
+def _workspace(world: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> Path:
+    """Return the folder that a run works in, made ready if the run may still change nothing in it."""
+    tree = worked_in(state, run, where)
+    launched = world.files.entry(layout.run_home(where.home, run.id) / LAUNCHED) is not None
+    if tree is None:
+        if Gate.CHANGED in step.gates and not launched:
+            look_ahead(world, state, step, run, where)
+        return workspace_of(state, run, where)
+    workspace = _made_ready(world, state, step, run, where, tree, launched=launched)
+    if not launched and run.purpose is Purpose.WORK and only_looks(state.brief.config, step):
+        look_before(world, tree, run, where)
+    return workspace
+
+
+def _made_ready(
+    world: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths, tree: Tree, *, launched: bool
+) -> Path:
+    """Return the worktree that a run works in, as it stands, or brought to where the run is to begin."""
+    if launched or not begins_work(state, step, run.purpose):
+        if not launched:
+            bring_judged(world, state, step, tree)
+            if _is_over(world, state, step, tree):
+                return world.workspaces.prepare(tree, step.attempt)
+        return world.workspaces.where(tree)
+    if not makes_ready(state, step, run.purpose):
+        try:
+            return world.workspaces.where(tree)
+        except TreeLost:
+            if tree.name in world.workspaces.remains(where.code, where.trees, state.branch):
+                raise
+            # It was never made: its step came no further than to its first launch.
+    return world.workspaces.prepare(tree, step.attempt, step.starts_from)
+
+
+def _is_over(world: Adapters, state: PMState, step: Step, tree: Tree) -> bool:
+    """Tell whether a step judges work that is on the task's branch, and whose tree was therefore taken away.
+
+    It is judged again at the tip of that branch, with all that came after it.
+    """
+    judged = state.steps.get(step.judges)
+    if judged is None or not judged.commit or world.files.entry(tree.path) is not None:
+        return False
+    return world.workspaces.holds(tree, judged.commit)
+
+
+def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
+    world: Adapters,
+    state: PMState,
+    run: Run,
+    step: Step,
+    agent: Agent,
+    where: TaskPaths,
+    there: RunView,
+    workspace: Path,
+) -> LaunchSpec:
+    seen = there.where
+    folder = layout.run_home(seen.home, run.id)
+    order_file = layout.run_order(folder)
+    make_run_folders(world.files, where.task, agent, run)
+    assignment = _assignment(state, run, step, agent, seen, workspace)
+    launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
+    if run.purpose is Purpose.WORK:
+        runtime = runtime_of(agent, world.settings.runtimes)
+        variables = runtime.variables
+        text = _publish_order(world, state, run, agent, where, there, workspace)
+        launching = runtime.launching(
+            Spawn(
+                agent=agent,
+                folder=folder,
+                workspace=workspace,
+                granted=granted(seen.task, agent, run),
+                order=order_file,
+                prompt=text,
+                session=session_of(run),
+                resumes=_session_to_resume(world, state, run, runtime),
+                environ=passed(there.environ, (*world.settings.environment.passed, *variables)),
+            )
+        )
+    names = (*world.settings.environment.passed, *variables)
+    return LaunchSpec(
+        run=run.id,
+        folder=layout.run_home(where.home, run.id),
+        argv=launching.argv,
+        cwd=workspace,
+        session=state.id,
+        window=run.instance,
+        environment=({} if run.far else _way_back(world.environ))
+        | run_environment(there.environ, names, assignment, launching.environment),
+        files=dict(launching.files),
+        order=text.encode() if run.far else b"",
+    )
+
+
+def _assignment(
+    state: PMState, run: Run, step: Step, agent: Agent, seen: TaskPaths, workspace: Path
+) -> Assignment:
+    """Return what a run is told of itself; places are as it sees them."""
+    return Assignment(
+        run=run.id,
+        task=state.name,
+        instance=run.instance,
+        step=step.id,
+        attempt=step.attempt,
+        order=layout.run_order(layout.run_home(seen.home, run.id)),
+        reply_to=run.order,
+        task_dir=seen.task,
+        workspace=workspace,
+        artifacts=layout.artifacts(seen.task, agent.artifact_folder),
+        scratchpad=layout.scratchpad(seen.task, run.instance),
+        subtask=step.subtask,
+        template=seen.template,
+        base=state.base,
+        branch=state.branch,
+        check_exit=step.check_exit,
+        resumes=run.resumes,
+    )
+
+
+def session_of(run: Run) -> str:
+    """Return what a new conversation of a run is called, where its program lets us choose: always the same."""
+    return str(uuid5(_SESSIONS, run.id))
+
+
+def _session_to_resume(world: Adapters, state: PMState, run: Run, runtime: Runtime) -> str:
+    """Return the conversation that a run goes on with; none where that is used up, or its program has lost it."""
+    before = state.runs.get(run.resumes) if run.resumes else None
+    if before is None or before.spent or not before.session:
+        return ""
+    if not remembered(world.files, before, runtime):
+        log.warning("%s begins a new conversation: %s lost that of %s", run.id, runtime.name, before.id)
+        return ""
+    return before.session
+
+
+def _way_back(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what lets `task status` inside a run look where the user has put the PM's folder and the settings."""
+    ours = (layout.HOME_VARIABLE, layout.CONFIG_VARIABLE)
+    return {variable: environ[variable] for variable in ours if variable in environ}
+
+
+def _publish_order(
+    world: Adapters, state: PMState, run: Run, agent: Agent, where: TaskPaths, there: RunView, workspace: Path
+) -> str:
+    """Put the order where everybody can read it, and with its preamble where its agent does; return the latter."""
+    seen = there.where
+    order = state.orders[run.order]
+    rendered = render_order(order)
+    public = layout.handoffs(where.task) / order.name
+    world.files.make_folder(public.parent, 0o755)
+    if (
+        not world.files.create(public, rendered.encode(), 0o644, durable=False)
+        and world.files.read(public) != rendered.encode()
+    ):
+        raise Unavailable(f"{public} was written by somebody else")
+    if Gate.DECISION in state.steps[run.step].gates:
+        text = pm_preamble(
+            agent=run.instance,
+            task=state.name,
+            at=order.at,
+            cwd=str(workspace),
+            task_dir=str(where.task),
+            scratchpad=str(layout.scratchpad(where.task, run.instance)),
+            run=run.id,
+            order=rendered,
+            wait=world.settings.limits.pm_wait,
+            patience=world.settings.limits.pm_patience,
+            definition=agent.prompt,
+        )
+        return _kept(world, where, run, text)
+    text = preamble(
+        agent=run.instance,
+        role=agent.role,
+        task=state.name,
+        at=order.at,
+        cwd=str(workspace),
+        task_dir=str(seen.task),
+        artifacts=str(layout.artifacts(seen.task, agent.artifact_folder)),
+        scratchpad=str(layout.scratchpad(seen.task, run.instance)),
+        run=run.id,
+        order_name=order.name,
+        # What it says of the task's folder is to be found where its agent works (H8).
+        order=rendered.replace(str(where.task), str(seen.task)),
+        remote_host=there.name,
+        gates=state.steps[run.step].gates,
+        criteria=state.brief.criteria,
+        definition=agent.prompt,
+        earlier=_earlier_work(world, state, run, where),
+    )
+    return _kept(world, where, run, text)
+
+
+def _earlier_work(world: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
+    """Say where work of earlier tries lies: in the tree, or on the refs that keep what was taken out of it."""
+    step = state.steps[run.step]
+    tree = worked_in(state, run, where)
+    if tree is None or tree.detached or run.far or Gate.COMMIT not in step.gates:
+        return ""
+    lines = []
+    if step.keep_tree or step.carries:
+        lines.append(
+            "Your working directory begins with the work of the last try, uncommitted: see `git diff`."
+        )
+    kept = world.workspaces.kept(tree)[:KEPT_NAMED]
+    if kept:
+        lines.append(
+            "Work of earlier tries that is not in your working directory is kept. Take what is of use:"
+        )
+        lines += [f"- {local_time(each.at)}: `git diff HEAD {each.ref}`" for each in kept]
+    return "\n".join(lines)
+
+
+def _kept(world: Adapters, where: TaskPaths, run: Run, text: str) -> str:
+    """Put what an agent is told into its run's folder, and return it."""
+    world.files.write(layout.run_order(layout.run_home(where.home, run.id)), text.encode(), durable=False)
+    return text

@@ -1,0 +1,29 @@
+"""Put news of a task into the user's spool. May be repeated: what is or was there is not put again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.model.facts import Told
+from orchestrator.model.notification import Notification
+
+if TYPE_CHECKING:
+    from orchestrator.daemon.core.notifier import Notifier
+    from orchestrator.model.actions import Tell
+
+
+def tell(desk: Notifier, task: str, action: Tell, at: float) -> Told:
+    """Put it there. Raises OSError: the disk cannot do it now."""
+    news = Notification(
+        id=action.id,
+        rule=action.rule,
+        title=action.title,
+        text=action.text,
+        at=action.at,
+        task=task,
+        question=action.question,
+        until=action.until,
+        default=action.default,
+    )
+    desk.put(news)
+    return Told(at, action.id)

@@ -1,0 +1,104 @@
+"""Contact with one box: what is believed of it, by what came of speaking to it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.timestamps import moment_said
+from orchestrator.hosts.ssh.backoff import pause
+from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Unreachable, Way
+from orchestrator.ports.boxes import Belief
+
+if TYPE_CHECKING:
+    from orchestrator.hosts.ssh.link import Link
+
+log = logging.getLogger(__name__)
+
+CROWDED: Final = 600.0
+"""Seconds in which there is no standing channel to a box that grants too few sessions: what is asked needs them."""
+
+REFUSED: Final = 3600.0
+"""Seconds until a box that refuses is called again unasked: what kept us out may be mended, and nobody says so."""
+
+
+@dataclass
+class HostHealth:
+    """What is believed of a box, None where nobody has tried yet; `believed` is called when that changes.
+
+    `failures` counts the tries in vain since it was reached last. `steady` gives seconds that never go back, `luck` a
+    number from 0 to 1.
+    """
+
+    box: str
+    link: Link
+    believed: Callable[[], None]
+    steady: Callable[[], float]
+    luck: Callable[[], float]
+    belief: Belief | None = None
+    failures: int = 0
+    _crowded_until: float = 0.0
+    _refused_until: float = 0.0
+
+    @property
+    def is_crowded(self) -> bool:
+        """True while the box is known to grant too few sessions."""
+        return self.steady() < self._crowded_until
+
+    def reached(self) -> None:
+        """Believe that the box is reached."""
+        self.failures = 0
+        if self.belief is None or not self.belief.reachable:
+            log.info("box %s is reached", self.box)
+            self._believe(Belief(reachable=True, why="ssh is connected"))
+
+    def failed(self, error: Exception) -> float:
+        """Believe that the box is lost, if that is what an error says; return when to try again, in seconds.
+
+        One that refuses is called again when somebody says so, or after long.
+        """
+        self.failures += 1
+        refused = isinstance(error, NotLetIn)
+        if isinstance(error, Unreachable) or refused:
+            state = self.link.state()
+            if state.way is Way.REACHABLE and not isinstance(error, Cut):
+                self._crowded_until = self.steady() + CROWDED
+            if self.belief is None or self.belief.reachable or self.belief.refused != refused:
+                log.warning("box %s is lost: %s", self.box, error)
+                dead = state.way is Way.UNREACHABLE and not refused
+                why = _lost(self.box, state) if dead else str(error)
+                self._believe(Belief(reachable=False, why=why, refused=refused))
+        else:
+            log.warning("box %s: %s", self.box, error)
+        if refused:
+            if self.steady() >= self._refused_until:
+                self._refused_until = self.steady() + REFUSED
+            return self._refused_until - self.steady()
+        # The link counts its own failures: being asked while it pauses is none.
+        return self.link.patience() or pause(self.failures, self.luck())
+
+    def call_when_due(self) -> None:
+        """Have a box that refused for long called again with what is said next."""
+        if self.belief is not None and self.belief.refused and self.steady() >= self._refused_until:
+            self.link.again()
+
+    def call_again(self) -> bool:
+        """Have the box called at once, if it is lost; return whether it is."""
+        if self.belief is None or self.belief.reachable:
+            return False
+        self.failures = 0
+        self.link.again()
+        return True
+
+    def _believe(self, belief: Belief) -> None:
+        self.belief = belief
+        self.believed()
+
+
+def _lost(box: str, state: State) -> str:
+    """Say since when a box is lost, by day and clock: that does not go stale, as minutes do."""
+    since = moment_said(state.since or time.time())
+    return f"{box} is unreachable since {since} ({state.why or 'it is busy'})"

@@ -1,0 +1,399 @@
+"""A keeper: one box in the sight of one thread, which may wait for the network so that nobody else has to.
+
+A round asks first and brings after that, so that a run is said to be gone only when all that it had left lies here
+(law 5). A standing channel tells what of which task has news, and then a round looks at that alone; at everything it
+looks by schedule. What is large comes last, task by task, and what steers goes ahead of it as soon as it is told.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.daemon.boxes.channel_listener import ChannelListener, Telling
+from orchestrator.daemon.boxes.host_health import HostHealth
+from orchestrator.daemon.boxes.remote_transcripts import copy_transcripts
+from orchestrator.daemon.boxes.transfer_failures import TransferFailures
+from orchestrator.daemon.boxes.transfers import AGAIN, Transfers
+from orchestrator.daemon.core import hints as h
+from orchestrator.formats.timestamps import moment_said
+from orchestrator.hosts.claims import EXIT
+from orchestrator.hosts.ssh.allowance import Allowance
+from orchestrator.hosts.ssh.channel import ChannelEvent, Part
+from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable, Way
+from orchestrator.model.errors import OrchestratorError
+from orchestrator.ports.boxes import Belief, RemoteTask, Sighting, TransferKind
+from orchestrator.ports.host import Standing
+
+if TYPE_CHECKING:
+    from orchestrator.hosts.ssh.host import BoxHost
+    from orchestrator.hosts.ssh.link import Link
+    from orchestrator.hosts.ssh.publish import Pulled
+    from orchestrator.hosts.ssh.sync import TaskSync
+    from orchestrator.ports.files import Files
+
+log = logging.getLogger(__name__)
+
+EVERY: Final = 120.0
+"""Seconds after which a box is looked at in any case (HUB 5.3, H13: every two minutes)."""
+
+IDLE: Final = 5
+"""Rounds in which nobody lives there, after which the connection is let go."""
+
+DEAF: Final = 30.0
+"""Seconds after which another standing channel is tried where one has ended though the box was not lost."""
+
+CROWDED_EVERY: Final = 5.0
+"""Seconds after which a box is looked at that grants too few sessions for a standing channel."""
+
+
+AT_ONCE: Final = 5.0
+SHARE: Final = 0.25
+LATEST: Final = 1.0
+"""Seconds of work for which a box may call at once, the share of the time that is worked for it for ever, and by how
+many seconds a round is put off for that at most: a box that always has news must not keep us busy all the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a box is reached, and what is done about one task there."""
+
+    link: Link
+    host: BoxHost
+    sync: Callable[[RemoteTask], TaskSync]
+    channel: Callable[[list[RemoteTask]], Telling]
+
+
+@dataclass
+class HostMonitor:
+    """Keeps one box. `post` brings a hint to the loop; `changed` is called when something else is believed of the box.
+
+    What only looks or notes waits for nobody. `now` gives seconds since the epoch, `steady` seconds that never go back,
+    `luck` a number from 0 to 1. `pulled_at` is when all was last brought, by a round in which nothing failed; `rounds`
+    counts all that came to their end.
+    """
+
+    box: str
+    ways: Ways
+    files: Files
+    post: Callable[[h.Hint], None]
+    changed: Callable[[], None]
+    now: Callable[[], float] = time.time
+    steady: Callable[[], float] = time.monotonic
+    luck: Callable[[], float] = random.random
+    pulled_at: float = 0.0
+    rounds: int = 0
+    _remote_tasks: dict[str, tuple[RemoteTask, ...]] = field(default_factory=dict)
+    _seen: dict[Path, Sighting] = field(default_factory=dict)
+    _inbox: SimpleQueue[frozenset[ChannelEvent] | None] = field(default_factory=SimpleQueue)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _heeded_at: float = 0.0
+    _heeded: tuple[set[tuple[str, str]], ChannelListener] | None = None
+    _due: float = 0.0
+    _idle: int = 0
+    _called_again: bool = False
+    _closing: bool = False
+
+    def __post_init__(self) -> None:
+        """Begin."""
+        self._pace = Allowance(AT_ONCE, SHARE, wait=LATEST)
+        self._contact = HostHealth(self.box, self.ways.link, self._tell_belief, self.steady, self.luck)
+        self.troubles = TransferFailures(self.now, self.steady, self.luck)
+        self._bringing = Transfers(
+            self.box, self.files, self.ways.sync, self.post, self.steady, self.troubles
+        )
+        self.begin()
+
+    def begin(self) -> None:
+        """Start the thread. A simulation makes the rounds itself."""
+        self._thread = threading.Thread(target=self._run, name=f"keeper {self.box}", daemon=True)
+        self._thread.start()
+
+    # For the deciding thread ----------------------------------------------------------------------
+
+    @property
+    def remote_tasks(self) -> tuple[RemoteTask, ...]:
+        """What tasks have on the box."""
+        with self._lock:
+            return tuple(
+                remote_task for remote_tasks in self._remote_tasks.values() for remote_task in remote_tasks
+            )
+
+    @property
+    def belief(self) -> Belief | None:
+        """What is believed of the box, or None where nobody has tried yet."""
+        return self._contact.belief
+
+    @property
+    def floods(self) -> bool:
+        """True while the box tells of more changes than are looked at."""
+        heeded = self._heeded
+        return heeded is not None and heeded[1].floods
+
+    def belief_for(self, task: str) -> Belief | None:
+        """Return what is believed of the box as to what runs of a task there: a pull that failed told nothing of it."""
+        belief = self._contact.belief
+        blind = [each for each in self.troubles.of(task) if each.pull is TransferKind.STEERING]
+        if not blind or (belief is not None and not belief.reachable):
+            return belief
+        first = blind[0]
+        why = f"{self.box} answers, and nothing comes from it since {moment_said(first.since)}: {first.why}"
+        return Belief(reachable=False, why=why, refused=first.is_pressing)
+
+    def failing(self) -> list[dict[str, object]]:
+        """Return what cannot be brought, task by task, for `task hosts`."""
+        names = {remote_task.task: remote_task.name for remote_task in self.remote_tasks}
+        return [
+            {"task": names[task], "what": each.pull.value, "since": each.since, "why": each.why}
+            for task in sorted(names)
+            for each in self.troubles.of(task)
+        ]
+
+    def keep(self, task: str, remote_tasks: tuple[RemoteTask, ...]) -> None:
+        """Note what a task has on the box from now on."""
+        with self._lock:
+            if remote_tasks == self._remote_tasks.get(task, ()):
+                return
+            self._remote_tasks.pop(task, None)
+            if remote_tasks:
+                self._remote_tasks[task] = remote_tasks
+        self.hurry()
+
+    def seen(self, folder: Path) -> Sighting | None:
+        """Return what was last seen of a run."""
+        return self._seen.get(folder)
+
+    def hurry(self) -> None:
+        """Have the next round made at once."""
+        self._inbox.put(None)
+
+    def call_again(self) -> None:
+        """Try a box that is lost, and what could not be brought from one that answers."""
+        self._called_again = True
+        if self._contact.call_again() or self.troubles:
+            self.hurry()
+
+    def close(self) -> None:
+        """Have the thread end, and the connection with all that is under way over it; what lives there goes on."""
+        self._closing = True
+        self.hurry()
+        self.ways.link.end()
+
+    def ended(self, patience: float) -> bool:
+        """Tell whether the thread has ended, which is waited for so many seconds."""
+        self._thread.join(patience)
+        return not self._thread.is_alive()
+
+    # For the hands --------------------------------------------------------------------------------
+
+    def prepare(self, remote_task: RemoteTask) -> None:
+        """Make a task's folders there. Raises Refused, Unavailable."""
+        self._bringing.prepare(remote_task)
+
+    # The thread -----------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while True:
+            news = self._wait()
+            if self._closing:
+                break
+            self.turn(news)
+        self._unheed()
+
+    def turn(self, news: set[ChannelEvent] | None) -> None:
+        """Make a round, whatever comes of it."""
+        try:
+            self._round(news)
+        except (OrchestratorError, OSError) as error:
+            self._fail(error)
+        except Exception as error:
+            log.exception("box %s: this should not happen", self.box)
+            self._fail(error)
+
+    def _wait(self) -> set[ChannelEvent] | None:
+        """Wait until something is to be done, and return what has news, a burst at once; None: all may have."""
+        news, everything = set[ChannelEvent](), False
+        patience = self._next - self.steady()
+        try:
+            told = self._inbox.get(timeout=max(0.0, patience))
+            while True:
+                everything |= told is None
+                news |= told or frozenset()
+                pause = 0.0 if everything else self._pace.pause(self.steady())
+                told = self._inbox.get(timeout=pause) if pause > 0 else self._inbox.get_nowait()
+        except Empty:
+            pass
+        return None if everything or self._contact.failures or self.steady() >= self._due else news
+
+    def _round(self, news: set[ChannelEvent] | None) -> None:
+        """Ask what became of the runs, send and bring: of everything, or of what has news; note when it is due next."""
+        remote_tasks = self.remote_tasks
+        self._drop_others(remote_tasks)
+        if not remote_tasks:
+            self._rest()
+            return
+        self._idle, began = 0, self.steady()
+        if self._called_again:
+            self._called_again = False
+            self._bringing.call_again()
+        self._contact.call_when_due()
+        fit = [remote_task for remote_task in remote_tasks if self._bringing.is_ready(remote_task)]
+        # Ahead of looking, so that what changes in between is told.
+        self._heed(fit)
+        seen = self._look(_having(remote_tasks, news, Part.RUNS))
+        if news is None:
+            self._contact.reached()
+        # Ahead of the events that tell of a turn's end: what it used is read then.
+        self._copy_transcripts(_folders(_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
+        gone = {path.name for path, each in seen.items() if each.observation.standing is Standing.GONE}
+        more = False
+        for remote_task in _having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
+            control_pulled = self._bringing.pull_control(remote_task, gone) if remote_task in fit else None
+            whole = control_pulled is not None and not (control_pulled.ended or control_pulled.waits)
+            if control_pulled is not None and whole:
+                seen |= self._look_again(remote_task, control_pulled, seen)
+            self._publish(remote_task, seen, gone=whole)
+            more |= control_pulled is not None and control_pulled.more
+        now = self.steady()
+        if news is None:
+            self._due = now + self._patience
+        if more:
+            self._due = min(self._due, now + AGAIN)
+        self._due = min(self._due, self.troubles.next_try(TransferKind.STEERING))
+        self._pace.spend(now - began, now)
+        self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
+        gone = {path.name for path, each in self._seen.items() if each.observation.standing is Standing.GONE}
+        self._bringing.pull_bulk(fit, lambda: not self._inbox.empty(), gone)
+        if not self.troubles:
+            self.pulled_at = self.now()
+        self.rounds += 1
+        self.changed()
+
+    @property
+    def _next(self) -> float:
+        """When something is to be done next, by `steady`, if nobody tells of news."""
+        return min(self._due, self._bringing.due)
+
+    @property
+    def _patience(self) -> float:
+        """After how many seconds all is looked at again."""
+        if self._contact.is_crowded:
+            return CROWDED_EVERY
+        return DEAF if self._deaf else EVERY
+
+    def _rest(self) -> None:
+        """Nobody is there: after a while the connection is let go."""
+        self._unheed()
+        self._due = self.steady() + EVERY
+        self._idle += 1
+        stands = self.ways.link.state().way is Way.REACHABLE
+        if self._idle == IDLE or (
+            self._idle > IDLE and stands
+        ):  # windows of ended tasks are closed over it as well
+            self.ways.link.close()
+
+    def _look(self, remote_tasks: list[RemoteTask]) -> dict[Path, Sighting]:
+        """Ask what became of the runs of these."""
+        return self._look_into(_folders(remote_tasks))
+
+    def _look_again(
+        self, remote_task: RemoteTask, pulled: Pulled, seen: Mapping[Path, Sighting]
+    ) -> dict[Path, Sighting]:
+        """Ask of the runs that ended while all was brought: what they had handed in was brought behind their exits."""
+        ended = [run for run in sorted(remote_task.runs) if f"runs/{run}/{EXIT}" in pulled.brought]
+        folders = [layout.run_home(remote_task.home, run) for run in ended]
+        known = {folder for folder, each in seen.items() if each.observation.standing is Standing.GONE}
+        return self._look_into([folder for folder in folders if folder not in known])
+
+    def _look_into(self, folders: list[Path]) -> dict[Path, Sighting]:
+        if not folders:
+            return {}
+        at = self.now()
+        return {folder: Sighting(seen, at) for folder, seen in self.ways.host.observe_all(folders).items()}
+
+    def _copy_transcripts(self, folders: list[Path]) -> None:
+        """Add to the copies of transcripts what these have grown by there."""
+        copy_transcripts(self.ways.link, self.files, folders)
+
+    def _publish(self, remote_task: RemoteTask, seen: Mapping[Path, Sighting], *, gone: bool) -> None:
+        """Let what was seen of a task's runs be known; that one is gone only if all was brought after that."""
+        for run in sorted(remote_task.runs):
+            folder = layout.run_home(remote_task.home, run)
+            now, before = seen.get(folder), self._seen.get(folder)
+            if now is None or (now.observation.standing is Standing.GONE and not gone):
+                continue
+            self._seen[folder] = now
+            if before is None or before.observation != now.observation:
+                self.post(h.RunHint(remote_task.task, run))
+
+    def _drop_others(self, remote_tasks: tuple[RemoteTask, ...]) -> None:
+        """Forget what concerns runs and tasks that are here no more."""
+        runs = {run for remote_task in remote_tasks for run in remote_task.runs}
+        self._seen = {folder: seen for folder, seen in self._seen.items() if folder.name in runs}
+        self._bringing.keep_only(remote_tasks)
+
+    def _fail(self, error: Exception) -> None:
+        """End what a round began that failed, and note when the next is due."""
+        now = self.steady()
+        self._unheed()
+        self._bringing.want_nothing()
+        self._due = now + self._contact.failed(error)
+        if not isinstance(error, Unreachable | NotLetIn):
+            self._bringing.all_failed(self.remote_tasks, str(error) or repr(error))
+
+    def _tell_belief(self) -> None:
+        """Have every task look at what is believed of the box now."""
+        for task in {remote_task.task for remote_task in self.remote_tasks}:
+            self.post(h.BoxHint(task))
+        self.changed()
+
+    # The standing channel -------------------------------------------------------------------------
+
+    def _heed(self, remote_tasks: list[RemoteTask]) -> None:
+        """Have changes in the folders of these tasks told; where that cannot be, rounds come by schedule."""
+        keys, now = {(remote_task.task, remote_task.place) for remote_task in remote_tasks}, self.steady()
+        same = self._heeded is not None and self._heeded[0] == keys
+        if same and (not self._deaf or now - self._heeded_at < DEAF):
+            return
+        self._unheed()
+        if remote_tasks and not self._contact.is_crowded:
+            self._heeded_at = now
+            self._heeded = keys, ChannelListener(self.ways.channel(remote_tasks), self._inbox.put)
+
+    @property
+    def _deaf(self) -> bool:
+        """True while nobody tells of changes there."""
+        return self._heeded is None or self._heeded[1].ended
+
+    def _unheed(self) -> None:
+        if self._heeded is not None:
+            self._heeded[1].close()
+            self._heeded = None
+
+
+def _having(
+    remote_tasks: Sequence[RemoteTask], news: set[ChannelEvent] | None, *parts: Part
+) -> list[RemoteTask]:
+    """Return those of which one of these parts has news; all, where all may have."""
+    return [
+        remote_task
+        for remote_task in remote_tasks
+        if news is None or any(ChannelEvent(remote_task.task, part) in news for part in parts)
+    ]
+
+
+def _folders(remote_tasks: Iterable[RemoteTask]) -> list[Path]:
+    """Return the folders here of all their runs."""
+    return [
+        layout.run_home(remote_task.home, run)
+        for remote_task in remote_tasks
+        for run in sorted(remote_task.runs)
+    ]

@@ -1,0 +1,249 @@
+"""All boxes of one daemon: a keeper for each that a task has runs on, made when it is first named (ports/boxes.py)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from os.path import normpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.daemon.boxes.host_monitor import HostMonitor, Ways
+from orchestrator.daemon.boxes.host_registry import HostRegistry
+from orchestrator.daemon.core import hints as h
+from orchestrator.formats.location import address_of
+from orchestrator.hosts.ssh.changes import changed_within
+from orchestrator.hosts.ssh.channel import Channel
+from orchestrator.hosts.ssh.fingerprint import fingerprint
+from orchestrator.hosts.ssh.host import BoxHost
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import State
+from orchestrator.hosts.ssh.login import login_environment
+from orchestrator.hosts.ssh.lookup import commit_at, file_at
+from orchestrator.hosts.ssh.pull import clear
+from orchestrator.hosts.ssh.push import push
+from orchestrator.hosts.ssh.remote_paths import RemotePaths
+from orchestrator.hosts.ssh.runs import ROOT
+from orchestrator.hosts.ssh.sync import LocalPaths, TaskSync
+from orchestrator.hosts.ssh.uncommitted import lies_uncommitted
+from orchestrator.hosts.ssh.window import close_window, ensure_window
+from orchestrator.hosts.tmux import Tmux
+from orchestrator.hosts.tmux_failures import NoServer, NoTarget
+from orchestrator.model.pools import pool_of
+from orchestrator.model.task import Location
+from orchestrator.ports.boxes import RemoteEnvironment, RemoteFile, RemoteTask
+from orchestrator.workspaces.fetching import fetch_head
+
+if TYPE_CHECKING:
+    from orchestrator.model.pools import Pool
+    from orchestrator.ports.files import Files
+
+log = logging.getLogger(__name__)
+
+SHARED: Final = ("handoffs", "artifacts")
+"""What of a task's folder an agent on a box is to find there."""
+
+
+class KeptBoxes(HostRegistry[HostMonitor]):
+    """The port `Boxes`, over SSH.
+
+    Args:
+        state: the PM's own folder.
+        files: the files here.
+        environ: the environment of ssh, rsync and git.
+        post: brings a hint to the loop.
+        tmux: the server here, for the windows that show boxes.
+        config: settings of ssh to use in place of the user's own.
+        pools: the pools of the settings; their boxes are told of before anybody uses them.
+
+    """
+
+    def __init__(
+        self,
+        state: Path,
+        files: Files,
+        environ: Mapping[str, str],
+        post: Callable[[h.Hint], None],
+        tmux: Tmux,
+        config: Path | None = None,
+        pools: tuple[Pool, ...] = (),
+    ) -> None:
+        super().__init__()
+        self._state = state
+        self._files = files
+        self._environ = environ
+        self._post = post
+        self._tmux = tmux
+        self._config = config
+        self._grounds: dict[str, dict[str, str]] = {}
+        self._lock = threading.Lock()
+        self._pools = pools
+        if pools:
+            with suppress(OSError):
+                self._links()
+            self._show()
+
+    def keep(self, task: str, remote_tasks: tuple[RemoteTask, ...]) -> None:
+        """Note what a task has on boxes, and let it be seen."""
+        super().keep(task, remote_tasks)
+        self._show()
+
+    def environ(self, box: str) -> Mapping[str, str]:
+        """Return the environment of a login on a box, as far as it is known."""
+        with self._lock:
+            return self._grounds.get(box, {})
+
+    def ground(self, remote_task: RemoteTask) -> RemoteEnvironment:
+        """Make a task's folders on its box, and tell of them. Raises Refused, Unavailable."""
+        monitor = self._monitor(remote_task.box)
+        # Anew for each run: something may have been installed.
+        environ = login_environment(monitor.ways.link)
+        with self._lock:
+            self._grounds[remote_task.box] = environ
+        monitor.prepare(remote_task)
+        return RemoteEnvironment(Path(self._there(monitor.ways.link, remote_task).own), environ)
+
+    def send(self, remote_task: RemoteTask, instance: str) -> None:
+        """Send a task's handoffs and artifacts to its box, and an instance's scratchpad. Raises Unavailable."""
+        monitor = self._monitor(remote_task.box)
+        shared = self._there(monitor.ways.link, remote_task).shared
+        if left := push(
+            monitor.ways.link, remote_task.folder, [*SHARED, f"scratchpad/{instance}"], shared, self._environ
+        ):
+            log.warning("not all was sent to %s: %s", remote_task.box, left)
+
+    def show(self, remote_task: RemoteTask) -> None:
+        """Make the window here that shows a task's session on its box, if it is missing. Raises Unavailable."""
+        ensure_window(self._tmux, remote_task.task, self._monitor(remote_task.box).ways.link.place)
+
+    def leave(self, box: str, task: str) -> None:
+        """Close what has ended of a task on a box and its window here, and free what was mirrored. Raises Unavailable.
+
+        What was brought is remembered: should the task go on, it comes again into the mirror, and changes nothing.
+        """
+        for mirror in layout.boxes(self._state).glob(f"*/{task}"):
+            clear(mirror)
+        monitor = self._monitor(box)
+        with suppress(NoServer, NoTarget):
+            close_window(self._tmux, task, monitor.ways.link.place)
+        monitor.ways.host.close_ended(task)
+
+    def changed(self, box: str, place: str, seconds: float) -> bool:
+        """Tell whether anything was changed in a tree on a box of late. Raises Unavailable."""
+        return changed_within(self._monitor(box).ways.link, place, seconds)
+
+    def bring(self, box: str, place: str, project: Path, ref: str) -> str:
+        """Fetch HEAD of a repository on a box. Raises Refused, Unavailable."""
+        return fetch_head(self._monitor(box).ways.link, place, project, ref, self._environ)
+
+    def uncommitted(self, box: str, place: str) -> bool:
+        """Tell whether work lies uncommitted in a repository on a box. Raises Unavailable."""
+        return lies_uncommitted(self._monitor(box).ways.link, place)
+
+    def fingerprint(self, box: str, place: str, without: str) -> str:
+        """Return a word for how a repository on a box stands. Raises Unavailable."""
+        return fingerprint(self._monitor(box).ways.link, place, without)
+
+    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
+        """Return what lies at a path in a folder on a box. Raises Unavailable."""
+        return file_at(self._monitor(box).ways.link, place, path)
+
+    def commit_at(self, box: str, place: str, name: str) -> str:
+        """Return the full hash of a commit that HEAD of a repository on a box has, or nothing. Raises Unavailable."""
+        return commit_at(self._monitor(box).ways.link, place, name)
+
+    def close(self, patience: float) -> list[str]:
+        """End all keepers and connections; what lives on the boxes goes on.
+
+        Returns the boxes whose keeper has not ended within so many seconds: it ends with the process.
+        """
+        with self._lock:
+            monitors, self._monitors = self._monitors, {}
+        for monitor in monitors.values():
+            monitor.close()
+        until = time.monotonic() + patience
+        return [
+            box for box, monitor in monitors.items() if not monitor.ended(max(0.0, until - time.monotonic()))
+        ]
+
+    # -------------------------------------------------------------------------------------------------
+
+    def _monitor(self, box: str) -> HostMonitor:
+        with self._lock:
+            if box not in self._monitors:
+                self._monitors[box] = HostMonitor(box, self._ways(box), self._files, self._post, self._show)
+            return self._monitors[box]
+
+    def _ways(self, box: str) -> Ways:
+        link = Link(address_of(Location("/", box)), self._links(), self._environ, config=self._config)
+
+        def sync(remote_task: RemoteTask) -> TaskSync:
+            there = self._there(link, remote_task)
+            name = hashlib.sha256(f"{box}:{remote_task.place}".encode()).hexdigest()[:12]
+            here = LocalPaths(
+                remote_task.folder, remote_task.home, layout.box_mirror(self._state, name, remote_task.task)
+            )
+            return TaskSync(link, self._files, there, here, self._environ)
+
+        def channel(remote_tasks: list[RemoteTask]) -> Channel:
+            tasks = [self._there(link, remote_task) for remote_task in remote_tasks]
+            return Channel(link, tasks, self._environ)
+
+        return Ways(link, BoxHost(link, self._state), sync, channel)
+
+    def _links(self) -> Path:
+        folder = layout.box_links(self._state)
+        self._files.make_folder(folder)
+        return folder
+
+    def _there(self, link: Link, remote_task: RemoteTask) -> RemotePaths:
+        """Return where a task lies on its box. Raises Unavailable while nobody knows the home there."""
+        with self._lock:
+            known = self._grounds.get(remote_task.box)
+        if known is None:
+            known = login_environment(link)
+            with self._lock:
+                self._grounds[remote_task.box] = known
+        return RemotePaths(
+            remote_task.task, remote_task.name, remote_task.place, f"{normpath(known['HOME'])}/{ROOT}"
+        )
+
+    def _show(self) -> None:
+        """Write how the boxes are, for `task hosts`; nobody waits for it, and it can be made again."""
+        told = []
+        with self._lock:
+            monitors = dict(self._monitors)
+        for box in sorted({*monitors, *(box for pool in self._pools for box in pool.boxes)}):
+            monitor, pool = monitors.get(box), pool_of(self._pools, box)
+            state, remote_tasks = (
+                (monitor.ways.link.state(), monitor.remote_tasks) if monitor else (State(), ())
+            )
+            told.append(
+                {
+                    "address": box,
+                    "way": state.way.value,
+                    "since": state.since,
+                    "why": state.why,
+                    "advice": state.advice,
+                    "offered": state.offered,
+                    "known": state.known,
+                    "runs": sum(len(remote_task.runs) for remote_task in remote_tasks),
+                    "tasks": sorted({remote_task.name for remote_task in remote_tasks}),
+                    "pulled_at": monitor.pulled_at if monitor else 0.0,
+                    "failing": monitor.failing() if monitor else [],
+                    "missing": sum(len(remote_task.over) for remote_task in remote_tasks),
+                    "floods": monitor.floods if monitor else False,
+                    "pool": pool.name if pool else "",
+                    "cap": pool.cap if pool else 0,
+                }
+            )
+        with suppress(OSError):
+            self._files.write(
+                layout.boxes_told(self._state), json.dumps({"boxes": told}).encode(), durable=False
+            )

@@ -1,0 +1,63 @@
+"""What of a task lies on boxes and not here: what fails, since when, why, and which runs' files are missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orchestrator.daemon.boxes.unfetched import Awaited
+    from orchestrator.ports.boxes import Boxes
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A run that is over, and not all of whose files are here. `ended` in seconds since the epoch."""
+
+    instance: str
+    run: str
+    ended: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """What does not come from a box, since when (seconds since the epoch), and why."""
+
+    what: str
+    since: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransferStatus:
+    """One box from which not all of a task is here. `lost` says why it does not answer; empty: it does."""
+
+    box: str
+    lost: str = ""
+    failing: tuple[Failing, ...] = ()
+    missing: tuple[Missing, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """What hinders that files come from there; empty: nothing does."""
+        return self.lost or "; ".join(dict.fromkeys(each.why for each in self.failing))
+
+
+def behind(
+    boxes: Boxes, task: str, names: Iterable[str], awaited: Iterable[Awaited]
+) -> tuple[TransferStatus, ...]:
+    """Return those of these boxes from which not all of a task is here, as far as is known. Waits for nobody."""
+    waits: dict[str, list[Missing]] = {name: [] for name in names}
+    for each in awaited:
+        waits.setdefault(each.run.host, []).append(Missing(each.run.instance, each.run.id, each.since))
+    found = []
+    for box in sorted(waits):
+        belief = boxes.belief(box)
+        lost = belief.why if belief is not None and not belief.reachable else ""
+        troubles = () if lost else boxes.troubles(box, task)
+        failing = tuple(Failing(each.pull.value, each.since, each.why) for each in troubles)
+        if lost or failing or waits[box]:
+            found.append(TransferStatus(box, lost, failing, tuple(waits[box])))
+    return tuple(found)

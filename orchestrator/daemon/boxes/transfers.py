@@ -1,0 +1,232 @@
+"""What one box is sent and what is brought from it, task by task: no task's trouble holds up another.
+
+What steers is brought when it is asked for. What is large waits its turn, and gives way to news.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.daemon.boxes.transfer_failures import TransferFailures
+from orchestrator.daemon.core import hints as h
+from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable
+from orchestrator.hosts.ssh.publish import Pulled
+from orchestrator.hosts.ssh.pull import Emptied
+from orchestrator.model.errors import OrchestratorError
+from orchestrator.ports.boxes import TransferKind
+
+if TYPE_CHECKING:
+    from orchestrator.hosts.ssh.sync import TaskSync
+    from orchestrator.ports.boxes import RemoteTask
+    from orchestrator.ports.files import Files
+
+AGAIN: Final = 1.0
+"""Seconds until more is brought where something was left over."""
+
+PUT_OFF: Final = 30.0
+"""Seconds for which what is large waits while there is always something that steers."""
+
+
+@dataclass
+class Transfers:
+    """Sends and brings for the tasks on one box. `prepare` is for any thread, all else for one.
+
+    `sync` makes what does so for one task. `post` brings a hint to the loop, `steady` gives seconds that never go back.
+    What fails is noted in `troubles`.
+    """
+
+    box: str
+    files: Files
+    sync: Callable[[RemoteTask], TaskSync]
+    post: Callable[[h.Hint], None]
+    steady: Callable[[], float]
+    troubles: TransferFailures = field(default_factory=TransferFailures)
+    _syncs: dict[tuple[str, str], tuple[TaskSync, threading.Lock]] = field(default_factory=dict)
+    _ready: set[tuple[str, str]] = field(default_factory=set)
+    _answered: set[tuple[str, str, int]] = field(default_factory=set)
+    _bulk_pulls: dict[tuple[str, str], float] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def prepare(self, remote_task: RemoteTask) -> None:
+        """Make a task's folders there. Raises Refused, Unavailable."""
+        sync, lock = self._sync(remote_task)
+        with lock:
+            sync.prepare()
+            self._ready.add((remote_task.task, remote_task.place))
+
+    def keep_only(self, remote_tasks: Collection[RemoteTask]) -> None:
+        """Forget what concerns other tasks and their runs."""
+        runs = {run for remote_task in remote_tasks for run in remote_task.runs}
+        keys = {(remote_task.task, remote_task.place) for remote_task in remote_tasks}
+        with self._lock:
+            self._syncs = {key: sync for key, sync in self._syncs.items() if key in keys}
+            self._ready &= keys
+            self._bulk_pulls = {key: due for key, due in self._bulk_pulls.items() if key in keys}
+        self._answered = {each for each in self._answered if each[0] in runs}
+        self.troubles.keep_only(keys)
+
+    # What steers ----------------------------------------------------------------------------------
+
+    def is_ready(self, remote_task: RemoteTask) -> bool:
+        """Make a task's folders there, unless that was done; tell whether they are. Raises Unreachable, NotLetIn."""
+        return (
+            self._guarded(remote_task, TransferKind.STEERING, partial(self._make_ready, remote_task))
+            is not None
+        )
+
+    def pull_control(self, remote_task: RemoteTask, gone: Collection[str]) -> Pulled | None:
+        """Send a task's answers, and bring what steers of it; None where that cannot be, `ended` where not all came.
+
+        `gone` are runs that were seen to be so. Raises Unreachable, NotLetIn.
+        """
+        return self._guarded(
+            remote_task, TransferKind.STEERING, partial(self._pull_control, remote_task, gone)
+        )
+
+    def _make_ready(self, remote_task: RemoteTask) -> Pulled:
+        if (remote_task.task, remote_task.place) not in self._ready:
+            try:
+                self.prepare(remote_task)
+            except Emptied:
+                # They were made before, by us: `steer` brings what is left of them, and tells what is not there.
+                return Pulled()
+        return Pulled()
+
+    def _pull_control(self, remote_task: RemoteTask, gone: Collection[str]) -> Pulled:
+        sync, lock = self._sync(remote_task)
+        with lock:
+            self._send_answers(remote_task, sync)
+            pulled = sync.pull_control(remote_task.runs, remote_task.runs.intersection(gone))
+        self._note(remote_task, TransferKind.STEERING, pulled.ended)
+        self._say(remote_task, pulled)
+        return pulled
+
+    def _send_answers(self, remote_task: RemoteTask, sync: TaskSync) -> None:
+        for run in sorted(remote_task.runs):
+            folder = layout.run_answers(layout.run_home(remote_task.home, run))
+            for entry in self.files.entries(folder):
+                stamp = (run, entry.name, entry.mtime_ns)
+                if entry.is_file and stamp not in self._answered:
+                    sync.send_answer(run, entry.name, self.files.read(folder / entry.name))
+                    self._answered.add(stamp)
+
+    # What is large --------------------------------------------------------------------------------
+
+    @property
+    def due(self) -> float:
+        """When something large is to be brought next, by `steady`; infinite if nothing is."""
+        return min(self._bulk_pulls.values(), default=math.inf)
+
+    def want(self, remote_tasks: Iterable[RemoteTask]) -> None:
+        """Have what is large brought of these tasks."""
+        now = self.steady()
+        for remote_task in remote_tasks:
+            self._bulk_pulls.setdefault((remote_task.task, remote_task.place), now)
+
+    def want_nothing(self) -> None:
+        """Let what is large lie: it is looked for again when all is."""
+        self._bulk_pulls.clear()
+
+    def pull_bulk(
+        self, remote_tasks: Sequence[RemoteTask], has_news: Callable[[], bool], gone: Collection[str] = ()
+    ) -> None:
+        """Bring what is large and due, task by task, as long as nothing else is to be done.
+
+        Once all is here of runs that are over, or were seen to be `gone`, that is noted: more will not come of them.
+
+        Raises Unreachable, NotLetIn.
+        """
+        for remote_task in remote_tasks:
+            key, now = (remote_task.task, remote_task.place), self.steady()
+            due = self._bulk_pulls.get(key, now + 1)
+            if due > now:
+                continue
+            if has_news() and now - due < PUT_OFF:
+                return
+            del self._bulk_pulls[key]
+            pulled = self._guarded(remote_task, TransferKind.LARGE, partial(self._pull_bulk, remote_task))
+            if pulled is None or pulled.ended:
+                self._bulk_pulls[key] = max(self.steady(), self.troubles.next_try(TransferKind.LARGE))
+            elif pulled.more:
+                self._bulk_pulls[key] = self.steady() + AGAIN
+            else:
+                self._note_all_here(remote_task, remote_task.over | remote_task.runs.intersection(gone))
+
+    def _note_all_here(self, remote_task: RemoteTask, runs: Iterable[str]) -> None:
+        marks = [layout.run_outstanding(layout.run_home(remote_task.home, run)) for run in runs]
+        if found := [mark for mark in marks if self.files.entry(mark) is not None]:
+            for mark in found:
+                self.files.remove(mark)
+            self.post(h.BoxHint(remote_task.task))
+
+    def _pull_bulk(self, remote_task: RemoteTask) -> Pulled:
+        sync, lock = self._sync(remote_task)
+        with lock:
+            pulled = sync.pull_bulk(remote_task.runs | remote_task.over)
+        self._say(remote_task, pulled)
+        self._note(remote_task, TransferKind.LARGE, pulled.ended)
+        return pulled
+
+    # What fails, and what is told ----------------------------------------------------------------
+
+    def call_again(self) -> None:
+        """Have what could not be brought tried in the next round: somebody may have mended it."""
+        if self.troubles.begin_again():
+            self._bulk_pulls = dict.fromkeys(self._bulk_pulls, self.steady())
+
+    def all_failed(self, remote_tasks: Iterable[RemoteTask], why: str) -> None:
+        """Note that nothing could be asked of the box, though it answers: nothing came of any task."""
+        for remote_task in remote_tasks:
+            self._note(remote_task, TransferKind.STEERING, why)
+
+    def _guarded(
+        self, remote_task: RemoteTask, pull: TransferKind, work: Callable[[], Pulled]
+    ) -> Pulled | None:
+        """Do something for one task; where it cannot be done, note why and return None.
+
+        Raises:
+            Unreachable, NotLetIn: the box is lost, for all of them.
+
+        """
+        try:
+            return work()
+        except (Unreachable, NotLetIn):
+            raise
+        except (OrchestratorError, OSError) as problem:
+            self._note(remote_task, pull, str(problem) or repr(problem))
+            return None
+
+    def _note(self, remote_task: RemoteTask, pull: TransferKind, problem: str) -> None:
+        """Note what came of a try, and tell the task's user of a problem once, and once that it is over."""
+        key = remote_task.task, remote_task.place, pull
+        before = self.troubles.of(remote_task.task)
+        if problem:
+            told = problem if self.troubles.note(key, problem) else ""
+        else:
+            told = f"{self.box}: what could not be brought comes again" if self.troubles.end(key) else ""
+        if told:
+            self.post(h.SayHint(remote_task.task, told))
+        if before != self.troubles.of(remote_task.task):
+            self.post(h.BoxHint(remote_task.task))
+
+    def _say(self, remote_task: RemoteTask, pulled: Pulled) -> None:
+        """Tell the task's user what was kept aside or left there."""
+        for name, kept in pulled.kept:
+            self.post(
+                h.SayHint(remote_task.task, f"{self.box} has another {name}: what lay here is kept as {kept}")
+            )
+        for name, why in pulled.refused:
+            self.post(h.SayHint(remote_task.task, f"{name} was not brought from {self.box}: {why}"))
+
+    def _sync(self, remote_task: RemoteTask) -> tuple[TaskSync, threading.Lock]:
+        with self._lock:
+            key = remote_task.task, remote_task.place
+            if key not in self._syncs:
+                self._syncs[key] = self.sync(remote_task), threading.Lock()
+            return self._syncs[key]

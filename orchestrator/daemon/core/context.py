@@ -1,0 +1,60 @@
+"""What all tasks of one daemon share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orchestrator.daemon.core.hints import Hint
+from orchestrator.daemon.core.notifier import Notifier
+from orchestrator.daemon.core.task_paths import Adapters
+from orchestrator.daemon.core.worker_pool import Executor
+from orchestrator.model.run import HERE
+from orchestrator.notifications.default_channels import at_hand
+from orchestrator.notifications.null_sender import NullSender
+from orchestrator.ports.clock import Clock
+from orchestrator.ports.sender import Sender
+from orchestrator.workspaces.leases import Lease
+
+
+@dataclass(slots=True)
+class Context:
+    """The world and the ways to it.
+
+    `hands` do what is done on this machine; `far_hands` gives those that do what waits for boxes, None: the same.
+
+    `post` brings a hint to the loop from any thread. `leases` tells who writes in shared trees, of the runs that
+    were opened before a moment: of two that want the same tree, the older has it. `news_hands` tell, by way of the
+    `teller`; where there are none the others do.
+    """
+
+    world: Adapters
+    clock: Clock
+    executor: Executor
+    scribe_executor: Executor
+    nonce: Callable[[], str]
+    post: Callable[[Hint], None]
+    state_folder: Path
+    leases: Callable[[float, str], Sequence[Lease]]
+    sender: Sender = field(default_factory=NullSender)
+    notification_executor: Executor | None = None
+    box_executors: Callable[..., Executor] | None = None
+    desk: Notifier = field(init=False)
+
+    def executor_for(self, *hosts: str) -> Executor:
+        """Return the hands that do what is asked of these hosts: of HERE alone, or of boxes."""
+        boxes = [host for host in hosts if host != HERE]
+        return self.executor if self.box_executors is None or not boxes else self.box_executors(*boxes)
+
+    def __post_init__(self) -> None:
+        """Open the newsdesk."""
+        self.desk = Notifier(
+            self.world.files,
+            self.state_folder,
+            at_hand(self.world.settings.notify, self.world.environ),
+            self.clock,
+            self.sender,
+            self.notification_executor or self.executor,
+            self.post,
+        )

@@ -1,0 +1,155 @@
+"""The newsdesk: what all tasks and the daemon itself have to tell goes into the spool here, and out from it.
+
+Telling is done by hands of its own, so that a channel that hangs keeps nobody waiting. When something is due is asked
+for like any deadline of a task; an empty spool asks for nothing (law 9).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.daemon.core.hints import NewsHint
+from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.notification import Notification, NotificationRule
+from orchestrator.notifications.delivery import Delivery
+from orchestrator.notifications.envelope import Envelope
+from orchestrator.notifications.spool import Spool
+from orchestrator.notifications.wording import harmless
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.daemon.core.hints import Hint
+    from orchestrator.daemon.core.worker_pool import Executor
+    from orchestrator.model.settings import NotifySettings
+    from orchestrator.ports.clock import Clock
+    from orchestrator.ports.files import Files
+    from orchestrator.ports.sender import Sender
+
+log = logging.getLogger(__name__)
+
+REST: Final = 30.0
+"""Seconds until a spool that could not be read or written is tried again."""
+
+INCIDENT: Final = 3600.0
+"""Seconds that must pass without a trouble before the same one is news again."""
+
+_KEPT: Final = 100
+"""News of the daemon's own that are kept in memory at most while the disk would not take them."""
+
+
+@dataclass(slots=True)
+class Notifier:
+    """One user's newsdesk. `asks` is set by who knows it: whether a question still waits for its answer."""
+
+    files: Files
+    state_folder: Path
+    settings: NotifySettings
+    clock: Clock
+    sender: Sender
+    executor: Executor
+    post: Callable[[Hint], None]
+    asks: Callable[[Notification], bool] = lambda _: True
+    _spool: Spool = field(init=False)
+    _rounds: Delivery = field(init=False)
+    _wake_at: float | None = None
+    _queued: bool = False
+    _lock: Lock = field(default_factory=Lock)
+    _unput: dict[str, Notification] = field(default_factory=dict)
+    _troubles: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Find the spool; it is made when there is something to put into it."""
+        self._spool = Spool(self.files, layout.news(self.state_folder))
+        self._rounds = Delivery(self._spool, self.settings, self.sender, self.clock, self._still_asked)
+
+    def put(self, news: Notification) -> None:
+        """Put news into the spool, once for ever, and have it told soon. May be repeated. Raises OSError."""
+        if self._spool.put(letter_of(news)):
+            self.look()
+
+    def report(self, trouble: str, title: str, text: str) -> None:
+        """Tell a trouble of the daemon itself; `trouble` names it, and while it goes on it is told once."""
+        now = self.clock.monotonic()
+        last, self._troubles[trouble] = self._troubles.get(trouble), now
+        if last is None or now - last >= INCIDENT:
+            at = self.clock.now()
+            self.announce(
+                Notification(
+                    news_id(NotificationRule.DAEMON, f"{trouble}:{at}"),
+                    NotificationRule.DAEMON,
+                    title,
+                    text,
+                    at,
+                )
+            )
+
+    def announce(self, news: Notification) -> None:
+        """Tell news of the daemon's own, as soon as the disk takes it."""
+        with self._lock:
+            self._unput[news.id] = news
+            for old in list(self._unput)[:-_KEPT]:
+                del self._unput[old]
+        self.look()
+
+    def look(self) -> None:
+        """Have the hands look into the spool and tell what is due."""
+        with self._lock:
+            if self._queued:
+                return
+            self._queued = True
+        self.executor.do("daemon/news", self._work)
+
+    def see_what_is_due(self) -> None:
+        """Look into the spool if its time has come."""
+        moment = self.wake_at()
+        if moment is not None and self.clock.now() >= moment:
+            self.look()
+
+    def wake_at(self) -> float | None:
+        """Return when something is to be told next, by the wall clock; None if only news brings that about."""
+        return None if self._queued else self._wake_at
+
+    def _still_asked(self, news: Notification) -> bool:
+        return self.asks(news)
+
+    def _work(self) -> None:
+        try:
+            self._put_own()
+            wake_at = self._rounds.go()
+        except (OrchestratorError, OSError) as error:
+            log.warning("nothing can be told just now: %s", error)
+            wake_at = self.clock.now() + REST
+        finally:
+            with self._lock:
+                self._queued = False
+        if wake_at != self._wake_at:
+            self._wake_at = wake_at
+            self.post(NewsHint())
+
+    def _put_own(self) -> None:
+        with self._lock:
+            own = list(self._unput.values())
+        for news in own:
+            self._spool.put(letter_of(news))
+            with self._lock:
+                self._unput.pop(news.id, None)
+
+
+def letter_of(news: Notification) -> Envelope:
+    """Return news as it lies in the spool: harmless to whoever reads the file, and without secrets."""
+    clean = Notification(
+        news.id, news.rule, harmless(news.title), harmless(news.text), news.at, news.task, news.question
+    )
+    return Envelope(clean)
+
+
+def news_id(rule: NotificationRule, seed: str) -> str:
+    """Return the id of news that is the same wherever the seed is."""
+    return f"{rule}-{blake2b(seed.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"

@@ -1,0 +1,159 @@
+"""The world of one task: what the daemon has of it, and where everything lies, here and as its runs see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from orchestrator import layout
+from orchestrator.formats.reset_time import OURS, Zone
+from orchestrator.model.task import WorkspaceKind
+from orchestrator.pm.plan.work_location import life_of, location_of
+from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
+from orchestrator.ports.host import Host
+from orchestrator.ports.workspaces import Tree, Workspaces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from orchestrator.model.agents import Agent
+    from orchestrator.model.plan import Step
+    from orchestrator.model.run import Run
+    from orchestrator.model.settings import Settings
+    from orchestrator.model.task import Brief
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.files import Files
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPaths:
+    """Where one task lies: its code, its own folder, its folder in the project, its worktrees, its template."""
+
+    code: Path
+    home: Path
+    task: Path
+    trees: Path
+    template: Path | None = None
+
+
+def code_of(project: str, brief: Brief) -> Path:
+    """Return the folder here whose code a task works on: the `cwd:` of task.md, or the project itself (HUB 5.2)."""
+    place = brief.config.cwd
+    return Path(place.path).expanduser() if place and not place.host else Path(project)
+
+
+def shared_place(state: PMState, run: Run) -> str:
+    """Return what names the tree that a run shares with others, wherever it lies: one writes there at a time.
+
+    Empty where it works in a tree of the task's.
+    """
+    place = location_of(state.brief.config, run.agent)
+    if place is None:
+        shared = state.steps[run.step].kind is WorkspaceKind.SHARED
+        return str(code_of(state.project, state.brief)) if shared else ""
+    return f"{place.host}:{place.path}" if place.host else str(Path(place.path).expanduser())
+
+
+def remote_task_of(state: PMState, where: TaskPaths, run: Run, over: Iterable[Run] = ()) -> RemoteTask | None:
+    """Return what a task has on the box of a run, where that works; None if it lives here.
+
+    `over` are runs that have ended, and of whose files not all were brought.
+    """
+    place = location_of(state.brief.config, run.agent)
+    if not run.far or place is None:
+        return None
+
+    def of(runs: Iterable[Run]) -> frozenset[str]:
+        """Return those that are in the same place."""
+        config = state.brief.config
+        return frozenset(
+            each.id
+            for each in runs
+            if each.far and each.host == run.host and location_of(config, each.agent) == place
+        )
+
+    return RemoteTask(
+        run.host, state.id, state.name, where.home, where.task, place.path, of(state.live_runs), of(over)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Adapters:
+    """What is done in the world is done by these."""
+
+    files: Files
+    host: Host
+    workspaces: Workspaces
+    settings: Settings
+    environ: Mapping[str, str]
+    boxes: Boxes = field(default_factory=NoBoxes)
+
+    def host_of(self, run: Run) -> Host:
+        """Return the host on which a run lives. Raises Unavailable while its box is lost."""
+        return self.boxes.host(run.host) if run.far else self.host
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """How a run sees its task: the same places under names of its own machine, and that machine's environment."""
+
+    where: TaskPaths
+    environ: Mapping[str, str]
+    name: str = ""
+
+
+def zone_of(run: Run, environ: Callable[[str], Mapping[str, str]]) -> Zone:
+    """Return the zone of the machine on which a run lives; None if nobody knows it. `environ` is that of a host."""
+    if not run.far:
+        return OURS
+    try:
+        return ZoneInfo(environ(run.host).get("TZ", "").removeprefix(":"))
+    except (KeyError, ValueError, OSError):
+        return None
+
+
+def workspace_of(state: PMState, run: Run, where: TaskPaths) -> Path:
+    """Return the folder in which a run works, on its own machine, as far as that is told without a look."""
+    if (place := location_of(state.brief.config, run.agent)) is not None:
+        return Path(place.path) if place.host else Path(place.path).expanduser()
+    tree = tree_of(state, state.steps[run.step], where)
+    return where.code if tree is None else tree.path
+
+
+def task_folder_of(state: PMState, run: Run, here: Path) -> Path:
+    """Return the task's folder as a run sees it; `here` is where it lies for us."""
+    place = location_of(state.brief.config, run.agent)
+    return layout.task_folder(Path(place.path), state.name) if run.far and place else here
+
+
+def tree_of(state: PMState, step: Step, where: TaskPaths) -> Tree | None:
+    """Return the worktree that a step's work lies in, or None where it works in the user's own tree."""
+    if not step.workspace:
+        return None
+    return Tree(
+        project=where.code,
+        root=where.trees,
+        name=step.workspace,
+        branch=state.branch,
+        base=state.base,
+        detached=step.kind is WorkspaceKind.READ_ONLY,
+        life=max(life_of(state, step), 1),
+    )
+
+
+def worked_in(state: PMState, run: Run, where: TaskPaths) -> Tree | None:
+    """Return the worktree in which a run works here; None where it has none, or a place of its own."""
+    if location_of(state.brief.config, run.agent) is not None:
+        return None
+    return tree_of(state, state.steps[run.step], where)
+
+
+def granted(task: Path, agent: Agent, run: Run) -> tuple[Path, ...]:
+    """Return the folders that a run must write besides its workspace, and no others (H8)."""
+    return (
+        layout.handoffs(task),
+        layout.artifacts(task, agent.artifact_folder),
+        layout.scratchpad(task, run.instance),
+    )

@@ -1,0 +1,1 @@
+"""What files tell becomes facts, once each."""

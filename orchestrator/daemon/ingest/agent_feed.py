@@ -1,0 +1,194 @@
+"""Listening to the agent programs of one task: events, last words and what was used become its facts, in order."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.ingest.activity import TranscriptActivity
+from orchestrator.daemon.ingest.events import EventIngest
+from orchestrator.daemon.ingest.final_message import last_words
+from orchestrator.daemon.ingest.handoffs import NOBODY, Stopped
+from orchestrator.daemon.ingest.transcripts import Tails
+from orchestrator.daemon.ingest.usage import UsageMeters
+from orchestrator.daemon.journal.engine import Engine
+from orchestrator.formats.prices import prices_in_force
+from orchestrator.formats.pricing import priced
+from orchestrator.model.event import EventKind
+from orchestrator.model.facts import ActivitySeen, UsageSeen
+from orchestrator.model.permission import Permissions, Policy
+from orchestrator.model.run import HERE
+from orchestrator.model.usage import Usage
+from orchestrator.pm.permissions import policy_for
+from orchestrator.pm.policies import budget
+from orchestrator.pm.policies.stalls import tells_more
+from orchestrator.pm.state.transitions import IllegalMove
+from orchestrator.runtimes.registry import runtime_known
+
+if TYPE_CHECKING:
+    from orchestrator.daemon.core.task_paths import TaskPaths
+    from orchestrator.daemon.ingest.handoffs import Done
+    from orchestrator.model.facts import EventLanded
+    from orchestrator.model.prices import Price
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state.task_state import PMState
+
+log = logging.getLogger(__name__)
+
+GROWN: Final = 0.1
+"""The share by which what a run used has grown at a check-in, if that is to be journaled in the middle of a turn."""
+
+
+@dataclass(slots=True)
+class AgentFeed:
+    """One task's.
+
+    `see_reports` takes what landed in `handoffs/`: one name, or all, of which some writers are done. `saving` tells
+    what an instance had under a temporary name there when all was last looked at.
+    """
+
+    context: Context
+    home: Path
+    engine: Engine
+    see_reports: Callable[[str, Done], None]
+    saving: Callable[[str], str]
+    _events: EventIngest = field(init=False)
+    _meters: UsageMeters = field(init=False)
+    _prices: tuple[Price, ...] = field(init=False)
+    _tails: Tails = field(init=False)
+    _activities: TranscriptActivity = field(default_factory=TranscriptActivity, init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing read."""
+        world = self.context.world
+        self._events = EventIngest(
+            world.files, self.home, self._environ, self._policy, world.settings.runtimes
+        )
+        self._prices = prices_in_force(world.settings.prices)
+        self._meters = UsageMeters(world.files, self._prices)
+        self._tails = Tails(world.files)
+
+    def hear(self, where: TaskPaths) -> None:
+        """Take what programs told. A file is taken away once its fact is journaled."""
+        at = self.context.clock.now()
+        for entry in self._events.waiting():
+            fact, said = self._events.fact(entry, self.engine.state, where, at)
+            if fact is not None:
+                self._take(fact, said, where)
+            self._events.take_away(entry.name)
+        live = self.engine.state.runs.live
+        self._tails.keep(live)
+        self._activities.keep(live)
+        for run in live.values():
+            if run.transcript and run.agent in self.engine.state.agents:
+                self._read_on(run, where, at)
+
+    @property
+    def novel(self) -> dict[str, float]:
+        """When a call of each run last brought back what it had not before, of those whose programs keep records."""
+        return self._activities.novel()
+
+    def forget(self) -> None:
+        """Read all transcripts from their beginnings again: what was read of late may not have been journaled."""
+        self._tails.forget()
+        self._activities.forget()
+
+    def meter(self, share: float = math.inf) -> None:
+        """Take note of what live runs used, where it has grown by a share, or takes the task to one of its limits."""
+        for run in self.engine.state.live_runs:
+            self._note_usage(run, self._used_by(run.id), share)
+
+    def gone(self, run: str, where: TaskPaths) -> None:
+        """Take all that is left to be heard of a run whose process is gone (law 5)."""
+        self.hear(where)
+        self._feed_usage(run, self._used_by(run))
+        self._meters.forget(run)
+
+    # -------------------------------------------------------------------------------------------------
+
+    def _note_usage(self, run: Run, usage: Usage, share: float) -> None:
+        grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
+        limits = self.context.world.settings.limits
+        if grown or budget.tells_more(self.engine.state, limits, run.id, usage):
+            self._feed_usage(run.id, usage)
+
+    def _take(self, fact: EventLanded, said: str, where: TaskPaths) -> None:
+        if fact.event.kind is EventKind.USED:
+            # It says nothing else, and comes often: what it leads to is journaled, if anything.
+            self._note_usage(self.engine.state.runs[fact.run], self._told_by(fact) or Usage(), GROWN)
+            return
+        if fact.event.kind is EventKind.ENDED:
+            # What it left is as whole as it will get: its turn is over (law 5).
+            instance = self.engine.state.runs[fact.run].instance
+            self.see_reports("", {instance: Stopped.TURN})
+            fact = replace(fact, saving=self.saving(instance))
+            if not fact.saving:
+                self._hand_in(fact.run, said, where)
+        if fact.event.kind in {EventKind.ENDED, EventKind.FAILED}:
+            self._feed_usage(fact.run, self._told_by(fact) or self._used_by(fact.run))
+        try:
+            self.engine.feed(fact)
+        except (
+            IllegalMove
+        ):  # of one event, which must neither hold up the others nor leave its program waiting
+            log.exception("task %s: a rule erred on %s; nothing was changed", self.home.name, fact)
+            if fact.waits:
+                self._events.let_go(self.engine.state.runs[fact.run], fact.name)
+
+    def _told_by(self, fact: EventLanded) -> Usage | None:
+        """Return what an event tells of what its run used; None if it tells nothing of that."""
+        usage = fact.event.usage
+        return None if usage is None else priced(usage, self._prices)
+
+    def _read_on(self, run: Run, where: TaskPaths, at: float) -> None:
+        """Take what the transcript of a run has grown by: events that no hook tells, and what it does."""
+        world, state = self.context.world, self.engine.state
+        lines = self._tails.new(run, at)
+        for fact in self._events.from_lines(lines, run, state, where, at):
+            self._take(fact, "", where)
+        runtime = runtime_known(state.agents[run.agent], world.settings.runtimes)
+        self._activities.take(run, runtime, lines)
+        known, limits = self.engine.state.runs[run.id], world.settings.limits
+        seen = self._activities.of(known)
+        if known.live and tells_more(limits, known, seen, at):
+            self.engine.feed(ActivitySeen(at, self.context.nonce(), run.id, seen))
+
+    def _hand_in(self, run: str, said: str, where: TaskPaths) -> None:
+        """Put the last words of a run into `handoffs/` where they are its report: it may not write files (H8)."""
+        state = self.engine.state
+        known, folder = state.runs[run], layout.handoffs(where.task)
+        decides = known.step == state.consultation.step
+        if known.order not in state.orders or (decides and state.consultation.decided):
+            return
+        at = self.context.clock.now()
+        name = last_words(self.context.world.files, folder, known, said, at, decides=decides)
+        if name:
+            self.see_reports(name, NOBODY)
+
+    def _environ(self, host: str) -> Mapping[str, str]:
+        world = self.context.world
+        return world.environ if host == HERE else world.boxes.environ(host)
+
+    def _used_by(self, run: str) -> Usage:
+        state = self.engine.state
+        known = state.runs[run]
+        agent = state.agents.get(known.agent)
+        if agent is None:
+            return Usage()
+        return self._meters.look(known, runtime_known(agent, self.context.world.settings.runtimes))
+
+    def _feed_usage(self, run: str, usage: Usage) -> None:
+        if usage.told:
+            self.engine.feed(UsageSeen(self.context.clock.now(), self.context.nonce(), run, usage))
+
+    def _policy(self, state: PMState, run: Run) -> Policy:
+        """Return the rules that hold for an agent: task.md's of it, task.md's of all, the settings'."""
+        config = state.brief.config
+        own = config.agents[run.agent].permissions if run.agent in config.agents else Permissions()
+        return policy_for(self.context.world.settings.permissions, own, config.permissions)

@@ -1,0 +1,208 @@
+"""The way in for what agent programs tell of themselves: files of `relay.sh` become facts, once each (U2).
+
+What lies there was written by agents' processes: it is read with suspicion, and speaks only for a run that lives. A
+program that waits gets an answer to whatever it asked, and be it that it does not read.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, replace
+from os.path import normpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.daemon.actions.answer import put
+from orchestrator.daemon.core.task_paths import zone_of
+from orchestrator.daemon.ingest.workplace import may_write, workplace_of
+from orchestrator.formats.redact import redacted
+from orchestrator.formats.reset_time import reset_time
+from orchestrator.formats.strict_json import load_json
+from orchestrator.formats.text import cut, neutral
+from orchestrator.model.errors import BadFile
+from orchestrator.model.event import Event, EventKind, Failure
+from orchestrator.model.facts import EventLanded
+from orchestrator.model.permission import Judgement, Ruling
+from orchestrator.pm.handlers.permission_requests import leave_for
+from orchestrator.pm.permissions import judge
+from orchestrator.ports.files import Unreadable
+from orchestrator.runtimes import Recorded
+from orchestrator.runtimes.registry import runtime_known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from orchestrator.daemon.core.task_paths import TaskPaths
+    from orchestrator.daemon.ingest.transcripts import Line
+    from orchestrator.model.permission import Policy, Wish
+    from orchestrator.model.programs import Program
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.files import Entry, Files
+    from orchestrator.runtimes import Runtime
+
+log = logging.getLogger(__name__)
+
+EVENT_BYTES: Final = 4_194_304
+TEXT: Final = 400
+"""Characters of what an agent said that are journaled."""
+
+_NAME: Final = re.compile(r"(r-[0-9a-f]{1,32}\.[0-9]{1,20}\.[0-9]{1,10})(\.waits)?\.json")
+
+
+@dataclass(slots=True)
+class EventIngest:
+    """Watches one task's `requests/events`.
+
+    `environ` is that of a host's programs, by the host's name. `policy` tells the rules that hold for an agent,
+    `defined` are the programs of the settings.
+    """
+
+    files: Files
+    home: Path
+    environ: Callable[[str], Mapping[str, str]]
+    policy: Callable[[PMState, Run], Policy]
+    defined: tuple[Program, ...] = ()
+
+    def waiting(self) -> list[Entry]:
+        """Return what lies there, in the order in which it came; what is no event is taken away."""
+        folder = layout.task_events(self.home)
+        found = [entry for entry in self.files.entries(folder) if not entry.name.startswith(".")]
+        for entry in found:
+            if not (entry.is_file and _NAME.fullmatch(entry.name)):
+                log.warning("%s is no event, and is taken away", folder / entry.name)
+                self.take_away(entry.name)
+        events = [entry for entry in found if entry.is_file and _NAME.fullmatch(entry.name)]
+        return sorted(events, key=lambda entry: (entry.mtime_ns, entry.name))
+
+    def take_away(self, name: str) -> None:
+        """Remove a file that was dealt with."""
+        self.files.remove(layout.task_events(self.home) / name)
+
+    def let_go(self, run: Run, name: str) -> None:
+        """Let a program that waits go its own way: nothing is said to it."""
+        put(self.files, self.home, run.id, name, "", far=run.far)
+
+    def fact(
+        self, entry: Entry, state: PMState, where: TaskPaths, at: float
+    ) -> tuple[EventLanded | None, str]:
+        """Return what a file tells, and all that its agent said with it; no fact if that says nothing of a turn."""
+        parts = _NAME.fullmatch(entry.name)
+        if parts is None:
+            return None, ""
+        name, waits = parts[1], parts[2] is not None
+        run = state.runs.get(name.partition(".")[0])
+        agent = state.agents.get(run.agent) if run is not None else None
+        if run is None or agent is None or not run.live:
+            return None, ""
+        runtime = runtime_known(agent, self.defined)
+        event = self._event(entry.name, runtime)
+        if event is None:
+            if waits:
+                self.let_go(run, name)
+            return None, ""
+        return self._landed(name, event, run, state, where, at, waits=waits), event.text
+
+    def from_lines(
+        self, lines: Sequence[Line], run: Run, state: PMState, where: TaskPaths, at: float
+    ) -> list[EventLanded]:
+        """Return what new lines of the transcript of a live run tell that no hook does."""
+        runtime = runtime_known(state.agents[run.agent], self.defined)
+        return [
+            self._landed(f"{run.id}.t{line.place}", event, run, state, where, at, waits=False)
+            for line in lines
+            for event in runtime.appended([line.data])
+        ]
+
+    def _event(self, name: str, runtime: Runtime) -> Event | None:
+        try:
+            told = load_json(
+                self.files.read(layout.task_events(self.home) / name, EVENT_BYTES), name, EVENT_BYTES
+            )
+        except (BadFile, Unreadable) as error:
+            log.warning("an event does not read: %s", error)
+            return None
+        if not isinstance(told, dict):
+            return None
+        return runtime.event(told)
+
+    def _landed(
+        self, name: str, event: Event, run: Run, state: PMState, where: TaskPaths, at: float, *, waits: bool
+    ) -> EventLanded:
+        whole, judgement = None, None
+        if event.kind is EventKind.TAKEN:
+            # Gemini CLI takes the white space off both ends.
+            whole = event.text.strip() == self._order(run).strip()
+        if event.wish is not None:
+            wish = self._resolved(event.wish, run, state, where)
+            event = replace(event, wish=wish)
+            judgement = self._judged(wish, run, state, where)
+        if event.failure is Failure.LIMIT and event.reset is None:
+            event = replace(event, reset=reset_time(event.text, at, zone_of(run, self.environ)))
+        kept = self._believed(event.transcript, run, runtime_known(state.agents[run.agent], self.defined))
+        said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
+        event = replace(event, text=said, transcript=kept)
+        return EventLanded(at, f"{run.id}:{name}", run.id, name, event, waits, whole, judgement)
+
+    def _believed(self, transcript: str, run: Run, runtime: Runtime) -> str:
+        """Return where a transcript is to be read, if it lies where its program keeps them; else nothing.
+
+        One on a box is copied into the run's folder from where it lies there.
+        """
+        if not transcript.startswith("/"):
+            return ""
+        real, folder = self._real_of(run), layout.run_home(self.home, run.id)
+        own = runtime.recorded if isinstance(runtime, Recorded) else ""
+        try:
+            path = real(Path(transcript))
+            roots = [real(root) for root in runtime.transcripts(self.environ(run.host))]
+        except (OSError, ValueError):
+            return ""
+        # On a box a run's folder lies elsewhere, and is named alike.
+        is_own = (
+            bool(own)
+            and path.parts[-3:] == ("runs", run.id, own)
+            and (run.far or path.parent == real(folder))
+        )
+        if not (is_own or any(path.is_relative_to(root) for root in roots)):
+            return ""
+        if not run.far:
+            return str(path)
+        note = layout.run_transcript_there(folder)
+        if self.files.entry(note) is None or self.files.read(note) != bytes(path):
+            self.files.write(note, bytes(path))
+        return str(layout.run_transcript(folder))
+
+    def _order(self, run: Run) -> str:
+        try:
+            return self.files.read(layout.run_order(layout.run_home(self.home, run.id))).decode(
+                "utf-8", "replace"
+            )
+        except Unreadable:
+            return ""
+
+    def _resolved(self, wish: Wish, run: Run, state: PMState, where: TaskPaths) -> Wish:
+        """Return a wish with its paths as they really are, and whether they lie where the run may write."""
+        real = self._real_of(run)
+        folders = [real(folder) for folder in may_write(run, state, where)]
+        at = Path(wish.cwd) if wish.cwd.startswith("/") else folders[0]
+        try:
+            paths = [real(at / path) for path in wish.paths]
+        except (OSError, ValueError):  # too long, or with a NUL in it
+            return replace(wish, cwd=str(at))
+        inside = bool(paths) and all(any(path.is_relative_to(folder) for folder in folders) for path in paths)
+        return replace(wish, paths=tuple(map(str, paths)), inside=inside, cwd=str(at))
+
+    def _real_of(self, run: Run) -> Callable[[Path], Path]:
+        """Return how a run's paths are made real; on a box only made plain: what is a link there is unknown."""
+        return (lambda path: Path(normpath(path))) if run.far else self.files.real
+
+    def _judged(self, wish: Wish, run: Run, state: PMState, where: TaskPaths) -> Judgement:
+        if leave_for(wish) in state.rules:
+            return Judgement(Ruling.ALLOW, "the user said: always")
+        policy = self.policy(state, run)
+        real = self._real_of(run)
+        workplace = workplace_of(run, state, where, self.environ(run.host), self.files, real)
+        return replace(judge(policy, wish, workplace), wait=policy.wait)

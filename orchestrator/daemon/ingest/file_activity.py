@@ -1,0 +1,52 @@
+"""Signs of work: what agents lay down in their scratchpads and among the artifacts (law 9: one look per folder)."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.files import Files
+
+
+def signs_of_work(files: Files, task: Path, state: PMState, novel: Mapping[str, float]) -> dict[str, float]:
+    """Return when each live run last laid something down. What moves on its screen is no sign of work.
+
+    `novel` says of runs whose programs keep records when a call last brought something new; that a transcript grows is
+    a sign only of a program of which no more is known.
+    """
+
+    @cache  # many runs lay down their artifacts in one folder
+    def newest(folder: Path) -> int:
+        """Return when the youngest file of a folder was changed, in nanoseconds; 0 if there is none."""
+        return max((entry.mtime_ns for entry in files.entries(folder)), default=0)
+
+    signs = {}
+    for run in state.live_runs:
+        sign = newest(_scratchpad(task, run.instance))
+        if (agent := state.agents.get(run.agent)) is not None:
+            sign = max(sign, newest(_artifacts(task, agent.artifact_folder)))
+        if run.id in novel:
+            sign = max(sign, int(novel[run.id] * 1e9))
+        elif run.transcript and (kept := files.entry(Path(run.transcript))) is not None:
+            sign = max(sign, kept.mtime_ns)
+        if sign:
+            signs[run.id] = sign / 1e9
+    return signs
+
+
+# Made anew for each of 200 runs, paths would cost more than the looks.
+@lru_cache(512)
+def _scratchpad(task: Path, instance: str) -> Path:
+    return layout.scratchpad(task, instance)
+
+
+@lru_cache(512)
+def _artifacts(task: Path, folder: str) -> Path:
+    return layout.artifacts(task, folder)

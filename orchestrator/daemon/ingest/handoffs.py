@@ -1,0 +1,489 @@
+"""The way in for handoffs: what lies in `handoffs/` becomes facts, once each, when it is whole.
+
+Hints only say where to look; a scan makes facts. What was seen is (name, sha256) in the state; stat data is a
+cache that saves reading (design, section 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from orchestrator import layout
+from orchestrator.daemon.core.task_paths import task_folder_of
+from orchestrator.formats.handoff import (
+    is_being_saved,
+    read_decision,
+    read_report,
+    run_named,
+    split_handoff_name,
+)
+from orchestrator.model.errors import BadFile, Fault
+from orchestrator.model.facts import DecisionLanded, Fact, Intruded, ReportLanded
+from orchestrator.model.handoff import ReportStatus
+from orchestrator.model.run import Purpose
+from orchestrator.ports.files import Entry, Files, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.model.handoff import Report
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state.task_state import PMState
+
+PM: Final = "pm"
+PATH_MAX: Final = 4096
+YEAR: Final = 4  # digits; fewer of them are an instance's number
+SOON: Final = 0.5
+LATER: Final = 10.0
+"""Seconds until what may still be in the making is looked at again: soon, and later the longer it takes."""
+
+ABANDONED: Final = 3600.0
+"""Seconds after which what was being saved is taken for left."""
+
+DOUBT: Final = 0.5
+"""Seconds until it is known that a writer did not end in the midst of it: the end of a process is told at once."""
+
+OFTEN: Final = 4
+MANY: Final = 20
+CALM: Final = 60.0
+"""After so many changes a file that was dealt with is dealt with again less and less often; so many seconds later it is
+as any other. No more than that is counted."""
+
+CUT_OFF: Final = "it may be cut off: its writer was ended before it was seen whole"
+_FOR_AGENTS: Final = ("artifacts", "handoffs", "scratchpad")
+"""The folders of a task in which its agents write."""
+
+LAST_WORDS: Final = 16
+"""How many handoffs of an instance are looked at again for changes when its run is gone; rescans look at all."""
+
+Stamp = int
+
+
+class Stopped(Enum):
+    """Why an instance writes no more."""
+
+    TURN = "turn"
+    """Its turn is over. What it left in the background may still rename what it saved."""
+
+    RUN = "run"
+    """Its run is gone."""
+
+    KILLED = "killed"
+    """Its run did not end by itself: it may have been in the midst of writing."""
+
+
+Done: TypeAlias = Mapping[str, Stopped]
+"""Instances that write no more, and why."""
+
+NOBODY: Final[Done] = {}
+
+
+@dataclass(slots=True)
+class HandoffIngest:
+    """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` takes each read report, with its hash.
+
+    `trees` are the folders outside of it in which the work of a run may lie.
+
+    `_changes` counts how often a file was changed that had been dealt with, and tells when it last was.
+    `_doubted` tells since when a file reads well that may be half of one: never yet, while it is seen with a writer.
+    """
+
+    files: Files
+    folder: Path
+    keep: Callable[[str, bytes], None]
+    limits: Limits
+    nonce: Callable[[], str]
+    trees: Callable[[Run], tuple[Path, ...]] = lambda _: ()
+    _known: dict[str, Stamp] = field(default_factory=dict)
+    _unsettled: dict[str, float] = field(default_factory=dict)
+    _saving: dict[str, str] = field(default_factory=dict)
+    _looked_at: float = 0.0
+    _latest: dict[str, deque[str]] = field(default_factory=dict)
+    _doubted: dict[str, float] = field(default_factory=dict)
+    _changes: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def scan(self, state: PMState, at: float, done: Done = NOBODY) -> list[Fact]:
+        """Return a fact for every handoff that is new or changed and whole.
+
+        `done` tells of instances that write no more: what they left is as whole as it will get.
+        """
+        there = self._there(done)
+        self._saving.clear()
+        if self._unsettled:
+            self._forget(set(self._unsettled).difference(entry.name for entry in there))
+        names = [entry for entry in there if self._is_news(entry)]
+        names.sort(key=lambda entry: (entry.mtime_ns, entry.name))
+        return self._looked(names, state, at, done)
+
+    def saving(self, instance: str) -> str:
+        """Return what an instance had under a temporary name when all was last looked at; empty if nothing."""
+        return self._saving.get(instance, "")
+
+    def _there(self, done: Done) -> list[Entry]:
+        """Return what lies there; for the last words of somebody only what is new, unsettled, or of the last of theirs.
+
+        A look at each of 6,000 takes 25 ms, and their names one: changes of what is older are for the next rescan.
+        """
+        folder = layout.handoffs(self.folder)
+        if not done:
+            return self.files.entries(folder)
+        known = self._known
+        wanted = {name for name in self.files.names(folder) if name not in known}
+        wanted.update(self._unsettled, *(self._latest.get(instance, ()) for instance in done))
+        found = [self.files.entry(folder / name) for name in wanted]
+        return [entry for entry in found if entry is not None]
+
+    def look(self, name: str, state: PMState, at: float) -> list[Fact]:
+        """Like `scan`, for one name that a hint gave; the cost does not grow with the folder."""
+        entry = self.files.entry(layout.handoffs(self.folder) / name)
+        if entry is None:
+            self._forget({name})
+            return []
+        return self._looked([entry], state, at) if self._is_news(entry) else []
+
+    @property
+    def unsettled(self) -> list[str]:
+        """What lies there and may still be in the making, by name."""
+        return sorted(self._unsettled)
+
+    def look_again(self, at: float) -> float | None:
+        """Return when to look at that again, seen from a moment; None if there is nothing.
+
+        One that is held open for half an hour is not looked at 3,600 times. A clock that was set is no reason to wait.
+        """
+        if not self._unsettled:
+            return None
+        youngest = max(self._unsettled.values())
+        pause = min(max(SOON, (self._looked_at - youngest) / 2), LATER)
+        return min(self._looked_at, at) + pause
+
+    def _forget(self, names: set[str]) -> None:
+        for name in names:
+            self._unsettled.pop(name, None)
+            self._doubted.pop(name, None)
+
+    def _know(self, entry: Entry, state: PMState) -> None:
+        self._forget({entry.name})
+        if entry.name not in self._known:
+            parts = split_handoff_name(entry.name)
+            instance = parts[0] if parts else claimed_instance(entry.name, state)
+            self._latest.setdefault(instance, deque(maxlen=LAST_WORDS)).append(entry.name)
+        self._known[entry.name] = _stamp(entry)
+
+    def _is_news(self, entry: Entry) -> bool:
+        return self._known.get(entry.name) != _stamp(entry)
+
+    def _looked(
+        self,
+        entries: list[Entry],
+        state: PMState,
+        at: float,
+        done: Done = NOBODY,
+    ) -> list[Fact]:
+        facts: list[Fact] = []
+        for entry in entries:
+            if entry.name.startswith(".") and not entry.is_file:
+                continue  # what a sandbox puts there for as long as a command runs (Codex: .git, .aws; measured)
+            if self._is_being_saved(entry, state, at, done):
+                self._saving[_saver(entry.name, state)] = _written(entry.name)
+                continue
+            if self._is_an_order(entry, state) or self._was_dealt_with(entry, state):
+                self._know(entry, state)
+                continue
+            fact = (
+                None if self._changes_too_often(entry.name, at, done) else self._fact(entry, state, at, done)
+            )
+            if fact is None:
+                self._unsettled.setdefault(entry.name, at)
+                self._looked_at = at
+            else:
+                self._know(entry, state)
+                if state.seen.get(fact.name) != fact.sha256:
+                    facts.append(fact)
+                    if fact.name in state.seen:
+                        self._count_change(entry.name, at)
+        # A name that a stranger took is known before the next order is named.
+        return sorted(facts, key=lambda fact: not isinstance(fact, Intruded))
+
+    def _changes_too_often(self, name: str, at: float, done: Done) -> bool:
+        """Tell whether a file that was dealt with, and is another again, has to wait: each costs a line for ever.
+
+        The last words of a run wait for nothing.
+        """
+        times, last = self._changes.get(name, (0, 0.0))
+        parts = split_handoff_name(_written(name))
+        if times < OFTEN or (parts is not None and parts[0] in done):
+            return False
+        return 0 <= at - last < min(SOON * (1 << (times - OFTEN + 1)), CALM)
+
+    def _count_change(self, name: str, at: float) -> None:
+        times, last = self._changes.get(name, (0, at))
+        self._changes[name] = (1 if at - last > CALM else min(times + 1, MANY), at)
+
+    def _is_being_saved(self, entry: Entry, state: PMState, at: float, done: Done) -> bool:
+        """Tell whether a file is about to get its name, or to go: it is waited for, and costs nobody anything.
+
+        A turn may end before what it started in the background renames its handoff. One that still lies there when
+        its run is gone, or for long, is told like any that is no handoff.
+        """
+        if not is_being_saved(entry.name) or at - entry.mtime_ns / 1e9 >= ABANDONED:
+            return False
+        return done.get(_saver(entry.name, state), Stopped.TURN) is Stopped.TURN
+
+    def _is_an_order(self, entry: Entry, state: PMState) -> bool:
+        """Tell whether a file is an order of ours; a PM agent that named its decision like one has written over it."""
+        if state.runs.with_order(entry.name) is None:
+            return False
+        asked = _asked(state)
+        if asked is None:
+            return True
+        try:
+            data = self.files.read(layout.handoffs(self.folder) / entry.name, self.limits.handoff_bytes)
+            read_decision(data, entry.name)
+            return run_named(data, entry.name) != asked.id
+        except (BadFile, Unreadable):
+            return True
+
+    def _was_dealt_with(self, entry: Entry, state: PMState) -> bool:
+        """Tell whether these very bytes were taken before, as after a restart nearly all are: that costs a read."""
+        digest = state.seen.get(_written(entry.name))
+        if digest is None or not entry.is_file:
+            return False
+        try:
+            data = self.files.read(layout.handoffs(self.folder) / entry.name, self.limits.handoff_bytes)
+        except Unreadable:
+            return False
+        return sha256(data).hexdigest() == digest
+
+    def _fact(
+        self, entry: Entry, state: PMState, at: float, done: Done
+    ) -> ReportLanded | DecisionLanded | Intruded | None:
+        """Return what a file says, or None while it may still be written."""
+        path, name = layout.handoffs(self.folder) / entry.name, _written(entry.name)
+        parts = split_handoff_name(name)
+        instance = parts[0] if parts else claimed_instance(name, state)
+        quiet = instance in done or at - entry.mtime_ns / 1e9 >= self.limits.settle
+        try:
+            if entry.is_file and self.files.being_written(path) and instance not in done:
+                self._doubted[entry.name] = math.inf
+                return None
+            data = self.files.read(path, self.limits.handoff_bytes)
+        except Unreadable as error:
+            if not quiet and entry.is_file:
+                return None
+            return self._refused(entry, instance, at, _written(str(error)))
+        digest = sha256(data).hexdigest()
+        if instance == PM:
+            return self._by_pm(entry, data, state, at, done, quiet=quiet)
+        if is_being_saved(name):
+            return Intruded(at, name, digest, "it was being saved, and never got the name of a handoff")
+        if parts is None:
+            return self._misnamed(name, data, instance, state, at) if quiet else None
+        try:
+            report = read_report(data, name)
+        except BadFile as error:
+            faults = error.faults
+            return ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
+        self.keep(digest, data)
+        if self._is_doubtful(entry, data):
+            if done.get(instance) is Stopped.KILLED:
+                return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
+            if self._may_go_on(entry, at) and instance not in done:
+                return None
+        missing = self._missing(report, instance, state)
+        return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
+
+    def _is_doubtful(self, entry: Entry, data: bytes) -> bool:
+        """Tell whether what reads well may be half of what was meant, if its writer did not live to go on."""
+        return entry.name in self._doubted or not data.endswith(b"\n")
+
+    def _may_go_on(self, entry: Entry, at: float) -> bool:
+        """Tell whether such a file is looked at again soon, however long it took to write: its writer may live."""
+        since = min(self._doubted.get(entry.name, at), at)
+        self._doubted[entry.name] = since
+        if at - since < min(DOUBT, self.limits.settle):
+            self._unsettled[entry.name] = since
+            return True
+        return False
+
+    def _by_pm(
+        self,
+        entry: Entry,
+        data: bytes,
+        state: PMState,
+        at: float,
+        done: Done,
+        *,
+        quiet: bool,
+    ) -> DecisionLanded | Intruded | None:
+        """Return what a `pm-….md` is that the daemon did not write.
+
+        It is a decision exactly if it names the live run of an open consultation; anything else is shown and never
+        obeyed (design, section 5).
+        """
+        name, digest, asked = _written(entry.name), sha256(data).hexdigest(), _asked(state)
+        stranger = Intruded(at, name, digest, "only the PM writes pm-….md, and it did not write this one")
+        if asked is None:
+            return stranger
+        try:
+            run = run_named(data, name)
+        except BadFile:
+            run = ""
+        if run != asked.id:
+            return stranger if run or quiet else None
+        try:
+            decision = read_decision(data, name)
+        except BadFile as error:
+            faults = error.faults
+            return DecisionLanded(at, self.nonce(), name, digest, run, faults=faults) if quiet else None
+        self.keep(digest, data)
+        if self._is_doubtful(entry, data):
+            if done.get(asked.instance) is Stopped.KILLED:
+                return DecisionLanded(at, self.nonce(), name, digest, run, faults=(Fault(0, CUT_OFF),))
+            if self._may_go_on(entry, at) and asked.instance not in done:
+                return None
+        return DecisionLanded(at, self.nonce(), name, digest, run, decision)
+
+    def _misnamed(
+        self, name: str, data: bytes, claimed: str, state: PMState, at: float
+    ) -> ReportLanded | Intruded:
+        """Return what a file is whose name is no handoff's: told, and never obeyed as what it says (H6).
+
+        If it is a report of a run that has one to write, its agent is asked to write it again.
+        """
+        digest, reason = sha256(data).hexdigest(), "handoffs are named AGENT-YYYYMMDD-HHMMSS.md"
+        try:
+            report = read_report(data, name)
+        except BadFile:
+            return Intruded(at, name, digest, reason)
+        run = state.runs.get(report.run) if report.run else None
+        writer = run.instance if run else claimed
+        owes = any(each.order in state.orders for each in state.live_runs if each.instance == writer)
+        if report.status is ReportStatus.IN_PROGRESS or not owes or claimed not in {"", writer}:
+            return Intruded(at, name, digest, reason)
+        return ReportLanded(at, self.nonce(), name, digest, writer, faults=(Fault(0, reason),))
+
+    def _refused(self, entry: Entry, instance: str, at: float, reason: str) -> ReportLanded | Intruded:
+        digest, name = _digest_of_unreadable(entry, reason), _written(entry.name)
+        if instance in {"", PM} or split_handoff_name(name) is None:
+            return Intruded(at, name, digest, reason)
+        return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
+
+    def _missing(self, report: Report, instance: str, state: PMState) -> tuple[str, ...]:
+        """Return the artifacts that are not on disk (law 6). Evidence is looked up when it is judged.
+
+        What an agent on a box names of its task's folder there was brought into the one here; what it names of other
+        folders stays there, and is believed.
+        """
+        named = dict.fromkeys(report.artifacts)
+        run = state.runs.get(state.runs.latest.get(instance, ""))
+        trees = self.trees(run) if run is not None else ()
+        if run is not None and run.far:
+            there = f"{task_folder_of(state, run, self.folder)}/"
+            named = {
+                name.removeprefix(there): None
+                for name in named
+                if name.startswith(there) or not name.startswith("/")
+            }
+        return tuple(name for name in named if not self._is_there(name, trees))
+
+    def _is_there(self, name: str, trees: tuple[Path, ...]) -> bool:
+        """Tell whether a path names a file, or a folder that holds something, where an agent's work may lie.
+
+        That is in the task's folders for agents, in the tree that the run works in, or in the project. A relative path
+        may be meant from the task's folder or from the tree.
+        """
+        path = Path(name)
+        if ".." in path.parts or "\0" in name or len(name) > PATH_MAX:
+            return False
+        roots = [*(self.folder / each for each in _FOR_AGENTS), *trees]
+        starts = (Path("/"),) if path.is_absolute() else (self.folder, *trees)
+        return any(self._holds(start / path, roots) for start in starts)
+
+    def _holds(self, path: Path, roots: list[Path]) -> bool:
+        files = self.files
+        entry = files.entry(path)
+        if entry is None or not (entry.is_file or entry.is_folder):
+            return False
+        real = files.real(path)
+        within = [root for root in roots if real.is_relative_to(files.real(root))]
+        if not within or self._is_ours(real):
+            return False
+        return entry.is_file or (bool(files.names(path)) and path not in within)
+
+    def _is_ours(self, path: Path) -> bool:
+        """Tell whether a file of the task's folder is the user's or the PM's own: it is no agent's work."""
+        real = self.files.real(self.folder)
+        return path.is_relative_to(real) and path.relative_to(real).parts[:1] not in {
+            (each,) for each in _FOR_AGENTS
+        }
+
+
+def _asked(state: PMState) -> Run | None:
+    """Return the live run of the open consultation, or None."""
+    live = (
+        run for run in state.live_runs if run.step == state.consultation.step and run.purpose is Purpose.WORK
+    )
+    return next(live, None)
+
+
+def history(files: Files, folder: Path, limits: Limits) -> dict[str, str]:
+    """Return what lies in a task's `handoffs/` before its first start, by name and hash: none of it is news."""
+    found = {}
+    for entry in files.entries(layout.handoffs(folder)):
+        try:
+            data = files.read(layout.handoffs(folder) / entry.name, limits.handoff_bytes)
+            digest = sha256(data).hexdigest()
+        except Unreadable as error:
+            digest = _digest_of_unreadable(entry, _written(str(error)))
+        found[_written(entry.name)] = digest
+    return found
+
+
+def _digest_of_unreadable(entry: Entry, reason: str) -> str:
+    """Return what stands for the content of what cannot be read: it is news when it is another one."""
+    stamp = entry.inode, entry.mtime_ns, entry.size
+    return sha256(f"{stamp}{reason}".encode()).hexdigest()
+
+
+def _stamp(entry: Entry) -> Stamp:
+    """Return one number for what tells a file from another of its name: of each that lies there it is remembered."""
+    return hash((entry.inode, entry.mtime_ns, entry.size))
+
+
+def _written(text: str) -> str:
+    """Return a text that names a file as it can be written down: a name may hold bytes that are no UTF-8."""
+    if text.isascii():
+        return text
+    return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def _saver(name: str, state: PMState) -> str:
+    """Return whom a file with a temporary name claims to be of; empty if that is nobody."""
+    return claimed_instance(name.lstrip(".#"), state)
+
+
+def claimed_instance(name: str, state: PMState) -> str:
+    """Return whom a misnamed file claims to be of: the longest known instance that its name begins with.
+
+    What follows must not go on with the word, or with the number of a second instance: `developer.md` and
+    `dev-2-report.md` are not of `dev`.
+    """
+    known = {*state.runs.latest, PM}
+    claimed = [
+        each for each in known if _goes_on_otherwise(name.removeprefix(each)) and name.startswith(each)
+    ]
+    return max(claimed, key=len, default="")
+
+
+def _goes_on_otherwise(rest: str) -> bool:
+    number = rest[1:].partition("-")[0].partition(".")[0] if rest.startswith("-") else ""
+    return not rest[:1].isalnum() and not (number.isdigit() and len(number) < YEAR)

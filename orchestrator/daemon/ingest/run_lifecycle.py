@@ -1,0 +1,157 @@
+"""What the files of a run say of its life becomes facts. Gone is said only after its folders were scanned.
+
+What outlives a run's program is told of too, but not at once: programs that helped it end a little after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.hosts.claims import BEGUN, CLAIMED
+from orchestrator.model.facts import Fact, LaunchFailed, RunGone, RunLeft, RunStarted
+from orchestrator.model.run import Ending, Exit, Life
+from orchestrator.ports.host import Host, Observation, Standing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.run import Run
+    from orchestrator.ports.boxes import Boxes
+    from orchestrator.ports.files import Files
+
+LEFT_GRACE: Final = 0.5
+"""Seconds. When its program ends, the end of its pipes and a hang-up of its terminal end most of what that started."""
+
+LAUNCHED: Final = "launched"
+"""Written by the daemon before it opens the pane; from then on the launcher may claim at any time."""
+
+
+def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: Limits) -> list[Fact]:
+    """Return what has become of a live run since the state last heard of it.
+
+    A run whose launcher did not claim it in `limits.start_time` is claimed by us, so that it never will.
+    """
+    folder = _folder(home, run.id)
+    seen = host.observe(folder)
+    if seen.standing is Standing.ALIVE and run.life is not Life.STARTING:
+        return []
+    nonce = f"{run.id}:{seen.standing}"
+    facts: list[Fact] = []
+    if run.life is Life.STARTING and seen.pid is not None:
+        facts.append(RunStarted(at, run.id, seen.pid, seen.pane))
+    match seen.standing:
+        case Standing.GONE:
+            facts.append(RunGone(at, nonce, run.id, seen.exit or Exit(lost=True)))
+        case Standing.LEFT:
+            facts += _left(seen, run, at)
+        case Standing.ALIVE:
+            pass
+        case Standing.CLAIMED:
+            if _overdue(files, folder / CLAIMED, at, limits) and _given_up(files, host, folder):
+                facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
+        case Standing.NOT_CLAIMED if run.life is not Life.STARTING:
+            # It lived, and a power cut took the files that said so, and every process.
+            if claim(files, folder):
+                facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
+        case Standing.NOT_CLAIMED:
+            if _overdue(files, folder / LAUNCHED, at, limits) and claim(files, folder):
+                facts.append(LaunchFailed(at, nonce, run.id, "its launcher did not start in time"))
+    return facts
+
+
+def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
+    """Return what has become of a live run on a box since the state last heard of it, as far as its keeper saw it.
+
+    One whose launcher does not come is `overdue`, and is forestalled there.
+    """
+    sighting = boxes.seen(run.host, _folder(home, run.id))
+    if sighting is None or run.life is Life.UNREACHABLE:
+        return []
+    seen = sighting.observation
+    nonce = f"{run.id}:{seen.standing}"
+    facts: list[Fact] = []
+    if run.life is Life.STARTING and seen.pid is not None:
+        facts.append(RunStarted(at, run.id, seen.pid, seen.pane))
+    if seen.standing is Standing.LEFT:
+        facts += _left(seen, run, at)
+    if seen.standing is Standing.GONE:
+        if seen.pid is None and run.ending is Ending.NOT:
+            facts.append(LaunchFailed(at, nonce, run.id, "its launcher did not start in time"))
+        else:
+            facts.append(RunGone(at, nonce, run.id, seen.exit or Exit(lost=True)))
+    return facts
+
+
+def _left(seen: Observation, run: Run, at: float) -> list[Fact]:
+    """Return what outlives a run's program, unless the state knows of one that is still among them."""
+    named = {each.pid for each in seen.left}
+    known = run.exit is not None and run.pid in named
+    nonce = f"{run.id}:{seen.standing}:{seen.pid}"
+    return [] if known else [RunLeft(at, nonce, run.id, seen.exit or Exit(lost=True), seen.left)]
+
+
+def overdue(files: Files, boxes: Boxes, home: Path, run: Run, at: float, limits: Limits) -> bool:
+    """Tell whether the launcher of a run on a box has not come, or not told of itself, for as long as it may take.
+
+    Only what was asked after that time says so; else the box is asked.
+    """
+    folder = _folder(home, run.id)
+    if run.life is not Life.STARTING or not _overdue(files, folder / LAUNCHED, at, limits):
+        return False
+    seen = boxes.seen(run.host, folder)
+    if seen is None or not _overdue(files, folder / LAUNCHED, seen.at, limits):
+        boxes.hurry(run.host)
+        return False
+    return seen.observation.standing in {Standing.NOT_CLAIMED, Standing.CLAIMED}
+
+
+@dataclass(slots=True)
+class Grace:
+    """The moment that is given to what outlives a program before it is told of. Moments are of the monotonic clock."""
+
+    _until: dict[str, float] = field(default_factory=dict)
+
+    def is_over(self, run: str, now: float) -> bool:
+        """Tell whether a run was seen to have left something behind for long enough; it begins with the first look."""
+        return now >= self._until.setdefault(run, now + LEFT_GRACE)
+
+    def forget(self, run: str) -> None:
+        """Nothing is to be waited for any more."""
+        self._until.pop(run, None)
+
+    def due(self, now: float) -> list[str]:
+        """Return the runs that are to be looked at again."""
+        return [run for run, until in self._until.items() if now >= until]
+
+    @property
+    def moments(self) -> list[float]:
+        """When runs are to be looked at again."""
+        return list(self._until.values())
+
+
+@lru_cache(512)
+def _folder(home: Path, run: str) -> Path:
+    """Return a run's folder, always the same object: to make it anew costs more than to look into it."""
+    return layout.run_home(home, run)
+
+
+def claim(files: Files, folder: Path) -> bool:
+    """Claim a run ourselves, so that no launcher can ever start it. False if a launcher was first."""
+    files.make_folder(folder)
+    return files.create(folder / CLAIMED, b"by the daemon: never to be run\n")
+
+
+def _given_up(files: Files, host: Host, folder: Path) -> bool:
+    """See to it that a launcher which told no pid starts nothing. False if it came to telling it first."""
+    files.create(folder / BEGUN, b"")
+    return host.observe(folder).standing is Standing.CLAIMED
+
+
+def _overdue(files: Files, since: Path, at: float, limits: Limits) -> bool:
+    """Tell whether a file has stood there for as long as a launcher may take."""
+    entry = files.entry(since)
+    return entry is not None and at - entry.mtime_ns / 1e9 >= limits.start_time

@@ -1,0 +1,84 @@
+"""What runs use of tokens and money, read from the transcripts that their programs keep (U6).
+
+A transcript is read on from where it was read to. Of a conversation that is gone on with, what stands there from before
+the run is not its use. Nothing of this is kept: after a restart the transcript is read again, to the same sums.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from orchestrator.daemon.ingest.transcripts import CLOCKS, grown, told_at
+from orchestrator.formats.pricing import priced
+from orchestrator.model.usage import Read, Usage
+from orchestrator.runtimes import Metered
+
+if TYPE_CHECKING:
+    from orchestrator.model.prices import Price
+    from orchestrator.model.run import Run
+    from orchestrator.ports.files import Files
+    from orchestrator.runtimes import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class _Meter:
+    """How far a transcript was read; `before` is what it told of earlier runs, and `began` says that ours was met."""
+
+    path: str
+    read: Read = Read()  # noqa: RUF009 (it is frozen)
+    before: Usage = Usage()  # noqa: RUF009 (it is frozen)
+    began: bool = False
+
+
+@dataclass(slots=True)
+class UsageMeters:
+    """Reads one task's transcripts. What no program tells the cost of is estimated by `prices`."""
+
+    files: Files
+    prices: tuple[Price, ...] = ()
+    _meters: dict[str, _Meter] = field(default_factory=dict)
+
+    def look(self, run: Run, runtime: Runtime) -> Usage:
+        """Return what a run has used so far; nothing, where its program keeps no transcript or tells nothing in it.
+
+        A transcript that has not grown costs one look at its entry.
+        """
+        if not run.transcript or not isinstance(runtime, Metered):
+            return Usage()
+        meter = self._meters.get(run.id)
+        if meter is None or meter.path != run.transcript:
+            meter = _Meter(run.transcript, began=not run.resumes)
+        meter = self._read_on(meter, run, runtime)
+        self._meters[run.id] = meter
+        return priced(meter.read.usage.since(meter.before), self.prices) if meter.began else Usage()
+
+    def forget(self, run: str) -> None:
+        """Let go of a run that is gone."""
+        self._meters.pop(run, None)
+
+    def _read_on(self, meter: _Meter, run: Run, runtime: Metered) -> _Meter:
+        data = grown(self.files, meter.path, meter.read.offset)
+        if not data:
+            return meter
+        if meter.began:
+            return replace(meter, read=runtime.usage(data, meter.read))
+        # Here one clock times both; the run before it may have written its last line a moment ago.
+        ours = _ours(data, run.opened_at - (CLOCKS if run.far else 0.0))
+        read = runtime.usage(data[:ours], meter.read)
+        if ours == len(data):
+            return replace(meter, read=read)
+        # What earlier runs used and were told no cost of is theirs.
+        mine = replace(read, usage=replace(read.usage, models=()))
+        return replace(meter, read=runtime.usage(data[ours:], mine), before=read.usage, began=True)
+
+
+def _ours(data: bytes, opened_at: float) -> int:
+    """Return where the first line begins that says that it was written since a run was opened; the end if none does."""
+    place = 0
+    for line in data.splitlines(keepends=True):
+        if opened_at <= told_at(line) < math.inf:
+            return place
+        place += len(line)
+    return place

@@ -1,0 +1,1 @@
+"""The journal: written before anything is done, and read again at a start."""

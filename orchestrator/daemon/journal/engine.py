@@ -1,0 +1,161 @@
+"""The engine of one task: a fact goes in, is decided, journaled, folded; what is to be done comes out."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.daemon.journal.rolling_log import RollingLog
+from orchestrator.daemon.journal.store import Journal
+from orchestrator.formats.handoff import neutral
+from orchestrator.formats.redact import redacted
+from orchestrator.formats.text import cut
+from orchestrator.formats.timestamps import day_said
+from orchestrator.model.facts import JournalDamaged, ZoneChanged
+from orchestrator.model.settings import LogSettings
+from orchestrator.pm.decide import decide
+from orchestrator.pm.explain.sentences import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from orchestrator.model.actions import Action
+    from orchestrator.model.facts import Fact
+    from orchestrator.model.limits import Limits
+    from orchestrator.pm.state.draft import Decision
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.files import Files
+
+
+log = logging.getLogger(__name__)
+
+LINE_LENGTH: Final = 4000
+"""The most characters of a line of the PM's log: it is followed in a pane."""
+
+LOG_SIZE: Final = LogSettings().size
+
+
+class Engine:
+    """One task: its state, its journal, and the way from a fact to both.
+
+    `dirty` is set by every journaled fact and cleared by whoever writes the projections. `last_checkin` is kept
+    here and not journaled: a check-in with no news appends nothing (law 9).
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        home: Path,
+        limits: Limits,
+        act: Callable[[Engine, Action], None],
+        log_size: int = LOG_SIZE,
+        utc_offset: Callable[[float], int] = lambda _: 0,
+    ) -> None:
+        """Open the task whose own folder is `home`; `act` is handed every action once it is journaled.
+
+        The PM's log begins anew at `log_size` bytes. `utc_offset` tells by how many seconds local time is ahead of UTC
+        at a moment: names and sentences that are decided on are in local time, and `decide` looks at no zone (law 2).
+        """
+        self.home = home
+        self.id = home.name
+        self.dirty = True
+        self.last_checkin = 0.0
+        self._files = files
+        self._limits = limits
+        self._act = act
+        self._utc_offset = utc_offset
+        self._journal = Journal(files, layout.task_journal(home))
+        self._log = RollingLog(files, layout.task_log(home), log_size)
+        self._day = day_said(self.journaled_at) if self.lines else ""
+
+    @property
+    def state(self) -> PMState:
+        """The state as of the last journaled fact."""
+        return self._journal.state
+
+    @property
+    def lines(self) -> int:
+        """How many facts this task has journaled in its life."""
+        return self._journal.lines
+
+    @property
+    def journaled_at(self) -> float:
+        """When this task last journaled a fact, or was first opened, in seconds since the epoch."""
+        return self._journal.written_at
+
+    @property
+    def task_folder(self) -> Path:
+        """The task's folder in its project."""
+        from pathlib import Path
+
+        return layout.task_folder(Path(self.state.project), self.state.name)
+
+    def own_damage(self, at: float, nonce: str) -> None:
+        """Tell the task that its journal was found damaged, if it was."""
+        damage = self._journal.damage
+        if damage is not None and self.state.id:
+            self._journal.damage = None
+            self.feed(JournalDamaged(at, nonce, damage.kept, damage.where))
+
+    def lost(self) -> str:
+        """Return under which name a journal is kept of which not even the beginning reads, once; else nothing."""
+        damage = self._journal.damage
+        if damage is None or self.state.id:
+            return ""
+        self._journal.damage = None
+        return damage.where
+
+    def keep_journal(self) -> None:
+        """See that the journal which is written to is the one that lies there. Raises OSError: no room just now."""
+        self._journal.keep()
+        self._tell_replaced()
+
+    def _tell_replaced(self) -> None:
+        if name := self._journal.replaced:
+            self._journal.replaced = ""
+            self.say(
+                f"somebody changed or took away the journal's {name}: all that is known was written anew"
+            )
+
+    def feed(self, fact: Fact) -> Decision:
+        """Decide on a fact. Journal first; then the log; then what is to be done.
+
+        Raises:
+            OSError: the journal could not be written; nothing was done and nothing has changed.
+            IllegalMove: a rule erred; nothing was done and nothing has changed.
+
+        """
+        offset = self._utc_offset(fact.at)
+        if self.state.id and offset != self.state.utc_offset:
+            self._take(ZoneChanged(fact.at, offset))
+        return self._take(fact)
+
+    def _take(self, fact: Fact) -> Decision:
+        decision = decide(self.state, fact, self._limits)
+        if decision.empty:
+            return decision
+        line = self._journal.append(fact, decision)
+        self._tell_replaced()
+        self.dirty = True
+        day, before = day_said(fact.at), self._day
+        self._day = day
+        self.say(*([day] if before not in {"", day} else []), *explain(json.loads(line)))
+        for action in decision.actions:
+            self._act(self, action)
+        return decision
+
+    def say(self, *texts: str) -> None:
+        """Write lines into the PM's log. It only tells: a disk that would not take them changes nothing."""
+        clean = "".join(cut(redacted(neutral(text)).replace("\n", " "), LINE_LENGTH) + "\n" for text in texts)
+        try:
+            self._log.append(clean.encode("utf-8", "replace"))
+        except OSError as error:
+            log.warning("the log of %s was not written: %s", self.id, error)
+
+    def close(self) -> None:
+        """Let go of the task's files."""
+        self._journal.close()
+        self._log.close()

@@ -1,0 +1,1 @@
+"""The daemon as a process: its lock, its clock, its log, its upgrade."""

@@ -1,0 +1,69 @@
+"""What a service manager is told: up, alive, ending (sd_notify(3), the protocol of systemd's `Type=notify`)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+log = logging.getLogger(__name__)
+
+SOCKET: Final = "NOTIFY_SOCKET"
+VARIABLES: Final = (SOCKET, "WATCHDOG_USEC", "WATCHDOG_PID")
+_DEADLINE: Final = 1.0
+
+
+@dataclass(slots=True)
+class SdNotify:
+    """The way to the service manager that started us; where none did, all is said to nobody.
+
+    `variables` are what it told us. They are taken out of the environment, so that nothing that we start speaks
+    in our name, and handed to our successor only.
+    """
+
+    variables: dict[str, str] = field(default_factory=dict)
+    _failed: bool = False
+
+    @classmethod
+    def taken_from(cls, environ: MutableMapping[str, str]) -> SdNotify:
+        """Take our variables out of an environment."""
+        return cls({name: environ.pop(name) for name in VARIABLES if name in environ})
+
+    @property
+    def watchdog(self) -> float | None:
+        """The seconds within which the manager wants to hear of us again and again; None if it does not."""
+        told, whom = self.variables.get("WATCHDOG_USEC", ""), self.variables.get("WATCHDOG_PID", "")
+        if not told.isdecimal() or int(told) == 0 or whom not in {"", str(os.getpid())}:
+            return None
+        return int(told) / 1e6
+
+    def ready(self, status: str) -> None:
+        """Say that we are up."""
+        self._tell("READY=1", f"STATUS={status}", "WATCHDOG=1")
+
+    def beat(self, status: str) -> None:
+        """Say that the loop turns."""
+        self._tell("WATCHDOG=1", f"STATUS={status}")
+
+    def stopping(self) -> None:
+        """Say that we end."""
+        self._tell("STOPPING=1", "STATUS=ending; agents in their panes work on")
+
+    def _tell(self, *words: str) -> None:
+        address = self.variables.get(SOCKET, "")
+        if not address:
+            return
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as way:
+                way.settimeout(_DEADLINE)
+                way.sendto("\n".join(words).encode(), f"\0{address[1:]}" if address[0] == "@" else address)
+            self._failed = False
+        except (OSError, ValueError) as error:
+            if not self._failed:
+                log.warning("the service manager cannot be told (%s): %s", ", ".join(words), error)
+            self._failed = True

@@ -1,0 +1,1 @@
+"""The state as files that anyone can read."""

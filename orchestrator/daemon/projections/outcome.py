@@ -1,0 +1,251 @@
+"""What came of a task in five lines: asked, outcome, work, not done, cost and next. Every page shows the same ones.
+
+What is said of the branch was looked up in the repository, and says when; what could not be looked up is said to be
+unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from shlex import quote
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.amounts import cost_said, span_said, tokens_said
+from orchestrator.formats.text import cut, one_line
+from orchestrator.model.plan import StepState
+from orchestrator.model.task import TaskState
+from orchestrator.pm.state.results import Counts, baseline_of, counts, last_check, not_done, unmet_criteria
+from orchestrator.pm.state.usage_limits import parked
+
+if TYPE_CHECKING:
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.workspaces import BranchSurvey
+
+LONGEST: Final = 240
+"""Characters of a text of others in one of the lines."""
+
+NAMED: Final = 5
+_ENDED: Final = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED})
+STATES: Final = {
+    TaskState.RUNNING: "at work",
+    TaskState.WAITING: "waits for an answer",
+    TaskState.STOPPED: "stopped",
+    TaskState.COMPLETE: "complete",
+    TaskState.PARTIAL: "complete in part",
+    TaskState.FAILED: "failed",
+}
+"""The states of a task as a person is told them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchLook:
+    """A look at a task's branch: what was seen, and when (seconds since the epoch). A `fault` says why nothing was."""
+
+    at: float
+    seen: BranchSurvey | None = None
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The lines, each a sentence that can be shown as it is.
+
+    `branch_seen` is when the branch was looked at that they tell of, in seconds since the epoch; None if it was not.
+    """
+
+    asked: str
+    outcome: str
+    work: str
+    not_done: str
+    cost: str
+    next: str
+    branch_seen: float | None = None
+
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """Return the five lines with their names: cost and what to type next are one."""
+        return (
+            ("Asked", self.asked),
+            ("Outcome", self.outcome),
+            ("Work", self.work),
+            ("Not done", self.not_done),
+            ("Cost", f"{self.cost}. Next: {self.next}"),
+        )
+
+
+def outcome_of(state: PMState, look: BranchLook | None, called: str = "") -> Outcome:
+    """Return what came of a task so far. `look` is the last look at its branch, None if there was none yet.
+
+    `called` is the word by which commands reach the task: its id where another project has a task of its name.
+    """
+    counted = counts(state)
+    return Outcome(
+        asked=_asked(state),
+        outcome=_outcome(state, counted),
+        work=_work(state, look),
+        not_done=_not_done(state),
+        cost=_cost(state),
+        next=_next(state, look, called or state.name),
+        branch_seen=None if look is None or look.fault else look.at,
+    )
+
+
+def steps_said(counted: Counts) -> str:
+    """Return how many steps passed, and how many were set aside."""
+    aside = f", {counted.set_aside} set aside" if counted.set_aside else ""
+    return f"{counted.passed} of {counted.total} steps passed{aside}"
+
+
+def _asked(state: PMState) -> str:
+    goal = _short(next((line for line in state.brief.goal.splitlines() if line.strip()), ""))
+    title = _short(state.brief.title)
+    return f"{title}: {goal}" if goal and goal != title else title
+
+
+def _outcome(state: PMState, counted: Counts) -> str:
+    said = STATES[state.state]
+    match state.state:
+        case TaskState.RUNNING:
+            said = f"held up by a usage limit ({_limits(state)})" if parked(state) else said
+            said += f", phase {state.phase.value}"
+        case TaskState.WAITING:
+            said += f" to {', '.join(question.id for question in state.open_questions[:NAMED])}"
+        case TaskState.COMPLETE:
+            pass
+        case TaskState.STOPPED | TaskState.PARTIAL | TaskState.FAILED:
+            said += f": {_short(state.why)}" if state.why else ""
+    criteria = f", {counted.met} of {counted.criteria} success criteria met" if counted.criteria else ""
+    return f"{said}; {steps_said(counted)}{criteria}"
+
+
+def _limits(state: PMState) -> str:
+    """Return the words of the limits that hold a task up. When it is tried again changes, and is told elsewhere."""
+    words = dict.fromkeys(_short(step.limit.words, 80) for step in parked(state) if step.limit is not None)
+    return "; ".join(list(words)[:NAMED]) or "without a word"
+
+
+def _work(state: PMState, look: BranchLook | None) -> str:
+    return f"{_where_it_lies(state, look)}; {_tested(state, look)}"
+
+
+def _where_it_lies(state: PMState, look: BranchLook | None) -> str:
+    """Say where the work lies: on the branch, as that was seen, or in trees that are not the task's own."""
+    elsewhere = list(dict.fromkeys(step.elsewhere for step in state.steps.values() if step.elsewhere))
+    if elsewhere:
+        said = f"it lies in {', '.join(elsewhere[:NAMED])}, on no branch of the task"
+    if not state.base:
+        return said if elsewhere else "nothing was changed so far"
+    branch = _on_branch(state, look)
+    return f"{said}; {branch}" if elsewhere else branch
+
+
+def _on_branch(state: PMState, look: BranchLook | None) -> str:
+    if look is None:
+        return f"the branch `{state.branch}` was not looked at yet"
+    if look.fault:
+        return f"the branch `{state.branch}` could not be looked at: {_short(look.fault)}"
+    seen = look.seen
+    if seen is None:
+        return f"there is no branch `{state.branch}`"
+    if not seen.count:
+        return f"nothing is on the branch `{state.branch}`"
+    said = (
+        f"branch `{state.branch}` at {seen.tip[:10]}: {_count(seen.count, 'commit')}, "
+        f"{_count(seen.files, 'file')} changed, +{seen.added} -{seen.removed}"
+    )
+    return f"{said}, all of it in your tree's HEAD" if seen.merged else said
+
+
+def _tested(state: PMState, look: BranchLook | None) -> str:
+    """Say how the checks ended before anything was changed, and on what lies there now."""
+    before, after = baseline_of(state), last_check(state)
+    if before is None and after is None:
+        ahead = [step for step in state.steps.values() if step.check_exit is not None and not step.only_check]
+        only = ", ".join(f"ahead of {step.id}: exited {step.check_exit}" for step in ahead[:NAMED])
+        return "the PM has run no check on it" + (f", only {only}" if only else "")
+    said = [f"check before: {_ended(before)}"] if before is not None else []
+    if after is not None:
+        tip = look.seen.tip if look is not None and look.seen is not None else ""
+        judged = state.steps.get(after.judges) if after.judges else None
+        commit = judged.commit if judged is not None else ""
+        stale = (
+            f", on {commit[:10]} and not on what came after it" if tip and commit and commit != tip else ""
+        )
+        said.append(f"check after: {_ended(after)}{stale}")
+    else:
+        said.append("check after: none on accepted work so far")
+    return ", ".join(said)
+
+
+def _ended(step: Step) -> str:
+    if step.check_exit is None:
+        return "it is still running" if step.state is StepState.WORKING else "no result"
+    line = f" ({_short(step.check_lines[-1], 80)})" if step.check_lines else ""
+    return f"exited {step.check_exit}{line}"
+
+
+def _not_done(state: PMState) -> str:
+    said = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in not_done(state)[:NAMED]]
+    if state.state in _ENDED:
+        said += [f"criterion not met: {_short(each, 100)}" for each in unmet_criteria(state)[:NAMED]]
+    elif not said:
+        return "nothing was given up so far"
+    if not said and state.state is not TaskState.COMPLETE:
+        return _short(state.why) or "nothing was given up so far"
+    return "; ".join(said) or "nothing"
+
+
+def _cost(state: PMState) -> str:
+    """Say what the task used, as of the last thing that happened: time alone is no news."""
+    worked, used = state.worked, state.runs.usage
+    said = [f"{span_said(worked.time)} at work, {span_said(worked.idle)} of it without an agent"]
+    said.append(f"{tokens_said(used.tokens)} tokens" if used.told else "no program reported tokens")
+    said += [cost_said(used.cost, used.estimate)] if used.dollars is not None else []
+    return ", ".join(said)
+
+
+def _next(state: PMState, look: BranchLook | None, called: str) -> str:
+    name, project = quote(state.name), quote(state.project)
+    match state.state:
+        case TaskState.WAITING:
+            question = state.open_questions[0]
+            return (
+                f"`task answer {called} {question.id} {question.options[0] if question.options else 'TEXT'}`"
+            )
+        case TaskState.RUNNING if parked(state):
+            return "nothing has to be done; it is tried again by itself"
+        case TaskState.RUNNING:
+            return f"nothing has to be done; `task attach {called}` shows the agents"
+        case TaskState.COMPLETE:
+            return _take_over(state, look, called)
+        case TaskState.STOPPED | TaskState.FAILED:
+            return f"`task start {name} --project {project}` goes on"
+        case TaskState.PARTIAL:
+            take = _take_over(state, look, called, anyway=" --anyway")
+            again = f"`task start {name} --project {project}`"
+            if not_done(state):
+                return f"{again} tries again what was set aside; {take}"
+            # Every step passed, so a start alone finds nothing to do and the task ends the same at once.
+            return f"change what task.md asks for, then {again} plans what is still to be done; {take}"
+
+
+def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str = "") -> str:
+    """Say how to take the work over, if anything of it is on a branch that is not merged yet.
+
+    `anyway` is the option without which `task merge` refuses what is not whole, where that is so.
+    """
+    if state.base and (look is None or look.fault):
+        return "what there is to be merged is said once the branch was looked at"
+    if look is None or look.seen is None or not look.seen.files:
+        return "nothing is there to be merged"
+    if look.seen.merged:
+        return "it is merged already"
+    return f"`task diff {called}` shows what is done, `task merge {called}{anyway}` takes it over"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def _short(text: str, limit: int = LONGEST) -> str:
+    return cut(one_line(text).replace("`", "'"), limit)  # between backquotes stand commands of ours

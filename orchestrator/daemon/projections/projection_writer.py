@@ -1,0 +1,201 @@
+"""What others read of a task, written on a thread of its own: state.json, pm_state.json, and the scribe's progress.md.
+
+What came while it wrote is one further writing, however much it was. A state never changes, so the thread works
+on the one that it was handed, and the deciding thread waits for no disk but the journal's.
+
+state.json is written at once. The two documents in the task's folder are whole by their nature: those of a large
+plan are written at a steady rate, so that what is written for a step does not grow with the plan.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from orchestrator.daemon.boxes.transfer_status import TransferStatus
+from orchestrator.daemon.core.worker_pool import Executor
+from orchestrator.daemon.projections.outcome import BranchLook, Outcome, outcome_of
+from orchestrator.daemon.projections.progress_view import pm_view
+from orchestrator.daemon.projections.state_files import FEW, Shown, write_pm_state
+from orchestrator.model.actions import Rebase
+from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.limits import Limits
+from orchestrator.model.names import is_task_id
+from orchestrator.model.task import TaskState
+from orchestrator.pm.state.task_state import PMState
+from orchestrator.ports.clock import Clock
+from orchestrator.ports.files import Files
+from orchestrator.scribe.scribe import Scribe
+
+log = logging.getLogger(__name__)
+
+SMALL: Final = 16_384
+"""Bytes up to which the documents are written whenever there is something new."""
+
+RATE: Final = 800.0
+"""Bytes per second at which larger ones are: those of 1,000 subtasks are ten minutes old at most, as a check-in."""
+
+
+@dataclass(slots=True)
+class _News:
+    """What is to be shown, since the last writing: in state.json, in the documents, and what the scribe looks at."""
+
+    state: PMState | None = None
+    documents: PMState | None = None
+    names: set[str] = field(default_factory=set)
+    rescan: bool = False
+
+    def merge(self, older: _News) -> None:
+        """Take in what could not be written."""
+        self.state = self.state or older.state
+        self.documents = self.documents or older.documents
+        self.names |= older.names
+        self.rescan |= older.rescan
+
+
+@dataclass(slots=True)
+class ProjectionWriter:
+    """Shows one task. `home` is its own folder, `folder` the one in its project, `limits` those of the settings.
+
+    `look` looks at the task's branch; None where it has none. That is done when more of the plan has passed, when the
+    task comes to stand otherwise or elsewhere, and at each check-in: what is said of the branch says when it was seen.
+    """
+
+    files: Files
+    clock: Clock
+    executor: Executor
+    scribe: Scribe
+    home: Path
+    folder: Path
+    limits: Limits = field(default_factory=Limits)
+    look: Callable[[PMState], BranchLook | None] = lambda _: None
+    _news: _News = field(default_factory=lambda: _News(rescan=True))
+    _view: tuple[PMState, float, tuple[TransferStatus, ...]] | None = None
+    _taking: Lock = field(default_factory=Lock)
+    _writing: Lock = field(default_factory=Lock)
+    _queued: bool = False
+    _shown: Shown = field(init=False)
+    _next_at: float = 0.0
+    _urgent: tuple[TaskState, tuple[str, ...]] | None = None
+    _looked: BranchLook | None = None
+    _looked_for: tuple[TaskState, int, str] | None = None
+    _outcome: Outcome | None = None
+
+    def __post_init__(self) -> None:
+        """Know of nothing that was written."""
+        self._shown = Shown(self.files, self.home, self.limits)
+
+    def tell(
+        self,
+        state: PMState,
+        last_checkin: float,
+        names: Iterable[str] = (),
+        *,
+        changed: bool = False,
+        rescan: bool = False,
+        behind: tuple[TransferStatus, ...] = (),
+    ) -> None:
+        """Take news in: `names` are new in the task's folder, `changed` says that the state is.
+
+        `behind` is what lies on boxes and not here.
+        """
+        with self._taking:
+            self._view = state, last_checkin, behind
+            if changed:
+                self._news.state = self._news.documents = state
+            self._news.names.update(names)
+            self._news.rescan |= rescan
+
+    @property
+    def behind(self) -> bool:
+        """True while something is not shown yet: it just came, could not be written, or waits for its turn."""
+        news = self._news
+        return (news.state or news.documents) is not None or bool(news.names) or news.rescan
+
+    def soon(self) -> None:
+        """Have what was told written by the hands; large documents, when it is their time."""
+        with self._taking:
+            if self._queued:
+                return
+            self._queued = True
+        self.executor.do(f"{self.home.name}/show", self._work)
+
+    def end(self) -> None:
+        """Write nothing more, once what is just being written is done."""
+        with self._writing, self._taking:
+            self._view = None
+
+    def now(self) -> None:
+        """Write all that was told, here and before this returns. What fails stays to be written the next time."""
+        self._work(everything=True)
+
+    def _work(self, *, everything: bool = False) -> None:
+        with self._writing:
+            with self._taking:
+                news, self._news, view, self._queued = self._news, _News(), self._view, False
+            if view is None:
+                return
+            try:
+                self._write(news, *view, everything=everything)
+            except (OrchestratorError, OSError) as error:
+                log.warning("what %s shows was not written just now: %s", self.home.name, error)
+                with self._taking:
+                    self._news.merge(news)
+
+    def _write(
+        self,
+        news: _News,
+        state: PMState,
+        last_checkin: float,
+        behind: tuple[TransferStatus, ...],
+        *,
+        everything: bool,
+    ) -> None:
+        at = self.clock.now()
+        urgent = state.state, tuple(question.id for question in state.open_questions)
+        documents = everything or urgent != self._urgent or self.clock.monotonic() >= self._next_at
+        if documents:
+            self._look_at_branch(state, again=news.rescan)
+        if documents or len(state.steps) <= FEW:  # of a large plan it costs a look at all steps
+            self._outcome = outcome_of(state, self._looked, self._called(state))
+        if news.state is not None or (documents and news.rescan):
+            self._shown.write(news.state or state, last_checkin, at, self._outcome, behind)
+            news.state = None
+        if documents:
+            self._write_documents(news, state, last_checkin, at)
+            self._urgent = urgent
+        else:
+            with self._taking:
+                self._news.merge(news)
+
+    def _look_at_branch(self, state: PMState, *, again: bool) -> None:
+        wanted = state.state, state.steps.passed, state.base
+        if any(isinstance(action, Rebase) for action in state.outbox.values()):
+            # It has its new base, and not its new commits: whatever is counted between these two was never there.
+            self._looked = self._looked_for = None
+        elif again or wanted != self._looked_for:
+            self._looked, self._looked_for = self.look(state), wanted
+
+    def _called(self, state: PMState) -> str:
+        """Return the word by which commands reach a task: its id where another project has one of its name, too."""
+        try:
+            ids = self.files.names(self.home.parent)
+        except (OrchestratorError, OSError):
+            return state.id
+        return state.name if sum(is_task_id(task, state.name) for task in ids) <= 1 else state.id
+
+    def _write_documents(self, news: _News, state: PMState, last_checkin: float, at: float) -> None:
+        size = 0
+        if news.documents is not None:
+            size = write_pm_state(self.files, self.folder, news.documents, last_checkin=last_checkin, at=at)
+        view = pm_view(state, last_checkin, self._looked, self._called(state))
+        if news.rescan:
+            self.scribe.rescan(view, at)
+        else:
+            self.scribe.notice(sorted(news.names), view, at)
+        size += self.scribe.size
+        self._next_at = self.clock.monotonic() + (size / RATE if size > SMALL else 0.0)

@@ -1,0 +1,1 @@
+"""What is put away when a task has ended, and what goes."""

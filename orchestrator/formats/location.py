@@ -1,0 +1,128 @@
+"""Where an agent works, as `cwd:` says it: a folder here, or one on a box over SSH (HUB 5.2)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from orchestrator.formats.text import neutral
+from orchestrator.model.errors import Refused
+from orchestrator.model.task import Location
+
+FORM: Final = "write /path, ~/path, user@host:/path or ssh://user@host:port/path"
+BOX_FORM: Final = "write user@host or ssh://user@host:port, without a folder"
+
+_HOST: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}(?:%[A-Za-z0-9_.-]{1,32})?\])"
+_USER: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
+_REMOTE: Final = re.compile(rf"((?:{_USER}@)?{_HOST}):(.*)")
+_URL: Final = re.compile(rf"ssh://((?:{_USER}@)?{_HOST}(?::[0-9]{{1,5}})?)(/.*)")
+_ADDRESS: Final = re.compile(rf"(?:(?P<user>{_USER})@)?(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?")
+_LAST_PORT: Final = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Whom ssh is to call: a name or address, or an alias of the user's settings. Empty and 0: as they say."""
+
+    host: str
+    user: str = ""
+    port: int = 0
+
+    def words(self) -> list[str]:
+        """Return the arguments of ssh that name it; the last is the host, which `--` keeps from being an option."""
+        user = ["-l", self.user] if self.user else []
+        port = ["-p", str(self.port)] if self.port else []
+        return [*user, *port, "--", self.host]
+
+    def __str__(self) -> str:
+        """As a person writes it; as `user@host`, with a port behind it if one was given."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = f":{self.port}" if self.port else ""
+        return f"{self.user}@{host}{port}" if self.user else f"{host}{port}"
+
+
+def address_of(place: Location) -> Address:
+    """Return whom to call for a place on a box, as `read_location` made it. Raises Refused if it is none."""
+    found = _ADDRESS.fullmatch(place.host)
+    if not found:
+        raise Refused(f"{_shown(place.host)} is no address of a box: {FORM}")
+    return Address(found["host"].strip("[]"), found["user"] or "", int(found["port"] or 0))
+
+
+def read_location(text: str) -> Location:
+    """Return the place that a text names.
+
+    A local path is absolute or begins with `~/`, which is kept as it is. The host of a remote one is
+    `host`, `user@host` or `user@host:port`, an IPv6 address in brackets; its path is absolute. All are safe
+    as one argument of a program: none begins with `-` or holds a shell's substitution.
+
+    Raises:
+        Refused: it is none of these; the message says what is allowed.
+
+    """
+    text = text.strip()
+    if neutral(text) != text or any(sign in text for sign in ("\n", "\t", "$(", "`")):
+        raise Refused(f"{_shown(text)} holds a control character or `$( )`: {FORM}")
+    if text == "~" or text.startswith(("/", "~/")):
+        return Location(text)
+    if text.startswith("ssh://"):
+        return _url(text)
+    if "://" in text or ":" not in text:
+        raise Refused(f"{_shown(text)} is no absolute path: {FORM}")
+    found = _REMOTE.fullmatch(text)
+    if not found:
+        raise Refused(f"{_shown(text)} names no host that we accept: {FORM}")
+    if not found[2].startswith("/"):
+        raise Refused(f"{_shown(text)}: the path on a host must begin with `/`: {FORM}")
+    return Location(found[2], found[1])
+
+
+def read_box(text: str) -> str:
+    """Return what `Location` calls the box that a text names: `host`, `user@host` or `ssh://user@host:port`, no folder.
+
+    Raises:
+        Refused: it is none of these.
+
+    """
+    text = text.strip()
+    is_url = text.startswith("ssh://")
+    bare = "/" not in text.removeprefix("ssh://") and (is_url or ":" not in text.rpartition("]")[2])
+    try:
+        place = read_location(f"{text}/" if is_url else f"{text}:/") if bare else None
+    except Refused:
+        place = None
+    if place is None:
+        raise Refused(f"{_shown(text)} is no box: {BOX_FORM}")
+    return str(address_of(place))
+
+
+def render_box(box: str) -> str:
+    """Return what `Location` calls a box as `read_box` reads it."""
+    return f"ssh://{box}" if _has_port(box) else box
+
+
+def render_location(place: Location) -> str:
+    """Return a place as `read_location` reads it."""
+    if not place.host:
+        return place.path
+    return f"ssh://{place.host}{place.path}" if _has_port(place.host) else f"{place.host}:{place.path}"
+
+
+def _has_port(host: str) -> bool:
+    _, _, after = host.rpartition("]" if "]" in host else "@")
+    return ":" in after
+
+
+def _url(text: str) -> Location:
+    found = _URL.fullmatch(text)
+    if not found:
+        raise Refused(f"{_shown(text)} names no host and absolute path: {FORM}")
+    port = found[1].rpartition(":")[2]
+    if port.isdigit() and not 0 < int(port) <= _LAST_PORT:
+        raise Refused(f"{_shown(text)}: the port must be from 1 to {_LAST_PORT}")
+    return Location(found[2], found[1])
+
+
+def _shown(text: str) -> str:
+    return ascii(text[:80])

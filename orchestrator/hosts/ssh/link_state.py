@@ -1,0 +1,85 @@
+"""What is held true of the way to a box, and the errors that say so."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from enum import StrEnum
+
+from orchestrator.formats.location import Address
+from orchestrator.formats.ssh_words import Trouble, Words
+from orchestrator.model.errors import Unavailable
+
+
+class Way(StrEnum):
+    """Whether a box can be spoken to."""
+
+    UNTRIED = "untried"
+    REACHABLE = "reachable"
+    UNREACHABLE = "unreachable"  # never dead: it is tried again by itself (law 5)
+    REFUSED = "refused"  # a person must do something first: not tried again until somebody says so
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The way to a box, since when (seconds since the epoch), and why that is believed.
+
+    `offered` and `known` are fingerprints: of the key that the box showed and, where it is another one, of the
+    key that the user knows. `advice` is what the user can do.
+    """
+
+    way: Way = Way.UNTRIED
+    since: float = 0.0
+    why: str = ""
+    trouble: Trouble | None = None
+    offered: str = ""
+    known: str = ""
+    advice: str = ""
+
+
+class Unreachable(Unavailable):
+    """The box does not answer; nothing is known of what runs there. It is tried again by itself."""
+
+
+class Cut(Unreachable):
+    """The connection ended while a command ran there: whether it was carried out is unknown (law 4).
+
+    `stands`: the connection itself did not, so that it is not the way that fails: the command did not end in time, say.
+    """
+
+    def __init__(self, message: str, *, stands: bool = False) -> None:
+        self.stands = stands
+        super().__init__(message)
+
+
+class NoSubsystem(Unavailable):
+    """The box's sshd does not give a subsystem that was asked for, or what it gives ends at once. Nothing was done."""
+
+
+class NotLetIn(Unavailable):
+    """The box, or our own ssh, refuses; trying again unchanged will not help. `state` has the evidence."""
+
+    def __init__(self, message: str, state: State) -> None:
+        self.state = state
+        super().__init__(message)
+
+
+def refused(address: Address, words: Words, known: str, at: float) -> State:
+    """Return the state after ssh said that it was refused. `known` is the fingerprint of the key on file."""
+    return State(Way.REFUSED, at, words.why, words.trouble, words.offered, known, _advice(address, words))
+
+
+def _advice(address: Address, words: Words) -> str:
+    command = shlex.join(["ssh", *address.words(), "true"])
+    match words.trouble:
+        case Trouble.UNREACHABLE:
+            return ""
+        case Trouble.AUTH:
+            return f"unlock your key or agent, or have the key let in there: `{command}` must ask nothing"
+        case Trouble.UNKNOWN_HOST:
+            return f"compare its key by another way, and accept it: `{command}`"
+        case Trouble.CHANGED_KEY:
+            kept = f" (line {words.line} of {words.known_in})" if words.known_in else ""
+            return f"ask whoever runs the box whether its key was changed; only then replace it in known_hosts{kept}"
+        case Trouble.SETTINGS:
+            return f"mend your ssh settings until `{command}` works"

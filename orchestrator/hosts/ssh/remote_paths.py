@@ -1,0 +1,116 @@
+"""A task's folders on a box: where they lie, and how they are made."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import Final
+
+from orchestrator.formats.text import one_line
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.pull import MARK
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.model.names import checked_name
+
+_MADE: Final = "made"
+_REFUSED: Final = {
+    "missing": "is no folder there",
+    "other": "belongs to another task: take it away, or name this task otherwise",
+    "history": "holds handoffs of which this task knows nothing: take them away",
+}
+
+# All from outside is an argument. A mark is written last: a folder that bears it was made whole.
+_PREPARE: Final = r"""
+umask 077
+cwd=$1 name=$2 task=$3 own=$4 mark=$5
+shift 5
+shared=$cwd/tasks/$name
+if [ ! -d "$cwd" ]; then echo missing; exit; fi
+for folder in "$shared" "$own"; do
+    if [ -e "$folder/$mark" ]; then
+        other=
+        read -r other <"$folder/$mark"
+        if [ "$other" != "$task" ]; then echo other; exit; fi
+    fi
+done
+if [ ! -e "$shared/$mark" ] && [ -n "$(ls -A -- "$shared/handoffs" 2>/dev/null)" ]; then echo history; exit; fi
+for folder; do mkdir -p -- "$shared/$folder" || exit; done
+mkdir -p -- "$own/requests/events" "$own/runs" && chmod 700 -- "$shared" "$own" || exit
+for folder in "$shared" "$own"; do
+    if [ ! -e "$folder/$mark" ]; then
+        printf '%s\n' "$task" >"$folder/$mark.new" && mv -f -- "$folder/$mark.new" "$folder/$mark" || exit
+    fi
+done
+echo made
+cd -- "$cwd" || exit 0
+{
+    path=$(git rev-parse --git-path info/exclude) && prefix=$(git rev-parse --show-prefix) || exit 0
+    if [ -n "$(git ls-files -- "tasks/$name")" ] || git check-ignore -q -- "tasks/$name/"; then exit 0; fi
+    mkdir -p -- "$(dirname -- "$path")"
+    if [ -n "$(tail -c 1 -- "$path")" ]; then echo >>"$path"; fi
+    printf '/%stasks/%s/\n' "$(printf '%s' "$prefix" | sed 's/[\\*?[]/\\&/g')" "$name" >>"$path"
+} 2>/dev/null
+exit 0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePaths:
+    """One task on one box. All paths are absolute ones of the box.
+
+    Args:
+        task: The task's id.
+        name: Its name.
+        cwd: Where its agents work there.
+        root: Our own folder there.
+
+    """
+
+    task: str
+    name: str
+    cwd: str
+    root: str
+
+    def __post_init__(self) -> None:
+        checked_name(self.task, "task id")
+        checked_name(self.name, "task name")
+        for path in (self.cwd, self.root):
+            # `/./` would tell rsync where a name begins.
+            if posixpath.normpath(path) != path or not path.startswith("/") or "\0" in path:
+                raise Refused(f"{path[:80]!a} is no absolute path of a folder on a box")
+
+    @property
+    def shared(self) -> str:
+        """The task's folder that is shared with the agents there."""
+        return f"{self.cwd.rstrip('/')}/tasks/{self.name}"
+
+    @property
+    def own(self) -> str:
+        """The task's folder beneath our own one there."""
+        return f"{self.root.rstrip('/')}/tasks/{self.task}"
+
+    def run(self, run: str) -> str:
+        """Return the folder of a run."""
+        return f"{self.own}/runs/{checked_name(run, 'run id')}"
+
+
+def make_folders(link: Link, there: RemotePaths, shared: list[str]) -> None:
+    """Make a task's folders there, 0700, with our mark; `shared` are those in the shared one. Again is fine.
+
+    In a git repository the shared folder is put into `info/exclude`, unless it is tracked or ignored already.
+
+    Raises:
+        Refused: the folder in which the agents are to work is not there, or what lies there is another task's.
+        Unavailable: it cannot be done there now; the message has what the box said.
+        Unreachable, Cut, NotLetIn: as `Link.run` does.
+
+    """
+    words = ["sh", "-c", _PREPARE, "sh", there.cwd, there.name, there.task, there.own, MARK, *shared]
+    ended = link.run(words)
+    said = ended.out.decode(errors="replace").strip()
+    if said in _REFUSED:
+        path = there.cwd if said == "missing" else there.shared
+        raise Refused(f"{link.address}: {path} {_REFUSED[said]}")
+    if ended.status or said != _MADE:
+        why = one_line(ended.err.decode(errors="replace")) or one_line(said)
+        raise Unavailable(f"{link.address}: the folders of {there.name} could not be made ({why[-200:]})")

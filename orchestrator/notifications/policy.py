@@ -1,0 +1,232 @@
+"""What is told now, what waits and until when. Pure: settings, letters and the time go in, a plan comes out.
+
+Whatever is asked of it, three things hold: no channel gets more than its messages in an hour; what may have been
+told is not told again, unless it is a question; and nothing is dropped, only put off until a moment that is named.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.channels import quiet_minutes
+from orchestrator.formats.durations import render_duration
+from orchestrator.model.notification import NotificationRule
+from orchestrator.notifications.envelope import Envelope, Receipt, Standing
+from orchestrator.ports.sender import SendOutcome, SendResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from orchestrator.model.notification import Channel
+    from orchestrator.model.settings import NotifySettings
+
+HOUR: Final = 3600.0
+TOGETHER: Final = 10
+"""News in one message at most: more would not be read, and some channels cut it off."""
+
+_TRIES_KEPT: Final = 20
+_MINUTE: Final = 60
+_DAY_MINUTES: Final = 1440
+_LONGEST_QUIET: Final = 1600
+"""Minutes: a day, and what a clock that is set back for winter adds."""
+
+Tried = dict[str, tuple[float, ...]]
+"""When each channel, by its name, was given a message of late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One message: what one channel is told now."""
+
+    channel: Channel
+    envelopes: tuple[Envelope, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Until when one channel waits with a letter, and why."""
+
+    until: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do with the letters that wait. `waits` are by the ids of news and the names of channels."""
+
+    go: tuple[Batch, ...]
+    over: tuple[Envelope, ...]
+    waits: dict[tuple[str, str], Wait]
+
+    @property
+    def wake_at(self) -> float | None:
+        """Return when something is due next, or None."""
+        return min((wait.until for wait in self.waits.values()), default=None)
+
+
+def plan(
+    settings: NotifySettings, envelopes: Sequence[Envelope], tried: Mapping[str, Sequence[float]], at: float
+) -> Plan:
+    """Return what goes now, what is over, and what waits. `tried` holds at least the messages of the last hour."""
+    go, over = list[Batch](), {envelope.news.id: envelope for envelope in envelopes}
+    waits: dict[tuple[str, str], Wait] = {}
+    quiet_until = quiet_end(settings.quiet, at)
+    for channel in settings.channels:
+        wanted = [envelope for envelope in envelopes if _wanted(settings, channel, envelope)]
+        due = {envelope.news.id: _due(settings, envelope, channel, quiet_until, at) for envelope in wanted}
+        ready = _ready(settings, wanted, due, tried.get(channel.name, ()), at)
+        if ready:
+            go.append(Batch(channel, tuple(ready)))
+        going = {envelope.news.id for envelope in ready}
+        waits |= {(news, channel.name): wait for news, wait in due.items() if news not in going}
+        over = {news: envelope for news, envelope in over.items() if news not in due}
+    return Plan(tuple(go), tuple(over.values()), waits)
+
+
+def claimed(envelope: Envelope, channel: str, at: float) -> Envelope:
+    """Return a letter as it is written down before it is given to a channel."""
+    was = envelope.receipts.get(channel, Receipt(Standing.TRYING))
+    tries = (*was.tries, at)[-_TRIES_KEPT:]
+    return envelope.with_receipt(channel, Receipt(Standing.TRYING, was.count + 1, tries))
+
+
+def answered(
+    settings: NotifySettings, envelope: Envelope, channel: str, outcome: SendOutcome, at: float
+) -> Envelope:
+    """Return a letter with what became of it on a channel: over, or to be tried again after a growing pause.
+
+    What may have been delivered is over, but for a question; a question is given up only by its age (law 4).
+    """
+    was = envelope.receipts[channel]
+    standing = Standing(outcome.answer.value)
+    receipt = replace(was, standing=standing, reason=outcome.reason)
+    if not _again(envelope, standing):
+        return envelope.with_receipt(channel, receipt)
+    age = at - envelope.news.at
+    longest = settings.give_up_question if envelope.asks else settings.give_up
+    if age >= longest or (was.count >= settings.tries and not envelope.asks):
+        why = f"given up after {was.count} tries: {outcome.reason}"
+        return envelope.with_receipt(channel, replace(receipt, standing=Standing.GIVEN_UP, reason=why))
+    pause = min(settings.pause * 2.0 ** min(was.count - 1, 40), settings.longest_pause)
+    return envelope.with_receipt(channel, replace(receipt, again_at=at + pause))
+
+
+def left_behind(settings: NotifySettings, envelope: Envelope, at: float) -> Envelope:
+    """Return a letter that somebody was sending and did not get done with: nobody knows whether it was told."""
+    unknown = SendOutcome(SendResult.UNKNOWN, "its teller was cut off")
+    for channel, receipt in envelope.receipts.items():
+        if receipt.standing is Standing.TRYING:
+            envelope = answered(settings, envelope, channel, unknown, at)
+    return envelope
+
+
+def failed(envelope: Envelope) -> bool:
+    """Tell whether no channel at all took a letter that is over."""
+    standings = {receipt.standing for receipt in envelope.receipts.values()}
+    return bool(standings) and standings <= {Standing.GIVEN_UP, Standing.REFUSED}
+
+
+def stands(envelope: Envelope) -> str:
+    """Return what became of a letter that is over: told, failed, unknown, or untold, as nobody was to be told.
+
+    It was told if any channel took it.
+    """
+    standings = {receipt.standing for receipt in envelope.receipts.values()}
+    if Standing.TOLD in standings:
+        return "told"
+    if standings & {Standing.UNKNOWN, Standing.TRYING}:
+        return "unknown"
+    return "failed" if standings and not envelope.why else "untold"
+
+
+def lately(tried: Mapping[str, Sequence[float]], at: float) -> Tried:
+    """Return the tries of the hour before a moment; what a clock that was set says of the future counts as well."""
+    return {
+        channel: kept
+        for channel, times in tried.items()
+        if (kept := tuple(t for t in times if abs(at - t) < HOUR))
+    }
+
+
+def quiet_end(quiet: str, at: float) -> float:
+    """Return the moment at which the quiet hours that a moment lies in end; the moment itself outside of them.
+
+    Looked for minute by minute on the local clock, so that a day of 23 or 25 hours needs no thought.
+    """
+    span = quiet_minutes(quiet)
+    if not _is_quiet(span, at):
+        return at
+    start = at - at % _MINUTE
+    return next(
+        moment for n in range(1, _LONGEST_QUIET) if not _is_quiet(span, moment := start + n * _MINUTE)
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def _is_quiet(span: tuple[int, int], at: float) -> bool:
+    begins, ends = span
+    local = time.localtime(at)
+    minute = local.tm_hour * 60 + local.tm_min
+    return (minute - begins) % _DAY_MINUTES < (ends - begins) % _DAY_MINUTES
+
+
+def _wanted(settings: NotifySettings, channel: Channel, envelope: Envelope) -> bool:
+    """Tell whether a channel is, or is still, to be given a letter."""
+    rule = envelope.news.rule
+    if rule not in settings.rules or (channel.rules and rule not in channel.rules):
+        return False
+    receipt = envelope.receipts.get(channel.name)
+    return receipt is None or _again(envelope, receipt.standing)
+
+
+def _again(envelope: Envelope, standing: Standing) -> bool:
+    return standing is Standing.REFUSED or (standing is Standing.UNKNOWN and envelope.asks)
+
+
+def _due(
+    settings: NotifySettings, envelope: Envelope, channel: Channel, quiet_until: float, at: float
+) -> Wait:
+    """Return when a letter may go, as far as it is up to itself and the hour of the day."""
+    wait, receipt = Wait(at, ""), envelope.receipts.get(channel.name)
+    if receipt is not None:
+        # Further off than any pause lasts: the clock was set back.
+        again_at = receipt.again_at if receipt.again_at <= at + settings.longest_pause + _MINUTE else at
+        wait = Wait(again_at, f"try {receipt.count + 1}, after: {receipt.reason}")
+    if envelope.news.rule not in settings.urgent and quiet_until > at:
+        wait = _later(wait, Wait(quiet_until, f"quiet hours, {settings.quiet}"))
+    return wait
+
+
+def _ready(
+    settings: NotifySettings, wanted: list[Envelope], due: dict[str, Wait], tried: Iterable[float], at: float
+) -> list[Envelope]:
+    """Return what makes up a channel's message now, nothing if it is not its time; what waits for it says so in `due`.
+
+    Urgent news wait for no digest, and take along what does.
+    """
+    times = sorted(min(each, at) for each in tried if abs(at - each) < HOUR)
+    full, together = Wait(at, ""), Wait(at, "")
+    if len(times) >= settings.per_hour:
+        full = Wait(times[-settings.per_hour] + HOUR, f"{settings.per_hour} messages in an hour")
+    if times:
+        why = f"what comes within {render_duration(settings.digest)} is told together"
+        together = Wait(times[-1] + settings.digest, why)
+    may_go = [envelope for envelope in wanted if due[envelope.news.id].until <= at]
+    presses = any(envelope.news.rule in settings.urgent for envelope in may_go)
+    gate = full if presses else _later(full, together)
+    first = {NotificationRule.QUESTION, *settings.urgent}
+    may_go.sort(key=lambda envelope: envelope.news.rule not in first)
+    ready = may_go[:TOGETHER] if gate.until <= at else []
+    for envelope in may_go[len(ready) :]:
+        due[envelope.news.id] = Wait(at + settings.digest, "more than one message holds") if ready else gate
+    for envelope in wanted:
+        due[envelope.news.id] = _later(due[envelope.news.id], full)
+    return ready
+
+
+def _later(one: Wait, other: Wait) -> Wait:
+    return max(one, other, key=lambda wait: wait.until)

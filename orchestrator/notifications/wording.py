@@ -1,0 +1,77 @@
+"""What a message says: one piece of news as it is, several as a digest. Pure.
+
+All of it was written by others: secrets are masked and nothing in it acts on a terminal (law 7). A question always
+bears its id and the command that answers it, whatever else is cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.redact import redacted
+from orchestrator.formats.text import cut, neutral, one_line
+from orchestrator.formats.timestamps import moment_said
+from orchestrator.model.notification import Notification, NotificationRule
+from orchestrator.ports.sender import Message, Tone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.model.notification import Channel
+
+_TITLE: Final = 120
+_TEXT: Final = 1500
+_TITLE_IN_DIGEST: Final = 90
+_TEXT_IN_DIGEST: Final = 200
+"""Characters at most. What many channels cut off begins at 4,096."""
+
+_TONES: Final = {
+    NotificationRule.COMPLETE: Tone.SUCCESS,
+    NotificationRule.QUESTION: Tone.WARNING,
+    NotificationRule.BLOCKED: Tone.WARNING,
+    NotificationRule.LIMITED: Tone.INFO,
+    NotificationRule.DAEMON: Tone.FAILURE,
+}
+
+
+def harmless(text: str) -> str:
+    """Return a text of anybody's, fit to be shown and kept anywhere."""
+    return redacted(neutral(text))
+
+
+def message(channel: Channel, news: Sequence[Notification], at: float) -> Message:
+    """Return what a channel is told of one or more news at a moment, in seconds since the epoch."""
+    if len(news) == 1:
+        (one,) = news
+        body = [cut(harmless(one.text).strip(), _TEXT), *_until(one), *_answer(one)]
+        return Message(channel, _title(one), "\n".join(body), _TONES[one.rule], (one.id,))
+    asks = sum(one.rule is NotificationRule.QUESTION for one in news)
+    title = f"{len(news)} news" + (f", {asks} of them wait for your answer" if asks else "")
+    parts = []
+    for one in news:
+        text = cut(one_line(harmless(one.text)), _TEXT_IN_DIGEST)
+        head = f"{moment_said(one.at, at)}  {cut(_title(one), _TITLE_IN_DIGEST)}"
+        parts.append("\n".join([head, *([text] if text else []), *_until(one), *_answer(one)]))
+    tone = Tone.WARNING if asks else Tone.INFO
+    return Message(channel, title, "\n\n".join(parts), tone, tuple(one.id for one in news))
+
+
+def _title(news: Notification) -> str:
+    return cut(one_line(harmless(news.title)), _TITLE)
+
+
+def _until(news: Notification) -> list[str]:
+    """Return the line that says what happens by itself, and when. It is read later: its day is always said."""
+    if news.until is None:
+        return []
+    when = moment_said(news.until)
+    if news.rule is NotificationRule.QUESTION:
+        return [f"Unanswered at {when}, it is taken to be: {one_line(harmless(news.default))}"]
+    return [f"It is tried again at {when}."]
+
+
+def _answer(news: Notification) -> list[str]:
+    """Return the lines by which a question is answered, and known again if it is told twice."""
+    if not news.question:
+        return []
+    return [f"answer: task answer {news.task} {news.question} TEXT", f"({news.id})"]

@@ -1,0 +1,1 @@
+"""Journal lines as sentences that people understand."""

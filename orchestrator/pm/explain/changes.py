@@ -1,0 +1,219 @@
+"""What changed, as sentences that a person understands: read from the plain JSON of a journal line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator.formats.timestamps import moment_said, parted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+QUIET: Final = frozenset(
+    {
+        "action_closed",
+        "counsel_begun",
+        "budget_warned",
+        "handoff_seen",
+        "news_noted",
+        "order_closed",
+        "request_heard",
+        "run_answered",
+        "run_believed",
+        "run_metered",
+        "run_nudged",
+        "run_progressed",
+        "run_reported",
+        "run_told",
+        "run_watched",
+        "branch_judged",
+        "run_wished",
+        "step_approved",
+        "step_fed",
+        "step_inspected",
+        "step_limited",
+        "step_reported",
+        "step_remembered",
+        "step_rewired",
+        "step_troubled",
+        "task_begun",
+        "times_shifted",
+    }
+)
+"""Changes that follow from the fact as it is told; saying them as well would only be noise."""
+
+
+_SENTENCES: Final = {
+    "task_moved": "the task is {to}{because}",
+    "phase_moved": "phase {to}",
+    "zone_set": "local time is {utc_offset} s ahead of UTC",
+    "brief_taken": "task.md counts as it now stands",
+    "base_moved": "the work stands upon {base}",
+    "step_reopened": "{step} is opened again, attempt {attempt}{because}",
+    "step_hurried": "{step} is tried again at once",
+    "step_lacked": "{step} lacks: {gap}",
+    "step_checked": "the check before {step} exited {exit}",
+    "tree_begun": "{step} begins clean, in life {life} of its worktree",
+    "step_ordered": "{step} is to start as soon as it may",
+    "consultation_opened": "the PM agent is asked what is done next ({step})",
+    "run_looked": "run {run} {evidence}",
+    "run_cautioned": "run {run} repeats itself: {repeated}",
+    "run_spent": "the conversation of run {run} is not gone on with",
+    "run_ending": "run {run} is being ended ({ending})",
+}
+"""Changes that are told by their own fields. `because` stands for their `why`, if they have one."""
+
+
+class Fields(dict[str, Any]):
+    """The fields of a change or fact; one that is not there is None, so that a line of any version is shown."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
+def told_of(change: dict[str, Any], at: float) -> str:
+    """Return what is told of a change as JSON gives it, "" for nothing. An unknown kind is named, never hidden.
+
+    `at` is when it was made, in seconds since the epoch: times of other days are told with these.
+    """
+    kind = change.get("kind")
+    if kind in QUIET:
+        return ""
+    if kind in _DATED:
+        return _DATED[kind](change, at)
+    if sentence := _SENTENCES.get(str(kind)):
+        because = f": {change['why']}" if change.get("why") else ""
+        return sentence.format_map(Fields(change, because=because))
+    if teller := _TELLERS.get(str(kind)):
+        return teller(change)
+    return str(kind)
+
+
+def _skills(change: dict[str, Any]) -> str:
+    names = ", ".join(str(skill.get("name")) for skill in change.get("skills") or ())
+    return f"skills that an order may name: {names or 'none'}"
+
+
+def _edited(change: dict[str, Any]) -> str:
+    keys = ", ".join(str(each.get("key")) for each in change.get("changes") or ())
+    return f"task.md says something else than what counts: {keys}" if keys else "task.md says what counts"
+
+
+def _added(change: dict[str, Any]) -> str:
+    step = change.get("step") or {}
+    if step.get("judges") or "decision" in (step.get("gates") or ()):
+        return ""  # it comes with the step that it judges, or with the consultation that it is
+    what = f"subtask {step['subtask']}" if step.get("subtask") else f"step {step.get('id')}"
+    return f"new {what} for {step.get('agent')}: {step.get('title')}"
+
+
+def _committed(change: dict[str, Any]) -> str:
+    return f"{change.get('step')} is commit {str(change.get('commit'))[:10]}"
+
+
+def _tallied(change: dict[str, Any]) -> str:
+    counts = [f"{name} {count}" for name, count in (change.get("tally") or {}).items() if count]
+    if not counts:
+        return f"{change.get('step')} is counted from nothing again"
+    return f"counted against {change.get('step')}: {', '.join(counts)}"
+
+
+def _moved(change: dict[str, Any], at: float) -> str:
+    because = f": {change['why']}" if change.get("why") else ""
+    later = change.get("not_before") or 0.0
+    when = f"; from {moment_said(later, at)} on it is tried again" if later - at >= _SOON else ""
+    return f"{change.get('step')} is {change.get('to')}{because}{when}"
+
+
+def _noticed(change: dict[str, Any], _: float) -> str:
+    return parted(str(change.get("text")))[1]
+
+
+def _closed(change: dict[str, Any], at: float) -> str:
+    if change.get("given_up"):
+        return f"{change.get('step')} is over, and the PM agent is not asked any more"
+    if until := change.get("held_until"):
+        when = moment_said(until, at)
+        return (
+            f"{change.get('step')} is over; what was not ordered waits for news, and until {when} at the most"
+        )
+    return f"{change.get('step')} is over; the rules start what may start"
+
+
+def _decided(change: dict[str, Any]) -> str:
+    said = f"{change.get('action')} {change.get('target') or ''}".strip()
+    refused = change.get("refused")
+    return f"{said} is not carried out: {refused}" if refused else f"{said} is carried out"
+
+
+def _ordered(change: dict[str, Any]) -> str:
+    order = change.get("order") or {}
+    skills = f", with the skills {', '.join(order['skills'])}" if order.get("skills") else ""
+    return f"order {order.get('name')} to {order.get('target')} for {order.get('step')}{skills}"
+
+
+def _opened(change: dict[str, Any]) -> str:
+    run = change.get("run") or {}
+    return f"run {run.get('id')} is opened: {run.get('instance')} on {run.get('step')}"
+
+
+def _traced(change: dict[str, Any]) -> str:
+    return f"run {change.get('run')} {change['evidence']}" if change.get("evidence") else ""
+
+
+def _delivered(change: dict[str, Any]) -> str:
+    return f"the order of run {change.get('run')}: {str(change.get('delivery')).replace('_', ' ')}"
+
+
+def _ruled(change: dict[str, Any]) -> str:
+    rule = change.get("rule") or {}
+    return f"from now on: {rule.get('ruling')} {rule.get('act') or 'tool'} {rule.get('pattern')}"
+
+
+def _raised(change: dict[str, Any]) -> str:
+    most = change.get("most")
+    return f"the limit of {change.get('measure')} is now " + ("none" if most is None else f"{most:g}")
+
+
+def _asked(change: dict[str, Any]) -> str:
+    question = change.get("question") or {}
+    return f"question {question.get('id')}: {question.get('text')}"
+
+
+def _answered(change: dict[str, Any]) -> str:
+    return f"{change.get('question')} is closed by {change.get('by') or 'the user'}: {change.get('text')}"
+
+
+def _marked(change: dict[str, Any]) -> str:
+    marks = change.get("marks") or ()
+    return f"{sum(bool(mark.get('met')) for mark in marks)} of {len(marks)} success criteria are met"
+
+
+_SOON: Final = 60.0
+"""Seconds: of a shorter pause nobody wants to know the end."""
+
+_DATED: Final[dict[str | None, Callable[[dict[str, Any], float], str]]] = {
+    "step_moved": _moved,
+    "noticed": _noticed,
+    "consultation_closed": _closed,
+}
+"""Changes that tell of a moment."""
+
+_TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "config_edited": _edited,
+    "skills_found": _skills,
+    "step_added": _added,
+    "step_committed": _committed,
+    "step_tallied": _tallied,
+    "decision_taken": _decided,
+    "order_given": _ordered,
+    "run_opened": _opened,
+    "run_delivered": _delivered,
+    "run_traced": _traced,
+    "rule_given": _ruled,
+    "budget_raised": _raised,
+    "question_asked": _asked,
+    "question_answered": _answered,
+    "criteria_marked": _marked,
+}
+"""Changes of which more than their own fields must be weighed."""

@@ -1,0 +1,232 @@
+"""What happened, as sentences that a person understands: read from the plain JSON of a journal line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator.formats.amounts import cost_said, tokens_said
+from orchestrator.pm.explain.changes import Fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SENTENCES: Final = {
+    "task_started": "{name} was started in {project}",
+    "run_started": "run {run} lives as process {pid}",
+    "launch_failed": "run {run} could not be launched: {reason}",
+    "tree_vanished": "run {run} lost its worktree: {reason}",
+    "checked_in": "check-in",
+    "looked": "run {run} was quiet and was looked at",
+    "answer_given": "the answer {action} lies where its program looks",
+    "time_passed": "a deadline came",
+    "zone_changed": "local time is another one",
+    "box_lost": "nothing is known of runs on {box}: {why}",
+    "box_back": "{box} answers again",
+    "folder_lost": "the task's folder {path} {why}",
+    "brief_changed": "task.md was edited",
+    "stop_asked": "the user asked to stop",
+    "answered": "the user answered {question}: {text}",
+    "rebase_asked": "the user asked for the work to stand upon {base}",
+    "intruded": "{name} was found and is not obeyed: {reason}",
+    "told": "{action} is in the spool of news",
+    "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
+}
+"""Facts that are told by their own fields."""
+
+
+def happened(fact: dict[str, Any]) -> str:
+    """Return what a fact says as JSON gives it. An unknown kind is named, never hidden."""
+    kind = str(fact.get("kind"))
+    if sentence := _SENTENCES.get(kind):
+        return sentence.format_map(Fields(fact))
+    teller = _TELLERS.get(kind)
+    return teller(fact) if teller else kind
+
+
+def _landed(fact: dict[str, Any]) -> str:
+    said = _decision(fact) if fact.get("kind") == "decision_landed" else _report(fact)
+    return f"{fact.get('name')} landed: {said}"
+
+
+def _gone(fact: dict[str, Any]) -> str:
+    lines = fact.get("lines") or ()
+    return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}" + (f": {lines[-1]}" if lines else "")
+
+
+def _left(fact: dict[str, Any]) -> str:
+    left = fact.get("left") or []
+    named = ", ".join(f"{each.get('pid')} {each.get('name', '')}".strip() for each in left)
+    return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}, and left behind: {named}"
+
+
+def _committed(fact: dict[str, Any]) -> str:
+    commit = fact.get("commit")
+    said = f"is commit {commit[:10]} ({fact.get('files', 0)} files)" if commit else "changed nothing"
+    if fact.get("left"):
+        said = f"lies uncommitted in {fact['left']}"
+    if fact.get("lost"):
+        kept = f"; what was found is kept as {fact['kept']}" if fact.get("kept") else ""
+        said = f"was not found: {fact['lost']}{kept}"
+    if fact.get("reason"):
+        said = f"could not be committed: {fact['reason']}"
+    return f"the work of {fact.get('step')} {said}"
+
+
+def _inspected(fact: dict[str, Any]) -> str:
+    step, where = fact.get("step"), fact.get("where")
+    if fact.get("reason"):
+        return f"whether {step} changed anything in {where} could not be seen: {fact['reason']}"
+    if fact.get("files"):
+        return f"{step} changed {len(fact['files'])} files in {where}, in which it was only to look"
+    if not where:
+        return f"{step} " + (
+            "left its tree as it was" if fact.get("changed") is False else "was only to look"
+        )
+    match fact.get("changed"):
+        case True:
+            return f"the work of {step} lies in {where}"
+        case False:
+            return f"the work of {step} changed nothing in {where}"
+        case _:
+            return f"nobody can see whether {step} changed anything in {where}"
+
+
+def _resolved(fact: dict[str, Any]) -> str:
+    if fact.get("reason"):
+        return f"the evidence of {fact.get('step')} could not be looked up: {fact['reason']}"
+    found = fact.get("found") or ()
+    missing = [
+        f"{each.get('reference')} {each.get('detail', '')}" for each in found if not each.get("exists")
+    ]
+    told = (
+        f"the evidence of {fact.get('step')} was looked up: {len(found) - len(missing)} of {len(found)} exist"
+    )
+    lost = [f"the branch lacks what was accepted of {step}" for step in fact.get("lost") or ()]
+    empty = ["the commits of the branch change nothing together"] if fact.get("empty") else []
+    return "; ".join([told, *missing[:5], *lost[:5], *empty])
+
+
+def _merged(fact: dict[str, Any]) -> str:
+    reason = fact.get("reason")
+    return f"the work of {fact.get('step')} " + (
+        f"could not be merged: {reason}" if reason else "is on the task's branch"
+    )
+
+
+def _nudged(fact: dict[str, Any]) -> str:
+    why = f" ({fact['reason']})" if fact.get("reason") else ""
+    return f"a line typed to run {fact.get('run')} is {str(fact.get('delivery')).replace('_', ' ')}{why}"
+
+
+def _told(fact: dict[str, Any]) -> str:
+    return f"run {fact.get('run')} told: {_event(fact)}"
+
+
+def _used(fact: dict[str, Any]) -> str:
+    usage = fact.get("usage") or {}
+    dollars = usage.get("cost"), usage.get("estimate")
+    cost = f" and {cost_said(*dollars)}" if any(dollars) else ""
+    tokens = usage.get("input", 0) + usage.get("output", 0)
+    return f"run {fact.get('run')} has used {tokens_said(tokens)} tokens{cost} so far"
+
+
+def _recorded(fact: dict[str, Any]) -> str:
+    seen = fact.get("activity") or {}
+    stage = str(seen.get("stage") or "")
+    at = {"model": "waits for its model", "over": "ended its turn", "tool": f"runs {seen.get('tool')}"}.get(
+        stage, "goes on"
+    )
+    vain = f"; {seen['repeats']} calls in a row that bring nothing new" if seen.get("repeats") else ""
+    return f"run {fact.get('run')} {at}, by its records{vain}"
+
+
+def _moved(fact: dict[str, Any]) -> str:
+    return f"asleep for {fact.get('slept', 0):.0f} s, the clock set by {fact.get('put', 0):.0f} s"
+
+
+def _back(fact: dict[str, Any]) -> str:
+    return str(fact.get("mended") or "the task's folder is there again")
+
+
+def _rebased(fact: dict[str, Any]) -> str:
+    reason = fact.get("reason")
+    return f"the task's branch could not be moved: {reason}" if reason else "the task's branch was moved"
+
+
+def _spawned(fact: dict[str, Any]) -> str:
+    return f"the user asked for the agent {(fact.get('agent') or {}).get('name')}"
+
+
+def _event(fact: dict[str, Any]) -> str:
+    event, judged = fact.get("event") or {}, fact.get("judgement") or {}
+    text = f": {event['text']}" if event.get("text") else ""
+    match event.get("kind"):
+        case "started":
+            return "its program is up"
+        case "taken":
+            return "it took its order, to the byte" if fact.get("whole") else "it took a prompt"
+        case "asked":
+            wish = event.get("wish") or {}
+            what = wish.get("command") or ", ".join(wish.get("paths") or ()) or wish.get("tool")
+            return f"it wants to {wish.get('act')} {what}; {judged.get('ruling')}: {judged.get('why')}"
+        case "ended":
+            going = (
+                f", {event['background']} tasks go on in the background" if event.get("background") else ""
+            )
+            return f"its turn is over{going}{text}"
+        case "failed":
+            return f"its turn failed ({event.get('failure')}){text}"
+        case kind:
+            return f"{kind}{text}"
+
+
+def _report(fact: dict[str, Any]) -> str:
+    if fact.get("faults"):
+        fault = fact["faults"][0]
+        return f"it does not read: line {fault.get('line')}: {fault.get('reason')}"
+    report = fact.get("report") or {}
+    verdict = f", {report['verdict']}" if report.get("verdict") else ""
+    missing = fact.get("missing") or ()
+    absent = f"; not on disk: {', '.join(missing)}" if missing else ""
+    return f"{report.get('status')}{verdict}{absent}"
+
+
+def _decision(fact: dict[str, Any]) -> str:
+    decision = fact.get("decision")
+    if not decision:
+        fault = (fact.get("faults") or [{}])[0]
+        return f"it does not read: line {fault.get('line')}: {fault.get('reason')}"
+    said = (decision.get("instructions") or "").strip().partition("\n")[0][:200]
+    about = f" {decision['target']}" if decision.get("target") else ""
+    return f"the PM agent says {decision.get('action')}{about}" + (f": {said}" if said else "")
+
+
+def _exit(how: dict[str, Any]) -> str:
+    if how.get("lost"):
+        return "vanished with its terminal"
+    if how.get("out_of_memory"):
+        return "was killed for memory"
+    if how.get("signal"):
+        return f"was ended by signal {how['signal']}"
+    return f"exited {how.get('code')}"
+
+
+_TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "report_landed": _landed,
+    "decision_landed": _landed,
+    "run_left": _left,
+    "run_gone": _gone,
+    "work_committed": _committed,
+    "work_inspected": _inspected,
+    "evidence_resolved": _resolved,
+    "work_merged": _merged,
+    "nudged": _nudged,
+    "event_landed": _told,
+    "usage_seen": _used,
+    "activity_seen": _recorded,
+    "clock_moved": _moved,
+    "folder_back": _back,
+    "spawn_asked": _spawned,
+    "rebased": _rebased,
+}
+"""Facts of which more than their own fields must be weighed."""

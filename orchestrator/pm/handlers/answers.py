@@ -1,0 +1,150 @@
+"""Answers: the user's, or the default of a question that nobody answered in time, carried to the step that asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.amounts import span_said
+from orchestrator.model.plan import StepState, Tally
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Ending
+from orchestrator.model.task import TaskState
+from orchestrator.pm.handlers.permission_requests import permitted
+from orchestrator.pm.handlers.stuck_termination import whether_gone
+from orchestrator.pm.plan.advance import end_run
+from orchestrator.pm.plan.asking import (
+    ABANDON,
+    ACCEPT,
+    ANEW,
+    APPROVE,
+    CONTINUE,
+    PM,
+    POLICY,
+    REPLAN,
+    SET_ASIDE,
+    SETTING,
+    USER,
+    WITHDRAWN,
+)
+from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.policies.budget import budget_answered
+from orchestrator.pm.policies.completion import approve, go_through, pass_step, review_asked_by
+from orchestrator.pm.policies.consultation_end import fail
+from orchestrator.pm.policies.evidence import accepted_by_user
+from orchestrator.pm.policies.reopen import feed, may_replan, reopen, replan, set_aside
+from orchestrator.pm.state.changes import (
+    CriteriaMarked,
+    QuestionAnswered,
+    RequestHeard,
+    SkillsFound,
+    TaskMoved,
+)
+from orchestrator.pm.state.run_changes import RunProgressed
+from orchestrator.pm.state.step_changes import StepTallied
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.model.facts import Answered
+    from orchestrator.model.question import Question
+    from orchestrator.pm.state.draft import Draft
+
+_OF_A_KIND: Final[dict[QuestionKind, Callable[[Draft, Question, str], None]]] = {
+    QuestionKind.BUDGET: budget_answered,
+    QuestionKind.UNENDED: whether_gone,
+}
+"""What is done with the answer to a question that is about no step's work."""
+
+
+def answered(draft: Draft, fact: Answered) -> None:
+    """Carry an answer to exactly the step that asked (law 10)."""
+    draft.change(RequestHeard(fact.request))
+    question = draft.state.questions.get(fact.question)
+    if question is None or not question.open:
+        draft.refused = True
+        draft.reply = (
+            f"{fact.question} was answered already: {question.answer}"
+            if question
+            else f"{draft.state.name} has no question {fact.question}"
+        )
+        return
+    if fact.skills is not None and fact.skills != draft.state.skills:
+        draft.change(SkillsFound(fact.skills))
+    draft.change(QuestionAnswered(question.id, fact.text, fact.at, by=USER))
+    draft.reply = f"{question.id} is answered"
+    _carry_out(draft, question, fact.text)
+
+
+def take_default(draft: Draft, question: Question) -> None:
+    """Nobody answered in time: take what task.md, or for a permission a setting, says is then to be the answer."""
+    waited = span_said(draft.at - question.asked_at)
+    by = SETTING if question.kind is QuestionKind.PERMISSION else POLICY
+    draft.notice(f"nobody answered {question.id} for {waited}: {question.default}, as {by} says")
+    draft.change(QuestionAnswered(question.id, question.default, draft.at, by=by))
+    if question.default != REPLAN:
+        _carry_out(draft, question, question.default)
+    elif may_replan(draft, question.step):
+        replan(draft, question.step, f"to be planned anew, as nobody answered {question.id}")
+    else:  # another question has taken the last of it since this one was asked
+        _set_aside(draft, question.step, "it may not be planned anew once more (limits.replans)")
+
+
+def _carry_out(draft: Draft, question: Question, text: str) -> None:
+    word = text.strip().lower()
+    step, offered = question.step, word in question.options
+    if question.kind is QuestionKind.PERMISSION:
+        permitted(draft, question, text)
+    elif question.kind is QuestionKind.PM and is_consultation(draft.step(step)):
+        return  # it holds nothing up: the next digest tells it
+    elif word == ABANDON:
+        _abandon(draft)
+    elif word == SET_ASIDE and offered:
+        _set_aside(draft, step, f"set aside in answer to {question.id}")
+    elif question.kind in _OF_A_KIND:
+        _OF_A_KIND[question.kind](draft, question, text)
+    elif not step:
+        if word != CONTINUE:
+            draft.notice(f"{question.id}: {text}")
+    elif word == ACCEPT and offered:
+        draft.change(CriteriaMarked(accepted_by_user(draft.state, question.id)))
+        pass_step(draft, step)
+    elif word == REPLAN and offered:
+        replan(draft, step, f"to be planned anew in answer to {question.id}", counts=False)
+    elif word == APPROVE and offered:
+        approve(draft, step)
+    elif (word == CONTINUE and offered) or question.kind is QuestionKind.BOX:
+        draft.change(RunProgressed(question.run, draft.at))
+    else:
+        _go_on(draft, question, text, anew=word == ANEW and offered)
+
+
+def _go_on(draft: Draft, question: Question, text: str, *, anew: bool) -> None:
+    """Let a step go on with what was said: in the same tree and conversation, unless it is to begin anew."""
+    step = question.step
+    said = "does not approve" if question.kind is QuestionKind.APPROVAL else f"answered {question.id}"
+    feed(draft, step, f"The user {said}: {text}")
+    reopen(draft, step, f"answered: {question.id}", carries=not anew)
+    draft.change(StepTallied(step, Tally(replans=draft.step(step).tally.replans)))
+
+
+def _set_aside(draft: Draft, step: str, why: str) -> None:
+    """Give a step up. Where it is a review that a report asked for, what it was to review goes on without."""
+    if step == draft.state.consultation.step:
+        fail(draft, step, why)
+        return
+    set_aside(draft, step, why)
+    reviewed = draft.step(step).judges
+    asked = review_asked_by(draft.state, reviewed) if reviewed else None
+    if asked is not None and asked.id == step and draft.step(reviewed).state is StepState.CHECKING:
+        draft.notice(f"{reviewed} goes on without its review: {why}")
+        go_through(draft, reviewed)
+
+
+def _abandon(draft: Draft) -> None:
+    for question in draft.state.open_questions:
+        draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))
+    if draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED}:
+        return
+    draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it", draft.at))
+    for run in draft.state.live_runs:
+        end_run(draft, run, Ending.STOPPED)

@@ -1,0 +1,152 @@
+"""Nothing waits without a deadline (law 8): what is due by now, and when to look next."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from orchestrator.model.run import Ending, Life, Purpose, Quiet, Run
+from orchestrator.pm.handlers import boxes, stuck_termination
+from orchestrator.pm.handlers.answers import take_default
+from orchestrator.pm.plan.advance import ACTIVE, end_run
+from orchestrator.pm.plan.readiness import next_start
+from orchestrator.pm.policies import stalls
+from orchestrator.pm.policies.budget import wake_at as used_up_at
+from orchestrator.pm.policies.consultation_end import see_patience
+from orchestrator.pm.policies.inactivity import progressed, watch
+from orchestrator.pm.policies.retries import try_launches_now
+from orchestrator.pm.policies.sights import newer_sign
+from orchestrator.pm.state.changes import TimesShifted
+from orchestrator.pm.state.step_changes import StepLimited
+from orchestrator.pm.state.usage_limits import moved_by_clock, next_try
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import CheckedIn, ClockMoved
+    from orchestrator.model.limits import Limits
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+
+def checked_in(draft: Draft, fact: CheckedIn) -> None:
+    """Take note of signs of work, then see what is due."""
+    for name, at in fact.progress.items():
+        run = draft.state.runs.get(name)
+        newest = newer_sign(run, at, fact.at) if run is not None and run.live else None
+        if run is not None and newest is not None:
+            progressed(draft, run, newest)
+    if fact.asked and draft.state.state in ACTIVE:
+        try_launches_now(draft)
+    see_what_is_due(draft)
+
+
+def clock_moved(draft: Draft, fact: ClockMoved) -> None:
+    """Let no deadline come nearer by time in which nobody worked, or that did not pass (law 5)."""
+    if draft.state.state not in ACTIVE or not (fact.slept or fact.put):
+        return
+    if fact.slept:
+        draft.notice(f"the machine slept for {_spoken(fact.slept)}; nobody is overdue for that")
+    if fact.put:
+        way = "forward" if fact.put > 0 else "back"
+        draft.notice(f"the clock was set {way} by {_spoken(abs(fact.put))}; nobody is overdue for that")
+    draft.change(TimesShifted(fact.slept + fact.put, fact.put))
+    _move_limits(draft, fact.put)
+
+
+def _move_limits(draft: Draft, put: float) -> None:
+    """Let steps that a usage limit holds up wait for the moment at which it ends, whatever the clocks did meanwhile."""
+    steps = draft.state.steps
+    marks = steps.pausing
+    for run in draft.state.live_runs:
+        marks |= steps.mark(run.step)
+    for step in steps.among(marks):
+        if step.limit is not None:
+            limit = moved_by_clock(step.limit, put)
+            again = max(next_try(limit, draft.limits), draft.at) if step.limited else None
+            draft.change(StepLimited(step.id, limit, again))
+
+
+def _spoken(seconds: float) -> str:
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min" if minutes else f"{seconds:.0f} s"
+
+
+def see_what_is_due(draft: Draft) -> None:
+    """End the runs whose time is up, look at the quiet ones, take the defaults of what nobody answered in time.
+
+    Pauses of steps that are over are seen by `advance`.
+    """
+    for run in draft.state.live_runs:
+        if (
+            _see_run(draft, run) is Ending.STALLED
+        ):  # its silence may be due as well: much time has passed at once
+            _see_run(draft, draft.state.runs[run.id])
+    for question in draft.state.open_questions:
+        if question.deadline is not None and draft.at >= question.deadline:
+            take_default(draft, question)
+    if draft.state.state in ACTIVE:
+        see_patience(draft)
+
+
+def _see_run(draft: Draft, run: Run) -> Ending | None:
+    """Do what is due next about a run, and return what that was; None if nothing is due."""
+    at, why = _due(draft.state, run, draft.limits)
+    if draft.at < at:
+        return None
+    if why is Ending.NOT:
+        (boxes.ask_about if run.life is Life.UNREACHABLE else stuck_termination.ask_whether_gone)(draft, run)
+    elif why is Ending.STALLED:
+        watch(draft, run, for_model=True)
+    elif why is not Ending.SILENT:
+        end_run(draft, run, why)
+    elif draft.at >= run.since + draft.limits.run_time:
+        end_run(draft, run, Ending.OVERDUE)
+    else:
+        watch(draft, run)
+    return why
+
+
+def wake_at(state: PMState, limits: Limits) -> float | None:
+    """Return the next moment at which time alone changes something, or None."""
+    moments = [moment for run in state.live_runs if (moment := _due(state, run, limits)[0]) < math.inf]
+    if state.state not in ACTIVE:
+        return min(moments, default=None)
+    moments += [each.deadline for each in state.open_questions if each.deadline is not None]
+    if state.consultation.step:
+        moments.append(state.consultation.opened_at + limits.pm_patience)
+    if (start := next_start(state, limits.runs_at_once)) is not None:
+        moments.append(start)
+    if (used_up := used_up_at(state, limits)) is not None:
+        moments.append(used_up)
+    return min(moments, default=None)
+
+
+def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
+    """Return when something is to be done about a run, and what; silence is looked at before a run is ended.
+
+    Nothing is ended because its box does not answer, nor taken for gone because it was told to end: a person is asked.
+    """
+    if run.life is Life.UNREACHABLE:
+        return boxes.patience_ends(run, limits), Ending.NOT
+    if run.ending is not Ending.NOT:
+        return stuck_termination.patience_ends(state, run, limits), Ending.NOT
+    if run.reported_at is not None:
+        return run.reported_at + limits.linger, Ending.DONE
+    if run.life is Life.STARTING:
+        # It may wait for somebody else's lease, which has that bound of its own; it is not silent meanwhile.
+        return run.opened_at + 2 * limits.run_time, Ending.OVERDUE
+    overdue = run.since + limits.run_time
+    unheard = run.receipts and run.delivery is None
+    patience = min(limits.receipt, limits.silence) if unheard else limits.silence
+    # What a look sees is held against what the one before saw: one right behind it would see nothing.
+    again = run.watched_at + (limits.look_again if run.looks else min(limits.look_again, patience))
+    silent = max(run.progress_at + patience, again)
+    if run.quiet is Quiet.UNASKED:
+        silent = run.looked_at + limits.receipt
+    if run.purpose is Purpose.CHECK or run.waits_for or overdue <= silent:
+        silent, why = overdue, Ending.OVERDUE
+    else:
+        why = Ending.SILENT
+    stalled = stalls.due_at(limits, run)
+    return (stalled, Ending.STALLED) if stalled < silent else (silent, why)

@@ -1,0 +1,241 @@
+"""Decisions of the PM agent, carried out within the laws: none passes a gate, and each has its bound (H6, H9).
+
+What cannot be done is told back in the next digest. Nothing but `**Action:**` and `**Target:**` steers (law 7).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.agents import Role
+from orchestrator.model.consultation import Directive, PMAction
+from orchestrator.model.plan import Gate, Step, StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Ending, Purpose
+from orchestrator.pm.handlers.requests import add_loose_steps
+from orchestrator.pm.plan.advance import ACTIVE, end_run
+from orchestrator.pm.plan.asking import CONTINUE, STUCK, USER, WORDS, ask
+from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.plan.readiness import may_be_ordered
+from orchestrator.pm.plan.repeated_questions import times_asked
+from orchestrator.pm.policies.inactivity import progressed
+from orchestrator.pm.policies.reopen import PLAN, feed, first_line, may_replan, replan
+from orchestrator.pm.policies.retries import block
+from orchestrator.pm.state.changes import HandoffSeen
+from orchestrator.pm.state.consultation_changes import DecisionTaken, NewsNoted
+from orchestrator.pm.state.step_changes import StepOrdered, StepReported
+
+if TYPE_CHECKING:
+    from orchestrator.model.consultation import PMDecision
+    from orchestrator.model.facts import DecisionLanded
+    from orchestrator.model.question import Question
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state.draft import Draft
+
+NAMED: Final = 5
+NO: Final = "no"
+_RETRY: Final = "wants the same of"
+_NO_AGENTS: Final = frozenset({Role.PM, Role.SCRIBE})
+
+
+def decision_landed(draft: Draft, fact: DecisionLanded) -> None:
+    """Take a decision, or say why it does not count. The same bytes again change nothing."""
+    if draft.state.seen.get(fact.name) == fact.sha256:
+        return
+    draft.change(HandoffSeen(fact.name, fact.sha256))
+    run = draft.state.runs.get(fact.run)
+    if run is None or not _is_asked(draft, run):
+        draft.notice(f"{fact.name} was not obeyed: what the PM agent was asked is settled")
+        return
+    progressed(draft, run, fact.at)
+    if fact.decision is None:
+        reasons = "; ".join(map(str, fact.faults[:10]))
+        feed(
+            draft,
+            run.step,
+            f"Your handoff {fact.name} does not read: {reasons}. Write it anew, by another name.",
+        )
+        return
+    refused = _carry_out(draft, run, fact.decision)
+    told = fact.decision.action, fact.decision.target
+    frees = fact.decision.action is PMAction.COMPLETE and not refused
+    draft.change(
+        DecisionTaken(run.step, fact.name, *told, refused, frees), StepReported(run.step, fact.name, ())
+    )
+    if refused:
+        wanted = " ".join(filter(None, told))
+        draft.change(NewsNoted((f"your {wanted} was not carried out: {refused}",)))
+
+
+def _is_asked(draft: Draft, run: Run) -> bool:
+    step = draft.state.steps[run.step]
+    asked = run.step == draft.state.consultation.step and run.purpose is Purpose.WORK
+    works = run.live and (step.attempt, step.state) == (run.attempt, StepState.WORKING)
+    return asked and works and draft.state.state in ACTIVE
+
+
+def _carry_out(draft: Draft, run: Run, decision: PMDecision) -> str:
+    """Do what was decided. Return why not, if not."""
+    match decision.action:
+        case PMAction.ORDER:
+            return _order(draft, run, decision)
+        case PMAction.COMPLETE:
+            return _what_is_open(draft)
+        case PMAction.ASK:
+            return _ask(draft, run, decision)
+        case PMAction.REPLAN:
+            return _replan(draft, decision)
+        case PMAction.END:
+            return _end(draft, decision)
+        case PMAction.WAIT:
+            return ""
+
+
+def _order(draft: Draft, run: Run, decision: PMDecision) -> str:
+    """Let a step start: the one that is named, the first ready one of an agent, or a new one beside the plan."""
+    said = Directive(decision.instructions, decision.context, decision.skills, decision.criteria)
+    steps, target = draft.state.steps, decision.target
+    ready = may_be_ordered(draft.state)
+    if target in steps and steps.mark(target) & ready:
+        draft.change(StepOrdered(target, said))
+        return ""
+    agent = draft.state.agents.get(target)
+    if agent is None:
+        here = steps.get(target)
+        return (
+            f"{target} may not start now: it is {here.state.value}"
+            if here
+            else f"there is no step or agent {target}"
+        )
+    if agent.role in _NO_AGENTS:
+        return f"{target} takes no orders"
+    if (first := steps.first(ready & steps.of_agent(target))) is not None:
+        draft.change(StepOrdered(first.id, said))
+        return ""
+    loose = sum(not (step.subtask or step.judges or is_consultation(step)) for step in steps.values())
+    if loose >= draft.limits.subtasks:
+        return f"{loose} steps stand beside the plan already (limits.subtasks)"
+    if (tries := _tries(draft, agent.name, decision.instructions)) > draft.limits.rejections:
+        return _asked_about_retry(draft, run, decision, tries - 1)
+    step, *judges = add_loose_steps(draft, agent, decision.instructions)
+    draft.change(StepOrdered(step, replace(said, instructions="")), *(StepOrdered(each) for each in judges))
+    return ""
+
+
+def _tries(draft: Draft, agent: str, instructions: str) -> int:
+    """Return which try at the same work beside the plan this order of an agent would be.
+
+    What was given up counts whatever its wording; from a person's leave on it is counted anew.
+    """
+    granted = (each.answered_at or 0.0 for each in _about_retries(draft) if _granted(each))
+    heard, steps = max(granted, default=0.0), draft.state.steps
+    earlier = [
+        step
+        for step in steps.among(steps.of_agent(agent))
+        if step.id.startswith(f"{agent}-") and not (step.subtask or step.judges)
+        if (step.began_at or step.since) >= heard
+    ]
+    alike = times_asked((step.instructions for step in earlier), instructions)
+    return max(alike, 1 + sum(step.state is StepState.SET_ASIDE for step in earlier))
+
+
+def _asked_about_retry(draft: Draft, run: Run, decision: PMDecision, tries: int) -> str:
+    """Ask a person whether the same is tried once more, as the rules do when work was rejected as often as may be."""
+    before = f"{decision.target} has tried that {tries} times (limits.rejections)"
+    last = next(reversed(_about_retries(draft)), None)
+    if last is not None and not last.open and not _granted(last):
+        return f"{before}, and the user does not want it tried again: {first_line(last.answer)}"
+    if last is None or not last.open:
+        wanted = first_line(decision.instructions)
+        text = f"The PM agent {_RETRY} {decision.target}, {tries} times so far: {wanted}. Is it to be tried again?"
+        ask(draft, run.step, text, (CONTINUE, NO), QuestionKind.PM)
+    return f"{before}: the user is asked whether it is tried again"
+
+
+def _granted(question: Question) -> bool:
+    return question.answer.strip().lower() == CONTINUE
+
+
+def _about_retries(draft: Draft) -> list[Question]:
+    """Return the questions whether the PM agent may have the same tried once more."""
+    start = f"The PM agent {_RETRY} "
+    return [
+        each
+        for each in draft.state.questions.values()
+        if each.kind is QuestionKind.PM and each.text.startswith(start) and each.by in {"", USER}
+    ]
+
+
+def _what_is_open(draft: Draft) -> str:
+    """Return what still stands against a COMPLETE. It passes no gate: the last review marks the criteria."""
+    steps = draft.state.steps
+    left = [
+        step.id
+        for step in steps.among(steps.unsettled)
+        if not (is_consultation(step) or Gate.CRITERIA in step.gates)
+    ]
+    left += [question.id for question in draft.state.open_questions]
+    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+    return f"these are open: {', '.join(left[:NAMED])}{more}" if left else ""
+
+
+def _ask(draft: Draft, run: Run, decision: PMDecision) -> str:
+    """Ask the user; a step that is named and could begin waits for the answer, and nothing else does (law 10)."""
+    steps = draft.state.steps
+    target = steps.get(decision.target)
+    if decision.target and target is None:
+        return f"there is no step {decision.target}"
+    text = decision.instructions or decision.context
+    # One that is held up by others waits for these anyhow, and is asked about without being held.
+    if (
+        target is not None
+        and not is_consultation(target)
+        and steps.mark(target.id) & steps.pending & steps.ready
+    ):
+        options = tuple(dict.fromkeys((*decision.options, *STUCK)))
+        block(draft, target.id, text, options, QuestionKind.PM)
+        return ""
+    options = tuple(option for option in decision.options if option.lower() not in WORDS)
+    if ask(draft, run.step, text, options or (CONTINUE,), QuestionKind.PM):
+        return ""
+    return "one question about no step of its own is asked already: wait for its answer"
+
+
+def _replan(draft: Draft, decision: PMDecision) -> str:
+    """Give a subtask up, and have what it was to reach planned anew, within `limits.replans`."""
+    steps = draft.state.steps
+    step = steps.first(steps.of_subtask(decision.target)) or steps.get(decision.target)
+    if step is None or not step.subtask:
+        return f"{decision.target} is no subtask"
+    if all(each.settled for each in steps.among(steps.of_subtask(step.subtask))):
+        return f"the subtask {step.subtask} is settled: what is done stays done"
+    if draft.step(PLAN).state is not StepState.PASSED:
+        return "it is being planned already"
+    if not may_replan(draft, step.id):
+        return "it was planned anew as often as it may be (limits.replans)"
+    why = first_line(decision.instructions or decision.context)
+    feed(draft, step.id, f"The PM: {decision.instructions or decision.context or why}")
+    replan(draft, step.id, f"the PM gave it up: {why}")
+    draft.change(StepOrdered(PLAN))
+    return ""
+
+
+def _end(draft: Draft, decision: PMDecision) -> str:
+    """End a run; its step goes on with another, counted against `limits.silences`."""
+    for run in draft.state.live_runs:
+        if decision.target not in {run.instance, run.id} or is_consultation(draft.step(run.step)):
+            continue
+        if _may_be_ended(draft.step(run.step), run):
+            why = decision.instructions or decision.context
+            if why:
+                feed(draft, run.step, f"The PM had the last try ended: {why}")
+            end_run(draft, run, Ending.BY_PM)
+            return ""
+        return f"{run.instance} is leaving already"
+    return f"no run of {decision.target} lives"
+
+
+def _may_be_ended(step: Step, run: Run) -> bool:
+    works = (step.attempt, step.state) == (run.attempt, StepState.WORKING)
+    return works and run.ending is Ending.NOT and run.reported_at is None

@@ -1,0 +1,118 @@
+"""`task rebase`: the work of a task that rests stands upon another commit, and is tested and accepted again there.
+
+What was tested is not what lies there now. So the last subtask that was tested is tested once more, with all that came
+before it in its tree, and the success criteria are judged anew: at the next start, and nothing is complete until then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.actions import Rebase
+from orchestrator.model.plan import Gate, StepState
+from orchestrator.model.task import Phase, TaskState, WorkspaceKind
+from orchestrator.pm.plan.advance import ACTIVE
+from orchestrator.pm.policies.reopen import feed, reopen
+from orchestrator.pm.state.changes import BaseMoved, CriteriaMarked, PhaseMoved, RequestHeard, TaskMoved
+from orchestrator.pm.state.transitions import phase_path
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import RebaseAsked, Rebased
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+SHORT: Final = 10
+"""Signs of a commit's hash that are shown."""
+
+_OVER: Final = frozenset({StepState.PASSED, StepState.FAILED, StepState.BLOCKED, StepState.CHECKING})
+
+
+def rebase_asked(draft: Draft, fact: RebaseAsked) -> None:
+    """Let the task's work stand upon another commit; what was tested and accepted before is so no more."""
+    draft.change(RequestHeard(fact.request))
+    if why := _against(draft.state, fact.base):
+        draft.reply, draft.refused = why, True
+        return
+    before, short = draft.state.base, fact.base[:SHORT]
+    had = {step.id: step.commit for step in draft.state.steps.values() if step.commit in fact.commits}
+    stays = fact.old == fact.new  # the branch builds upon it already, or it has the whole branch
+    moved = {} if stays else {step: fact.commits[commit] for step, commit in had.items()}
+    draft.change(BaseMoved(fact.base, moved))
+    draft.notice(
+        f"the work was rebased from {before[:SHORT]} onto {short}; its branch was at {fact.old[:SHORT]}"
+    )
+    draft.reply = f"{draft.state.name} stands upon {short}"
+    if stays:  # what was tested is what lies there
+        return
+    draft.act(Rebase(draft.new_id("a"), fact.old, fact.new, before, had))
+    again = _opened_again(draft, f"the work was rebased onto {short}")
+    if again:
+        _rest(draft, f"rebased onto {short}; what was tested and accepted before is to be again")
+        draft.reply += f"; at the next start this is done again: {', '.join(again)}"
+
+
+def rebased(draft: Draft, fact: Rebased) -> None:
+    """The branch was moved; or it was not, and the work stands where it stood. It is tested again all the same."""
+    action = draft.state.outbox.get(fact.action)
+    if not isinstance(action, Rebase):
+        return
+    draft.close_actions(Rebase, id=fact.action)
+    if fact.reason:
+        still = {
+            step: commit
+            for step, commit in action.commits.items()
+            if draft.step(step).state is StepState.PASSED
+        }
+        draft.change(BaseMoved(action.before, still))
+        draft.notice(f"the work is where it was, upon {action.before[:SHORT]}: {fact.reason}")
+
+
+def _against(state: PMState, base: str) -> str:
+    """Return why a task cannot be rebased now; nothing if it can."""
+    if state.state in ACTIVE or state.live_runs:
+        return f"{state.name} is {state.state}: `task stop {state.name}` first"
+    if not state.base:
+        return f"{state.name} has no branch of its own: it works in your own tree"
+    if any(isinstance(action, Rebase) for action in state.outbox.values()):
+        return f"{state.name} is being rebased already"
+    return f"{state.name} stands upon {base[:SHORT]} already" if state.base == base else ""
+
+
+def _opened_again(draft: Draft, why: str) -> list[str]:
+    """Open what judged the whole of the work again, and return these steps."""
+    again = [step.id for step in (_last_test(draft.state), *_acceptances(draft.state)) if step is not None]
+    for step in again:
+        feed(draft, step, f"{why[0].upper()}{why[1:]} since this was judged: look at what lies there now.")
+        reopen(draft, step, why)
+    if draft.state.criteria and again:
+        draft.change(CriteriaMarked(()))
+    return again
+
+
+def _last_test(state: PMState) -> Step | None:
+    """Return the test that passed last and can be done again: what it judged is a commit of the branch."""
+    tests = [
+        step
+        for step in state.steps.values()
+        if step.judges
+        and step.state is StepState.PASSED
+        and Gate.VERDICT in step.gates
+        and step.phase is Phase.TESTING
+        and (step.kind is WorkspaceKind.READ_ONLY or state.steps[step.judges].commit)
+    ]
+    return max(tests, key=lambda step: step.since, default=None)
+
+
+def _acceptances(state: PMState) -> list[Step]:
+    return [step for step in state.steps.values() if Gate.CRITERIA in step.gates and step.state in _OVER]
+
+
+def _rest(draft: Draft, why: str) -> None:
+    """Let the task be what a stopped one is, with its label where its work now is."""
+    if draft.state.state is not TaskState.RUNNING:
+        draft.change(TaskMoved(TaskState.RUNNING, why, draft.at))
+    earliest = draft.state.steps.first(draft.state.steps.unsettled)
+    if earliest is not None:
+        draft.change(*(PhaseMoved(phase) for phase in phase_path(draft.state.phase, earliest.phase)))
+    draft.change(TaskMoved(TaskState.STOPPED, why, draft.at))

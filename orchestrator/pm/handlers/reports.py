@@ -1,0 +1,172 @@
+"""A report landed: whose it is, whether it counts, and what it leads to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.handoff import ReportStatus
+from orchestrator.model.plan import Gate, Step, StepState
+from orchestrator.model.run import Purpose
+from orchestrator.model.task import Phase
+from orchestrator.pm.plan.acknowledgements import let_go
+from orchestrator.pm.plan.advance import close_order
+from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.policies.completion import begin_checking, go_through, review_asked_by
+from orchestrator.pm.policies.evidence import mark_criteria
+from orchestrator.pm.policies.gates import judged, take_subtasks
+from orchestrator.pm.policies.inactivity import progressed
+from orchestrator.pm.policies.retries import ask_again, blocked, reject
+from orchestrator.pm.state.changes import HandoffSeen
+from orchestrator.pm.state.run_changes import RunReported
+from orchestrator.pm.state.step_changes import StepAdded, StepReported
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import ReportLanded
+    from orchestrator.model.handoff import Report
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+ARTIFACTS_NAMED: Final = 20
+REASON_KEPT: Final = 400
+"""How many characters are kept of the reason why nothing was changed."""
+
+
+def report_landed(draft: Draft, fact: ReportLanded) -> None:
+    """Take a report, or say why it does not count. It is dealt with once: the same bytes again change nothing."""
+    if draft.state.seen.get(fact.name) == fact.sha256:
+        return
+    run = speaker(draft.state, fact)
+    draft.change(HandoffSeen(fact.name, fact.sha256, "" if isinstance(run, str) else run.id))
+    if isinstance(run, str):
+        draft.notice(f"{fact.name} was not acted on: {run}")
+        return
+    progressed(draft, run, fact.at)
+    if fact.report is not None and fact.report.status is ReportStatus.IN_PROGRESS:
+        return
+    close_order(draft, run)
+    draft.change(RunReported(run.id, fact.at))
+    let_go(draft, draft.state.runs[run.id])  # who has handed in works no more, and wants no leave
+    step = draft.step(run.step)
+    if (step.attempt, step.state) != (run.attempt, StepState.WORKING):
+        draft.notice(f"{fact.name} was not acted on: {step.id} was opened again or given up meanwhile")
+    elif fact.faults or fact.report is None:
+        reasons = "; ".join(f"{fact.name}, {fault}" for fault in fact.faults[:10])
+        ask_again(draft, run.step, reasons)
+    elif fact.missing and fact.report.status is not ReportStatus.BLOCKED:
+        ask_again(draft, run.step, f"it names files that are not on disk: {', '.join(fact.missing[:10])}")
+    else:
+        _take(draft, run, fact.name, fact.report)
+
+
+def speaker(state: PMState, fact: ReportLanded) -> Run | str:
+    """Return the run that a report speaks for, or the reason why it speaks for none (design, section 5).
+
+    A report that names a run must come from that run's instance and answer its order; one that names none
+    belongs to that instance's only run with an open order, unless the file was there before that was opened: whoever
+    touches an old report does not hand it in again.
+    """
+    waiting = [state.runs[order.run] for order in state.orders.values()]
+    waiting = [
+        run
+        for run in waiting
+        if run.instance == fact.instance
+        and run.purpose is Purpose.WORK
+        and not is_consultation(state.steps[run.step])  # who is asked for a decision hands in no report
+    ]
+    named = fact.report.run if fact.report else None
+    if named:
+        run = state.runs.get(named)
+        if run is None or run.instance != fact.instance:
+            return f"it names the run {named}, which is no run of {fact.instance}"
+        if run not in waiting:
+            return f"the order of run {named} is closed already"
+    elif len(waiting) != 1:
+        return f"{fact.instance} has {'no open order' if not waiting else 'several open orders and it names none'}"
+    else:
+        run = waiting[0]
+        if (before := _spoke_before(state, fact.name, run)) is not None:
+            return f"{before}, and it names no run: {fact.instance} has to write `**Run:** {run.id}`, or another file"
+    told = fact.report.in_reply_to if fact.report else None
+    if told and told.removeprefix("handoffs/") != run.order:
+        return f"it answers {told}, but the open order of {fact.instance} is {run.order}"
+    return run
+
+
+def _spoke_before(state: PMState, name: str, run: Run) -> str | None:
+    """Return of what else than a run's attempt a file told before, or None.
+
+    What was refused may be mended where it lies by the next run of the same attempt.
+    """
+    if name not in state.seen:
+        return None
+    before = state.runs.get(state.spoke.get(name, ""))
+    if before is None:
+        return "it was there before, and was not acted on"
+    if (before.step, before.attempt) != (run.step, run.attempt):
+        return f"it was handed in by run {before.id} for {before.step}"
+    return None
+
+
+def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
+    unchanged = " ".join(report.unchanged.split())[:REASON_KEPT]
+    draft.change(StepReported(run.step, name, report.artifacts[:ARTIFACTS_NAMED], unchanged))
+    if report.status is ReportStatus.BLOCKED:
+        blocked(draft, run.step, report)
+        return
+    step = draft.step(run.step)
+    verdict = judged(step, report)
+    if verdict.again:
+        ask_again(draft, step.id, verdict.again)
+    elif verdict.rejected:
+        reject(draft, step.id, verdict.rejected)
+    elif Gate.SUBTASKS in step.gates and (refused := take_subtasks(draft, step.id, report)):
+        ask_again(draft, step.id, refused)
+    elif Gate.CRITERIA in step.gates:
+        mark_criteria(draft, step.id, report)
+    elif _awaits_review(draft.state, step):
+        begin_checking(draft, step.id, "it is reviewed again")
+    elif report.status is ReportStatus.NEEDS_REVIEW and _may_ask_for_review(draft.state, step):
+        _add_review(draft, step.id)
+    else:
+        go_through(draft, step.id)
+
+
+def _awaits_review(state: PMState, step: Step) -> bool:
+    """Tell whether a review that an earlier report asked for is still to come: it was opened again with the step."""
+    review = review_asked_by(state, step.id)
+    return review is not None and review.state is StepState.PENDING
+
+
+def _may_ask_for_review(state: PMState, step: Step) -> bool:
+    """A step that is judged anyway needs no other review, and a judge gets none: they would never end."""
+    return not step.judges and not state.steps.judges_of(step.id)
+
+
+def _add_review(draft: Draft, step: str) -> None:
+    """Open the quality gate that a report asked for: a review step that judges this one (HUB 7.1)."""
+    here = draft.step(step)
+    begin_checking(draft, step, "a review was asked for")
+    review = Step(
+        id=_free_id(draft.state, f"review:{step}"),
+        agent="review",
+        title=here.title,
+        instructions=f"Review what {here.agent} handed in as {here.report}: {here.title}",
+        phase=Phase.REVIEWING,
+        needs=(),
+        kind=here.kind,
+        workspace=here.workspace,
+        gates=(Gate.VERDICT,),
+        judges=step,
+        since=draft.at,
+    )
+    draft.change(StepAdded(review))
+
+
+def _free_id(state: PMState, wanted: str) -> str:
+    """Return the id that is wanted for a step; where it is taken, with the first number that makes it another."""
+    number, free = 1, wanted
+    while free in state.steps:
+        number += 1
+        free = f"{wanted}-{number}"
+    return free

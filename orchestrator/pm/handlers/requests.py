@@ -1,0 +1,245 @@
+"""What the user asks for: start, stop, spawn, another task.md. Each request is heard once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from orchestrator.formats.redact import redacted
+from orchestrator.model.config_changes import config_changes, digest, keys_of
+from orchestrator.model.plan import Gate, Step, StepState, Tally
+from orchestrator.model.run import Ending
+from orchestrator.model.task import TaskState
+from orchestrator.pm.plan.advance import ACTIVE, end_run
+from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.plan.families import family_of
+from orchestrator.pm.plan.families.delivery import ACCEPT as ACCEPT_STEP
+from orchestrator.pm.plan.readiness import has_pm
+from orchestrator.pm.policies.consultation_end import begin_anew
+from orchestrator.pm.policies.reopen import feed, reopen
+from orchestrator.pm.policies.retries import try_launches_now
+from orchestrator.pm.state.changes import (
+    BriefTaken,
+    ConfigEdited,
+    RequestHeard,
+    SkillsFound,
+    TaskBegun,
+    TaskMoved,
+    ZoneSet,
+)
+from orchestrator.pm.state.step_changes import StepAdded, StepOrdered, StepReopened, StepRewired, StepTallied
+
+if TYPE_CHECKING:
+    from orchestrator.model.agents import Agent
+    from orchestrator.model.config_changes import ConfigChange
+    from orchestrator.model.facts import BriefChanged, SpawnAsked, StopAsked, TaskStarted
+    from orchestrator.model.task import Config
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+
+def task_started(draft: Draft, fact: TaskStarted) -> None:
+    """Begin a task, or go on with one that had ended."""
+    if not draft.state.id:
+        _begin(draft, fact)
+    elif draft.state.state is TaskState.COMPLETE and _asks_the_same(draft, fact):
+        draft.reply = (
+            f"{fact.name} is complete already; change the goal or the criteria in its task.md for more"
+        )
+    elif (changes := _config_changes(draft, fact)) and fact.confirmed != digest(fact.brief.config):
+        _ask_to_confirm(draft, fact, changes)
+        return
+    elif draft.state.state in ACTIVE:
+        _take_over(draft, fact, changes)
+    else:
+        _go_on(draft, fact)
+    if draft.state.skills != fact.skills and draft.state.state in ACTIVE:
+        draft.change(SkillsFound(fact.skills))
+    draft.change(RequestHeard(fact.request))
+
+
+def _config_changes(draft: Draft, fact: TaskStarted) -> tuple[ConfigChange, ...]:
+    return config_changes(draft.state.brief.config, fact.brief.config)
+
+
+def _ask_to_confirm(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...]) -> None:
+    """Have a person agree to another Agent Config: agents can write task.md too, and it names what is run."""
+    told = "\n".join(f"  {redacted(each.words())}" for each in changes)
+    draft.reply = f"Agent Config in task.md is not what {fact.name} was started with:\n{told}"
+    draft.refused, draft.confirm = True, digest(fact.brief.config)
+
+
+def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...]) -> None:
+    """Let a task at work go on by another Agent Config, as far as its steps can follow."""
+    if late := [each for each in changes if each.needs_stop]:
+        draft.reply = (
+            f"{fact.name} runs, and {keys_of(late)} in its task.md cannot count before it is stopped: "
+            f"`task stop {fact.name}`, then start it again"
+        )
+        draft.refused = True
+        return
+    draft.reply = f"{fact.name} runs already"
+    try_launches_now(draft)
+    if changes:
+        draft.change(BriefTaken(fact.brief, fact.agents), ConfigEdited(()))
+        draft.notice(f"Agent Config of task.md was taken over: {keys_of(changes)}")
+        draft.reply = (
+            f"{fact.name} goes on with {keys_of(changes)} as task.md says now; who is at work ends first"
+        )
+        _tell_boxes(draft, fact)
+
+
+def _begin(draft: Draft, fact: TaskStarted) -> None:
+    draft.change(
+        TaskBegun(
+            fact.task, fact.name, fact.project, fact.brief, fact.agents, fact.base, fact.at, fact.history
+        )
+    )
+    if fact.utc_offset:
+        draft.change(ZoneSet(fact.utc_offset))
+    if fact.history:
+        draft.notice(f"{len(fact.history)} handoffs were here before; they are history and are not acted on")
+    for step in family_of(fact.brief).first_steps(fact.brief):
+        draft.change(StepAdded(replace(step, since=fact.at)))
+    draft.reply = f"{fact.name} runs"
+    _tell_boxes(draft, fact)
+
+
+def _tell_boxes(draft: Draft, fact: TaskStarted) -> None:
+    """Say which boxes of pools were taken, where the user and the log see it."""
+    for text in fact.chosen:
+        draft.notice(text)
+    draft.reply = "; ".join((draft.reply, *fact.chosen))
+
+
+def _asks_the_same(draft: Draft, fact: TaskStarted) -> bool:
+    old, new = draft.state.brief, fact.brief
+    return (old.goal, old.criteria) == (new.goal, new.criteria)
+
+
+def _go_on(draft: Draft, fact: TaskStarted) -> None:
+    was, same = draft.state.state, _asks_the_same(draft, fact)
+    # A task begun in the user's own tree has no base yet; one that has keeps it.
+    base = draft.state.base or fact.base
+    draft.change(
+        BriefTaken(fact.brief, fact.agents, base),
+        ConfigEdited(()),
+        TaskMoved(TaskState.RUNNING, "started again", draft.at),
+    )
+    begin_anew(draft)
+    steps = [step for step in draft.state.steps.values() if not is_consultation(step)]
+    hanging = [step for step in steps if _hangs(draft, step)]
+    if same and all(step.settled for step in steps):
+        hanging = [step for step in steps if step.state is StepState.SET_ASIDE]
+    for step in hanging:
+        withdraw(draft, step.id)
+        goes_on = step.state is not StepState.SET_ASIDE
+        why = "the task was started again"
+        draft.change(StepReopened(step.id, step.attempt + 1, fact.at, why, carries=goes_on))
+        draft.change(StepTallied(step.id, Tally()))
+    if not same and "plan" in draft.state.steps and draft.step("plan").state is not StepState.PENDING:
+        feed(
+            draft, "plan", "The goal or the criteria in task.md have changed. Plan what is still to be done."
+        )
+        reopen(draft, "plan", "task.md asks for something else now")
+    if same and not hanging and all(step.settled for step in steps):
+        what_helps = "change its task.md, or give an order (`task order`)"
+        draft.reply = f"{fact.name} has nothing left to try ({was}): {what_helps}"
+    else:
+        draft.reply = f"{fact.name} goes on from where it was ({was})"
+    _tell_boxes(draft, fact)
+
+
+def _hangs(draft: Draft, step: Step) -> bool:
+    """Tell whether nothing would come of a step by itself: no run, and nobody is asked about it."""
+    if step.state in {StepState.FAILED, StepState.WORKING}:
+        return not draft.runs_of(step.id)
+    asked = any(question.step == step.id for question in draft.state.open_questions)
+    waits = step.state is StepState.CHECKING and Gate.APPROVED in step.gates and not step.approved
+    return (step.state is StepState.BLOCKED or waits) and not asked
+
+
+def stop_asked(draft: Draft, fact: StopAsked) -> None:
+    """Stop the PM's work on a task and end its agents. What they were at is done again when it goes on."""
+    draft.change(RequestHeard(fact.request))
+    if draft.state.state not in ACTIVE:
+        draft.reply = f"{draft.state.name} is {draft.state.state} already"
+        return
+    live = draft.state.live_runs
+    draft.change(TaskMoved(TaskState.STOPPED, "the user stopped it", draft.at))
+    for run in live:
+        end_run(draft, run, Ending.STOPPED)
+    names = ", ".join(run.instance for run in live)
+    draft.reply = f"{draft.state.name} is stopped" + (f"; ending {names}" if names else "")
+
+
+def brief_changed(draft: Draft, fact: BriefChanged) -> None:
+    """Take the goal and the criteria of an edited task.md; say what of its Agent Config waits for a start."""
+    if draft.state.state not in ACTIVE:
+        return
+    _note_config(draft, fact.brief.config)
+    old, new = draft.state.brief, replace(fact.brief, config=draft.state.brief.config)
+    if new == old:
+        return
+    draft.change(BriefTaken(new))
+    draft.notice("task.md was edited: its goal and its success criteria count from now on")
+    accept = draft.state.steps.get(ACCEPT_STEP)
+    if new.criteria != old.criteria and accept is not None and accept.state is StepState.PASSED:
+        reopen(draft, ACCEPT_STEP, "the success criteria in task.md have changed")
+
+
+def _note_config(draft: Draft, config: Config) -> None:
+    """Remember how an edited Agent Config differs from the one that counts, and say when it will count."""
+    changes = config_changes(draft.state.brief.config, config)
+    if changes == draft.state.edited:
+        return
+    draft.change(ConfigEdited(changes))
+    if changes:
+        how = (
+            "stop the task and start it again"
+            if any(each.needs_stop for each in changes)
+            else "start it again"
+        )
+        draft.notice(f"{keys_of(changes)} in task.md differs from what counts: {how} to have it taken over")
+    else:
+        draft.notice("Agent Config of task.md says again what counts")
+
+
+def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
+    """Add a step of the user's own beside the plan."""
+    draft.change(RequestHeard(fact.request))
+    over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL}
+    if not over and draft.state.state not in ACTIVE:
+        draft.reply = f"{draft.state.name} is {draft.state.state}: start it again first"
+        draft.refused = True
+        return
+    if over:
+        draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for", draft.at))
+    draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, fact.agent.name: fact.agent}))
+    added = add_loose_steps(draft, fact.agent, fact.instructions)
+    if has_pm(draft.state):
+        draft.change(*(StepOrdered(step) for step in added))  # by the user: nobody need be asked
+    judged = f"; what it does is judged by {' and '.join(added[1:])}" if added[1:] else ""
+    draft.reply = f"{fact.agent.name} is to work on step {added[0]}{judged}"
+
+
+def add_loose_steps(draft: Draft, agent: Agent, instructions: str) -> tuple[str, ...]:
+    """Add what an order is beside the plan, and who judges it; the last review waits for that. Return their ids."""
+    number = _free_number(draft.state, agent.name)
+    steps = family_of(draft.state.brief).loose_steps(draft.state.brief, agent, number, instructions)
+    draft.change(*(StepAdded(replace(step, since=draft.at)) for step in steps))
+    last = draft.state.steps.get(ACCEPT_STEP)
+    if last is not None and last.state is StepState.PENDING:
+        draft.change(StepRewired(ACCEPT_STEP, (*last.after, steps[-1].id)))
+    return tuple(step.id for step in steps)
+
+
+def _free_number(state: PMState, agent: str) -> int:
+    """Return the first number with which neither a step, nor a tree, nor a subtask is named after an agent."""
+    steps = state.steps.values()
+    taken = set(state.steps).union(*((step.workspace, step.subtask) for step in steps))
+    number = sum(step.agent == agent for step in state.steps.values()) + 1
+    while f"{agent}-{number}" in taken:
+        number += 1
+    return number

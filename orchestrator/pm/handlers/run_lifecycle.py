@@ -1,0 +1,230 @@
+"""Runs come alive, end, are lost, or could not be launched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.actions import Answer, End, Inspect, Launch, Look, Nudge
+from orchestrator.model.plan import Gate, StepState
+from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
+from orchestrator.pm.plan.advance import ACTIVE, close_order, open_work
+from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.plan.work_location import only_looks
+from orchestrator.pm.policies.causes import note_cause
+from orchestrator.pm.policies.consultation_end import conclude, has_decided
+from orchestrator.pm.policies.orphan_processes import ended_by_itself
+from orchestrator.pm.policies.retries import (
+    ask_again,
+    block,
+    crashed,
+    lost,
+    not_launched,
+    silent,
+    stalled,
+    start_afresh,
+    went_in_circles,
+)
+from orchestrator.pm.policies.vanished_trees import begin_again, launched_without_a_tree
+from orchestrator.pm.state.run_changes import RunBelieved, RunProgressed, RunSpent
+from orchestrator.pm.state.step_changes import StepChecked, StepMoved, StepTallied
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.model.facts import LaunchFailed, RunGone, RunStarted
+    from orchestrator.pm.state.draft import Draft
+
+_ENDED: Final = {
+    Ending.STOPPED: "was ended with its task",
+    Ending.SILENT: "gave no sign of work, and was ended",
+    Ending.OVERDUE: "took longer than a run may, and was ended",
+    Ending.UNREPORTED: "left work and no handoff, and was ended",
+    Ending.BY_PM: "was ended by the PM agent",
+    Ending.FAILED: "had a turn that failed",
+    Ending.STALLED: "waited for its model in vain, and was ended",
+    Ending.UNASKED: "stood at a dialog that its hook had not asked about, and was ended",
+    Ending.REPEATING: "went round in circles, and was ended",
+    Ending.TREE_LOST: "was ended, as its worktree vanished",
+    Ending.BUDGET: "was ended, as the task had used what it may",
+}
+
+TERMINAL_GONE: Final = 1  # SIGHUP
+"""What a process gets whose terminal is closed: the tmux server went down, not the agent."""
+
+
+def run_started(draft: Draft, fact: RunStarted) -> None:
+    """A launcher claimed its run."""
+    draft.close_actions(Launch, run=fact.run)
+    run = draft.state.runs.get(fact.run)
+    if run is not None and run.life is Life.STARTING:
+        evidence = f"process {fact.pid}"
+        draft.change(RunBelieved(run.id, Life.ALIVE, Turn.BUSY, evidence, fact.at, fact.pid, fact.pane))
+        draft.change(RunProgressed(run.id, fact.at))
+        tally = draft.step(run.step).tally
+        if tally.launches:
+            draft.change(StepTallied(run.step, replace(tally, launches=0)))
+
+
+def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
+    """A run never came to be."""
+    run = draft.state.runs.get(fact.run)
+    # One whose box tells nothing of it may be known by its launch itself never to have been.
+    if run is None or run.pid is not None or run.life not in {Life.STARTING, Life.UNREACHABLE}:
+        return
+    draft.close_actions(Launch, End, run=run.id)
+    how = f"could not be launched: {fact.reason}"
+    _bury(draft, run, Exit(lost=True), how)
+    if not _counts(draft, run):
+        return
+    if _wanted_gone(draft, run):
+        _ended_by_us(draft, run)
+    elif fact.tree_lost:
+        launched_without_a_tree(draft, fact, run.step)
+    elif fact.again and run.far:
+        not_launched(draft, run, how)
+    elif fact.again:
+        lost(draft, run.step, how, began=False)
+    else:
+        block(draft, run.step, f"{run.agent} {how}")
+
+
+def run_gone(draft: Draft, fact: RunGone) -> None:
+    """A run's process is gone. Its last words were read before this fact (law 5)."""
+    take_for_gone(draft, fact.run, fact.exit, fact.lines)
+
+
+def take_for_gone(draft: Draft, name: str, how: Exit, lines: Sequence[str] = ()) -> None:
+    """Go on without a run, which printed these lines last."""
+    run = draft.state.runs.get(name)
+    draft.close_actions(Launch, End, run=name)
+    if run is None or not run.live:
+        return
+    open_order = run.order in draft.state.orders
+    was_quiet = run.evidence if run.quiet is not None else ""
+    _bury(draft, run, how, str(how))
+    if run.purpose is Purpose.WORK and only_looks(draft.state.brief.config, draft.step(run.step)):
+        draft.act(Inspect(draft.new_id("a"), run.step, run.attempt))
+    if not _counts(draft, run):
+        return
+    if run.purpose is Purpose.CHECK:
+        if not how.clean:
+            note_cause(draft, run, f"the check {how}", lines)
+        _check_ended(draft, run, how, lines)
+    elif has_decided(draft, run):
+        conclude(draft, draft.state.runs[run.id])
+    elif open_order:
+        note_cause(draft, run, _worded(run, how), lines)
+        _ended_without_report(draft, run, how, was_quiet)
+
+
+def _worded(run: Run, how: Exit) -> str:
+    """Say how a run ended of which a report was wanted."""
+    if not ended_by_itself(run):
+        return _ENDED.get(run.ending, "was ended by the PM")
+    return f"ended without a handoff ({how})" if how.clean else str(how)
+
+
+def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:
+    close_order(draft, run)
+    draft.close_actions(Look, Nudge, Answer, run=run.id)
+    if run.resumes and run.receipts and run.delivery is None:
+        draft.change(
+            RunSpent(run.id)
+        )  # it never took its order: its conversation may be what keeps it from that
+    withdraw(draft, run.step, run.id)
+    draft.change(RunBelieved(run.id, Life.GONE, Turn.UNKNOWN, evidence, draft.at, exit=how))
+
+
+def _counts(draft: Draft, run: Run) -> bool:
+    """Tell whether the end of a run still says something about its step."""
+    step = draft.step(run.step)
+    return step.attempt == run.attempt and step.state is StepState.WORKING
+
+
+def _wanted_gone(draft: Draft, run: Run) -> bool:
+    """Tell whether a run ended because the PM or the user wanted it to."""
+    return not ended_by_itself(run) or draft.state.state not in ACTIVE
+
+
+def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
+    """The command that the daemon ran is over: its exit status is the verdict, and the agent comes next."""
+    if draft.step(run.step).only_check and not _stopped(draft, run):
+        _only_check_ended(draft, run, how, lines)
+    elif _wanted_gone(draft, run):
+        _ended_by_us(draft, run)
+    elif _lost(how):
+        lost(draft, run.step, f"'s check {how}")
+    elif how.code is None:
+        crashed(draft, run.step, f"had a check that {how}")
+    else:
+        draft.change(StepChecked(run.step, how.code, tuple(lines)))
+        if Gate.CHECK not in draft.step(run.step).gates and how.code:
+            draft.notice(f"the check before {run.step} exited {how.code}; it is recorded, not judged")
+        open_work(draft, run.step)
+
+
+def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
+    """A check that nothing follows is over. It only tells how things stand: whatever came of it, its step passed."""
+    if how.code is None:
+        draft.notice(f"{run.step} came to no result: its check {how}")
+    else:
+        draft.change(StepChecked(run.step, how.code, tuple(lines)))
+        if how.code:
+            draft.notice(f"the check exited {how.code} before anything was changed")
+    draft.change(StepMoved(run.step, StepState.PASSED, draft.at))
+
+
+def _stopped(draft: Draft, run: Run) -> bool:
+    """Tell whether a run ended with its task, so that it is to be run again when that goes on."""
+    return run.ending in {Ending.STOPPED, Ending.BUDGET} or draft.state.state not in ACTIVE
+
+
+def _lost(how: Exit) -> bool:
+    return how.lost or how.signal == TERMINAL_GONE
+
+
+def _ended_without_report(draft: Draft, run: Run, how: Exit, was_quiet: str) -> None:
+    if _wanted_gone(draft, run):
+        _ended_by_us(draft, run, was_quiet)
+    elif _lost(how):
+        lost(draft, run.step, str(how), keep_tree=_resumable(draft, run))
+    elif how.clean:
+        _left_no_handoff(draft, run, "the run ended and left no handoff")
+    else:
+        crashed(draft, run.step, str(how), keep_tree=_resumable(draft, run))
+
+
+def _left_no_handoff(draft: Draft, run: Run, why: str) -> None:
+    """A run, or its last turn, is over without a handoff: ask for it, then begin afresh, then as after a crash."""
+    step = draft.step(run.step)
+    if step.tally.asks < draft.limits.asks or is_consultation(step):
+        ask_again(draft, run.step, why)
+    elif not start_afresh(draft, run.step, why):
+        crashed(draft, run.step, "ended without a handoff", keep_tree=_resumable(draft, run))
+
+
+def _resumable(draft: Draft, run: Run) -> bool:
+    """Tell whether another run can go on with this one's conversation, and so wants its work."""
+    return bool(run.session) and not draft.state.runs[run.id].spent
+
+
+def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
+    if run.ending is Ending.SILENT and draft.state.state in ACTIVE:
+        silent(draft, run.step, "gave no sign of work" + (f" ({was_quiet})" if was_quiet else ""))
+    elif run.ending is Ending.UNREPORTED and draft.state.state in ACTIVE:
+        _left_no_handoff(draft, run, "the work lies there and no handoff does")
+    elif run.ending is Ending.OVERDUE and draft.state.state in ACTIVE:
+        silent(draft, run.step, "took longer than a run may")
+    elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
+        silent(draft, run.step, "was ended by the PM")
+    elif run.ending in {Ending.STALLED, Ending.UNASKED} and draft.state.state in ACTIVE:
+        stalled(draft, run, was_quiet or "told nothing for too long")
+    elif run.ending is Ending.REPEATING and draft.state.state in ACTIVE:
+        went_in_circles(draft, run)
+    elif run.ending is Ending.TREE_LOST and draft.state.state in ACTIVE:
+        begin_again(draft, run.step, "its worktree vanished")
+    else:  # it goes on with the work, and with the conversation, when the task does
+        kept = run.ending in {Ending.BUDGET, Ending.STOPPED}
+        draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended", keep_tree=kept))

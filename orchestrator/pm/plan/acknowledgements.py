@@ -1,0 +1,68 @@
+"""Taking note of what a program told, and answering it (law 4: an answer is the same however often it is given)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.actions import Answer
+from orchestrator.model.event import Reply, Say
+from orchestrator.model.question import QuestionKind
+from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.state.run_changes import RunAnswered, RunTold
+from orchestrator.pm.state.step_changes import StepLimited, StepTallied
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import AnswerGiven, EventLanded
+    from orchestrator.model.run import Run, Turn
+    from orchestrator.pm.state.draft import Draft
+
+
+LEAVING: Final = Reply(Say.DENY, "This run is being ended: nothing more may be done.")
+"""What a program is answered that asks for leave, and whose run is wanted no more."""
+
+
+def told(
+    draft: Draft,
+    run: Run,
+    fact: EventLanded,
+    turn: Turn,
+    evidence: str,
+    *,
+    waits: bool = False,
+    alive: bool = True,
+) -> None:
+    """Take note of an event: what is believed of its run now, and by what. Not `alive`: its model does not answer."""
+    event = fact.event
+    draft.change(
+        RunTold(run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits, alive)
+    )
+
+
+def answer(draft: Draft, run: Run, name: str, reply: Reply) -> None:
+    """Have an event answered, and let its run no longer wait."""
+    draft.act(Answer(id=draft.new_id("a"), run=run.id, name=name, reply=reply))
+    if draft.state.runs[run.id].waits_for == name:
+        draft.change(RunAnswered(run.id, draft.at))
+
+
+def let_go(draft: Draft, run: Run, reply: Reply = LEAVING) -> None:
+    """Ask nobody any more for the leave that a run waits for, and have its program answered with `reply`."""
+    if run.waits_for:
+        withdraw(draft, run.step, run.id, QuestionKind.PERMISSION)
+        answer(draft, run, run.waits_for, reply)
+
+
+def answer_given(draft: Draft, fact: AnswerGiven) -> None:
+    """An answer lies where its program looks."""
+    draft.close_actions(Answer, id=fact.action)
+
+
+def runs_again(draft: Draft, run: Run) -> None:
+    """The model's service answered: what is counted in a row begins anew."""
+    tally = draft.step(run.step).tally
+    if tally.limits or tally.overloads:
+        draft.change(StepTallied(run.step, replace(tally, limits=0, overloads=0)))
+        if draft.step(run.step).limit is not None:
+            draft.change(StepLimited(run.step))
+        draft.notice(f"{run.instance} runs again")

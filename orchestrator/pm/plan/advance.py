@@ -1,0 +1,222 @@
+"""Going on: which steps may start now, what their runs are told, and where the task then stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.actions import End, Inspect, Launch, Tell
+from orchestrator.model.handoff import Order
+from orchestrator.model.plan import Step, StepState
+from orchestrator.model.run import Ending, Purpose, Run
+from orchestrator.model.task import Phase, TaskState
+from orchestrator.pm.plan.acknowledgements import let_go
+from orchestrator.pm.plan.consultations import consult, is_consultation, run_before
+from orchestrator.pm.plan.orders import context_for, criteria_for, instructions_for, order_name
+from orchestrator.pm.plan.readiness import EVERY, floor_of, held, left_by_pm, next_start
+from orchestrator.pm.plan.skills import skills_for
+from orchestrator.pm.plan.work_location import begins_life, host_of, life_of
+from orchestrator.pm.state.changes import OrderClosed, OrderGiven, PhaseMoved, TaskMoved
+from orchestrator.pm.state.results import delivered, shortfalls
+from orchestrator.pm.state.run_changes import RunEnding, RunOpened
+from orchestrator.pm.state.step_changes import StepMoved, TreeBegun
+from orchestrator.pm.state.transitions import phase_path
+
+if TYPE_CHECKING:
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.steps import Marks
+    from orchestrator.pm.state.task_state import PMState
+
+ACTIVE: Final = frozenset({TaskState.RUNNING, TaskState.WAITING})
+
+
+def advance(draft: Draft) -> None:
+    """Start every step that may start, then say where the task stands."""
+    if draft.state.state in ACTIVE:
+        _drop_hopeless(draft)
+        if not held(draft.state):
+            _start_what_may(draft)
+    settle(draft)
+
+
+def _start_what_may(draft: Draft) -> None:
+    """Start what the rules say. Where an agent is the PM it is asked ahead of that, if there is news (design 7)."""
+    ordered, others_from = left_by_pm(draft.state)
+    _start(draft, ordered)
+    if ordered == EVERY or draft.state.consultation.step:
+        return
+    if draft.state.consultation.fresh:
+        waits = floor_of(draft.state, draft.limits.runs_at_once).first(draft.at)
+        if waits is not None:
+            asks = consult(draft, waits)
+            _start(draft, draft.state.steps.mark(asks))
+    elif draft.at >= others_from:
+        _start(draft, EVERY)
+
+
+def _start(draft: Draft, among: Marks) -> None:
+    most = draft.limits.runs_at_once
+    step = floor_of(draft.state, most).first(draft.at, among=among)
+    while step is not None:
+        start(draft, step.id)
+        # What a start changes lets no step begin that stands before it.
+        step = floor_of(draft.state, most).first(draft.at, draft.state.steps.mark(step.id), among)
+
+
+def _drop_hopeless(draft: Draft) -> None:
+    """Set every step aside that needs one which was set aside; that may make others hopeless."""
+    while (step := _hopeless(draft.state)) is not None:
+        lost = _lost_need(draft.state, step)
+        why, replaced = f"needs {lost.id}, which was set aside", lost.replaced
+        draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, why, replaced=replaced))
+
+
+def _hopeless(state: PMState) -> Step | None:
+    return state.steps.first(state.steps.pending & state.steps.hopeless)
+
+
+def _lost_need(state: PMState, step: Step) -> Step:
+    """Return what a hopeless step needs and was set aside; first what was given up for good, not what was replaced."""
+    lost = [need for each in step.needs if (need := state.steps[each]).state is StepState.SET_ASIDE]
+    return min(lost, key=lambda need: need.replaced)
+
+
+def start(draft: Draft, step: str) -> None:
+    """Begin or go on with a step's attempt: first the command that the daemon runs itself, then the agent."""
+    here = draft.step(step)
+    agent = draft.state.agents.get(here.agent)
+    draft.change(StepMoved(step, StepState.WORKING, draft.at, keep_tree=here.keep_tree))
+    if agent is not None and agent.check and here.check_exit is None:
+        _open(draft, here, Purpose.CHECK, f"{here.agent}-check")
+    else:
+        open_work(draft, step)
+
+
+def open_work(draft: Draft, step: str) -> None:
+    """Give a step's agent its order and a run."""
+    here = draft.step(step)
+    second = draft.new_order_second()
+    run = _open(draft, here, Purpose.WORK, here.agent, order_name(second, draft.state.utc_offset))
+    skills = skills_for(draft.state, here)
+    order = Order(
+        name=run.order,
+        run=run.id,
+        step=step,
+        target=run.instance,
+        at=float(second),
+        instructions=instructions_for(here),
+        context=context_for(draft.state, here, draft.limits, skills),
+        skills=skills,
+        criteria=criteria_for(draft.state, here),
+    )
+    draft.change(OrderGiven(order))
+
+
+def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = "") -> Run:
+    new_life = begins_life(draft.state, step, purpose)
+    run = Run(
+        id=draft.new_id("r"),
+        step=step.id,
+        attempt=step.attempt,
+        agent=step.agent,
+        instance=_free_instance(draft.state, name),
+        purpose=purpose,
+        opened_at=draft.at,
+        since=draft.at,
+        progress_at=draft.at,
+        order=order,
+        receipts=_receipts(draft.state, step.agent, purpose),
+        resumes="" if new_life or purpose is Purpose.CHECK else _resumed(draft.state, step),
+        host=host_of(draft.state.brief.config, step.agent),
+    )
+    draft.change(RunOpened(run))
+    if new_life:
+        draft.change(TreeBegun(step.id, life_of(draft.state, step) + 1))
+    draft.act(Launch(id=draft.new_id("a"), run=run.id))
+    return run
+
+
+def _receipts(state: PMState, agent: str, purpose: Purpose) -> bool:
+    """Tell whether a run's program will tell when it has taken its order."""
+    return purpose is Purpose.WORK and agent in state.agents and state.agents[agent].receipts
+
+
+def _resumed(state: PMState, step: Step) -> str:
+    """Return the run that a step's next run goes on with: the last of what it carries on, or the PM agent's last."""
+    if is_consultation(step):
+        return run_before(state, step)
+    if not (step.keep_tree or step.carries):
+        return ""
+    run = state.runs.last_at_work_on(step.id)
+    earliest = step.attempt - 1 if step.carries else step.attempt
+    return run.id if run is not None and run.attempt >= earliest else ""
+
+
+def _free_instance(state: PMState, name: str) -> str:
+    """Return `name`, or `name-2` and so on while a live run bears it."""
+    taken = {run.instance for run in state.live_runs}
+    return next(
+        free
+        for number in range(1, len(taken) + 2)
+        if (free := name if number == 1 else f"{name}-{number}") not in taken
+    )
+
+
+def end_run(draft: Draft, run: Run, ending: Ending) -> None:
+    """End one run. Its order stays open until it is gone, so that its last words are still read (law 5).
+
+    For the leave that its program may wait for, nobody is asked any more.
+    """
+    if run.ending is Ending.NOT:
+        let_go(draft, run)
+        draft.change(RunEnding(run.id, ending, draft.at))
+        draft.act(End(id=draft.new_id("a"), run=run.id))
+
+
+def close_order(draft: Draft, run: Run) -> None:
+    """Expect no report on a run's order any more."""
+    if run.order in draft.state.orders:
+        draft.change(OrderClosed(run.order))
+
+
+def settle(draft: Draft) -> None:
+    """Say where the task stands: its state, and the phase of its earliest open step (H10)."""
+    state = draft.state
+    if state.state not in ACTIVE:
+        return
+    earliest = state.steps.first(state.steps.unsettled)
+    inspected = any(isinstance(action, Inspect) for action in state.outbox.values())
+    if earliest is None and not (state.live_runs or state.open_questions or inspected):
+        _finish(draft)
+        return
+    waiting = bool(state.open_questions) and not _anything_moves(draft)
+    wanted = TaskState.WAITING if waiting else TaskState.RUNNING
+    if state.state is not wanted:
+        draft.change(TaskMoved(wanted, "waits for an answer" if waiting else "goes on", draft.at))
+    if waiting:
+        _move_phase(draft, Phase.BLOCKED)
+    elif earliest is not None:
+        _move_phase(draft, earliest.phase)
+
+
+def _finish(draft: Draft) -> None:
+    """End a task all of whose steps are settled, as what it is: complete, complete in part, or failed (U11)."""
+    missing = shortfalls(draft.state)
+    if missing:
+        _move_phase(draft, Phase.BLOCKED)
+        ended = TaskState.PARTIAL if delivered(draft.state) else TaskState.FAILED
+        draft.change(TaskMoved(ended, "; ".join(missing), draft.at))
+    else:
+        _move_phase(draft, Phase.COMPLETE)
+        draft.change(TaskMoved(TaskState.COMPLETE, "every step passed, every criterion is met", draft.at))
+
+
+def _anything_moves(draft: Draft) -> bool:
+    state = draft.state
+    if state.live_runs or any(not isinstance(action, Tell) for action in state.outbox.values()):
+        return True
+    return next_start(state, draft.limits.runs_at_once) is not None
+
+
+def _move_phase(draft: Draft, goal: Phase) -> None:
+    for phase in phase_path(draft.state.phase, goal):
+        draft.change(PhaseMoved(phase))

@@ -1,0 +1,116 @@
+"""Questions: asked once, withdrawn when they no longer matter (law 10)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.question import Question, QuestionKind
+from orchestrator.pm.state.changes import QuestionAnswered, QuestionAsked
+
+if TYPE_CHECKING:
+    from orchestrator.model.budget import Measure
+    from orchestrator.model.permission import PermissionRule
+    from orchestrator.model.task import Unanswered
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+RETRY: Final = "retry"
+ANEW: Final = "begin-anew"
+REPLAN: Final = "replan"
+SET_ASIDE: Final = "set-aside"
+ABANDON: Final = "abandon"
+ACCEPT: Final = "accept"
+APPROVE: Final = "approve"
+REJECT: Final = "reject"
+CONTINUE: Final = "continue"
+DOUBLE: Final = "double"
+ALLOW: Final = "allow"
+ALWAYS: Final = "always"
+DENY: Final = "deny"
+WORDS: Final = frozenset(
+    {RETRY, ANEW, REPLAN, SET_ASIDE, ABANDON, ACCEPT, APPROVE, REJECT, ALLOW, ALWAYS, DENY}
+)
+"""What an answer may order: an option of the PM agent never says one of these."""
+
+WITHDRAWN: Final = "(withdrawn)"
+
+USER: Final = "the user"
+POLICY: Final = "task.md"
+SETTING: Final = "permissions.wait"
+PM: Final = "the PM"
+"""Who answered."""
+
+STUCK: Final = (RETRY, ANEW, SET_ASIDE, ABANDON)
+"""What may be said of a step that reached a bound; any other text is passed on to its agent.
+
+`retry` goes on in the same tree and conversation, `begin-anew` in a clean tree with a new conversation.
+"""
+
+
+def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
+    draft: Draft,
+    step: str,
+    text: str,
+    options: tuple[str, ...] = STUCK,
+    kind: QuestionKind = QuestionKind.STUCK,
+    run: str = "",
+    otherwise: Unanswered | None = None,
+    leave: PermissionRule | None = None,
+    *,
+    measure: Measure | None = None,
+) -> bool:
+    """Ask the user about a step, or about the whole task where `step` is empty.
+
+    Asked once: while a question about the same step is open, nothing more is asked; one about its box gives way, and
+    one whether a run of it is gone is no question about what it waits for.
+    Where task.md says what is to be taken for the answer if nobody gives one, and that is one of the options, it is
+    the default; but after `limits.defaults` of them in a row about the same step, a person must say something (law 8).
+    `otherwise` is taken if nobody answers, whatever task.md says, and without that bound; `leave` is what an answer of
+    `always` allows. `measure` is what the task has used up: no more of it is granted by nobody's answer.
+    Returns whether it was asked.
+    """
+    if kind is not QuestionKind.BOX:  # a box that is lost is nothing that a step itself waits for
+        withdraw(draft, step, kind=QuestionKind.BOX)
+    about = [question for question in draft.state.open_questions if question.step == step]
+    if any(kind is QuestionKind.UNENDED or question.kind is not QuestionKind.UNENDED for question in about):
+        return False
+    policy = otherwise or draft.state.brief.config.unanswered
+    default, deadline = "", None
+    bounded = otherwise is not None or _defaults_in_a_row(draft.state, step) < draft.limits.defaults
+    given = options if measure is None else (ABANDON,)
+    if policy is not None and policy.answer in given and bounded:
+        default, deadline = policy.answer, draft.at + policy.after
+    question = Question(
+        id=f"q{len(draft.state.questions) + 1}",
+        step=step,
+        text=text,
+        options=options,
+        asked_at=draft.at,
+        kind=kind,
+        run=run,
+        default=default,
+        deadline=deadline,
+        leave=leave,
+        measure=measure,
+    )
+    draft.change(QuestionAsked(question))
+    return True
+
+
+def _defaults_in_a_row(state: PMState, step: str) -> int:
+    """Return how many answers about a step were task.md's since a person last gave one."""
+    asked = [question for question in state.questions.values() if question.step == step]
+    by = [question.by for question in reversed(asked) if question.by in {USER, POLICY}]
+    return next((count for count, who in enumerate(by) if who == USER), len(by))
+
+
+def withdraw(draft: Draft, step: str, run: str = "", kind: QuestionKind | None = None) -> None:
+    """Close what is asked about a step, or about one run of it, or of a kind: it goes on another way."""
+    for question in draft.state.open_questions:
+        if question.step == step and run in {"", question.run} and kind in {None, question.kind}:
+            withdraw_question(draft, question)
+
+
+def withdraw_question(draft: Draft, question: Question) -> None:
+    """Close a question that no longer matters."""
+    draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))

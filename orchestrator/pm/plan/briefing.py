@@ -1,0 +1,106 @@
+"""The digest: what a consultation tells the PM agent, on at most forty lines (design 7)."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.plan.readiness import may_be_ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state.task_state import PMState
+
+NEWS: Final = 9
+STEPS: Final = 6
+FEW: Final = 3
+_LONGEST: Final = 240
+
+
+def digest(state: PMState, limits: Limits) -> str:
+    """Return what the PM agent is told."""
+    consultation = state.consultation
+    ready = state.steps.among(may_be_ordered(state))
+    running = [run for run in state.live_runs if not is_consultation(state.steps[run.step])]
+    parts = [
+        *_part(
+            "News since you were last asked, the newest first:",
+            reversed(consultation.told),
+            NEWS,
+            len(consultation.told),
+        ),
+        *_part("You may order these steps:", map(_worded, ready), STEPS, may_be_ordered(state).bit_count()),
+        *_part(
+            "At work:",
+            (
+                f"{run.instance} on {run.step} since {_clock(run.opened_at)}, {run.evidence}"
+                for run in running
+            ),
+            FEW,
+            len(running),
+        ),
+        *_part(
+            "The user is asked:",
+            (f"{each.id}: {each.text}" for each in state.open_questions),
+            FEW,
+            len(state.open_questions),
+        ),
+        *_part("Counted against bounds:", *_counted(state, limits)),
+        *_part("Success criteria:", state.brief.criteria, FEW, len(state.brief.criteria)),
+        _line(f"Task: {state.brief.title}; {_how_far(state)}."),
+    ]
+    return "\n".join(parts)
+
+
+def _part(title: str, lines: Iterable[str], most: int, number: int) -> list[str]:
+    """Return a title and the first lines of a list, and how many more there are; nothing for an empty one."""
+    if not number:
+        return []
+    shown = [f"- {_line(line)}" for line in islice(lines, most)]
+    return [title, *shown, *([f"- and {number - most} more"] if number > most else [])]
+
+
+def _worded(step: Step) -> str:
+    tries = f" (attempt {step.attempt})" if step.attempt > 1 else ""
+    return f"{step.id} for {step.agent}: {step.title}{tries}"
+
+
+def _counted(state: PMState, limits: Limits) -> tuple[list[str], int, int]:
+    lines = []
+    for step in state.steps.among(state.steps.unsettled):
+        if is_consultation(step):
+            continue
+        told = [
+            f"{what} {count} of {most}"
+            for what, count, most in (
+                ("rejected", step.tally.rejections, limits.rejections),
+                ("blocked", step.tally.blocks, limits.blocks),
+                ("crashed", step.tally.crashes, limits.crashes),
+                ("silent", step.tally.silences, limits.silences),
+                ("planned anew", step.tally.replans, limits.replans),
+            )
+            if count
+        ]
+        if told:
+            lines.append(f"{step.id}: {', '.join(told)}")
+    return lines, FEW, len(lines)
+
+
+def _how_far(state: PMState) -> str:
+    mine = state.consultation.number  # consultations: all of them but the open one are settled
+    unsettled = state.steps.unsettled.bit_count() - bool(state.consultation.step)
+    return f"{len(state.steps) - mine - unsettled} of {len(state.steps) - mine} steps are settled"
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at))
+
+
+def _line(text: str) -> str:
+    said = " ".join(text.split())
+    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"

@@ -1,0 +1,97 @@
+"""What an order says: the step's instructions, what was learned, and how to know when it is done."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.plan import Gate
+from orchestrator.pm.plan.briefing import digest
+from orchestrator.pm.plan.skills import where_they_lie
+from orchestrator.pm.state.results import not_done, unchanged_work
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state.task_state import PMState
+
+
+REPORTS_NAMED: Final = 30
+
+
+def order_name(second: int, utc_offset: int) -> str:
+    """Return the file name of an order given in that second (HUB 4.2), in the zone so many seconds ahead of UTC."""
+    return f"pm-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(second + utc_offset))}.md"
+
+
+def instructions_for(step: Step) -> str:
+    """Return the step's instructions, followed by what its earlier attempts taught."""
+    said = step.instructions
+    if step.directive and step.directive.instructions:
+        said = f"{said}\n\nThe PM adds:\n\n{step.directive.instructions}"
+    if step.feedback:
+        told = "\n\n".join(step.feedback)
+        said = f"{said}\n\nThis is attempt {step.attempt}. What was said of the work so far:\n\n{told}"
+    if step.cause is not None:
+        lines = "".join(f"\n    {line}" for line in step.cause.lines)
+        said = f"{said}\n\nHow the last try ended: it {step.cause.what}."
+        said += f" Its last lines:{lines}" if lines else ""
+    return said
+
+
+def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str] = ()) -> str:
+    """Return what an agent should know: the goal, what its step stands on, and where its skills lie."""
+    if Gate.DECISION in step.gates:
+        return digest(state, limits)
+    lines = [f"Task: {state.brief.title}", f"Goal: {state.brief.goal}"]
+    for need in (*step.needs, *step.after)[-REPORTS_NAMED:]:
+        earlier = state.steps[need]
+        if earlier.report:
+            lines.append(f"- {need}: handoffs/{earlier.report}")
+            lines += [f"  - {artifact}" for artifact in earlier.artifacts]
+    lines += _checked(step)
+    lines += _seen_by_judges(state, step)
+    if step.directive and step.directive.context:
+        lines.append(step.directive.context)
+    return "\n".join([*lines, *where_they_lie(state, skills)])
+
+
+def _checked(step: Step) -> list[str]:
+    """Say how the check of this very work ended, with the lines that it printed last."""
+    if step.check_exit is None:
+        return []
+    told = f"The check that the PM ran on this work exited {step.check_exit}."
+    return [told, *(f"    {line}" for line in step.check_lines)]
+
+
+def _seen_by_judges(state: PMState, step: Step) -> list[str]:
+    """Return what only the PM has seen of the work that a step judges: that nothing changed, or was given up."""
+    lines = []
+    judged = state.steps.get(step.judges) if step.judges else None
+    if judged is not None and judged.unchanged and not (judged.commit or judged.elsewhere):
+        lines.append(
+            f"Nothing was changed by {judged.id} in this attempt. Its reason: {judged.unchanged}. Judge whether that "
+            f"is right: what was asked for must hold without a change."
+        )
+    if Gate.CRITERIA in step.gates:
+        lines += [f"Given up: {title} ({why})" for title, why in not_done(state)[:REPORTS_NAMED]]
+        unchanged = unchanged_work(state)[:REPORTS_NAMED]
+        lines += [f"Done without a change by {each.id}: {each.unchanged}" for each in unchanged]
+    return lines
+
+
+def criteria_for(state: PMState, step: Step) -> str:
+    """Return how the agent knows that it is done."""
+    wanted = _wanted(state, step)
+    more = step.directive.criteria if step.directive else ""
+    return f"{wanted}\n{more}" if more else wanted
+
+
+def _wanted(state: PMState, step: Step) -> str:
+    if Gate.DECISION in step.gates:
+        return "At least one handoff of yours with `**Action:**` and `**Run:**` lies in handoffs/."
+    if Gate.CRITERIA in step.gates or not step.subtask:
+        return "\n".join(f"- {criterion}" for criterion in state.brief.criteria)
+    return step.done_when or step.title

@@ -1,0 +1,119 @@
+"""Edits of a running plan are validated like a new one: bounded, acyclic, unique ids, known agents (H4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from orchestrator.model.plan import StepState, Tally
+from orchestrator.model.task import Phase
+from orchestrator.pm.plan.families import family_of
+from orchestrator.pm.plan.families.delivery import ACCEPT
+from orchestrator.pm.state.step_changes import StepAdded, StepMoved, StepRewired
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from orchestrator.model.agents import Agent
+    from orchestrator.model.handoff import Subtask
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+
+def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
+    """Make subtasks steps of the plan. Return why not, if not.
+
+    A subtask that was begun stays as it is. One that was not is planned anew if it is named again, and set
+    aside if it is not.
+    """
+    begun = _begun(draft.state)
+    trees = {step.workspace for step in draft.state.steps.values() if not step.subtask}
+    faults = faults_of(
+        subtasks, begun=begun, trees=trees, agents=draft.state.agents, most=draft.limits.subtasks
+    )
+    faults += _taken(draft.state, [each for each in subtasks if each.id not in begun])
+    if faults:
+        return "; ".join(faults[:10])
+    named = {subtask.id for subtask in subtasks}
+    for step in list(draft.state.steps.values()):
+        dropped = step.subtask and step.subtask not in begun | named
+        if dropped and step.state is not StepState.SET_ASIDE:
+            why = "it is not planned any more"
+            draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, why, replaced=True))
+    fresh = [subtask for subtask in subtasks if subtask.id not in begun]
+    _add(draft, family_of(draft.state.brief).subtask_steps(draft.state.brief, fresh, draft.state.steps))
+    return ""
+
+
+def _taken(state: PMState, subtasks: Sequence[Subtask]) -> list[str]:
+    """Return why subtasks cannot have their ids: a step of the plan that is none of theirs bears one of their ids."""
+    steps = state.steps
+    return [
+        f"the subtask id {subtask.id} is taken by {step.id}: choose another"
+        for subtask in subtasks
+        for step in family_of(state.brief).subtask_steps(state.brief, [subtask], steps)
+        if step.subtask and step.id in steps and steps[step.id].subtask != subtask.id
+    ]
+
+
+def _begun(state: PMState) -> frozenset[str]:
+    """Return the subtasks that were worked on and not given up."""
+    return frozenset(
+        step.subtask
+        for step in state.steps.values()
+        if step.subtask
+        and step.state is not StepState.SET_ASIDE
+        and (step.state is not StepState.PENDING or step.attempt > 1 or step.tally != Tally())
+    )
+
+
+def _add(draft: Draft, steps: Sequence[Step]) -> None:
+    """Add steps, in place of those of the same name; the last review waits for all of them."""
+    for step in steps:
+        old = draft.state.steps.get(step.id)
+        attempt = old.attempt + 1 if old else 1
+        life = old.tree_life if old else 0  # no folder is used again: something may still write into it
+        draft.change(StepAdded(replace(step, since=draft.at, attempt=attempt, tree_life=life)))
+    reviews = [step.id for step in steps if step.phase is Phase.REVIEWING and step.id != ACCEPT]
+    waits = draft.step(ACCEPT).after
+    if not set(reviews) <= set(waits):
+        draft.change(StepRewired(ACCEPT, tuple(dict.fromkeys([*waits, *reviews]))))
+
+
+def faults_of(
+    subtasks: Sequence[Subtask],
+    *,
+    begun: Collection[str],
+    trees: Collection[str],
+    agents: Mapping[str, Agent],
+    most: int,
+) -> list[str]:
+    """Return every reason why these subtasks make no valid plan; an empty list if they do.
+
+    `begun` are the subtasks that stay in any case, `trees` the names that other steps' workspaces bear.
+    """
+    faults = []
+    ids = [subtask.id for subtask in subtasks]
+    if (together := len(set(ids).union(begun))) > most:
+        faults.append(f"{together} subtasks are more than the {most} that one plan may have")
+    faults += [f"the subtask id {each} is taken: choose another" for each in ids if each in trees]
+    faults += [f"the subtask id {each} is used {n} times" for each, n in Counter(ids).items() if n > 1]
+    everyone = set(ids).union(begun)
+    for subtask in subtasks:
+        if subtask.agent not in agents:
+            faults.append(
+                f"subtask {subtask.id} names the agent {subtask.agent}, and there is none of that name"
+            )
+        faults += [
+            f"subtask {subtask.id} needs {need}, and there is no such subtask"
+            for need in subtask.needs
+            if need not in everyone
+        ]
+    try:
+        TopologicalSorter({subtask.id: subtask.needs for subtask in subtasks}).prepare()
+    except CycleError as error:
+        faults.append(f"the subtasks wait for each other in a circle: {' -> '.join(error.args[1])}")
+    return faults

@@ -1,0 +1,90 @@
+"""Where an agent works: in a place of its own, if task.md gives it one (HUB 3.3, 5.2; H4), or in a tree of the task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.model.agents import REMOTE_ROLES
+from orchestrator.model.plan import Gate
+from orchestrator.model.run import HERE, Ending, Purpose
+from orchestrator.model.task import Bring, WorkspaceKind
+
+if TYPE_CHECKING:
+    from orchestrator.model.plan import Step
+    from orchestrator.model.task import Config, Location
+    from orchestrator.pm.state.task_state import PMState
+
+
+def location_of(config: Config, agent: str) -> Location | None:
+    """Return the folder, here or on a box, that is an agent's own; None where it works in the task's trees.
+
+    A box of the whole task is that of the agents who may be remote, and of no others.
+    """
+    if agent in config.agents and (own := config.agents[agent].cwd) is not None:
+        return own
+    everybodys = config.cwd
+    return everybodys if everybodys is not None and everybodys.host and agent in REMOTE_ROLES else None
+
+
+def host_of(config: Config, agent: str) -> str:
+    """Return the host on which an agent's runs live."""
+    place = location_of(config, agent)
+    return place.host or HERE if place is not None else HERE
+
+
+def leaves_a_tree(config: Config, agent: str) -> bool:
+    """Tell whether an agent's work comes to lie in a tree of the task, where others can judge it."""
+    place = location_of(config, agent)
+    return place is None or (bool(place.host) and config.bring is Bring.BRANCH)
+
+
+def only_looks(config: Config, step: Step) -> bool:
+    """Tell whether a step has a tree of the task's to look at, in which it is to change nothing."""
+    writes = Gate.COMMIT in step.gates or Gate.DECISION in step.gates or step.only_check
+    return bool(step.workspace) and not writes and location_of(config, step.agent) is None
+
+
+def lasting_places(state: PMState) -> list[Location]:
+    """Return the places in which agents of a task have worked and in which that work stays, as no tree gets it."""
+    config = state.brief.config
+    worked = {step.agent: None for step in state.steps.values() if state.runs.last_at_work_on(step.id)}
+    kept = (location_of(config, agent) for agent in worked if not leaves_a_tree(config, agent))
+    return list(dict.fromkeys(place for place in kept if place is not None))
+
+
+def makes_ready(state: PMState, step: Step, purpose: Purpose) -> bool:
+    """Tell whether a run of a step begins in a clean tree, and not in what an earlier one left in it."""
+    goes_on = step.keep_tree or (step.carries and not step.starts_from)
+    return not goes_on and begins_work(state, step, purpose)
+
+
+def begins_life(state: PMState, step: Step, purpose: Purpose) -> bool:
+    """Tell whether a run of a step begins in a folder that no earlier life of its tree had.
+
+    Nothing that an earlier attempt left behind may write into a later one's tree. An attempt that goes on with the work
+    and the conversation of the last one has its folder, too, unless that was lost: the programs find a conversation
+    again only in the folder in which it began (Gemini CLI, opencode, Claude Code 2.1.197; tests/clis/test_whole_task).
+    """
+    if step.kind is not WorkspaceKind.WORKTREE or not makes_ready(state, step, purpose):
+        return False
+    last = state.runs.last_at_work_on(step.id)
+    return not (
+        step.carries and life_of(state, step) and last is not None and last.ending is not Ending.TREE_LOST
+    )
+
+
+def begins_work(state: PMState, step: Step, purpose: Purpose) -> bool:
+    """Tell whether a run of a step looks at the tip of the branch, or is the first of those that do its work."""
+    if not step.workspace or location_of(state.brief.config, step.agent) is not None:
+        return False
+    agent = state.agents.get(step.agent)
+    first = purpose is Purpose.CHECK or agent is None or not agent.check
+    return first and (step.kind is WorkspaceKind.READ_ONLY or Gate.COMMIT in step.gates)
+
+
+def life_of(state: PMState, step: Step) -> int:
+    """Return which life of its tree a step works in: the last that any step which shares it has begun; 0 if none."""
+    if step.kind is not WorkspaceKind.WORKTREE or not step.workspace:
+        return 0
+    sharing = state.steps.of_tree(step.kind, step.workspace)
+    return max((each.tree_life for each in state.steps.among(sharing)), default=0)

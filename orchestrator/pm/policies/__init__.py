@@ -1,0 +1,1 @@
+"""What happens when work goes well or badly: gates, retries, limits, and who is asked."""

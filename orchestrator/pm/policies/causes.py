@@ -1,0 +1,37 @@
+"""Why something failed, as people and agents are told it: the cause is shown where its effect is (law 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.cause import Cause
+from orchestrator.pm.state.step_changes import StepTroubled
+
+if TYPE_CHECKING:
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state.draft import Draft
+
+SHOWN: Final = 8
+"""How many lines of output a question shows. The log has all of them."""
+
+
+def note_cause(draft: Draft, run: Run, what: str, lines: Sequence[str]) -> None:
+    """Remember why a step's run, or its check, failed."""
+    draft.change(StepTroubled(run.step, Cause(what, run.id, tuple(lines))))
+
+
+def with_cause(draft: Draft, step: str, text: str) -> str:
+    """Return a question's text with what the step's last run printed at its end, and where the rest of it is."""
+    cause = draft.step(step).cause
+    if cause is None or not cause.run:
+        return text
+    where = f"\n  the whole log: task logs {draft.state.name} {cause.run}"
+    return f"{text}{printed(cause.lines[-SHOWN:])}{where}"
+
+
+def printed(lines: Sequence[str]) -> str:
+    """Return lines of output as the end of a sentence that they bear out; nothing if there are none."""
+    if not lines:
+        return ""
+    return "; its last lines:" + "".join(f"\n    {line}" for line in lines)

@@ -1,0 +1,183 @@
+"""The last part of every gate: the work becomes a commit, the branch moves forward, the step has passed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.actions import Commit, Inspect, Merge
+from orchestrator.model.plan import Gate, StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.pm.plan.asking import APPROVE, REJECT, ask
+from orchestrator.pm.policies.retries import THE_PM, block, reject, rejected_for_good, written_again
+from orchestrator.pm.policies.vanished_trees import commit_found_no_tree
+from orchestrator.pm.state.step_changes import StepApproved, StepCommitted, StepInspected, StepMoved
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import WorkCommitted, WorkInspected, WorkMerged
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+
+NAMED: Final = 5
+"""How many of the files are named that were changed by who was only to look."""
+
+SHOWN: Final = 20
+"""How many subtasks a question about a plan lists."""
+
+_NOTHING_CHANGED: Final = (
+    "it says that the work is done, and nothing was changed in its working directory. Do the work; or, if nothing has "
+    "to be changed, say why under `## No Changes`"
+)
+
+
+def review_asked_by(state: PMState, step: str) -> Step | None:
+    """Return the review that a step's own report asked for, or None.
+
+    A judge of the plan waits for what it judges to pass. This one judges while that is
+    being checked, and needs nothing.
+    """
+    judges = state.steps.among(state.steps.judges_of(step))
+    return next((judge for judge in judges if not judge.needs), None)
+
+
+def go_through(draft: Draft, step: str) -> None:
+    """Take a step through what is left of its gate: its commit, the merge; then it has passed."""
+    here = draft.step(step)
+    if Gate.APPROVED in here.gates and not here.approved:
+        begin_checking(draft, step, "waits for approval")
+        ask(draft, step, _for_approval(draft.state, here), (APPROVE, REJECT), QuestionKind.APPROVAL)
+    elif Gate.COMMIT in here.gates and not here.commit:
+        begin_checking(draft, step, "its work is being committed")
+        draft.act(Commit(id=draft.new_id("a"), step=step, attempt=here.attempt))
+    elif Gate.CHANGED in here.gates and not here.elsewhere:
+        begin_checking(draft, step, "it is seen whether anything was changed")
+        draft.act(Inspect(id=draft.new_id("a"), step=step, attempt=here.attempt))
+    elif Gate.MERGED in here.gates and (commit := _commit_of(draft.state, step)):
+        begin_checking(draft, step, "its work is being merged")
+        draft.act(Merge(id=draft.new_id("a"), step=step, attempt=here.attempt, commit=commit))
+    else:
+        pass_step(draft, step)
+
+
+def approve(draft: Draft, step: str) -> None:
+    """The user approves of a step's work: it goes on through its gate."""
+    draft.change(StepApproved(step))
+    go_through(draft, step)
+
+
+def _for_approval(state: PMState, step: Step) -> str:
+    planned = [each for each in state.steps.values() if each.subtask and not each.judges and not each.settled]
+    listed = "".join(f"\n  {each.subtask}: {each.title}" for each in planned[:SHOWN])
+    more = f"\n  and {len(planned) - SHOWN} more" if len(planned) > SHOWN else ""
+    return f"Do you approve of '{step.title}' (handoffs/{step.report})?{listed}{more}"
+
+
+def pass_step(draft: Draft, step: str) -> None:
+    """Let a step pass, and with it what it was asked to review."""
+    draft.change(StepMoved(step, StepState.PASSED, draft.at))
+    judged_step = draft.step(step).judges
+    if judged_step and draft.step(judged_step).state is StepState.CHECKING:
+        go_through(draft, judged_step)
+
+
+def begin_checking(draft: Draft, step: str, why: str) -> None:
+    """Say that a step's work is in, and that its gate is not yet through."""
+    if draft.step(step).state is not StepState.CHECKING:
+        draft.change(StepMoved(step, StepState.CHECKING, draft.at, why))
+
+
+def _commit_of(state: PMState, step: str) -> str:
+    here = state.steps[step]
+    return here.commit or (state.steps[here.judges].commit if here.judges else "")
+
+
+def work_committed(draft: Draft, fact: WorkCommitted) -> None:
+    """The work of a step is a commit, or there was nothing to commit, or it could not be done."""
+    asked = draft.close_actions(Commit, step=fact.step, attempt=fact.attempt)
+    if not (asked and awaited(draft, fact.step, fact.attempt)):
+        return
+    if fact.lost:
+        commit_found_no_tree(draft, fact)
+        return
+    if fact.reason:
+        block(draft, fact.step, f"the work of {fact.step} could not be committed: {fact.reason}")
+        return
+    if fact.left:
+        reject(draft, fact.step, _uncommitted(fact.left), by=THE_PM)
+        return
+    if fact.commit:
+        draft.change(StepCommitted(fact.step, fact.commit))
+        go_through(draft, fact.step)
+    else:
+        _unchanged(draft, fact.step)
+
+
+def work_inspected(draft: Draft, fact: WorkInspected) -> None:
+    """It is known whether a step changed anything in a tree that is not the task's own; or it cannot be known."""
+    asked = draft.close_actions(Inspect, step=fact.step, attempt=fact.attempt)
+    if Gate.CHANGED not in draft.step(fact.step).gates:
+        if asked:
+            _looked_on(draft, fact)
+        return
+    if not (asked and awaited(draft, fact.step, fact.attempt)):
+        return
+    if fact.reason:
+        text = f"whether {fact.step} changed anything in {fact.where} could not be seen: {fact.reason}"
+        block(draft, fact.step, text)
+        return
+    if fact.changed is None:
+        draft.notice(f"whether {fact.step} changed anything is not known: {fact.where} is no git repository")
+    if fact.changed is False:
+        _unchanged(draft, fact.step)
+    else:
+        draft.change(StepInspected(fact.step, fact.where))
+        go_through(draft, fact.step)
+
+
+def _looked_on(draft: Draft, fact: WorkInspected) -> None:
+    """A step that was only to look has left its tree, which lies as before: say what it changed."""
+    if fact.reason:
+        draft.notice(f"whether {fact.step} changed anything in its tree could not be seen: {fact.reason}")
+    if fact.files:
+        named = ", ".join(f"{name!a}" for name in fact.files[:NAMED])
+        more = f" and {len(fact.files) - NAMED} more" if len(fact.files) > NAMED else ""
+        kept = f", and are kept as {fact.kept}" if fact.kept else ""
+        draft.notice(f"{fact.step} was only to look, and changed {named}{more}: they are in no commit{kept}")
+
+
+def _unchanged(draft: Draft, step: str) -> None:
+    """Let a step pass that changed nothing, if its report says why; its judges are told, and judge that.
+
+    One that says again and again that the work is done, and changes nothing, is as good as rejected.
+    """
+    if draft.step(step).unchanged:
+        draft.notice(f"{step} changed nothing: {draft.step(step).unchanged}")
+        pass_step(draft, step)
+    elif not written_again(draft, step, _NOTHING_CHANGED):
+        rejected_for_good(draft, step, "said to be done, and nothing was changed, also when asked again")
+
+
+def _uncommitted(left: str) -> str:
+    """Say how it goes on; an agent that had nothing to change must get through beside what others left there."""
+    return (
+        f"nothing new was committed, and work lies uncommitted in {left}: commit what is yours, and leave alone what "
+        f"is another's. If nothing was to be changed, say so by an empty commit."
+    )
+
+
+def work_merged(draft: Draft, fact: WorkMerged) -> None:
+    """The branch was moved forward; or it was not, and the work is done again from where the branch is now."""
+    asked = draft.close_actions(Merge, step=fact.step, attempt=fact.attempt)
+    if not (asked and awaited(draft, fact.step, fact.attempt)):
+        return
+    if fact.reason:
+        reject(draft, fact.step, f"it could not be merged: {fact.reason}", by=THE_PM)
+    else:
+        pass_step(draft, fact.step)
+
+
+def awaited(draft: Draft, step: str, attempt: int) -> bool:
+    """Tell whether the outcome of an action still says something: its step may have been opened again."""
+    here = draft.step(step)
+    return here.state is StepState.CHECKING and here.attempt == attempt

@@ -1,0 +1,200 @@
+"""The gate CRITERIA: each success criterion is marked met, with evidence that exists (H10, U11).
+
+::
+
+    report ─▶ every criterion marked? ─▶ what its evidence points at is looked up ─▶ each met one has some that exists?
+                     │ no                    (checks here, files and commits at the edge)         │ no
+                     └──────────────▶ the report is written again ◀───────────────────────────────┘
+                                                       still none ─▶ it is not met
+                     accepted work that the branch has no more ─▶ a question
+                     an unmet one ─▶ planned anew, set aside, or a question, as task.md's `rejections:` wants it
+
+What a reviewer writes is a claim. Marks count once their evidence was looked up, and not before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from shlex import quote
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.evidence import references
+from orchestrator.model.actions import ResolveEvidence
+from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
+from orchestrator.model.handoff import CriterionMark, Report
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Purpose
+from orchestrator.model.task import AfterRejections
+from orchestrator.pm.plan.asking import ABANDON, ACCEPT, ANEW, RETRY
+from orchestrator.pm.policies.completion import awaited, begin_checking, go_through
+from orchestrator.pm.policies.reopen import set_aside
+from orchestrator.pm.policies.retries import block, plan_more, written_again
+from orchestrator.pm.state.changes import CriteriaMarked
+from orchestrator.pm.state.results import accepted_work
+from orchestrator.pm.state.step_changes import BranchJudged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from orchestrator.model.facts import EvidenceResolved
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+NAMED: Final = 10
+FORM: Final = (
+    "Name files on the task's branch, or in the folder of an agent's own `cwd:` (`path` or `path:line`), files in "
+    "`artifacts/`, commits, or checks that the PM ran (`check test:ID`)"
+)
+_UNMET: Final = (RETRY, ANEW, ACCEPT, ABANDON)
+_UNMARKED: Final = CriterionMark("", met=False, reason="the review did not mark it")
+
+
+def mark_criteria(draft: Draft, step: str, report: Report) -> None:
+    """Take a report's marks, and have what they give as evidence looked up."""
+    marked = {_plain(mark.text): mark for mark in report.criteria or ()}
+    wanted = draft.state.brief.criteria
+    unmarked = [criterion for criterion in wanted if _plain(criterion) not in marked]
+    missing = f"these success criteria are not marked: {'; '.join(unmarked[:NAMED])}"
+    if unmarked and written_again(draft, step, missing):
+        return
+    marks = tuple(replace(marked.get(_plain(each), _UNMARKED), text=each) for each in wanted)
+    bare = [mark.text for mark in marks if mark.met and not mark.evidence]
+    without = f"these criteria are marked met without `(evidence: …)`: {'; '.join(bare[:NAMED])}. {FORM}"
+    if bare and written_again(draft, step, without):
+        return
+    pointed = {each: None for mark in marks for each in _pointed_at(draft.state, mark)}
+    elsewhere = tuple(each for each in pointed if each.kind is not EvidenceKind.CHECK)
+    if not elsewhere and not accepted_work(draft.state):
+        _judge(draft, step, marks, {})
+        return
+    begin_checking(draft, step, "its evidence is being looked up")
+    attempt = draft.step(step).attempt
+    draft.act(ResolveEvidence(draft.new_id("a"), step, attempt, marks, elsewhere))
+
+
+def evidence_resolved(draft: Draft, fact: EvidenceResolved) -> None:
+    """What the evidence of a step's marks points at was looked up."""
+    found = [
+        action
+        for action in draft.state.outbox.values()
+        if isinstance(action, ResolveEvidence) and (action.step, action.attempt) == (fact.step, fact.attempt)
+    ]
+    draft.close_actions(ResolveEvidence, step=fact.step, attempt=fact.attempt)
+    if not (found and awaited(draft, fact.step, fact.attempt)):
+        return
+    if fact.reason:
+        block(draft, fact.step, f"the evidence of {fact.step} could not be looked up: {fact.reason}")
+        return
+    if fact.lost:
+        block(draft, fact.step, _lost(draft.state, fact.lost))
+        return
+    if fact.empty is not draft.step(fact.step).empty:
+        draft.change(BranchJudged(fact.step, fact.empty))
+    _judge(draft, fact.step, found[-1].marks, {each.reference: each for each in fact.found})
+
+
+def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]:
+    """Return a mark for each criterion; the unmet ones are met by the user's own word, which is the evidence."""
+    known = {mark.text: mark for mark in state.criteria if mark.met}
+    word = (f"accepted by the user in answer to {question}",)
+    return tuple(
+        known.get(criterion) or CriterionMark(criterion, met=True, evidence=word)
+        for criterion in state.brief.criteria
+    )
+
+
+def _lost(state: PMState, steps: Sequence[str]) -> str:
+    """Say that accepted work is not on the task's branch, and how it comes to be there again."""
+    made = accepted_work(state)
+    last = next((commit for step, commit in reversed(made.items()) if step in steps), "")
+    mend = f"git -C {quote(state.project)} branch --force {state.branch} {last}"
+    return (
+        f"the branch {state.branch} does not have what was accepted of {', '.join(steps[:NAMED])}: it was deleted, or "
+        f"moved. To have it again, `{mend}` and then answer {RETRY}"
+    )
+
+
+def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mapping[str, Resolution]) -> None:
+    """Pass the review if every criterion is met with evidence that exists; else it is written again, or not met."""
+    state, judged, faults = draft.state, list[CriterionMark](), dict[str, str]()
+    for mark in marks:
+        if not mark.met:
+            judged.append(mark)
+            continue
+        held, missing = _weighed(state, mark, found)
+        if missing or not held:
+            faults[mark.text] = "; ".join(missing[:NAMED]) or "nothing that can be looked up is named"
+        evidence = tuple(each.reference for each in held)
+        details = tuple(each.detail for each in held)
+        judged.append(replace(mark, evidence=evidence, details=details))
+    if faults:
+        named = "; ".join(f"'{text}': {why}" for text, why in list(faults.items())[:NAMED])
+        if written_again(draft, step, f"the evidence does not hold for {named}. {FORM}"):
+            return
+    judged = [_without_evidence(mark, faults[mark.text]) if mark.text in faults else mark for mark in judged]
+    draft.change(CriteriaMarked(tuple(judged)))
+    unmet = [mark for mark in judged if not mark.met]
+    if unmet:
+        _not_met(draft, step, unmet)
+    else:
+        go_through(draft, step)
+
+
+def _without_evidence(mark: CriterionMark, why: str) -> CriterionMark:
+    """Return a mark of what is claimed to be met, again and again, with evidence that does not exist."""
+    return replace(mark, met=False, evidence=(), details=(), reason=f"its evidence does not hold: {why}")
+
+
+def _not_met(draft: Draft, step: str, unmet: Sequence[CriterionMark]) -> None:
+    """Have planned what is missing, give it up, or ask: what task.md wants of what was rejected is wanted here too."""
+    named = "; ".join(f"{mark.text} ({mark.reason or 'no reason given'})" for mark in unmet[:NAMED])
+    if plan_more(draft, f"these success criteria are not met: {named}"):
+        return
+    text = f"not every success criterion is met: {named}"
+    if draft.state.brief.config.after_rejections is AfterRejections.SET_ASIDE:
+        set_aside(draft, step, text)
+    else:
+        block(draft, step, text, _UNMET, QuestionKind.CRITERIA)
+
+
+def _weighed(
+    state: PMState, mark: CriterionMark, found: Mapping[str, Resolution]
+) -> tuple[list[Resolution], list[str]]:
+    """Return what of a mark's evidence exists, and each claim in it that is false."""
+    held, missing = dict[str, Resolution](), list[str]()
+    for item in mark.evidence:
+        named, whole = references(item, _checks(state))
+        for each in named:
+            looked = _of_check(state, each) if each.kind is EvidenceKind.CHECK else found.get(each.text)
+            if looked is not None and looked.exists:
+                held.setdefault(each.text, looked)
+            elif whole:
+                missing.append(f"`{each.text}` {looked.detail if looked else 'was not looked up'}")
+    return list(held.values()), missing
+
+
+def _pointed_at(state: PMState, mark: CriterionMark) -> Iterator[Reference]:
+    for item in mark.evidence if mark.met else ():
+        yield from references(item, _checks(state))[0]
+
+
+def _checks(state: PMState) -> frozenset[str]:
+    """Return the steps whose check was run."""
+    return frozenset(step.id for step in state.steps.values() if step.check_exit is not None)
+
+
+def _of_check(state: PMState, reference: Reference) -> Resolution:
+    """Return what a check came to, by the step or the run that it is named by."""
+    name = reference.target
+    if (step := state.steps.get(name)) is not None and step.check_exit is not None:
+        return Resolution(reference.text, not step.check_exit, f"exited {step.check_exit}")
+    run = state.runs.get(name)
+    if run is None:
+        return Resolution(reference.text, exists=False, detail="is no check of this task")
+    if run.purpose is not Purpose.CHECK or run.exit is None:
+        return Resolution(reference.text, exists=False, detail="is a run of an agent and no check")
+    return Resolution(reference.text, run.exit.clean, str(run.exit))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split()).rstrip(".")

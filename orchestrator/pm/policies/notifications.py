@@ -1,0 +1,179 @@
+"""What of a decision is news to the user (U5): derived from its changes, once, when it is made.
+
+An action `Tell` puts it into the outbox. What a question says is not said again by another rule.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from orchestrator.model.actions import Tell
+from orchestrator.model.facts import Answered, StopAsked
+from orchestrator.model.notification import NotificationRule
+from orchestrator.model.plan import StepState
+from orchestrator.model.run import Turn
+from orchestrator.model.task import TaskState
+from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.state.changes import BudgetWarned, QuestionAsked, TaskMoved
+from orchestrator.pm.state.run_changes import RunTold
+from orchestrator.pm.state.step_changes import StepMoved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.model.facts import Fact
+    from orchestrator.model.question import Question
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+_News: TypeAlias = tuple[NotificationRule, str, str, float | None]
+"""Rule, title and text of news, and until when they hold."""
+
+_ENDS: Final = {
+    TaskState.COMPLETE: "is complete",
+    TaskState.PARTIAL: "is complete in part",
+    TaskState.FAILED: "has failed",
+}
+_HELD_UP: Final = frozenset({StepState.BLOCKED, StepState.FAILED, StepState.SET_ASIDE})
+_LISTED: Final = 5
+_LONGEST: Final = 1500
+"""Characters of one text. Agents write some of it; a phone shows a few lines."""
+
+
+def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
+    """Add what is news in a draft to its actions. `before` is the state that the fact was decided in."""
+    asked = [change.question for change in draft.changes if isinstance(change, QuestionAsked)]
+    asked = [question for question in asked if draft.state.questions[question.id].open]
+    for question in asked:
+        _tell_question(draft, question)
+    if draft.state.state is TaskState.WAITING and not asked:
+        _tell_waiting(draft, before)
+    for rule, title, text, until in (
+        *_limited(draft),
+        *_held_up(draft, fact, {question.step for question in asked}),
+        *_ended(draft),
+    ):
+        seed = f"{draft.at}:{draft.nonce}:{title}:{len(draft.changes)}"
+        draft.act(Tell(_id(draft, rule, seed), rule, _cut(title), _cut(text), draft.at, until=until))
+
+
+def _tell_question(draft: Draft, question: Question) -> None:
+    """Tell a question. Its news bears an id that is the question's own: asked again it would be another one."""
+    name, step = draft.state.name, draft.state.steps.get(question.step)
+    lines = [_cut(question.text)]
+    if question.options:
+        lines.append("options: " + ", ".join(f"{n} {text}" for n, text in enumerate(question.options, 1)))
+    about = (
+        f"'{step.title}': what does not need it goes on."
+        if step
+        else "the whole task: nothing goes on before."
+    )
+    lines.append(f"It is about {about}")
+    told = Tell(
+        id=question_news(draft.state.id, question),
+        rule=NotificationRule.QUESTION,
+        title=f"{name} asks: {question.id}",
+        text="\n".join(lines),
+        at=question.asked_at,
+        question=question.id,
+        until=question.deadline if question.default else None,
+        default=question.default,
+    )
+    draft.act(told)
+
+
+def question_news(task: str, question: Question) -> str:
+    """Return the id of the news that a task asks a question: the same however often it is told (law 4)."""
+    return _id_of(task, NotificationRule.QUESTION, f"{question.id}:{question.asked_at}")
+
+
+def _tell_waiting(draft: Draft, before: PMState) -> None:
+    """Tell that a task waits for what was asked long ago; once, however often it comes to stand still again.
+
+    Where nothing else was done since the question, that has said it already.
+    """
+    state = draft.state
+    asked_at = max(question.asked_at for question in state.open_questions)
+    about = {question.step for question in state.open_questions}
+    latest = [state.runs[run] for run in state.runs.latest.values()]
+    went_on = any(run.since > asked_at for run in latest if run.step not in about)
+    if before.state is TaskState.WAITING or not went_on:
+        return
+    seed = " ".join(f"{question.id}:{question.asked_at}" for question in state.open_questions)
+    told = Tell(
+        id=_id(draft, NotificationRule.BLOCKED, seed),
+        rule=NotificationRule.BLOCKED,
+        title=_cut(f"{state.name} waits for {', '.join(question.id for question in state.open_questions)}"),
+        text=f"All else is done that could be. `task questions {state.id}` shows what is asked.",
+        at=draft.at,
+    )
+    if told.id not in state.outbox:
+        draft.act(told)
+
+
+def _limited(draft: Draft) -> Iterator[_News]:
+    for change in draft.changes:
+        if isinstance(change, RunTold) and change.turn is Turn.LIMITED:
+            run = draft.state.runs[change.run]
+            step = draft.state.steps[run.step]
+            if step.tally.limits == 1:  # the first of a row
+                title = f"{draft.state.name}: {run.instance} is limited"
+                yield NotificationRule.LIMITED, title, change.evidence, step.not_before or None
+        elif isinstance(change, BudgetWarned):
+            text = f"{change.text}. When all of it is used, its agents are ended and you are asked."
+            yield (
+                NotificationRule.LIMITED,
+                f"{draft.state.name} comes near to its limit of {change.measure.value}",
+                text,
+                None,
+            )
+
+
+def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[_News]:
+    """Yield what no longer goes on, all in one, unless a question says so or the user wanted it."""
+    if isinstance(fact, Answered | StopAsked):
+        return
+    moved = {change.step: change.why for change in draft.changes if isinstance(change, StepMoved)}
+    held = [
+        (step, why)
+        for step, why in moved.items()
+        if draft.state.steps[step].state in _HELD_UP
+        and step not in asked
+        and not is_consultation(draft.state.steps[step])  # the rules go on, and a notice says so
+    ]
+    if held:
+        lines = [f"{step} is {draft.state.steps[step].state.value}: {why}" for step, why in held[:_LISTED]]
+        if len(held) > _LISTED:
+            lines.append(f"and {len(held) - _LISTED} more")
+        yield (
+            NotificationRule.BLOCKED,
+            f"{draft.state.name}: {held[0][0]} does not go on",
+            "\n".join(lines),
+            None,
+        )
+
+
+def _ended(draft: Draft) -> Iterator[_News]:
+    state = draft.state
+    moves = [change for change in draft.changes if isinstance(change, TaskMoved)]
+    if moves and moves[-1].to is state.state and (how := _ENDS.get(state.state)) is not None:
+        yield (
+            NotificationRule.COMPLETE,
+            f"{state.name} {how}",
+            f"{moves[-1].why}\nproject: {state.project}",
+            None,
+        )
+
+
+def _id(draft: Draft, rule: NotificationRule, seed: str) -> str:
+    return _id_of(draft.state.id, rule, seed)
+
+
+def _id_of(task: str, rule: NotificationRule, seed: str) -> str:
+    told = f"{task}:{rule}:{seed}"
+    return f"{rule}-{blake2b(told.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

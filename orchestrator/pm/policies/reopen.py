@@ -1,0 +1,106 @@
+"""Every way back: a step is opened again with feedback, given up, or planned anew (design, section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.plan import StepState
+from orchestrator.model.run import Ending
+from orchestrator.pm.plan.acknowledgements import let_go
+from orchestrator.pm.plan.advance import end_run
+from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.state.step_changes import StepFed, StepMoved, StepReopened, StepTallied
+
+if TYPE_CHECKING:
+    from orchestrator.pm.state.draft import Draft
+
+PLAN: Final = "plan"
+"""The step whose report lists the subtasks, in every family that has such a step."""
+
+FEEDBACK_KEPT: Final = 8
+"""Older feedback is dropped: an order must stay readable."""
+
+
+def feed(draft: Draft, step: str, text: str) -> None:
+    """Add to what the next order of a step says."""
+    kept = (*draft.step(step).feedback, text.strip())[-FEEDBACK_KEPT:]
+    draft.change(StepFed(step, kept))
+
+
+def reopen(draft: Draft, step: str, why: str, *, carries: bool = False) -> None:
+    """Begin the next attempt of a step. What needed it is to be done again as well, from the beginning.
+
+    `carries`: this attempt goes on with the work and the conversation of the last one.
+    """
+    steps = draft.state.steps
+    for each in (step, *(other.id for other in steps.among(steps.dependents(step)))):
+        here = draft.step(each)
+        if here.state not in {StepState.PENDING, StepState.SET_ASIDE} or each == step:
+            _overtake(draft, each)
+            goes_on = carries and each == step
+            draft.change(StepReopened(each, here.attempt + 1, draft.at, why, carries=goes_on))
+
+
+def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> None:
+    """Give a step up, and with it its whole subtask, the work that it is to judge, and who judges it; the rest goes on.
+
+    `replaced`: what it was to reach is planned anew.
+    """
+    steps, here = draft.state.steps, draft.step(step)
+    work = (
+        here.judges if here.judges and here.needs else step
+    )  # a review that was asked for is given up alone
+    mine = steps.mark(step) | steps.mark(work) | steps.judges_of(work) | steps.of_subtask(here.subtask)
+    for each in steps.among(mine):
+        if each.state is not StepState.SET_ASIDE:
+            _overtake(draft, each.id)
+            draft.change(StepMoved(each.id, StepState.SET_ASIDE, draft.at, why, replaced=replaced))
+
+
+def may_replan(draft: Draft, step: str) -> bool:
+    """Tell whether a step's subtask can be planned anew: there is a plan, and the bound is not reached."""
+    plan = draft.state.steps.get(PLAN)
+    return bool(draft.step(step).subtask) and plan is not None and plan.tally.replans < draft.limits.replans
+
+
+def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
+    """Give a step's subtask up and have what is left planned anew (HUB 7.1 row 6). What was begun stays.
+
+    `counts`: against the bound. What a person asks for does not.
+    """
+    here, plan = draft.step(step), draft.step(PLAN)
+    set_aside(draft, step, why, replaced=True)
+    if counts:
+        draft.change(StepTallied(PLAN, replace(plan.tally, replans=plan.tally.replans + 1)))
+    learned = "".join(f"\n- {each}" for each in here.feedback[-3:])
+    feed(
+        draft,
+        PLAN,
+        f"Subtask {here.subtask} ({here.title}) was given up: {why}. Plan what it was to reach in another way, with "
+        f"new ids; what needed it and is still wanted must be listed again, and so must all that is not begun."
+        + (f"\nWhat was said of it:{learned}" if learned else ""),
+    )
+    reopen(draft, PLAN, f"subtask {here.subtask} is to be planned anew: {why}")
+
+
+def first_line(text: str) -> str:
+    """Return the first line of a text that says something, cut to a readable length.
+
+    One that only announces the next (`its last lines:`) says nothing without it: they are told as one.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
+    line = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    return line if len(line) <= 200 else line[:199] + "…"  # noqa: PLR2004  (a length, named by its use)
+
+
+def _overtake(draft: Draft, step: str) -> None:
+    """Let go of a step as it was: what is asked about it, and the runs whose work no longer counts.
+
+    A run that has reported is leaving by itself.
+    """
+    withdraw(draft, step)
+    for run in draft.runs_of(step):
+        let_go(draft, run)
+        if run.reported_at is None:
+            end_run(draft, run, Ending.OVERTAKEN)

@@ -1,0 +1,350 @@
+"""What did not go well: asked again, blocked, rejected, crashed, silent, stalled, in circles.
+
+Each has its bound (law 8, HUB 7.1). What the conversation may be the cause of goes up one ladder: the same conversation
+again, then a fresh one on its tree [start_afresh], then a person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.task import AfterRejections
+from orchestrator.pm.plan.asking import ANEW, REPLAN, RETRY, STUCK, ask
+from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.plan.repeated_questions import times_asked
+from orchestrator.pm.plan.skills import GAP_LENGTH, filling
+from orchestrator.pm.policies.causes import with_cause
+from orchestrator.pm.policies.consultation_end import fail
+from orchestrator.pm.policies.reopen import PLAN, feed, first_line, may_replan, reopen, replan, set_aside
+from orchestrator.pm.state.run_changes import RunSpent
+from orchestrator.pm.state.step_changes import StepHurried, StepLacked, StepMoved, StepRemembered, StepTallied
+
+if TYPE_CHECKING:
+    from orchestrator.model.handoff import Report
+    from orchestrator.model.plan import Step, Tally
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state.draft import Draft
+
+REMEMBERED: Final = 12
+REMEMBERED_LENGTH: Final = 400
+"""How many blockers of a step are remembered, and how much of each."""
+
+LINES_SHOWN: Final = 8
+"""How many further lines of what a judge said stand in a question."""
+
+_TO_ADD: Final = " (put one into .claude/skills/NAME/SKILL.md and answer retry: its order will name it)"
+
+_STANDING: Final = frozenset({StepState.PENDING, StepState.WORKING, StepState.CHECKING, StepState.PASSED})
+
+THE_PM: Final = "PM"
+"""Who rejects what could not be committed or merged: no judge has said a word against it."""
+
+
+def block(
+    draft: Draft,
+    step: str,
+    text: str,
+    options: tuple[str, ...] = STUCK,
+    kind: QuestionKind = QuestionKind.STUCK,
+) -> None:
+    """Let a step wait for the answer to a question. For what the PM agent failed at nobody is asked."""
+    if is_consultation(draft.step(step)):
+        fail(draft, step, text)
+        return
+    if draft.step(step).state in _STANDING:
+        draft.change(StepMoved(step, StepState.BLOCKED, draft.at, text))
+    ask(draft, step, text, options, kind)
+
+
+def ask_again(draft: Draft, step: str, reasons: str) -> None:
+    """Have the agent write its handoff again, with the reasons (H6); where that did not help, ask a person."""
+    if not written_again(draft, step, reasons):
+        here = draft.step(step)
+        text = f"{here.agent} was asked again and its handoff for '{here.title}' still fails: {reasons}"
+        block(draft, step, with_cause(draft, step, text))
+
+
+def written_again(draft: Draft, step: str, reasons: str) -> bool:
+    """Have the agent write its handoff again, with the reasons. Return whether it is to.
+
+    First the same conversation is asked, `limits.asks` times; then a fresh one.
+    """
+    here = draft.step(step)
+    if here.tally.asks < draft.limits.asks:
+        _count(draft, step, replace(here.tally, asks=here.tally.asks + 1))
+        feed(
+            draft,
+            step,
+            f"Your handoff was not accepted: {reasons}. Write it again; what you have done stays done.",
+        )
+        why = f"asked again: {reasons}"
+        draft.change(StepMoved(step, StepState.PENDING, draft.at, why, keep_tree=True))
+        return True
+    return start_afresh(draft, step, reasons)
+
+
+def start_afresh(draft: Draft, step: str, why: str) -> bool:
+    """Have a new conversation go on with a step's tree, as the old one does not get on. Return whether it is to.
+
+    Up to `limits.fresh` times in an attempt, and only where there was a conversation: a program that keeps none was
+    begun afresh with each run. The new one is shown what lies in the tree, and how the last run ended.
+    """
+    here, run = draft.step(step), draft.state.runs.last_at_work_on(step)
+    if here.tally.fresh >= draft.limits.fresh or run is None or not run.session:
+        return False
+    silences = min(here.tally.silences, max(draft.limits.silences - 1, 0))
+    tally = replace(here.tally, fresh=here.tally.fresh + 1, asks=0, crashes=0, stalls=0, silences=silences)
+    draft.change(StepTallied(step, tally), RunSpent(run.id))
+    feed(
+        draft,
+        step,
+        f"The conversation that worked on this did not get it done: {why}. You begin a new one. What it did lies in "
+        f"your working directory (see `git status` and `git diff`) and in your scratchpad: look there first, then do "
+        f"what is missing and hand in.",
+    )
+    reason = f"goes on in a new conversation: {first_line(why)}"
+    draft.change(StepMoved(step, StepState.PENDING, draft.at, reason, keep_tree=True))
+    return True
+
+
+def plan_more(draft: Draft, why: str) -> bool:
+    """Have planned what is still missing when all that was planned is done. Return whether that may be.
+
+    Up to `limits.replans` times, and not where task.md wants to be asked (`rejections: ask`).
+    """
+    plan = draft.state.steps.get(PLAN)
+    if (
+        plan is None
+        or plan.state is not StepState.PASSED
+        or plan.tally.replans >= draft.limits.replans
+        or draft.state.brief.config.after_rejections is not AfterRejections.REPLAN
+    ):
+        return False
+    _count(draft, PLAN, replace(plan.tally, replans=plan.tally.replans + 1))
+    feed(
+        draft,
+        PLAN,
+        f"All that was planned is settled, and the task is not done: {why}. List the subtasks that are still needed, "
+        f"with new ids. What is done stays done.",
+    )
+    reopen(draft, PLAN, f"more is to be planned: {first_line(why)}")
+    return True
+
+
+def blocked(draft: Draft, step: str, report: Report) -> None:
+    """An agent reports a blocker: try once more, differently; then ask (HUB 7.1). The same again is a loop (W5)."""
+    here, blockers = draft.step(step), report.blockers.strip()
+    times = times_asked(here.blockers, blockers)
+    draft.change(StepRemembered(step, (*here.blockers, blockers[:REMEMBERED_LENGTH])[-REMEMBERED:]))
+    if times >= draft.limits.loops:
+        _ask_about_loop(draft, step, times)
+        return
+    gap, tried = report.skill_gaps.strip(), report.completed.strip()
+    if gap:
+        draft.change(StepLacked(step, f"{here.gap}\n{gap}".strip()[-GAP_LENGTH:]))
+    if here.tally.blocks >= draft.limits.blocks:
+        text = f"{here.agent} is blocked on '{here.title}': {first_line(blockers)}"
+        if gap:
+            text += f"\n  missing skill or context: {first_line(gap)}; {_of_gap(draft, gap)}{_TO_ADD}"
+        block(draft, step, text, _with_replan(draft, step))
+        return
+    _count(draft, step, replace(here.tally, blocks=here.tally.blocks + 1))
+    told = [f"Blocked: {blockers}"]
+    told += [f"What was tried: {tried}"] if tried else []
+    told += [f"Missing skill or context: {gap}", f"For that {_of_gap(draft, gap)}."] if gap else []
+    feed(draft, step, "\n".join([*told, "Take a different approach."]))
+    reopen(draft, step, f"blocked: {first_line(blockers)}")
+
+
+def _of_gap(draft: Draft, gap: str) -> str:
+    """Say which skills may fill a gap; orders name them (H12)."""
+    named = filling(draft.state.skills, gap)
+    return f"these skills may help: {', '.join(named)}" if named else "no such skill was found"
+
+
+def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
+    """Stop the normal way, and show the whole history: what was asked, and what was answered (W5)."""
+    here = draft.step(step)
+    asked = [f"  blocked: {first_line(each)}" for each in here.blockers]
+    answers = [
+        f"  {question.id} was answered: {first_line(question.answer)}"
+        for question in draft.state.questions.values()
+        if question.step == step and not question.open
+    ]
+    text = f"{here.agent} asks for the same the {times}th time on '{here.title}':"
+    told = "\n".join([text, *asked, *answers])
+    block(draft, step, told, _with_replan(draft, step), QuestionKind.LOOP)
+
+
+def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bool = True) -> None:
+    """A judge rejects: the step that it judges is done again with the feedback, up to the bound (HUB 7.1).
+
+    `by` is who rejects, where that is not the judge: `PM`, if what was handed in could not be committed or merged.
+    `carries`: with the work and the conversation of the last attempt; not where the work is lost.
+    """
+    by = by or judge
+    step = draft.step(judge).judges or judge
+    here = draft.step(step)
+    _count(draft, step, replace(here.tally, rejections=here.tally.rejections + 1))
+    feed(draft, step, f"Rejected by {by}: {feedback}")
+    if here.tally.rejections + 1 < draft.limits.rejections:
+        reopen(draft, step, f"rejected by {by}: {first_line(feedback)}", carries=carries)
+        return
+    why = f"rejected {draft.limits.rejections} times, last: {first_line(feedback)}"
+    rejected_for_good(draft, step, why, feedback, carries=carries)
+
+
+def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "", *, carries: bool = True) -> None:
+    """Work is not done though it was asked for as often as may be: what comes now is for task.md's `rejections:`.
+
+    `feedback` and `carries` are those of `reject`.
+    """
+    here = draft.step(step)
+    policy = draft.state.brief.config.after_rejections
+    if policy is AfterRejections.SET_ASIDE:
+        set_aside(draft, step, why)
+    elif policy is AfterRejections.REPLAN and may_replan(draft, step):
+        replan(draft, step, why)
+    else:
+        reopen(draft, step, why, carries=carries)
+        block(draft, step, f"'{here.title}' was {why}{_told_last(feedback)}", _with_replan(draft, step))
+
+
+def _told_last(feedback: str) -> str:
+    """Return the rest of what a judge said, beneath its first line."""
+    lines = [line for line in feedback.strip().splitlines() if line.strip()][1:]
+    return "".join(f"\n    {line.strip()}" for line in lines[:LINES_SHOWN])
+
+
+def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
+    """A run ended without a report: run it again after a growing pause, then afresh, then ask (W7).
+
+    `keep_tree`: the next one goes on with the conversation, and so with the work.
+    """
+    here = draft.step(step)
+    crashes = here.tally.crashes + 1
+    if crashes <= draft.limits.crashes:
+        _count(draft, step, replace(here.tally, crashes=crashes))
+        _again(draft, step, _with_last_line(here, how), crashes, keep_tree=keep_tree)
+    elif is_consultation(here):
+        fail(draft, step, f"{here.agent} failed {crashes} times; the last time it {how}")
+    elif not start_afresh(draft, step, f"it failed {crashes} times, and the last time it {how}"):
+        _count(draft, step, replace(here.tally, crashes=crashes))
+        draft.change(StepMoved(step, StepState.FAILED, draft.at, _with_last_line(here, how)))
+        text = f"{here.agent} failed {crashes} times on '{here.title}'; the last time it {how}"
+        ask(draft, step, with_cause(draft, step, text))
+
+
+def _with_last_line(step: Step, how: str) -> str:
+    """Return how a run ended, with the last line that it printed, where the whole of it has no room."""
+    last = step.cause.last if step.cause is not None else ""
+    return f"{how} ({first_line(last)})" if last and last not in how else how
+
+
+def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False, began: bool = True) -> None:
+    """A run went down with its terminal: that is not the agent's doing, and has a bound of its own.
+
+    `keep_tree` as in `crashed`. Unless it `began`, it never had a terminal.
+    """
+    here = draft.step(step)
+    what = "lost its terminal" if began else "could not be launched"
+    losses = here.tally.losses + 1
+    _count(draft, step, replace(here.tally, losses=losses))
+    if losses > draft.limits.losses and is_consultation(here):
+        fail(draft, step, f"{here.agent} {what} {losses} times; the last time: {how}")
+        return
+    if losses > draft.limits.losses:
+        draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
+        ask(draft, step, f"{here.agent} {what} {losses} times on '{here.title}'; the last time: {how}")
+        return
+    _again(draft, step, how, losses, keep_tree=keep_tree)
+
+
+def not_launched(draft: Draft, run: Run, how: str) -> None:
+    """A run could not be launched on its box, and may be the next time: try again after a growing pause; then ask.
+
+    It is the machine that is not as it should be, and not the agent: as long as this is counted nobody worked there.
+    """
+    here = draft.step(run.step)
+    launches = here.tally.launches + 1
+    _count(draft, run.step, replace(here.tally, launches=launches))
+    if launches < draft.limits.launches:
+        _again(draft, run.step, how, launches, keep_tree=here.keep_tree)
+        return
+    text = (
+        f"{here.agent} {how}\nThat was tried {launches} times in a row. Mend it (`task doctor {run.host}` looks), then "
+        f"answer {RETRY}."
+    )
+    block(draft, run.step, text, _with_replan(draft, run.step))
+
+
+def try_launches_now(draft: Draft) -> None:
+    """Let the steps that pause as they could not be launched be tried now: the user may have mended something."""
+    for step in draft.state.steps.among(draft.state.steps.pausing):
+        if step.tally.launches and step.state is StepState.PENDING and step.not_before > draft.at:
+            draft.change(StepHurried(step.id))
+
+
+def silent(draft: Draft, step: str, how: str) -> None:
+    """A run showed no progress for too long and was ended: another goes on with its work; then a person is asked."""
+    here = draft.step(step)
+    silences = here.tally.silences + 1
+    _count(draft, step, replace(here.tally, silences=silences))
+    feed(draft, step, f"The last try {how}. Give a sign of progress at least every 20 minutes.")
+    if silences < draft.limits.silences:
+        _again(draft, step, how, 1, keep_tree=True)
+    elif not start_afresh(draft, step, f"it {how}, {silences} times"):
+        text = f"{here.agent} {how}, {silences} times on '{here.title}'"
+        block(draft, step, with_cause(draft, step, text), _with_replan(draft, step))
+
+
+def stalled(draft: Draft, run: Run, how: str) -> None:
+    """A run waited for its model in vain, or at a dialog of our own failure, and was ended: its conversation goes on.
+
+    `limits.stalls` times in a row, then afresh, then a person is asked. A stall after long work is a first one.
+    """
+    here = draft.step(run.step)
+    worked = run.novel_at - run.since >= draft.limits.silence
+    stalls = 1 if worked else here.tally.stalls + 1
+    if stalls <= draft.limits.stalls:
+        _count(draft, run.step, replace(here.tally, stalls=stalls))
+        _again(draft, run.step, how, stalls, keep_tree=True)
+    elif not start_afresh(draft, run.step, f"it {how}, {stalls} times in a row"):
+        _count(draft, run.step, replace(here.tally, stalls=stalls))
+        text = f"{here.agent} {how}, {stalls} times in a row on '{here.title}'"
+        block(draft, run.step, with_cause(draft, run.step, text), _with_replan(draft, run.step))
+
+
+def went_in_circles(draft: Draft, run: Run) -> None:
+    """A run went round in circles though it was told so, and was ended: begin afresh, another way; then ask."""
+    here = draft.step(run.step)
+    why = (
+        f"it went round in circles, also when it was told so: the same calls with the same results, most often "
+        f"`{run.repeated}`"
+    )
+    if not start_afresh(draft, run.step, f"{why}; take a different approach"):
+        text = f"{here.agent} goes round in circles on '{here.title}', most often with: {run.repeated}"
+        block(draft, run.step, with_cause(draft, run.step, text), _with_replan(draft, run.step))
+
+
+def _with_replan(draft: Draft, step: str) -> tuple[str, ...]:
+    return (RETRY, ANEW, REPLAN, *STUCK[2:]) if may_replan(draft, step) else STUCK
+
+
+def _again(draft: Draft, step: str, how: str, times: int, *, keep_tree: bool = False) -> None:
+    later = rested_at(draft, times)
+    moved = StepMoved(step, StepState.PENDING, draft.at, how, not_before=later, keep_tree=keep_tree)
+    draft.change(moved)
+
+
+def rested_at(draft: Draft, times: int) -> float:
+    """Return when what died so many times may be tried again: later each time."""
+    longer: float = draft.limits.first_pause * 4 ** (times - 1)
+    return draft.at + min(longer, draft.limits.longest_pause)
+
+
+def _count(draft: Draft, step: str, tally: Tally) -> None:
+    draft.change(StepTallied(step, tally))

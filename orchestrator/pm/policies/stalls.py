@@ -1,0 +1,161 @@
+"""Waiting for the model: a stream that hangs is known by what does not come, ended, and gone on with (U3).
+
+::
+
+    a call came back, or an order was taken ─▶ the model's answer is awaited ─┬─ a record, an event ─▶ goes on
+                                                                              ├─ more on the screen ─▶ goes on
+                                                                              └─ nothing for `stall` ─▶ stalled
+    stalled ─▶ ended ─▶ the same conversation ─▶ a fresh one, on the same tree ─▶ a question   [pm/policies/retries.py: stalled]
+
+Only what a program records and tells is a sign: a spinner goes on while a stream hangs, and so does whatever writes
+files in the background. An answer is recorded when it is whole, and may be long; so the screen is looked at after each
+third of the time, and an answer that grew there since is alive [runtimes/screens.py: said_on]. What a tool call takes
+is no stall: it has the bounds of silence. Whoever stalls again without a single result in between may only think long,
+and is given more time each time, unless its program counts an answer's tokens on its screen while they come.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.activity import Stage
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Ending, Purpose, Quiet
+from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.policies.repetition import goes_round, repeats
+from orchestrator.pm.state.run_changes import RunProgressed, RunTraced
+
+if TYPE_CHECKING:
+    from orchestrator.model.activity import Activity
+    from orchestrator.model.facts import ActivitySeen
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.plan import Tally
+    from orchestrator.model.run import Run, Sight
+    from orchestrator.pm.state.draft import Draft
+
+LOOKS: Final = 3
+"""Looks in the least time after which a run is stalled."""
+
+_SOON: Final = 60.0
+"""Seconds within which the hook at the end of a turn tells of it, and the program records that."""
+
+_EARLY: Final = 0.1
+"""Seconds by which a look may be taken ahead of its time."""
+
+_LONGEST: Final = 2
+"""How often the time is doubled."""
+
+
+def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
+    """Take what a program's records tell of a run."""
+    run, seen = draft.state.runs.get(fact.run), fact.activity
+    if run is None or not run.live:
+        return
+    grew, stage = seen.records != run.records, _believed(draft.limits, run, seen, fact.at)
+    recorded_at = min(seen.recorded_at, fact.at) if grew else run.recorded_at
+    novel_at = min(seen.novel_at, fact.at) if grew else run.novel_at
+    returned_at = min(seen.returned_at, fact.at) if grew else run.returned_at
+    evidence, since = "", clock(recorded_at, draft.state.utc_offset)
+    if stage is Stage.TOOL and run.stage is not Stage.TOOL:
+        evidence = f"runs a tool since {since}, by its records: {seen.tool}"
+    elif grew and (_contradicts(run, seen) or run.stage is Stage.TOOL):
+        evidence = f"went on at {since}, by its records"
+    if grew or stage is not run.stage:
+        traced = RunTraced(run.id, fact.at, stage, seen.records, recorded_at, novel_at, evidence, returned_at)
+        draft.change(traced)
+    if novel_at > run.progress_at:
+        draft.change(RunProgressed(run.id, novel_at))
+        withdraw(draft, run.step, run.id, QuestionKind.DIALOG)
+    if repeats(run, seen, draft.limits):
+        goes_round(draft, draft.state.runs[run.id], seen)
+
+
+def tells_more(limits: Limits, run: Run, seen: Activity, at: float) -> bool:
+    """Tell whether what the records of a live run say is to be journaled now (law 9).
+
+    That is so where it is not what is believed, and that is shown; where it keeps the run from being looked at; and
+    where it goes round in circles.
+    """
+    if run.ending is not Ending.NOT or run.reported_at is not None:
+        return False
+    news = seen.records != run.records or _believed(limits, run, seen, at) is not run.stage
+    shown = _contradicts(run, seen) or run.stage in {Stage.TOOL, Stage.UNKNOWN}
+    due = at >= due_at(limits, run)
+    return (news and bool(seen.records) and (shown or due)) or repeats(run, seen, limits)
+
+
+def due_at(limits: Limits, run: Run) -> float:
+    """Return when a run is to be looked at next because it waits for the model; never, if it does not."""
+    third = limits.stall / LOOKS
+    if run.quiet is Quiet.DIALOG:
+        return math.inf  # a person is asked
+    if run.stage is Stage.TOOL and run.looked_at < run.heard_at and not run.waits_for:
+        return run.heard_at + third  # once: it may stand at a dialog
+    return max(run.heard_at, run.looked_at) + third if awaits_model(run) else math.inf
+
+
+def awaits_model(run: Run) -> bool:
+    """Tell whether a run waits for its model, or ended its turn and told nothing of it."""
+    silent_end = run.stage is Stage.OVER and run.told_at < run.recorded_at - _SOON
+    waits = run.stage is Stage.MODEL or silent_end
+    return waits and run.purpose is Purpose.WORK and not run.waits_for
+
+
+def patience(tally: Tally, limits: Limits, run: Run) -> float:
+    """Return for how many seconds a run may wait for the model."""
+    if run.novel_at > run.since or counts_tokens(run.said):
+        return limits.stall
+    return max(limits.stall, min(limits.stall * 2.0 ** min(tally.stalls, _LONGEST), limits.silence))
+
+
+def found(limits: Limits, run: Run, sight: Sight | None, longest: float, at: float) -> Quiet:
+    """Return what a look at a run means that waits for the model.
+
+    Args:
+        limits: how long what may last.
+        run: the run as it was known before the look.
+        sight: what was seen of it; None where it could not be looked at.
+        longest: for how many seconds it may wait.
+        at: the moment of the look.
+
+    """
+    if run.stage is Stage.OVER:
+        return Quiet.UNREPORTED
+    if sight is not None and run.said_at >= run.heard_at and says_more(run.said, sight.said):
+        return Quiet.ANSWERED
+    # What cannot be seen may have gone on since it was seen to.
+    since = run.heard_at if sight is not None and sight.said else max(run.heard_at, run.news_at)
+    # A look for another reason may come right after one that saw it answer (seed fresh-e6339317.98).
+    quiet_long = at + _EARLY >= run.news_at + limits.stall / LOOKS
+    return Quiet.STALLED if at >= since + longest and quiet_long else Quiet.WAITING
+
+
+def counts_tokens(said: str) -> bool:
+    """Tell of a screen, by its fingerprint, whether its program shows the tokens of an answer as they come."""
+    return "/" in said
+
+
+def says_more(before: str, now: str) -> bool:
+    """Tell whether a screen says something that it did not, by two fingerprints of it; a count may also vanish."""
+    if not (before and now):
+        return False
+    (text, _, count), (text_now, _, count_now) = before.partition("/"), now.partition("/")
+    return text != text_now or (bool(count and count_now) and count != count_now)
+
+
+def _contradicts(run: Run, seen: Activity) -> bool:
+    """Tell whether more records show that what a look had found holds no more; more of the same does not."""
+    return run.quiet is not None and (run.quiet is not Quiet.REPEATING or seen.novel_at > run.novel_at)
+
+
+def _believed(limits: Limits, run: Run, seen: Activity, at: float) -> Stage:
+    """Return the stage that is believed of a run: only of what takes long it counts whether that is a tool's work."""
+    takes_long = seen.records == run.records or at >= due_at(limits, run)
+    return seen.stage if takes_long or seen.stage is Stage.OVER else Stage.MODEL
+
+
+def clock(at: float, utc_offset: int) -> str:
+    """Return a moment of the day as a person reads it, in the zone that is so many seconds ahead of UTC."""
+    return time.strftime("%H:%M:%S", time.gmtime(at + utc_offset))

@@ -1,0 +1,247 @@
+"""Changes: what a decision alters in the state. They are journaled, and replay folds them (law 3).
+
+Those of runs, of steps, and of what stands between the rules and the PM agent lie beside what they alter; those of
+the task as a whole stand here, and so does the list of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from orchestrator.model.agents import Agent
+from orchestrator.model.budget import Measure
+from orchestrator.model.config_changes import ConfigChange
+from orchestrator.model.handoff import CriterionMark, Order
+from orchestrator.model.permission import PermissionRule
+from orchestrator.model.question import Question
+from orchestrator.model.skills import Skill
+from orchestrator.model.task import Brief, Phase, TaskState
+from orchestrator.pm.state.consultation_changes import ConsultationChange
+from orchestrator.pm.state.run_changes import RunChange, RunOpened
+from orchestrator.pm.state.step_changes import StepAdded, StepChange
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBegun:
+    """The task exists. `seen` is its history: handoffs that were there before."""
+
+    id: str
+    name: str
+    project: str
+    brief: Brief
+    agents: dict[str, Agent]
+    base: str
+    at: float
+    seen: dict[str, str] = field(default_factory=dict)
+    kind: Literal["task_begun"] = "task_begun"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMoved:
+    """The PM does something else with the task now. `at` is 0 in journals that did not tell when."""
+
+    to: TaskState
+    why: str
+    at: float = 0.0
+    kind: Literal["task_moved"] = "task_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseMoved:
+    """The label that the user sees has changed."""
+
+    to: Phase
+    kind: Literal["phase_moved"] = "phase_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class BriefTaken:
+    """What task.md asks for now, and with whom."""
+
+    brief: Brief
+    agents: dict[str, Agent] | None = None
+    base: str = ""
+    kind: Literal["brief_taken"] = "brief_taken"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseMoved:
+    """The task's work stands upon another commit. `commits` is what steps have handed in, as it is there, by step."""
+
+    base: str
+    commits: dict[str, str] = field(default_factory=dict)
+    kind: Literal["base_moved"] = "base_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEdited:
+    """How task.md's Agent Config differs from the one that the task works by; empty when it does not."""
+
+    changes: tuple[ConfigChange, ...]
+    kind: Literal["config_edited"] = "config_edited"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsFound:
+    """The skills that there are now."""
+
+    skills: tuple[Skill, ...]
+    kind: Literal["skills_found"] = "skills_found"
+
+
+@dataclass(frozen=True, slots=True)
+class CriteriaMarked:
+    """Which success criteria are met, and by what evidence."""
+
+    marks: tuple[CriterionMark, ...]
+    kind: Literal["criteria_marked"] = "criteria_marked"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGiven:
+    """A person gave leave for more than one wish."""
+
+    rule: PermissionRule
+    kind: Literal["rule_given"] = "rule_given"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetWarned:
+    """A task comes near to one of its limits; `text` is what the user is told."""
+
+    measure: Measure
+    text: str
+    kind: Literal["budget_warned"] = "budget_warned"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRaised:
+    """The user lets a task use more: up to `most`, or as much as it takes."""
+
+    measure: Measure
+    most: float | None = None
+    kind: Literal["budget_raised"] = "budget_raised"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderGiven:
+    """An order is out; it stays open until a report answers it or its run is gone."""
+
+    order: Order
+    kind: Literal["order_given"] = "order_given"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderClosed:
+    """Nothing more is expected on an order."""
+
+    order: str
+    kind: Literal["order_closed"] = "order_closed"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """A person is asked."""
+
+    question: Question
+    kind: Literal["question_asked"] = "question_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswered:
+    """A question is closed. An answer of `(withdrawn)` means that it no longer matters."""
+
+    question: str
+    text: str
+    at: float
+    by: str = ""
+    kind: Literal["question_answered"] = "question_answered"
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffSeen:
+    """A file in `handoffs/` was dealt with, in this content; `run` is for which run it spoke, if for any."""
+
+    name: str
+    sha256: str
+    run: str = ""
+    kind: Literal["handoff_seen"] = "handoff_seen"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHeard:
+    """A request of the user was dealt with; hearing it again does nothing."""
+
+    request: str
+    kind: Literal["request_heard"] = "request_heard"
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something that the user should be able to read about."""
+
+    text: str
+    kind: Literal["noticed"] = "noticed"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionClosed:
+    """The outcome of an action is known."""
+
+    action: str
+    kind: Literal["action_closed"] = "action_closed"
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneSet:
+    """Names and sentences give times in the zone that is ahead of UTC by `utc_offset` seconds."""
+
+    utc_offset: int
+    kind: Literal["zone_set"] = "zone_set"
+
+
+@dataclass(frozen=True, slots=True)
+class TimesShifted:
+    """What runs and pausing steps are timed by lies `by` seconds later than it was, and deadlines of people `put`."""
+
+    by: float
+    put: float
+    kind: Literal["times_shifted"] = "times_shifted"
+
+
+TaskChange: TypeAlias = (
+    TaskBegun
+    | TaskMoved
+    | PhaseMoved
+    | BriefTaken
+    | BaseMoved
+    | ConfigEdited
+    | SkillsFound
+    | CriteriaMarked
+    | RuleGiven
+    | BudgetWarned
+    | BudgetRaised
+)
+"""What the task is, what it asks for, and what holds for it."""
+
+WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswered
+"""What was said and waits for an answer: orders to runs, questions to people."""
+
+NoteChange: TypeAlias = HandoffSeen | RequestHeard | Noticed | ActionClosed
+"""What was dealt with, or is to be read about."""
+
+ClockChange: TypeAlias = TimesShifted | ZoneSet
+"""What the clocks say now of the times that are known."""
+
+Change: TypeAlias = (
+    TaskChange
+    | WordChange
+    | NoteChange
+    | ClockChange
+    | ConsultationChange
+    | StepAdded
+    | StepChange
+    | RunOpened
+    | RunChange
+)

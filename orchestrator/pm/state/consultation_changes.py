@@ -1,0 +1,125 @@
+"""What can change between the rules and the PM agent, and how that alters how it stands between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from orchestrator.model.consultation import ConsultationState, PMAction
+from orchestrator.model.plan import Step
+
+
+@dataclass(frozen=True, slots=True)
+class NewsNoted:
+    """The PM agent is to be told this."""
+
+    lines: tuple[str, ...]
+    kind: Literal["news_noted"] = "news_noted"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultationOpened:
+    """The PM agent is asked, and told what came up."""
+
+    step: str
+    at: float
+    kind: Literal["consultation_opened"] = "consultation_opened"
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTaken:
+    """The PM agent decided. `refused` says why that could not be carried out; `frees`: the rules may start the rest."""
+
+    step: str
+    name: str
+    action: PMAction
+    target: str = ""
+    refused: str = ""
+    frees: bool = False
+    kind: Literal["decision_taken"] = "decision_taken"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultationClosed:
+    """A consultation is over: with decisions, or set aside. What was not ordered waits until `held_until`."""
+
+    step: str
+    held_until: float = 0.0
+    failed: int = 0
+    given_up: bool = False
+    fresh: bool = False
+    kind: Literal["consultation_closed"] = "consultation_closed"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultationBegun:
+    """What was between the rules and the PM agent is over: the task begins anew with it."""
+
+    kind: Literal["counsel_begun"] = "counsel_begun"
+
+
+ConsultationChange: TypeAlias = (
+    NewsNoted | ConsultationOpened | DecisionTaken | ConsultationClosed | ConsultationBegun
+)
+
+NEWS_KEPT: Final = 24
+"""Older news is dropped: a digest is short."""
+
+
+def consultation_after(was: ConsultationState, change: ConsultationChange) -> ConsultationState:
+    """Return how it stands after a change."""
+    match change:
+        case NewsNoted():
+            return replace(was, news=(*was.news, *change.lines)[-NEWS_KEPT:], fresh=True)
+        case ConsultationOpened():
+            return replace(
+                was,
+                number=was.number + 1,
+                step=change.step,
+                opened_at=change.at,
+                told=was.news,
+                news=(),
+                fresh=False,
+                decided=0,
+                carried=0,
+                freed=False,
+            )
+        case DecisionTaken():
+            return replace(
+                was,
+                decided=was.decided + 1,
+                carried=was.carried + (not change.refused),
+                freed=was.freed or change.frees,
+            )
+        case ConsultationClosed():
+            return replace(
+                was,
+                step="",
+                told=(),
+                # What nobody decided on is told again.
+                news=was.news if was.decided else (*was.told, *was.news)[-NEWS_KEPT:],
+                fresh=change.fresh,
+                held_until=change.held_until,
+                failed=change.failed,
+                given_up=change.given_up,
+            )
+        case ConsultationBegun():
+            return ConsultationState(number=was.number)
+
+
+def after_step(was: ConsultationState, step: Step, before: Step) -> ConsultationState:
+    """Return how it stands after a step changed: one that has started, or begins anew, is not ordered any more."""
+    same = step.state is before.state and step.attempt == before.attempt
+    return was if same else without_order(was, step.id)
+
+
+def without_order(was: ConsultationState, step: str) -> ConsultationState:
+    """Return how it stands when a step is not ordered any more."""
+    if step not in was.ordered:
+        return was
+    return replace(was, ordered=tuple(each for each in was.ordered if each != step))
+
+
+def with_order(was: ConsultationState, step: str) -> ConsultationState:
+    """Return how it stands when a step was ordered."""
+    return was if step in was.ordered else replace(was, ordered=(*was.ordered, step))

@@ -1,0 +1,116 @@
+"""A decision in the making: rules add changes to it and see the state as it would then be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from orchestrator.formats.timestamps import stamped
+from orchestrator.pm.plan.orders import order_name
+from orchestrator.pm.state.changes import ActionClosed, Change, Noticed
+from orchestrator.pm.state.fold import fold, with_action
+from orchestrator.pm.state.task_state import PMState
+
+if TYPE_CHECKING:
+    from orchestrator.model.actions import Action
+    from orchestrator.model.limits import Limits
+    from orchestrator.model.plan import Step
+    from orchestrator.model.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one fact leads to. `reply` is for the person who asked, `refused` whether it was a no.
+
+    `confirm` is what the same request must bring along, once that person has agreed to what the reply says.
+    """
+
+    state: PMState
+    changes: tuple[Change, ...] = ()
+    actions: tuple[Action, ...] = ()
+    reply: str = ""
+    refused: bool = False
+    confirm: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """True when nothing came of the fact; then it is not journaled (law 9)."""
+        return not self.changes and not self.actions
+
+
+@dataclass(slots=True)
+class Draft:
+    """The working copy of `decide`. Ids come from the fact's nonce, time from the fact (law 2)."""
+
+    state: PMState
+    at: float
+    nonce: str
+    limits: Limits
+    changes: list[Change] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
+    reply: str = ""
+    refused: bool = False
+    confirm: str = ""
+    _ids: int = 0
+
+    def change(self, *changes: Change) -> None:
+        """Make changes; an illegal one raises `IllegalMove` and the whole draft is to be thrown away."""
+        for change in changes:
+            self.state = fold(self.state, change)
+            self.changes.append(change)
+
+    def act(self, action: Action) -> None:
+        """Ask for something to be done in the world."""
+        self.state = with_action(self.state, action)
+        self.actions.append(action)
+
+    def close_actions(self, *kinds: type[Action], **about: str | int) -> bool:
+        """Take the actions of these kinds out of the outbox whose fields say this. True if there were any."""
+        found = [
+            action.id
+            for action in self.state.outbox.values()
+            if isinstance(action, kinds) and all(getattr(action, name) == it for name, it in about.items())
+        ]
+        self.change(*(ActionClosed(action) for action in found))
+        return bool(found)
+
+    def new_id(self, prefix: str) -> str:
+        """Return an id that nothing else in this task has, and hardly anything in another."""
+        while True:
+            self._ids += 1
+            told = f"{self.state.id}:{self.at}:{self.nonce}:{self._ids}"
+            made = f"{prefix}-{blake2b(told.encode(), digest_size=4).hexdigest()}"
+            if made not in self.state.runs and made not in self.state.outbox:
+                return made
+
+    def new_order_second(self) -> int:
+        """Return the second that names the next order: now, or the next free one after the last order's.
+
+        A name that is taken all the same is passed over: of a second that a clock shows twice, or by a stranger.
+        """
+        second = max(int(self.at), self.state.order_second + 1)
+        while self._is_taken(order_name(second, self.state.utc_offset)):
+            second += 1
+        return second
+
+    def _is_taken(self, name: str) -> bool:
+        return self.state.runs.with_order(name) is not None or name in self.state.seen
+
+    def notice(self, text: str) -> None:
+        """Leave a line that the user can read in `status` and in the PM's log; it bears its moment."""
+        self.change(Noticed(stamped(self.at, text)))
+
+    def step(self, step: str) -> Step:
+        """Return a step as it now stands."""
+        return self.state.steps[step]
+
+    def runs_of(self, step: str) -> list[Run]:
+        """Return the live runs of a step."""
+        return [run for run in self.state.live_runs if run.step == step]
+
+    def decided(self) -> Decision:
+        """Return the draft as a decision."""
+        return Decision(
+            self.state, tuple(self.changes), tuple(self.actions), self.reply, self.refused, self.confirm
+        )

@@ -1,0 +1,171 @@
+"""What came of a task: the counts that every page shows, and what is missing from what was asked for (U11).
+
+A task is complete when every step passed or was replaced by another way to its goal, every success criterion is met
+with evidence that exists, no check fails, and the work exists. Anything less has a name here, and the task ends as
+*partial* (something was delivered) or *failed* (nothing was).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.plan import Gate, Step, StepState
+
+if TYPE_CHECKING:
+    from orchestrator.pm.state.task_state import PMState
+
+NAMED: Final = 5
+"""How many of one kind of shortfall are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many steps of the plan stand how. Consultations of the PM agent and replaced steps are not counted.
+
+    `criteria` is how many success criteria task.md lists, `met` how many of them are met with evidence that exists.
+    """
+
+    passed: int
+    set_aside: int
+    open: int
+    total: int
+    criteria: int
+    met: int
+
+
+def counts(state: PMState) -> Counts:
+    """Return the counts that status, list, progress.md and the JSON documents show. Costs the same for any plan."""
+    steps = state.steps
+    planned = steps.all & ~steps.consultations & ~steps.replaced
+    passed, set_aside = planned & steps.passed, planned & steps.given_up
+    total = planned.bit_count()
+    return Counts(
+        passed=passed.bit_count(),
+        set_aside=set_aside.bit_count(),
+        open=total - passed.bit_count() - set_aside.bit_count(),
+        total=total,
+        criteria=len(state.brief.criteria),
+        met=len(state.brief.criteria) - len(unmet_criteria(state)),
+    )
+
+
+def unmet_criteria(state: PMState) -> list[str]:
+    """Return the success criteria of task.md that are not known to be met."""
+    met = {mark.text for mark in state.criteria if mark.met and mark.evidence}
+    return [criterion for criterion in state.brief.criteria if criterion not in met]
+
+
+def shortfalls(state: PMState) -> tuple[str, ...]:
+    """Return what is missing from what was asked for, in words; nothing for a task that is complete.
+
+    It looks at every step: ask when the steps of a task are settled.
+    """
+    return tuple(filter(None, (_set_aside(state), _unmet(state), _failing(state), _without_work(state))))
+
+
+def delivered(state: PMState) -> bool:
+    """Tell whether anything of what was asked for is done: a subtask passed, or a criterion is met."""
+    done = any(
+        step.subtask and step.state is StepState.PASSED and step.judges for step in state.steps.values()
+    )
+    loose = any(Gate.COMMIT in step.gates and step.state is StepState.PASSED for step in state.steps.values())
+    return done or loose or any(mark.met and mark.evidence for mark in state.criteria)
+
+
+def not_done(state: PMState) -> list[tuple[str, str]]:
+    """Return what was set aside: the title of each subtask or step, once, and why."""
+    found: dict[str, tuple[str, str]] = {}
+    for step in state.steps.among(state.steps.given_up & ~state.steps.consultations):
+        found.setdefault(step.subtask or step.judges or step.id, (step.title, step.why))
+    return list(found.values())
+
+
+def unchanged_work(state: PMState) -> list[Step]:
+    """Return the steps that passed without a change, as their reports said that none was needed."""
+    return [
+        step
+        for step in state.steps.values()
+        if step.unchanged and not step.commit and step.state is StepState.PASSED
+    ]
+
+
+def accepted_work(state: PMState) -> dict[str, str]:
+    """Return the commits that the task's branch must have, by the steps that made them: those whose judge merged them.
+
+    They stand in the order in which they were merged.
+    """
+    steps = state.steps
+    merged = [
+        (judge.since, work.id, work.commit)
+        for judge in steps.among(steps.passed)
+        if Gate.MERGED in judge.gates and judge.judges and (work := steps[judge.judges]).commit
+    ]
+    return {step: commit for _, step, commit in sorted(merged)}
+
+
+def baseline_of(state: PMState) -> Step | None:
+    """Return the step that ran the check before anything was changed, if the plan has one."""
+    return next((step for step in state.steps.values() if step.only_check), None)
+
+
+def last_check(state: PMState) -> Step | None:
+    """Return the last step of the plan that passed with a check of the work that it judges; None if there is none."""
+    checked = None
+    for step in state.steps.among(state.steps.passed):
+        if step.check_exit is not None and step.judges:
+            checked = step
+    return checked
+
+
+def _set_aside(state: PMState) -> str:
+    given_up = not_done(state)
+    if not given_up:
+        return ""
+    named = "; ".join(title for title, _ in given_up[:NAMED])
+    return f"{_count(len(given_up), 'subtask')} set aside: {named}{_more(len(given_up))}"
+
+
+def _unmet(state: PMState) -> str:
+    unmet = unmet_criteria(state)
+    if not unmet:
+        return ""
+    total = len(state.brief.criteria)
+    return f"{len(unmet)} of {total} success criteria not met: {'; '.join(unmet[:NAMED])}{_more(len(unmet))}"
+
+
+def _failing(state: PMState) -> str:
+    """Name the checks that failed and judged nothing: a gate lets none of the others through."""
+    failing = [
+        step
+        for step in state.steps.values()
+        if step.check_exit and step.state is StepState.PASSED and not step.only_check
+    ]
+    if not failing:
+        return ""
+    named = ", ".join(f"{step.id} (exited {step.check_exit})" for step in failing[:NAMED])
+    return f"{_count(len(failing), 'check')} failing: {named}{_more(len(failing))}"
+
+
+def _without_work(state: PMState) -> str:
+    """Say so where no step that passed has changed anything, as far as could be seen.
+
+    What was changed and then rejected for good is told from no change at all: its commits are still there to be read.
+    """
+    passed = list(state.steps.among(state.steps.passed))
+    if any(step.empty for step in passed):
+        return "nothing is changed: the commits of its branch take each other back"
+    if any(step.commit or step.elsewhere for step in passed):
+        return ""
+    if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):
+        return "nothing that was changed was accepted"
+    reasons = [step.unchanged for step in unchanged_work(state)]
+    return f"nothing was changed: {reasons[0]}{_more(len(reasons), 1)}" if reasons else "nothing was changed"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def _more(number: int, shown: int = NAMED) -> str:
+    return f" and {number - shown} more" if number > shown else ""

@@ -1,0 +1,315 @@
+"""What can change of one run, and how that alters what is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from orchestrator.model.activity import Stage
+from orchestrator.model.run import Delivery, Ending, Exit, Life, Quiet, Run, Turn
+from orchestrator.model.usage import Usage
+from orchestrator.pm.state.transitions import IllegalMove
+
+
+@dataclass(frozen=True, slots=True)
+class RunOpened:
+    """A run is to be launched."""
+
+    run: Run
+    kind: Literal["run_opened"] = "run_opened"
+
+
+@dataclass(frozen=True, slots=True)
+class RunBelieved:
+    """Something else is believed of a run, on this evidence."""
+
+    run: str
+    life: Life
+    turn: Turn
+    evidence: str
+    at: float
+    pid: int | None = None
+    pane: str = ""
+    exit: Exit | None = None
+    kind: Literal["run_believed"] = "run_believed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunReported:
+    """A run has handed in the report that its order wanted."""
+
+    run: str
+    at: float
+    kind: Literal["run_reported"] = "run_reported"
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgressed:
+    """The newest sign of work of a run."""
+
+    run: str
+    at: float
+    kind: Literal["run_progressed"] = "run_progressed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunWatched:
+    """A quiet run is being looked at; `counts`: against the bound on looks since its last progress."""
+
+    run: str
+    at: float
+    counts: bool = True
+    kind: Literal["run_watched"] = "run_watched"
+
+
+@dataclass(frozen=True, slots=True)
+class RunLooked:
+    """What a look at a quiet run found."""
+
+    run: str
+    quiet: Quiet
+    turn: Turn
+    evidence: str
+    at: float
+    cpu: float | None = None
+    printed: int = 0
+    said: str = ""
+    kind: Literal["run_looked"] = "run_looked"
+
+
+@dataclass(frozen=True, slots=True)
+class RunNudged:
+    """One more line is typed to a run."""
+
+    run: str
+    kind: Literal["run_nudged"] = "run_nudged"
+
+
+@dataclass(frozen=True, slots=True)
+class RunTold:
+    """A run's program told something: what is believed of its turn now, by which event, and how it is resumed.
+
+    Not `alive`: it told that nothing comes from its model.
+    """
+
+    run: str
+    name: str
+    turn: Turn
+    evidence: str
+    at: float
+    session: str = ""
+    transcript: str = ""
+    waits: bool = False
+    alive: bool = True
+    kind: Literal["run_told"] = "run_told"
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnswered:
+    """A run no longer waits for an answer. What it waited is not its model's time."""
+
+    run: str
+    at: float = 0.0
+    kind: Literal["run_answered"] = "run_answered"
+
+
+@dataclass(frozen=True, slots=True)
+class RunDelivered:
+    """What became of a run's order."""
+
+    run: str
+    delivery: Delivery
+    kind: Literal["run_delivered"] = "run_delivered"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpent:
+    """A run's conversation is not to be gone on with."""
+
+    run: str
+    kind: Literal["run_spent"] = "run_spent"
+
+
+@dataclass(frozen=True, slots=True)
+class RunTraced:
+    """Where a run's turn stands by its program's records. With `evidence` what a look had found holds no more."""
+
+    run: str
+    at: float
+    stage: Stage
+    records: int
+    recorded_at: float
+    novel_at: float
+    evidence: str = ""
+    returned_at: float = 0.0
+    kind: Literal["run_traced"] = "run_traced"
+
+
+@dataclass(frozen=True, slots=True)
+class RunCautioned:
+    """A run is told that it repeats itself, and what."""
+
+    run: str
+    repeated: str
+    at: float
+    kind: Literal["run_cautioned"] = "run_cautioned"
+
+
+@dataclass(frozen=True, slots=True)
+class RunWished:
+    """A run whose program keeps no records asked leave for something; `wish` is its fingerprint, 0 for a new text."""
+
+    run: str
+    wish: int
+    kind: Literal["run_wished"] = "run_wished"
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetered:
+    """What a run has used so far."""
+
+    run: str
+    usage: Usage
+    kind: Literal["run_metered"] = "run_metered"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnding:
+    """The PM is ending a run."""
+
+    run: str
+    ending: Ending
+    at: float = 0.0
+    kind: Literal["run_ending"] = "run_ending"
+
+
+RunChange: TypeAlias = (
+    RunBelieved
+    | RunReported
+    | RunProgressed
+    | RunWatched
+    | RunLooked
+    | RunNudged
+    | RunTold
+    | RunAnswered
+    | RunDelivered
+    | RunSpent
+    | RunTraced
+    | RunCautioned
+    | RunWished
+    | RunMetered
+    | RunEnding
+)
+"""What alters a run that is there already."""
+
+WISHES_KEPT: Final = 30
+"""How many wishes for leave are remembered of a run whose program keeps no records."""
+
+HEARD_KEPT: Final = 64
+"""How many events of a run are remembered by name: those of which the files may still lie there."""
+
+
+def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a case per change)
+    """Return a run as it is after a change.
+
+    Raises:
+        IllegalMove: a run that is gone would come back.
+
+    """
+    match change:
+        case RunBelieved():
+            return _believed(was, change)
+        case RunReported():
+            return replace(was, reported_at=change.at, progress_at=change.at, uncounted=0.0)
+        case RunProgressed():
+            return replace(was, progress_at=change.at, uncounted=0.0, looks=0, quiet=None)
+        case RunWatched():
+            watched_at = change.at if change.counts else was.watched_at
+            return replace(was, looked_at=change.at, watched_at=watched_at, looks=was.looks + change.counts)
+        case RunLooked():
+            return replace(
+                was,
+                quiet=change.quiet,
+                turn=change.turn,
+                evidence=change.evidence,
+                cpu=change.cpu,
+                printed=change.printed,
+                said=change.said or was.said,
+                said_at=change.at if change.said else was.said_at,
+                news_at=change.at if change.said not in {"", was.said} else was.news_at,
+                turn_since=change.at,
+                looked_at=change.at,
+                looks=0 if change.quiet is Quiet.ANSWERED else was.looks,
+            )
+        case RunNudged():
+            return replace(was, nudges=was.nudges + 1)
+        case RunTold():
+            return _told(was, change)
+        case RunAnswered():
+            return replace(was, waits_for="", told_at=max(was.told_at, change.at))
+        case RunDelivered():
+            return replace(was, delivery=change.delivery)
+        case RunSpent():
+            return replace(was, spent=True)
+        case RunTraced():
+            return _traced(was, change)
+        case RunCautioned():
+            return replace(was, cautioned_at=change.at, repeated=change.repeated, wishes=())
+        case RunWished():
+            return replace(was, wishes=(*was.wishes, change.wish)[-WISHES_KEPT:])
+        case RunMetered():
+            return replace(was, usage=change.usage)
+        case RunEnding():
+            return replace(was, ending=change.ending, ending_at=change.at)
+
+
+def _believed(was: Run, change: RunBelieved) -> Run:
+    if was.life is Life.GONE:
+        raise IllegalMove(f"run {was.id}: gone to {change.life}")
+    return replace(
+        was,
+        life=change.life,
+        turn=change.turn,
+        evidence=change.evidence,
+        turn_since=change.at,
+        since=change.at,
+        pid=change.pid or was.pid,
+        pane=change.pane or was.pane,
+        exit=change.exit,
+        heard=() if change.life is Life.GONE else was.heard,  # nobody listens to it any more
+        wishes=() if change.life is Life.GONE else was.wishes,
+        lasted=was.lasted + (max(change.at - was.since, 0.0) if _lived(was) else 0.0),
+    )
+
+
+def _lived(was: Run) -> bool:
+    """Tell whether the time since it was last believed otherwise was part of its life."""
+    return was.life is not Life.STARTING and (was.life is not Life.UNREACHABLE or was.pid is not None)
+
+
+def _traced(was: Run, change: RunTraced) -> Run:
+    now = replace(
+        was,
+        stage=change.stage,
+        records=change.records,
+        recorded_at=change.recorded_at,
+        novel_at=change.novel_at,
+        returned_at=change.returned_at,
+    )
+    if not change.evidence:
+        return now
+    return replace(now, turn=Turn.BUSY, evidence=change.evidence, turn_since=change.at, quiet=None)
+
+
+def _told(was: Run, change: RunTold) -> Run:
+    return replace(
+        was,
+        turn=change.turn,
+        evidence=change.evidence,
+        turn_since=change.at,
+        told_at=change.at if change.alive else was.told_at,
+        session=change.session or was.session,
+        transcript=change.transcript or was.transcript,
+        waits_for=change.name if change.waits else was.waits_for,
+        heard=(*was.heard, change.name)[-HEARD_KEPT:],
+    )

@@ -1,0 +1,163 @@
+"""The runs of a task, and of them those that live: what is long gone costs little any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final, Self
+
+from orchestrator.model.activity import Stage
+from orchestrator.model.run import Exit, Purpose, Run, Turn
+from orchestrator.model.usage import Spent, Usage
+from orchestrator.pm.state.persistent_map import PersistentMap
+
+_DERIVED: Final = ("live", "latest", "spent", "_by_order", "_by_step")
+_NONE: Final = Spent()
+
+
+class Runs(PersistentMap[str, Run]):
+    """A task's runs by id, in the order in which they were opened.
+
+    live: those that are not known to be gone, by id. latest: the last run of each instance. spent: what the runs of
+    each agent came to, by its name. One that is gone, and has a successor of its instance, is kept as what it came to:
+    where it was and what was seen of it is in the journal, and nobody looks at it here again.
+    """
+
+    __slots__ = _DERIVED
+
+    live: dict[str, Run]
+    latest: dict[str, str]
+    spent: dict[str, Spent]
+    _by_order: PersistentMap[str, str]
+    _by_step: PersistentMap[str, str]
+
+    def __init__(self, runs: Iterable[Run] = ()) -> None:
+        told = {run.id: run for run in runs}
+        self.latest = {run.instance: run.id for run in told.values()}
+        told = {
+            run.id: run if run.live or self.latest[run.instance] == run.id else _past(run)
+            for run in told.values()
+        }
+        super().__init__(told)
+        self.live = {run.id: run for run in told.values() if run.live}
+        self.spent = {}
+        for run in told.values():
+            self.spent = _with_spent(self.spent, None, run)
+        self._by_order = PersistentMap({run.order: run.id for run in told.values()})
+        self._by_step = PersistentMap(
+            {run.step: run.id for run in told.values() if run.purpose is Purpose.WORK}
+        )
+
+    @property
+    def usage(self) -> Usage:
+        """What all runs used together."""
+        used = Usage()
+        for spent in self.spent.values():
+            used += spent.usage
+        return used
+
+    def with_order(self, order: str) -> Run | None:
+        """Return the run that was given an order of this name, or None."""
+        run = self._by_order.get(order) if order else None
+        return None if run is None else self[run]
+
+    def last_at_work_on(self, step: str) -> Run | None:
+        """Return the last run in which an agent worked on a step, or None."""
+        run = self._by_step.get(step)
+        return None if run is None else self[run]
+
+    def with_run(self, run: Run) -> Self:
+        """Return a copy with one run set."""
+        was, before = self.get(run.id), self.latest.get(run.instance, run.id)
+        is_past = was is not None and not run.live and before != run.id
+        copy = self.with_entry(run.id, _past(run) if is_past else run)
+        if run.live:
+            copy.live = {**self.live, run.id: run}
+        elif run.id in self.live:
+            copy.live = {each: live for each, live in self.live.items() if each != run.id}
+        copy.spent = _with_spent(self.spent, was, run)
+        if was is None:
+            if before != run.id and not self[before].live:
+                copy = copy.with_entry(before, _past(self[before]))
+            copy.latest = {**self.latest, run.instance: run.id}
+            copy._by_order = self._by_order.with_entry(run.order, run.id)
+            if run.purpose is Purpose.WORK:
+                copy._by_step = self._by_step.with_entry(run.step, run.id)
+        return copy
+
+    def _copy(self) -> Self:
+        copy = super()._copy()
+        copy.live, copy.latest, copy.spent = self.live, self.latest, self.spent
+        copy._by_order, copy._by_step = self._by_order, self._by_step
+        return copy
+
+
+def _past(run: Run) -> Run:
+    """Return a run that is gone and was succeeded: without what was believed of its process, and of its screen.
+
+    Its conversation stays: its successor may go on with that, and looks first whether it is still there.
+    """
+    return replace(
+        run,
+        agent=_same(run.agent),
+        instance=_same(run.instance),
+        host=_same(run.host),
+        turn=Turn.UNKNOWN,
+        evidence="",
+        since=0.0,
+        pid=None,
+        pane="",
+        exit=_alike(run.exit),
+        progress_at=0.0,
+        uncounted=0.0,
+        looked_at=0.0,
+        watched_at=0.0,
+        looks=0,
+        quiet=None,
+        cpu=None,
+        printed=0,
+        heard=(),
+        waits_for="",
+        turn_since=0.0,
+        told_at=0.0,
+        said="",
+        said_at=0.0,
+        news_at=0.0,
+        stage=Stage.UNKNOWN,
+        records=0,
+        recorded_at=0.0,
+        novel_at=0.0,
+        returned_at=0.0,
+        cautioned_at=0.0,
+        repeated="",
+    )
+
+
+@lru_cache(1024)
+def _same(name: str) -> str:
+    """Return a name equal to this one: there are few of them, and many runs."""
+    return name
+
+
+@lru_cache(64)
+def _alike(how: Exit | None) -> Exit | None:
+    """Return an end like this one: there are few kinds of them, and many runs."""
+    return how
+
+
+def _with_spent(spent: dict[str, Spent], was: Run | None, run: Run) -> dict[str, Spent]:
+    """Return what agents spent, with what a run has come to since it was as it `was`. Checks are the daemon's own."""
+    if run.purpose is not Purpose.WORK:
+        return spent
+    if was is not None and (was.usage, was.lasted) == (run.usage, run.lasted):
+        return spent
+    usage, lasted = (Usage(), 0.0) if was is None else (was.usage, was.lasted)
+    so_far = spent.get(run.agent, _NONE)
+    sum_ = replace(
+        so_far,
+        runs=so_far.runs + (was is None),
+        time=so_far.time + run.lasted - lasted,
+        usage=so_far.usage + run.usage.since(usage),
+    )
+    return {**spent, run.agent: sum_}

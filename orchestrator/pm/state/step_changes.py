@@ -1,0 +1,332 @@
+"""What can change of one step, and how that alters it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from orchestrator.model.cause import Cause
+from orchestrator.model.consultation import Directive
+from orchestrator.model.plan import Step, StepState, Tally
+from orchestrator.model.usage_limit import UsageLimit
+from orchestrator.pm.state.transitions import STEPS, IllegalMove
+
+
+@dataclass(frozen=True, slots=True)
+class StepAdded:
+    """The plan has one more step."""
+
+    step: Step
+    kind: Literal["step_added"] = "step_added"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRewired:
+    """A step waits for other steps than before."""
+
+    step: str
+    after: tuple[str, ...]
+    kind: Literal["step_rewired"] = "step_rewired"
+
+
+@dataclass(frozen=True, slots=True)
+class StepMoved:
+    """A step is in another state. `not_before` and `keep_tree` say how its next run begins.
+
+    `limited`: it waits until then because of a usage limit.
+    `replaced`: it is set aside because the plan reaches its goal in another way. `anew`: what this attempt was to go on
+    with is gone; the next run begins clean.
+    """
+
+    step: str
+    to: StepState
+    at: float
+    why: str = ""
+    not_before: float = 0.0
+    keep_tree: bool = False
+    replaced: bool = False
+    limited: bool = False
+    anew: bool = False
+    kind: Literal["step_moved"] = "step_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class StepTallied:
+    """One more thing went wrong with a step, or its counts begin anew."""
+
+    step: str
+    tally: Tally
+    kind: Literal["step_tallied"] = "step_tallied"
+
+
+@dataclass(frozen=True, slots=True)
+class StepLimited:
+    """What is known of the usage limit that holds a step up; None: it does not any more.
+
+    `not_before` is when it is tried again, where that is another moment than before.
+    """
+
+    step: str
+    limit: UsageLimit | None = None
+    not_before: float | None = None
+    kind: Literal["step_limited"] = "step_limited"
+
+
+@dataclass(frozen=True, slots=True)
+class StepHurried:
+    """A step that pauses is tried again now: the user may have mended what kept it from going on."""
+
+    step: str
+    kind: Literal["step_hurried"] = "step_hurried"
+
+
+@dataclass(frozen=True, slots=True)
+class StepFed:
+    """What the next order of a step must also say."""
+
+    step: str
+    feedback: tuple[str, ...]
+    kind: Literal["step_fed"] = "step_fed"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRemembered:
+    """What the agents of a step were blocked by, so far."""
+
+    step: str
+    blockers: tuple[str, ...]
+    kind: Literal["step_remembered"] = "step_remembered"
+
+
+@dataclass(frozen=True, slots=True)
+class StepLacked:
+    """What skill or context the agents of a step said was missing, so far."""
+
+    step: str
+    gap: str
+    kind: Literal["step_lacked"] = "step_lacked"
+
+
+@dataclass(frozen=True, slots=True)
+class StepReopened:
+    """A step begins its next attempt. What earlier attempts produced no longer counts.
+
+    `carries`: the next attempt begins with the work and the conversation of the last one.
+    """
+
+    step: str
+    attempt: int
+    at: float
+    why: str
+    carries: bool = False
+    kind: Literal["step_reopened"] = "step_reopened"
+
+
+@dataclass(frozen=True, slots=True)
+class StepReported:
+    """A report of a step was taken. `unchanged` is the reason that it gives for handing in no change."""
+
+    step: str
+    report: str
+    artifacts: tuple[str, ...]
+    unchanged: str = ""
+    kind: Literal["step_reported"] = "step_reported"
+
+
+@dataclass(frozen=True, slots=True)
+class StepChecked:
+    """The command that the daemon ran for a step ended with `exit`, and printed these lines last."""
+
+    step: str
+    exit: int
+    lines: tuple[str, ...] = ()
+    kind: Literal["step_checked"] = "step_checked"
+
+
+@dataclass(frozen=True, slots=True)
+class StepTroubled:
+    """A run or check of a step failed, for this cause."""
+
+    step: str
+    cause: Cause
+    kind: Literal["step_troubled"] = "step_troubled"
+
+
+@dataclass(frozen=True, slots=True)
+class StepApproved:
+    """The user approves of a step's work."""
+
+    step: str
+    kind: Literal["step_approved"] = "step_approved"
+
+
+@dataclass(frozen=True, slots=True)
+class StepCommitted:
+    """The work of a step is a commit."""
+
+    step: str
+    commit: str
+    kind: Literal["step_committed"] = "step_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeBegun:
+    """A run of a step begins clean: in this life of its tree."""
+
+    step: str
+    life: int
+    kind: Literal["tree_begun"] = "tree_begun"
+
+
+@dataclass(frozen=True, slots=True)
+class StepInspected:
+    """The work of a step lies in the tree `where`, which is not the task's own; empty: nothing was changed there."""
+
+    step: str
+    where: str
+    kind: Literal["step_inspected"] = "step_inspected"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchJudged:
+    """A step judges the whole of a branch, whose commits were seen to change something together, or nothing."""
+
+    step: str
+    empty: bool
+    kind: Literal["branch_judged"] = "branch_judged"
+
+
+@dataclass(frozen=True, slots=True)
+class StepOrdered:
+    """The PM agent wants a step to start, with this in its orders."""
+
+    step: str
+    directive: Directive | None = None
+    kind: Literal["step_ordered"] = "step_ordered"
+
+
+_HELD_UP: Final = frozenset({StepState.PENDING, StepState.WORKING})
+"""In these a usage limit may hold a step up: it is tried again, and may be refused again."""
+
+StepChange: TypeAlias = (
+    StepRewired
+    | StepMoved
+    | StepTallied
+    | StepLimited
+    | StepHurried
+    | StepFed
+    | StepRemembered
+    | StepLacked
+    | StepReopened
+    | StepReported
+    | StepChecked
+    | StepTroubled
+    | StepApproved
+    | StepCommitted
+    | TreeBegun
+    | StepInspected
+    | BranchJudged
+    | StepOrdered
+)
+"""What alters a step that is there already."""
+
+
+def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a case per change)
+    """Return a step as it is after a change.
+
+    Raises:
+        IllegalMove: `pm.transitions` knows no such move of a step.
+
+    """
+    match change:
+        case StepRewired():
+            return replace(was, after=change.after)
+        case StepMoved():
+            return _moved(was, change)
+        case StepTallied() | StepLimited():
+            return _counted(was, change)
+        case StepHurried():
+            return replace(was, not_before=0.0)
+        case StepFed():
+            return replace(was, feedback=change.feedback)
+        case StepRemembered():
+            return replace(was, blockers=change.blockers)
+        case StepLacked():
+            return replace(was, gap=change.gap)
+        case StepReopened():
+            return _reopened(was, change)
+        case StepReported():
+            return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
+        case StepChecked():
+            return replace(was, check_exit=change.exit, check_lines=change.lines)
+        case StepTroubled():
+            return replace(was, cause=change.cause)
+        case StepApproved():
+            return replace(was, approved=True)
+        case StepCommitted():
+            return replace(was, commit=change.commit)
+        case TreeBegun():
+            return replace(was, tree_life=change.life)
+        case StepInspected():
+            return replace(was, elsewhere=change.where)
+        case BranchJudged():
+            return replace(was, empty=change.empty)
+        case StepOrdered():
+            return replace(was, directive=change.directive)
+
+
+def _moved(was: Step, change: StepMoved) -> Step:
+    if change.to not in STEPS[was.state]:
+        raise IllegalMove(f"step {was.id}: {was.state} to {change.to}")
+    return replace(
+        was,
+        state=change.to,
+        since=change.at,
+        began_at=change.at if change.to is StepState.WORKING and not was.began_at else was.began_at,
+        why=change.why,
+        not_before=change.not_before,
+        keep_tree=change.keep_tree,
+        limit=was.limit if change.to in _HELD_UP else None,
+        limited=change.limited,
+        carries=was.carries and (bool(was.starts_from) or not change.anew),
+        replaced=change.replaced and change.to is StepState.SET_ASIDE,
+        cause=None if change.to is StepState.PASSED else was.cause,
+    )
+
+
+def _counted(was: Step, change: StepTallied | StepLimited) -> Step:
+    if isinstance(change, StepTallied):
+        return replace(was, tally=change.tally)
+    not_before = was.not_before if change.not_before is None else change.not_before
+    return replace(was, limit=change.limit, not_before=not_before)
+
+
+def _reopened(was: Step, change: StepReopened) -> Step:
+    if StepState.PENDING not in STEPS[was.state] and was.state is not StepState.PENDING:
+        raise IllegalMove(f"step {was.id}: {was.state} reopened")
+    return replace(
+        was,
+        state=StepState.PENDING,
+        attempt=change.attempt,
+        tally=Tally(rejections=was.tally.rejections, blocks=was.tally.blocks, replans=was.tally.replans),
+        since=change.at,
+        why=change.why,
+        not_before=0.0,
+        keep_tree=False,
+        approved=False,
+        check_exit=None,
+        check_lines=(),
+        commit="",
+        last_commit=was.commit or was.last_commit,
+        report="",
+        artifacts=(),
+        directive=None,
+        limit=None,
+        limited=False,
+        carries=change.carries,
+        starts_from=was.commit if change.carries else "",
+        unchanged="",
+        elsewhere="",
+        replaced=False,
+        empty=False,
+    )

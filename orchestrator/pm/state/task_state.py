@@ -1,0 +1,82 @@
+"""The state of one task. It is never changed in place: `pm.fold` gives the next one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from orchestrator.model.actions import Action
+from orchestrator.model.agents import Agent
+from orchestrator.model.budget import Measure, Worked
+from orchestrator.model.config_changes import ConfigChange
+from orchestrator.model.consultation import ConsultationState
+from orchestrator.model.handoff import CriterionMark, Order
+from orchestrator.model.permission import PermissionRule
+from orchestrator.model.question import Question
+from orchestrator.model.run import Run
+from orchestrator.model.skills import Skill
+from orchestrator.model.task import Brief, Phase, TaskState
+from orchestrator.pm.state.persistent_map import PersistentMap
+from orchestrator.pm.state.questions import Questions
+from orchestrator.pm.state.runs import Runs
+from orchestrator.pm.state.steps import Steps
+
+NO_CONSULTATION: Final = ConsultationState()
+
+
+@dataclass(frozen=True, slots=True)
+class PMState:
+    """Everything that the PM knows of one task. Tables keep the order in which things came.
+
+    What grows with the plan is a `PersistentMap`; dictionaries hold what is open just now, and are copied whole.
+    `seen` gives the hash of each handoff dealt with, `spoke` the run for which it spoke. `outbox` holds the actions
+    whose outcome is not yet known.
+    `raised` are the limits that the user has set anew for this task (None: no such limit), `warned` those that it
+    came near to. `edited` is how task.md's Agent Config differs from the one that counts. Local time is ahead of UTC by
+    `utc_offset` seconds.
+    """
+
+    id: str = ""
+    name: str = ""
+    project: str = ""
+    brief: Brief = field(default_factory=lambda: Brief(title="", goal="", criteria=()))
+    agents: dict[str, Agent] = field(default_factory=dict)
+    base: str = ""
+    state: TaskState = TaskState.STOPPED
+    why: str = ""
+    phase: Phase = Phase.PLANNING
+    steps: Steps = field(default_factory=Steps)
+    runs: Runs = field(default_factory=Runs)
+    orders: dict[str, Order] = field(default_factory=dict)
+    questions: Questions = field(default_factory=Questions)
+    criteria: tuple[CriterionMark, ...] = ()
+    outbox: dict[str, Action] = field(default_factory=dict)
+    seen: PersistentMap[str, str] = field(default_factory=PersistentMap)
+    spoke: PersistentMap[str, str] = field(default_factory=PersistentMap)
+    requests: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    rules: tuple[PermissionRule, ...] = ()
+    started_at: float = 0.0
+    order_second: int = 0
+    skills: tuple[Skill, ...] = ()
+    consultation: ConsultationState = NO_CONSULTATION
+    worked: Worked = Worked()  # noqa: RUF009 (it is frozen)
+    raised: dict[str, float | None] = field(default_factory=dict)
+    warned: tuple[Measure, ...] = ()
+    edited: tuple[ConfigChange, ...] = ()
+    utc_offset: int = 0
+
+    @property
+    def branch(self) -> str:
+        """The task's branch in the project's repository."""
+        return f"task/{self.name}"
+
+    @property
+    def live_runs(self) -> list[Run]:
+        """The runs that are not known to be gone."""
+        return list(self.runs.live.values())
+
+    @property
+    def open_questions(self) -> list[Question]:
+        """The questions that wait for an answer."""
+        return list(self.questions.open.values())

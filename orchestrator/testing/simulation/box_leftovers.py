@@ -1,0 +1,25 @@
+"""What agents leave on boxes comes here, though their runs end at once and no report names it."""
+
+from __future__ import annotations
+
+from orchestrator import layout
+from orchestrator.testing.fake_box import under
+from orchestrator.testing.simulation.agents import UNNAMED
+from orchestrator.testing.simulation.audit import Audit
+from orchestrator.testing.simulation.user_task import UserTask
+from orchestrator.testing.simulation.world import World
+
+
+def left_there(world: World, wish: UserTask, audit: Audit) -> list[str]:
+    """Return what of a task's artifacts lies on a box alone, of runs whose files nobody waits for any more."""
+    found = []
+    for box in world.boxes.values():
+        shared = layout.task_folder(box.place, wish.name)
+        for path in under(box.files, layout.artifacts(shared)):
+            run, here = audit.state.runs.get(path.stem), wish.folder / path.relative_to(shared)
+            if path.suffix != UNNAMED or run is None or run.live:
+                continue
+            mark = layout.run_outstanding(layout.run_home(wish.home, run.id))
+            if world.files.entry(here) is None and world.files.entry(mark) is None:
+                found.append(f"{here.name} lies on {box.name} alone, and nobody waits for it")
+    return found

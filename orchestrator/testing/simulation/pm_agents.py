@@ -1,0 +1,100 @@
+"""A PM agent in a simulated world: it decides well, badly, twice, late or never."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from orchestrator.formats.handoff import handoff_name, render_decision
+from orchestrator.model.consultation import PMAction, PMDecision
+from orchestrator.testing.fake_process import FOREVER
+from orchestrator.testing.simulation.agents import MINUTE, Agent
+from orchestrator.testing.simulation.shared_state import Life
+
+Naps = Generator[float, None, None]
+
+ASKED: Final = "pm:"
+"""What the steps' ids begin with that ask for a decision."""
+
+_LISTED: Final = re.compile(r"You may order these steps:\n- (\S+) for ")
+_TARGETS: Final = ("dev", "explore", "review", "s1", "s2", "dev:s1", "accept", "plan", "nobody", "pm", "")
+
+
+def leads(agent: Agent) -> Life:
+    """Take a while, decide as the dice say, and leave."""
+    yield agent.random.uniform(1, 4 * MINUTE)
+    if agent.dice.strays(agent.dice.manners.bad):
+        how = agent.random.choice(
+            (_says_nothing, _stammers, _is_silent, _dies, _decides_anything, _decides_late)
+        )
+        agent.dice.did(f"as PM {how.__name__.strip('_').replace('_', ' ')}")
+        return (yield from how(agent))
+    _hand_in(agent, _best(agent))
+    return (yield from agent.leaves())
+
+
+def _best(agent: Agent) -> PMDecision:
+    """Return what the digest suggests: the first step that may be ordered, or that none is left."""
+    order = agent.desk.files.read(Path(agent.told["ORDER"])).decode()
+    found = _LISTED.search(order)
+    if found is None:
+        return PMDecision(PMAction.COMPLETE, agent.process.run)
+    return PMDecision(PMAction.ORDER, agent.process.run, found[1], "Mind the tests.")
+
+
+def _says_nothing(agent: Agent) -> Life:
+    return (yield from agent.leaves())
+
+
+def _is_silent(agent: Agent) -> Life:
+    del agent
+    yield FOREVER
+    return 0
+
+
+def _dies(agent: Agent) -> Life:
+    if agent.random.random() < 0.5:  # noqa: PLR2004 (a chance)
+        _hand_in(agent, _best(agent))
+    yield 1.0
+    return 3
+
+
+def _decides_late(agent: Agent) -> Life:
+    yield 15 * MINUTE
+    _hand_in(agent, _best(agent))
+    return 0
+
+
+def _decides_anything(agent: Agent) -> Life:
+    for _ in range(agent.random.randint(1, 3)):
+        action = agent.random.choice(list(PMAction))
+        options = agent.random.choice(((), ("left", "right"), ("abandon", "retry")))
+        target = agent.random.choice(_TARGETS) or "None"
+        said = PMDecision(action, agent.process.run, target, "So be it", options=options)
+        _hand_in(agent, replace(said, target="" if target == "None" else target))
+        yield agent.random.uniform(0, MINUTE)
+    return (yield from agent.leaves())
+
+
+def _stammers(agent: Agent) -> Life:
+    head = f"# Handoff: pm\n**Action:** PERHAPS\n**Run:** {agent.process.run}\n"
+    _put(agent, head.encode())
+    yield 30.0
+    if agent.random.random() < 0.5:  # noqa: PLR2004 (a chance)
+        _hand_in(agent, _best(agent))
+    return 0
+
+
+def _hand_in(agent: Agent, decision: PMDecision) -> None:
+    _put(agent, render_decision(agent.desk.clock.now(), decision).encode())
+
+
+def _put(agent: Agent, data: bytes) -> None:
+    """Lay a decision down under the next free name."""
+    at = agent.desk.clock.now()
+    while agent.desk.files.entry(path := agent.folder / handoff_name("pm", at)) is not None:
+        at += 1
+    agent.put(path, data, counts=True)

@@ -1,0 +1,51 @@
+"""One event must neither hold up the others nor leave its program waiting."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from orchestrator import layout
+from orchestrator.daemon.ingest.agent_feed import AgentFeed
+from orchestrator.model.event import EventKind
+from orchestrator.model.facts import EventLanded
+from orchestrator.model.settings import Settings
+from orchestrator.pm.state.transitions import IllegalMove
+from tests.unit.daemon.test_events import HOME, WHERE, Bench, taken
+
+
+class Engine:
+    """An engine whose rules err on what the first event tells."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.state = bench.story.state
+        self.took: list[EventLanded] = []
+        self.erred = 0
+
+    def feed(self, fact: Any) -> None:
+        if not self.erred:
+            self.erred += 1
+            raise IllegalMove("step dev:a: passed to passed")
+        self.took.append(fact)
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(monkeypatch)
+
+
+def test_an_event_on_which_a_rule_errs_is_let_go_and_the_next_one_is_heard(bench: Bench) -> None:
+    world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
+    context: Any = SimpleNamespace(world=world, clock=bench.clock, nonce=lambda: "n")
+    engine: Any = Engine(bench)
+    listening = AgentFeed(context, HOME, engine, lambda *_: None, lambda _: "")
+    stop = bench.tell({"hook_event_name": "PermissionRequest", "tool_name": "Bash"}, waits=True)
+    bench.clock.sleep(0.01)
+    bench.tell(taken("x"))
+    listening.hear(WHERE)
+    assert engine.erred == 1
+    assert [fact.event.kind for fact in engine.took] == [EventKind.TAKEN]
+    assert bench.answer(stop) == b""
+    assert bench.files.entries(layout.task_events(HOME)) == []

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from orchestrator.daemon.actions.dispatcher import SECOND_LOOK, Dispatcher
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.task_paths import Adapters as Around
+from orchestrator.daemon.core.task_paths import TaskPaths
+from orchestrator.model.actions import End
+from orchestrator.model.facts import LaunchFailed
+from orchestrator.model.run import Life
+from orchestrator.model.settings import Settings
+from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.testing.simulation.scenario import Scenario
+from orchestrator.testing.simulation.shared_state import Manners
+from orchestrator.testing.simulation.user_task import UserTask
+from orchestrator.testing.simulation.world import World, listening
+from tests.unit.pm.story import Story
+
+PLACES = TaskPaths(Path("/project"), Path("/pm"), Path("/project/tasks/demo"), Path("/pm/trees"))
+
+
+class Ends:
+    """A host, and the hands that go there: notes who is asked to end, and who is killed."""
+
+    def __init__(self):
+        self.seen = []
+
+    def end(self, folder, *, kill):
+        self.seen.append((folder.name, kill))
+
+    def fence(self, folder):
+        self.seen.append((folder.name, None))
+
+    def do(self, _, work):
+        work()
+
+    def taken(self):
+        """Return what was noted since the last time."""
+        seen, self.seen = self.seen, []
+        return seen
+
+
+def at_hand(ends, clock, grace):
+    settings = Settings(limits=replace(Settings().limits, end_grace=grace))
+    around = Around(MemoryFiles(), ends, cast("Any", None), settings, {})
+    context = Context(around, clock, ends, ends, lambda: "n", lambda _: None, Path("/pm"), lambda *_: [])
+    return Dispatcher(context, "demo-1", Path("/pm"))
+
+
+@pytest.fixture
+def world():
+    world = World(Scenario("doing"), (UserTask("alpha"),), Manners(bad=0), Settings(), deaf=0.0, slow=True)
+    with listening(world):
+        world.boot()
+        world.start(world.wishes[0], "much to do", ("it works",))
+        while not any(task.engine.state.live_runs for task in world.tasks().values()):
+            assert world.go_on(until=world.clock.monotonic() + 3600)
+        yield world
+    assert not world.complaints
+
+
+def test_a_run_that_was_told_to_end_and_could_not_even_be_launched_is_left_alone(world):
+    (task,) = world.tasks().values()
+    (run,) = task.engine.state.live_runs
+    assert run.life is Life.STARTING
+    task.doing.act(task.engine.state, task.where, End("a-1", run.id))
+    assert task.doing.moments(task.engine.state), "it is killed after the grace"
+    task.feed(LaunchFailed(world.clock.now(), "a-2", run.id, "no window could be made", again=False))
+    assert not task.engine.state.runs[run.id].live
+    task.see_what_is_due()
+    assert not task.doing.moments(task.engine.state)
+
+
+@pytest.mark.parametrize("grace", [10.0, SECOND_LOOK])
+def test_run_is_asked_to_end_twice_before_it_is_killed(grace):
+    """One look at the processes serves many runs: what begins a moment after it hears of the end by the second one."""
+    story, ends, clock = Story().planned("a"), Ends(), FakeClock()
+    run = story.comes_alive("dev:a").id
+    doing = at_hand(ends, clock, grace)
+
+    def until(moment):
+        """Let time pass to a moment that the task wants to be woken at."""
+        assert doing.moments(story.state) == [pytest.approx(clock.now() + moment)]
+        doing.see_what_is_due(story.state, PLACES)
+        assert ends.taken() == []
+        clock.advance(moment)
+        doing.see_what_is_due(story.state, PLACES)
+        return ends.taken()
+
+    story.stops()
+    doing.act(story.state, PLACES, End("a-1", run))
+    assert ends.taken() == [(run, False)]
+    if grace > SECOND_LOOK:
+        assert until(SECOND_LOOK) == [(run, False)]
+    assert until(grace) == [(run, True)]
+    assert until(grace) == [(run, True)]
+    doing.gone(run)
+    assert doing.moments(story.state) == []
+
+
+def test_forestalled_run_is_not_asked_to_end():
+    story, ends, clock = Story().planned("a"), Ends(), FakeClock()
+    run, doing = story.run_of("dev:a").id, at_hand(ends, clock, 10.0)
+    doing.fence(story.state, run)
+    clock.advance(3600)
+    doing.see_what_is_due(story.state, PLACES)
+    assert ends.taken() == [(run, None)]

@@ -1,0 +1,547 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon.ingest.handoffs import ABANDONED, DOUBT, HandoffIngest, Stopped
+from orchestrator.model.consultation import PMAction
+from orchestrator.model.facts import DecisionLanded, Intruded, ReportLanded
+from orchestrator.model.handoff import ReportStatus
+from orchestrator.model.limits import Limits
+from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.testing.memory_tree import Kind
+from tests.unit.pm.story import Story
+
+TASK = Path("/p/tasks/t")
+HANDOFFS = TASK / "handoffs"
+GOOD = "# Handoff: explore\n**Status:** COMPLETE\n\n## Completed Work\nDone.\n"
+NAME = "explore-20251127-153001.md"
+TREE = Path("/state/worktrees/t-1/look")
+
+
+class Desk:
+    """An intake on a disk in memory, for a task whose explore agent has an open order."""
+
+    def __init__(self):
+        self.now = 1000.0
+        self.files = MemoryFiles(now=lambda: self.now)
+        self.files.make_folder(HANDOFFS)
+        story = Story()
+        story.starts()
+        self.state = story.state
+        self.kept = dict[str, bytes]()
+        trees = (TREE, TASK.parent.parent)
+        keep = self.kept.__setitem__
+        self.intake = HandoffIngest(self.files, TASK, keep, Limits(), lambda: "nonce", lambda _: trees)
+
+    def put(self, name, text, kind=Kind.FILE):
+        data = text if isinstance(text, bytes) else text.encode()
+        self.files.put(HANDOFFS / name, data, kind)
+
+    def scan(self, **more):
+        return self.intake.scan(self.state, self.now, **more)
+
+    def last_words(self, instance="explore"):
+        return self.scan(done={instance: Stopped.RUN})
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+def test_a_whole_report_is_a_fact_at_once_and_only_once(desk):
+    desk.put(NAME, GOOD)
+    (fact,) = desk.scan()
+    assert isinstance(fact, ReportLanded)
+    assert fact.instance == "explore"
+    assert fact.report is not None
+    assert fact.report.status is ReportStatus.COMPLETE
+    assert desk.kept == {fact.sha256: GOOD.encode()}
+    assert desk.scan() == []
+
+
+def test_after_a_restart_what_was_dealt_with_is_only_read(desk):
+    desk.put(NAME, GOOD)
+    (fact,) = desk.scan()
+    state = replace(desk.state, seen={NAME: fact.sha256})
+    anew = HandoffIngest(desk.files, TASK, desk.kept.__setitem__, Limits(), lambda: "nonce")
+    changed = []
+    desk.files.before = lambda step, path: changed.append((step, path))
+    assert anew.scan(state, desk.now) == []
+    assert changed == []
+
+
+def test_a_hint_reads_one_name_alone(desk):
+    desk.put(NAME, GOOD)
+    desk.put("explore-20251127-153002.md", GOOD)
+    assert [fact.name for fact in desk.intake.look(NAME, desk.state, desk.now)] == [NAME]
+    assert desk.intake.look("nothing-20251127-153002.md", desk.state, desk.now) == []
+
+
+def test_a_file_that_is_still_open_for_writing_waits(desk):
+    desk.put(NAME, GOOD)
+    desk.files.writing.add(HANDOFFS / NAME)
+    assert desk.scan() == []
+    assert desk.intake.unsettled
+    desk.files.writing.clear()
+    assert desk.scan() == []
+    desk.now += DOUBT
+    assert len(desk.scan()) == 1
+    assert not desk.intake.unsettled
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_report_whose_writer_was_killed_at_it_is_refused_though_it_reads_well(desk, end):
+    desk.put(NAME, GOOD.rstrip() + end)
+    if end:
+        desk.files.writing.add(HANDOFFS / NAME)
+        assert desk.scan() == []
+        desk.files.writing.clear()
+        desk.now += 10
+    assert desk.scan() == []
+    (fact,) = desk.scan(done={"explore": Stopped.KILLED})
+    assert fact.report is None
+    assert "cut off" in fact.faults[0].reason
+    assert desk.scan() == []
+
+
+def test_what_an_agent_had_laid_down_whole_before_it_was_killed_counts(desk):
+    desk.put(NAME, GOOD)
+    (fact,) = desk.scan(done={"explore": Stopped.KILLED})
+    assert fact.report is not None
+
+
+def test_a_report_without_a_last_line_break_counts_once_its_writer_is_known_to_live_on_or_to_have_ended(desk):
+    desk.put(NAME, GOOD.rstrip())
+    assert desk.scan() == []
+    assert desk.intake.unsettled
+    desk.now += DOUBT
+    assert desk.scan()[0].report is not None
+
+    desk.put("explore-20251127-153002.md", GOOD.rstrip())
+    assert desk.scan(done={"explore": Stopped.RUN})[0].report is not None
+
+
+def test_half_a_report_waits_until_it_is_quiet_and_is_then_refused_with_lines(desk):
+    desk.put(NAME, "# Handoff: explore\n")
+    assert desk.scan() == []
+    desk.now += Limits().settle
+    (fact,) = desk.scan()
+    assert fact.report is None
+    assert "Status" in str(fact.faults[0])
+
+
+def test_half_a_report_of_a_writer_that_is_gone_is_as_whole_as_it_gets(desk):
+    desk.put(NAME, "# Handoff: explore\n")
+    desk.files.writing.add(HANDOFFS / NAME)
+    (fact,) = desk.last_words()
+    assert fact.faults
+
+
+def test_last_words_are_what_is_new_what_was_in_the_making_and_what_was_changed_at_last(desk):
+    desk.put(NAME, GOOD)
+    desk.put("explore-20251127-153000.md", GOOD)
+    assert len(desk.scan()) == 2
+    desk.put("explore-20251127-153002.md", "# Handoff: explore\n")
+    assert desk.scan() == []
+    desk.now += 1
+    desk.put(NAME, GOOD.replace("Done", "Done well"))
+    desk.put("dev-20251127-153003.md", GOOD)
+    told = {fact.name for fact in desk.last_words()}
+    assert told == {"dev-20251127-153003.md", "explore-20251127-153002.md", NAME}
+    assert desk.last_words() == []
+    assert not desk.intake.unsettled
+
+
+def test_for_last_words_nothing_of_others_is_looked_at_again(desk, monkeypatch):
+    for number in range(50):
+        desk.put(f"dev-20251127-1530{number:02}.md", GOOD)
+    assert len(desk.scan()) == 50
+    desk.put(NAME, GOOD)
+    looked = []
+    entry = desk.files.entry
+
+    def watched(path):
+        looked.append(path.name)
+        return entry(path)
+
+    monkeypatch.setattr(desk.files, "entry", watched)
+    assert len(desk.last_words()) == 1
+    assert looked == [NAME]
+
+
+def test_changed_content_under_an_old_name_is_news(desk):
+    desk.put(NAME, GOOD)
+    first = desk.scan()[0].sha256
+    desk.now += 1
+    desk.put(NAME, GOOD.replace("Done", "Done well"))
+    assert desk.scan()[0].sha256 != first
+
+
+@pytest.mark.parametrize(
+    ("claim", "counts"),
+    [
+        ("artifacts/code/notes.md", True),
+        (f"{TASK}/artifacts/code/notes.md", True),
+        ("artifacts/code", True),
+        ("artifacts/void", False),
+        ("artifacts", False),
+        ("shop/greet.py", True),  # in the tree in which it worked
+        (f"{TREE}/shop/greet.py", True),
+        (f"{TASK.parent.parent}/README.md", True),
+        ("scratchpad/explore/notes.md", True),
+        ("task.md", False),
+        ("progress.md", False),
+        (str(TASK), False),
+        (str(TREE), False),
+        ("/etc/passwd", False),
+        ("/proc/self/environ", False),
+        ("artifacts/out", False),  # a link
+    ],
+)
+def test_only_what_an_agent_can_have_made_is_an_artifact(desk, claim, counts):
+    for path in (
+        TASK / "artifacts/code/notes.md",
+        TASK / "scratchpad/explore/notes.md",
+        TASK / "task.md",
+        TASK / "progress.md",
+        TREE / "shop/greet.py",
+        TASK.parent.parent / "README.md",
+        Path("/etc/passwd"),
+        Path("/proc/self/environ"),
+    ):
+        desk.files.put(path, b"x")
+    desk.files.make_folder(TASK / "artifacts" / "void")
+    desk.files.put(TASK / "artifacts" / "out", b"/etc/passwd", Kind.LINK)
+    desk.put(NAME, f"{GOOD}\n## Artifacts Generated\n- {claim}\n")
+    assert desk.scan()[0].missing == (() if counts else (claim,))
+
+
+def test_artifacts_and_evidence_that_are_not_on_disk_are_named(desk):
+    desk.files.make_folder(TASK / "artifacts")
+    desk.files.put(TASK / "artifacts" / "there.md", b"x")
+    listed = "\n## Artifacts Generated\n- artifacts/there.md\n- artifacts/gone.md\n- ../../etc/passwd\n"
+    desk.put(NAME, GOOD + listed)
+    assert desk.scan()[0].missing == ("artifacts/gone.md", "../../etc/passwd")
+
+
+def test_only_the_pm_writes_orders(desk):
+    desk.put("pm-20990101-000000.md", "# Handoff: pm\n**Status:** COMPLETE\n")
+    (fact,) = desk.scan()
+    assert isinstance(fact, Intruded)
+    own = next(iter(desk.state.orders))
+    desk.put(own, "whatever the PM wrote")
+    assert desk.scan() == []
+
+
+def with_run(run):
+    return GOOD.replace("COMPLETE", f"COMPLETE\n**Run:** {run}")
+
+
+def landed_misnamed(desk, name, text):
+    desk.put(name, text)
+    assert desk.scan() == []
+    desk.now += Limits().settle
+    (fact,) = desk.scan()
+    return fact
+
+
+@pytest.mark.parametrize(
+    "name", ["explore-report.md", "explore.md", "explore_20251127.txt", "explore-20251127.md"]
+)
+def test_a_misnamed_report_is_asked_for_again_if_the_name_says_whose(desk, name):
+    fact = landed_misnamed(desk, name, GOOD)
+    assert isinstance(fact, ReportLanded)
+    assert (fact.instance, fact.report) == ("explore", None)
+    assert "AGENT-YYYYMMDD-HHMMSS" in fact.faults[0].reason
+
+
+def test_or_if_the_report_says_whose(desk):
+    (run,) = desk.state.live_runs
+    fact = landed_misnamed(desk, "handoff.md", with_run(run.id))
+    assert isinstance(fact, ReportLanded)
+    assert (fact.instance, fact.report) == ("explore", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("explorer-notes.md", GOOD),  # of somebody whose name only begins alike
+        ("explore-2-report.md", GOOD),  # of a second instance
+        ("plan-report.md", GOOD),  # of an agent with nothing to write
+        ("explore-notes.md", "# Notes\nWhat I found so far.\n"),  # no report
+        ("explore-half.md", "# Handoff: explore\n"),
+        ("explore-progress.md", GOOD.replace("COMPLETE", "IN_PROGRESS")),
+        ("handoff.md", GOOD),  # of nobody
+        ("handoff.md", with_run("r-0000")),
+        ("pm-order.md", GOOD),
+    ],
+)
+def test_what_else_is_misnamed_is_told_and_no_agent_loses_its_turn_by_it(desk, name, text):
+    desk.put(name, text)
+    desk.now += Limits().settle
+    (fact,) = desk.scan()
+    assert isinstance(fact, Intruded)
+
+
+def test_a_misnamed_report_that_names_anothers_run_is_told(desk):
+    (run,) = desk.state.live_runs
+    known = replace(run, id="r-9", instance="dev")
+    desk.state = replace(desk.state, runs=desk.state.runs.with_run(known))
+    desk.put("dev-report.md", with_run(run.id))
+    desk.now += Limits().settle
+    assert isinstance(desk.scan()[0], Intruded)
+
+
+@pytest.mark.parametrize(
+    "name", [f"{NAME}.tmp.1", f"{NAME}.part", f".{NAME}.swp", f"#{NAME}#", "4913", "tmpab12cd34"]
+)
+def test_what_is_being_saved_is_waited_for_and_costs_nothing(desk, name):
+    """Its writer may take its time: it gets its name, or goes, and until then nobody is asked to write again."""
+    (run,) = desk.state.live_runs
+    desk.put(name, with_run(run.id))
+    for _ in range(3):
+        desk.now += 10 * Limits().settle
+        assert desk.scan() == []
+        assert not desk.intake.unsettled, "nothing is looked at more often for it"
+    desk.files.rename(HANDOFFS / name, HANDOFFS / NAME)
+    (fact,) = desk.scan()
+    assert fact.report is not None
+
+
+@pytest.mark.parametrize("over", ["gone", "long"])
+def test_what_was_being_saved_and_never_was_is_told(desk, over):
+    desk.put(f"{NAME}.tmp.1", GOOD)
+    assert desk.scan() == []
+    if over == "long":
+        desk.now += ABANDONED
+    (fact,) = desk.scan(done={"explore": Stopped.RUN} if over == "gone" else {})
+    assert isinstance(fact, Intruded)
+    assert "being saved" in fact.reason
+    assert desk.scan() == []
+
+
+def test_what_is_being_saved_when_a_turn_is_over_is_waited_for(desk):
+    """What an agent started in the background may rename it minutes later (the night `handoff-aside`)."""
+    (run,) = desk.state.live_runs
+    desk.put(f"{NAME}.part", with_run(run.id))
+    assert desk.scan(done={"explore": Stopped.TURN}) == []
+    assert desk.intake.saving("explore") == f"{NAME}.part"
+    assert desk.intake.saving("dev") == ""
+    desk.files.rename(HANDOFFS / f"{NAME}.part", HANDOFFS / NAME)
+    (fact,) = desk.scan()
+    assert fact.report is not None
+    assert desk.intake.saving("explore") == ""
+
+
+@pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])
+def test_what_is_misnamed_and_no_plain_file_is_told(desk, kind):
+    desk.put("explore-report.md", b"", kind)
+    desk.now += Limits().settle
+    assert isinstance(desk.scan()[0], Intruded)
+
+
+def test_a_file_of_nobody_is_told_and_nothing_else(desk):
+    desk.put("notes.txt", "hello")
+    desk.now += Limits().settle
+    assert isinstance(desk.scan()[0], Intruded)
+
+
+@pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])
+def test_what_is_no_plain_file_is_refused_and_not_opened(desk, kind):
+    desk.put(NAME, b"", kind)
+    (fact,) = desk.scan()
+    assert fact.faults
+    assert fact.report is None
+
+
+def test_a_huge_report_is_refused(desk):
+    desk.put(NAME, b"x" * (Limits().handoff_bytes + 1))
+    desk.now += Limits().settle
+    assert "larger" in desk.scan()[0].faults[0].reason
+
+
+def test_what_is_held_open_is_looked_at_less_and_less_often(desk):
+    desk.put(NAME, GOOD)
+    desk.files.writing.add(HANDOFFS / NAME)
+    begun, looks = desk.now, 0
+    desk.scan()
+    while desk.now < begun + 1800:
+        desk.now = desk.intake.look_again(desk.now)
+        assert desk.intake.unsettled == [NAME]
+        assert desk.intake.look(NAME, desk.state, desk.now) == []
+        looks += 1
+    assert looks < 250
+    desk.files.writing.clear()
+    assert desk.intake.look(NAME, desk.state, desk.now) == []
+    assert desk.intake.look_again(desk.now) == desk.now + DOUBT
+    desk.now += DOUBT
+    assert len(desk.intake.look(NAME, desk.state, desk.now)) == 1
+    assert desk.intake.look_again(desk.now) is None
+
+
+def test_what_was_just_begun_is_looked_at_soon(desk):
+    desk.put(NAME, GOOD[:20])
+    desk.scan()
+    assert desk.intake.look_again(desk.now) == desk.now + 0.5
+
+
+def test_a_clock_that_was_set_back_does_not_put_off_the_next_look(desk):
+    desk.put(NAME, GOOD[:20])
+    desk.scan()
+    desk.now -= 3600
+    assert desk.intake.look_again(desk.now) == desk.now + 0.5
+
+
+def test_what_is_gone_is_not_waited_for(desk):
+    desk.put(NAME, GOOD[:20])
+    desk.scan()
+    desk.files.remove(HANDOFFS / NAME)
+    assert desk.intake.look(NAME, desk.state, desk.now) == []
+    assert desk.intake.look_again(desk.now) is None
+
+
+def test_a_hidden_folder_of_a_sandbox_is_nobodys_handoff(desk):
+    for name in (".git", ".aws"):
+        desk.put(name, "", Kind.FOLDER)
+    desk.put("reports", "", Kind.FOLDER)
+    assert [fact.name for fact in desk.scan()] == ["reports"]
+
+
+def test_what_was_seen_half_written_is_whole_when_the_turn_of_its_writer_is_over(desk):
+    desk.put(NAME, GOOD)
+    desk.files.writing.add(HANDOFFS / NAME)
+    assert desk.scan() == []
+    desk.files.writing.clear()
+    (fact,) = desk.last_words()
+    assert fact.report is not None
+
+
+# Decisions of the PM agent ------------------------------------------------------------------------
+
+PM = "pm-20251127-153001.md"
+DECIDED = "# Handoff: pm\n**Action:** ORDER\n**Target:** explore\n**Run:** {run}\n\n## Instructions\nLook.\n"
+
+
+@pytest.fixture
+def asked(desk):
+    """A desk at which a PM agent is asked."""
+    story = Story(pm="command")
+    story.starts()
+    desk.story, desk.state, desk.run = story, story.state, story.run_of("pm:1").id
+    return desk
+
+
+def test_what_names_the_run_that_is_asked_is_a_decision(asked):
+    asked.put(PM, DECIDED.format(run=asked.run))
+    (fact,) = asked.scan()
+    assert isinstance(fact, DecisionLanded)
+    assert fact.decision is not None
+    assert (fact.run, fact.decision.action) == (asked.run, PMAction.ORDER)
+    assert asked.kept == {fact.sha256: DECIDED.format(run=asked.run).encode()}
+    assert asked.scan() == []
+
+
+@pytest.mark.parametrize("run", ["r-00000000", ""])
+def test_any_other_one_is_shown_and_not_obeyed(asked, run):
+    asked.put(PM, DECIDED.format(run=run))
+    asked.now += 5
+    (fact,) = asked.scan()
+    assert isinstance(fact, Intruded)
+
+
+def test_nobody_is_asked_and_nobody_decides(desk):
+    run = next(iter(desk.state.live_runs)).id
+    desk.put(PM, DECIDED.format(run=run))
+    (fact,) = desk.scan()
+    assert isinstance(fact, Intruded)
+
+
+def test_a_decision_that_is_being_written_is_waited_for(asked):
+    asked.put(PM, "# Handoff: pm\n")
+    assert asked.scan() == []
+    asked.put(PM, f"# Handoff: pm\n**Run:** {asked.run}\n**Action:** OR")
+    assert asked.scan() == []
+    asked.put(PM, DECIDED.format(run=asked.run))
+    (fact,) = asked.scan()
+    assert fact.decision.target == "explore"
+
+
+def test_one_that_does_not_read_tells_its_faults(asked):
+    asked.put(PM, DECIDED.format(run=asked.run).replace("ORDER", "GO"))
+    asked.now += 5
+    (fact,) = asked.scan()
+    assert isinstance(fact, DecisionLanded)
+    assert fact.decision is None
+    assert fact.faults[0].line == 2
+    assert fact.run == asked.run
+
+
+def test_a_decision_without_a_last_line_end_is_looked_at_again(asked):
+    asked.put(PM, DECIDED.format(run=asked.run).rstrip("\n"))
+    assert asked.scan() == []
+    asked.now += DOUBT
+    (fact,) = asked.scan()
+    assert isinstance(fact, DecisionLanded)
+    assert fact.decision is not None
+
+
+def test_a_decision_that_is_written_over_an_order_of_the_same_second_is_heard_and_the_order_itself_is_none(
+    asked,
+):
+    order = asked.state.runs[asked.run].order
+    asked.put(order, f"# Handoff: pm\n**Target:** pm\n**Run:** {asked.run}\n\n## Instructions\nDecide.\n")
+    assert asked.scan() == []
+    asked.now += 1
+    asked.put(order, DECIDED.format(run=asked.run))
+    (fact,) = asked.scan()
+    assert isinstance(fact, DecisionLanded)
+    assert (fact.name, fact.run) == (order, asked.run)
+
+
+# Files that are changed again and again -----------------------------------------------------------
+
+
+def swapped(desk, seconds, every):
+    """Swap a report for so long; return the facts that were made of it, and take note of them as the PM would."""
+    facts, until, text = [], desk.now + seconds, 0
+    while desk.now < until:
+        text += 1
+        desk.put(NAME, f"{GOOD}{text} {desk.now}\n")
+        for fact in desk.scan():
+            facts.append(fact)
+            desk.state = replace(desk.state, seen={NAME: fact.sha256})
+        desk.now += every
+    return facts
+
+
+def test_a_report_that_is_swapped_in_a_loop_is_a_few_facts(desk):
+    """Each was a line of the journal: 653 in three seconds."""
+    assert len(swapped(desk, seconds=3, every=0.005)) < 10
+    assert len(swapped(desk, seconds=3600, every=1.0)) < 70
+
+
+def test_what_was_swapped_is_dealt_with_as_it_is_in_the_end(desk):
+    swapped(desk, seconds=30, every=0.1)
+    desk.put(NAME, GOOD)
+    assert desk.scan() == []
+    assert desk.intake.unsettled == [NAME]
+    desk.now += 600
+    (fact,) = desk.scan()
+    assert desk.kept[fact.sha256] == GOOD.encode()
+    assert not desk.intake.unsettled
+
+
+def test_last_words_wait_for_no_calm(desk):
+    swapped(desk, seconds=30, every=0.1)
+    desk.put(NAME, GOOD)
+    assert len(desk.last_words()) == 1
+
+
+def test_a_report_that_is_carried_on_is_heard_each_time(desk):
+    assert len(swapped(desk, seconds=60, every=20)) == 3
+    desk.now += 1200
+    assert len(swapped(desk, seconds=60, every=20)) == 3

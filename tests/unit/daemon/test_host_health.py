@@ -1,0 +1,51 @@
+"""What is believed of a box, and when it is called again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orchestrator.daemon.boxes.host_health import REFUSED, HostHealth
+from orchestrator.hosts.ssh.link_state import NotLetIn, State, Way
+
+
+@dataclass
+class Link:
+    """A way to a box that counts how often it was told to try again."""
+
+    tries: int = 0
+
+    def state(self) -> State:
+        return State(Way.REFUSED)
+
+    def again(self) -> None:
+        self.tries += 1
+
+
+def refused(contact: HostHealth) -> float:
+    return contact.failed(NotLetIn("permission denied", State(Way.REFUSED)))
+
+
+def test_a_box_that_refuses_is_called_again_once_an_hour_though_nobody_says_so() -> None:
+    link, now = Link(), 1000.0
+    contact = HostHealth("alpha", link, lambda: None, lambda: now, lambda: 0.5)  # type: ignore[arg-type]
+    assert refused(contact) == REFUSED
+    for _ in range(10):  # hurried: there is news of its tasks
+        now += 60
+        contact.call_when_due()
+        assert refused(contact) == REFUSED - (now - 1000.0)
+    assert link.tries == 0
+    now = 1000.0 + REFUSED
+    contact.call_when_due()
+    assert link.tries == 1
+    assert refused(contact) == REFUSED
+    contact.call_when_due()
+    assert link.tries == 1
+
+
+def test_it_is_called_at_once_when_somebody_says_so() -> None:
+    link = Link()
+    contact = HostHealth("alpha", link, lambda: None, lambda: 0.0, lambda: 0.5)  # type: ignore[arg-type]
+    assert not contact.call_again(), "it is not lost, as far as anybody knows"
+    refused(contact)
+    assert contact.call_again()
+    assert link.tries == 1

@@ -1,0 +1,129 @@
+"""The newsdesk: the daemon's own news, once per incident, and told when the disk has room again."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon.core.hints import Hint, NewsHint
+from orchestrator.daemon.core.notifier import INCIDENT, REST, Notifier
+from orchestrator.daemon.core.worker_pool import InlineExecutor
+from orchestrator.model.notification import Channel, Notification, NotificationRule
+from orchestrator.model.settings import NotifySettings
+from orchestrator.ports.sender import SendOutcome, SendResult
+from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_sender import FakeSender
+from orchestrator.testing.memory_files import MemoryFiles
+
+CHANNEL = Channel("phone", "fake://phone")
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+class Desk:
+    def __init__(self, executor=None):
+        self.clock, self.sender = FakeClock(), FakeSender()
+        self.hints: list[Hint] = []
+        self.files = MemoryFiles(now=self.clock.now)
+        settings = NotifySettings(channels=(CHANNEL,), digest=0.01)
+        self.desk = Notifier(
+            self.files,
+            Path("/s"),
+            settings,
+            self.clock,
+            self.sender,
+            executor or InlineExecutor(),
+            self.hints.append,
+        )
+
+    @property
+    def heard(self):
+        return [said.title for said in self.sender.heard]
+
+
+@pytest.fixture
+def made():
+    return Desk()
+
+
+def test_a_trouble_that_goes_on_is_told_once_and_again_when_it_comes_anew(made):
+    for _ in range(100):
+        made.desk.report("rests a", "a rests", "no room")
+        made.clock.advance(60)
+    made.desk.report("rests b", "b rests", "no room")
+    assert made.heard == ["a rests", "b rests"]
+    made.clock.advance(INCIDENT)
+    made.desk.report("rests a", "a rests", "no room")
+    assert made.heard == ["a rests", "b rests", "a rests"]
+
+
+def test_what_the_disk_does_not_take_is_told_when_it_does(made):
+    made.files.fail_next("mkdir", FULL)
+    made.desk.report("rests a", "a rests", "no room")
+    assert made.heard == []
+    assert made.desk.wake_at() == made.clock.now() + REST
+    assert made.hints == [NewsHint()]
+    made.clock.advance(REST)
+    made.desk.see_what_is_due()
+    assert made.heard == ["a rests"]
+    assert made.desk.wake_at() is None
+
+
+def test_it_is_woken_when_a_channel_is_to_be_asked_again_and_not_before(made):
+    answers = iter([SendOutcome(SendResult.REFUSED, "no")])
+    made.sender.answer = lambda _: next(answers, SendOutcome(SendResult.TOLD))
+    made.desk.put(Notification("complete-1", NotificationRule.COMPLETE, "done", "", made.clock.now()))
+    wake_at = made.desk.wake_at()
+    assert wake_at == made.clock.now() + 10
+    made.desk.see_what_is_due()
+    assert made.sender.tried["phone"] == 1
+    made.clock.advance(10)
+    made.desk.see_what_is_due()
+    assert made.heard == ["done"]
+    assert made.desk.wake_at() is None
+    assert len(made.hints) == 2
+
+
+def test_while_a_look_is_in_hand_nothing_more_is_asked_of_the_hands():
+    class Later(InlineExecutor):
+        def __init__(self):
+            self.work = []
+
+        def do(self, key, work):
+            assert key == "daemon/news"
+            self.work.append(work)
+
+    executor = Later()
+    made = Desk(executor)
+    for n in range(5):
+        made.desk.put(
+            Notification(f"complete-{n}", NotificationRule.COMPLETE, f"done {n}", "", made.clock.now())
+        )
+    assert len(executor.work) == 1
+    assert made.desk.wake_at() is None
+    executor.work.pop()()
+    assert made.heard == ["5 news"]
+
+
+def test_an_empty_spool_changes_nothing_and_wakes_nobody(made):
+    def change(step, path):
+        raise AssertionError((step, path))
+
+    made.files.before = change
+    for _ in range(10):
+        made.desk.look()
+    assert made.hints == []
+    assert made.desk.wake_at() is None
+
+
+def test_a_spool_holds_no_secret_and_nothing_that_acts_on_a_terminal(made):
+    made.desk.put(
+        Notification(
+            "complete-1", NotificationRule.COMPLETE, "done\x1b[2J", "token=abcdef123456", made.clock.now()
+        )
+    )
+    (entry,) = made.files.entries(Path("/s/news/told"))
+    data = made.files.read(Path("/s/news/told") / entry.name)
+    assert b"abcdef123456" not in data
+    assert b"u001b" not in data
+    assert b"\x1b" not in data

@@ -1,0 +1,217 @@
+"""Tasks that are over are let go of, and are there again as soon as something asks for them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from orchestrator import layout
+from orchestrator.model.settings import DaemonSettings, Settings
+from orchestrator.testing.simulation.scenario import Scenario
+from orchestrator.testing.simulation.shared_state import Manners
+from orchestrator.testing.simulation.user_task import UserTask
+from orchestrator.testing.simulation.world import World, listening
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+GOOD = Manners(bad=0, rejects=0, odd=0, longest=2)
+
+
+class Watching:
+    """A world of one task that nobody disturbs."""
+
+    def __init__(self, world):
+        self.world = world
+        (self.wish,) = world.wishes
+
+    @property
+    def loop(self):
+        return self.world.daemon.loop
+
+    @property
+    def shelved(self):
+        return self.wish.id in self.loop.shelf
+
+    def run(self, until, *, most=2 * DAY):
+        limit = self.world.clock.monotonic() + most
+        while not until():
+            assert self.world.go_on(until=limit), "it does not come to that"
+
+    def over(self):
+        self.run(lambda: self.world.shown(self.wish).get("state") == "complete")
+
+    def put_away(self):
+        self.over()
+        self.run(lambda: self.shelved)
+
+    def reboot(self):
+        self.world.daemon.drop()
+        self.world.boot()
+
+
+@pytest.fixture
+def watching():
+    world = World(Scenario("shelf"), (UserTask("alpha"),), GOOD, Settings(), deaf=0.0, slow=False)
+    with listening(world):
+        world.boot()
+        world.start(world.wishes[0], "much to do", ("it works",))
+        yield Watching(world)
+    assert not world.complaints
+
+
+def journal_of(watching):
+    folder = layout.task_journal(watching.wish.home)
+    return {entry.name: entry.size for entry in watching.world.files.entries(folder)}
+
+
+def test_a_task_that_is_over_is_shelved_when_nothing_came_for_an_hour(watching):
+    watching.over()
+    ended = watching.world.clock.monotonic()
+    task = watching.world.tasks()[watching.wish.id]
+    watching.run(lambda: task.is_over)
+    watching.run(lambda: watching.shelved)
+    assert HOUR <= watching.world.clock.monotonic() - ended <= HOUR + 2 * 600 * 6
+    assert not watching.loop.tasks
+    assert watching.world.shown(watching.wish)["state"] == "complete"
+
+
+def test_its_next_start_is_heard_at_once_and_goes_on_where_it_was(watching):
+    watching.put_away()
+    before = journal_of(watching)
+    asked = watching.world.clock.monotonic()
+    watching.world.start(watching.wish, "much more to do", ("that works too",))
+    watching.run(lambda: watching.loop.tasks)
+    assert watching.world.clock.monotonic() - asked < 1
+    assert not watching.shelved
+    watching.put_away()
+    after = journal_of(watching)
+    assert sum(after.values()) > sum(before.values())
+    watching.world.take_replies()
+    assert not watching.world.waiting
+    assert watching.world.counts["replies: done"] == 2
+
+
+def test_a_request_of_which_nothing_was_heard_is_found_by_a_rescan(watching):
+    watching.put_away()
+    watching.world.deaf = 1.0
+    watching.world.start(watching.wish, "much more to do", ("that works too",))
+    watching.run(lambda: watching.loop.tasks, most=2 * watching.world.settings.daemon.rescan)
+    watching.run(lambda: watching.world.shown(watching.wish).get("state") == "running", most=HOUR)
+    assert not watching.shelved
+
+
+def reads_of(watching, monkeypatch):
+    """Return the list that will have every path that is read."""
+    read = []
+    reads = watching.world.files.read
+
+    def told(path, *rest):
+        read.append(path)
+        return reads(path, *rest)
+
+    monkeypatch.setattr(watching.world.files, "read", told)
+    return read
+
+
+def test_a_daemon_that_starts_does_not_read_what_is_shelved(watching, monkeypatch):
+    watching.put_away()
+    read = reads_of(watching, monkeypatch)
+    watching.reboot()
+    assert watching.shelved
+    assert not watching.loop.tasks
+    assert not [path for path in read if "journal" in path.parts]
+
+
+def test_but_it_does_if_something_was_asked_meanwhile(watching):
+    watching.put_away()
+    watching.world.daemon.drop()
+    watching.world.start(watching.wish, "much more to do", ("that works too",))
+    watching.world.boot()
+    assert not watching.shelved
+    assert watching.world.tasks()[watching.wish.id].engine.state.state == "running"
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [None, b"", b"[]", b"{", b'{"segment": "0000000001.jsonl", "size": 1, "folder": ""}', b'{"folder": 3}'],
+)
+def test_nor_does_it_believe_a_mark_that_does_not_fit(watching, monkeypatch, mark):
+    watching.put_away()
+    path = layout.task_shelved(watching.wish.home)
+    right = watching.world.files.read(path)
+    if mark is None:
+        watching.world.files.remove(path)
+    else:
+        watching.world.files.write(path, mark)
+    read = reads_of(watching, monkeypatch)
+    watching.reboot()
+    assert [path for path in read if "journal" in path.parts]
+    assert watching.shelved, "it is over, and was looked at"
+    assert watching.world.files.read(path) == right
+
+
+def test_it_is_looked_through_once_a_day_and_what_came_late_is_seen(watching):
+    watching.put_away()
+    watching.world.save(watching.wish.handoffs / "pm-20260101-000000.md", b"# Report\n")
+    seen = watching.world.clock.monotonic()
+    watching.run(lambda: watching.loop.tasks)
+    assert DAY - HOUR <= watching.world.clock.monotonic() - seen <= DAY + HOUR
+    state = watching.world.tasks()[watching.wish.id].engine.state
+    assert "pm-20260101-000000.md" in state.seen
+    watching.put_away()
+
+
+def test_one_that_was_over_before_there_was_a_shelf_is_shelved_at_the_start(watching):
+    """Hundreds of them would take more files than a process may have open."""
+    watching.put_away()
+    watching.world.files.remove(layout.task_shelved(watching.wish.home))
+    watching.world.daemon.drop()
+    watching.world.clock.advance(HOUR)
+    watching.world.boot()
+    assert watching.shelved
+    assert not watching.world.tasks()
+
+
+def test_one_that_was_shelved_before_this_life_is_looked_through_soon(watching):
+    watching.put_away()
+    watching.reboot()
+    began = watching.world.clock.monotonic()
+    watching.run(lambda: watching.loop.tasks)
+    assert watching.world.clock.monotonic() - began <= HOUR
+
+
+def test_no_task_is_shelved_in_which_somebody_works(watching):
+    watching.run(lambda: any(task.engine.state.live_runs for task in watching.world.tasks().values()))
+    (task,) = watching.world.tasks().values()
+    assert not task.is_over
+
+
+def test_a_task_whose_question_waits_is_not_over():
+    world = World(
+        Scenario("shelf"), (UserTask("alpha", approve=True),), GOOD, Settings(), deaf=0.0, slow=False
+    )
+    with listening(world):
+        world.boot()
+        world.start(world.wishes[0], "much to do", ("it works",))
+        watching = Watching(world)
+        watching.run(lambda: any(task.engine.state.open_questions for task in world.tasks().values()))
+        world.ask(watching.wish, "stop")
+        (task,) = world.tasks().values()
+        watching.run(lambda: task.rests and not task.behind)
+        assert bool(task.engine.state.open_questions) is not task.is_over
+    assert not world.complaints
+
+
+def test_when_it_is_shelved_is_a_setting():
+    settings = Settings(daemon=DaemonSettings(shelve_after=math.inf))
+    world = World(Scenario("shelf"), (UserTask("alpha"),), GOOD, settings, deaf=0.0, slow=False)
+    with listening(world):
+        world.boot()
+        world.start(world.wishes[0], "much to do", ("it works",))
+        watching = Watching(world)
+        watching.over()
+        began = world.clock.monotonic()
+        while world.go_on(until=began + 2 * DAY):
+            assert watching.loop.tasks
+    assert not world.complaints

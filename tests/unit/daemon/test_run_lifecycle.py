@@ -1,0 +1,69 @@
+"""What became of a run that the state believes to live, by what lies on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from orchestrator.daemon.ingest.run_lifecycle import facts_of
+from orchestrator.hosts.claims import BEGUN, CLAIMED
+from orchestrator.model.facts import RunGone
+from orchestrator.model.limits import Limits
+from orchestrator.model.run import Exit
+from orchestrator.ports.host import Observation, Standing
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.unit.pm.story import Story
+
+HOME = Path("/pm/tasks/t-1")
+
+
+@dataclass
+class Host:
+    """A host that sees no file of the run."""
+
+    seen: Observation
+
+    def observe(self, folder: Path) -> Observation:
+        return self.seen
+
+
+@dataclass
+class Slow:
+    """A host on which a launcher comes on between two looks, or does not."""
+
+    looks: list[Observation]
+
+    def observe(self, folder: Path) -> Observation:
+        return self.looks.pop(0)
+
+
+def test_a_run_that_lived_and_of_which_a_power_cut_left_no_file_is_lost_and_never_launched_again():
+    story = Story()
+    story.starts()
+    run = story.comes_alive("explore")
+    files = MemoryFiles()
+    files.make_folder(HOME)
+    host = cast("Any", Host(Observation(Standing.NOT_CLAIMED)))
+    (gone,) = facts_of(files, host, HOME, run, story.at, Limits())
+    assert isinstance(gone, RunGone)
+    assert gone.exit == Exit(lost=True)
+    assert files.entry(HOME / "runs" / run.id / CLAIMED) is not None
+    assert facts_of(files, host, HOME, run, story.at, Limits()) == []
+
+
+@pytest.mark.parametrize("then", [Standing.CLAIMED, Standing.ALIVE, Standing.GONE])
+def test_one_that_claimed_and_told_no_pid_is_lost_unless_it_came_to_that_first(then):
+    story = Story()
+    story.starts()
+    run = story.run_of("explore")
+    files = MemoryFiles(now=lambda: story.at - Limits().start_time)
+    folder = HOME / "runs" / run.id
+    files.make_folder(folder)
+    files.create(folder / CLAIMED, b"")
+    host = cast("Any", Slow([Observation(Standing.CLAIMED), Observation(then)]))
+    facts = facts_of(files, host, HOME, run, story.at, Limits())
+    assert [type(fact) for fact in facts] == ([RunGone] if then is Standing.CLAIMED else [])
+    assert files.entry(folder / BEGUN) is not None

@@ -1,0 +1,164 @@
+"""What others read: whole, without secrets, harmless to look at, and written whatever stands in its place."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator import layout
+from orchestrator.daemon.projections.outcome import outcome_of
+from orchestrator.daemon.projections.progress_view import pm_view
+from orchestrator.daemon.projections.state_files import Shown, projection, write_lost, write_pm_state
+from orchestrator.model.event import Event, EventKind, Failure
+from orchestrator.model.facts import UsageSeen
+from orchestrator.model.limits import Limits
+from orchestrator.model.run import Exit
+from orchestrator.model.usage import Usage
+from orchestrator.model.usage_limit import Reset
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.unit.pm.story import Story
+
+HOME, TASK = Path("/pm/tasks/t-1"), Path("/p/tasks/t")
+
+
+@pytest.fixture
+def files():
+    disk = MemoryFiles()
+    disk.make_folder(HOME)
+    disk.make_folder(TASK)
+    return disk
+
+
+@pytest.fixture
+def state():
+    story = Story()
+    story.starts()
+    return story.state
+
+
+@pytest.mark.parametrize("rubbish", [b"[" * 200_000, b"[]", b"{"])
+def test_a_lost_task_whose_page_is_rubbish_is_left_as_it_is(files, rubbish):
+    files.write(layout.task_state(HOME), rubbish)
+    write_lost(files, HOME, "journal.lost", 1.0)
+    assert files.read(layout.task_state(HOME)) == rubbish
+
+
+def limited_story():
+    """A task whose only agent was refused until tomorrow."""
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    reset = Reset((story.at + 86_400,), 60.0)
+    text = "resets Nov 28, 2:35pm token=abcdef123456"
+    story.tells("explore", Event(EventKind.FAILED, text=text, failure=Failure.LIMIT, reset=reset))
+    return story
+
+
+def test_a_task_is_limited_once_nothing_else_goes_on():
+    story = limited_story()
+    assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None, "its run is being ended"
+    story.ends("explore", Exit(signal=15))
+    told = projection(story.state, last_checkin=1.0, at=2.0)
+    limit = told["limited"]
+    assert limit == told["steps"][0]["limit"]
+    assert (limit["since"], limit["resets_at"], limit["refusals"]) == (story.at, story.at + 86_400, 1)
+    assert limit["next_try"] == story.step("explore").not_before
+    assert "abcdef123456" not in limit["words"]
+    held = pm_view(story.state, 1.0).limited
+    assert held is not None
+    assert (held.since, held.until, held.next_try) == (story.at, story.at + 86_400, limit["next_try"])
+    told_so_far = outcome_of(story.state, None)
+    assert "at work" not in told_so_far.outcome
+    assert "usage limit (resets Nov 28, 2:35pm" in told_so_far.outcome
+    assert "attach" not in told_so_far.next
+    story.passes(86_400)
+    assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None, "it is tried again"
+    assert "at work" in outcome_of(story.state, None).outcome
+    assert pm_view(story.state, 1.0).limited is None
+
+
+def test_what_goes_wrong_after_a_limit_is_no_limit():
+    """A step that was tried again and crashed waits a second because of that, whatever was said of the limit before."""
+    story = limited_story()
+    story.ends("explore", Exit(signal=15))
+    story.passes(86_400)
+    story.ends("explore", Exit(code=7))
+    assert story.step("explore").not_before > story.at, "it waits a little"
+    told = projection(story.state, last_checkin=1.0, at=2.0)
+    assert told["limited"] is None
+    assert "limit" not in told["steps"][0]
+    assert "usage limit" not in outcome_of(story.state, None).outcome
+
+
+def test_a_stopped_task_waits_for_no_limit():
+    story = limited_story()
+    story.ends("explore", Exit(signal=15))
+    story.stops()
+    assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None
+    assert pm_view(story.state, 1.0).limited is None
+
+
+def write(files, state):
+    Shown(files, HOME).write(state, 1.0, 2.0)
+    write_pm_state(files, TASK, state, last_checkin=1.0, at=2.0)
+
+
+@pytest.mark.parametrize("path", [HOME / "state.json", TASK / "pm_state.json"])
+def test_a_folder_in_the_place_of_a_page_is_kept_under_another_name(files, state, path):
+    files.put(path / "notes.txt", b"somebody's work")
+    write(files, state)
+    assert json.loads(files.read(path))["task"] == "demo"
+    assert files.read(path.with_name(f"{path.name}.set-aside-1") / "notes.txt") == b"somebody's work"
+
+
+def test_nothing_in_a_page_acts_on_who_looks_at_it_and_all_of_it_is_there(files, state):
+    hostile = "a\x1b[2J\x9b31m\u202egnp\u200b\u2028\U000e0041ü"
+    step = replace(state.steps["explore"], title=hostile)
+    state = replace(state, steps=state.steps.with_step(step))
+    write(files, state)
+    for path in (HOME / "state.json", TASK / "pm_state.json"):
+        text = files.read(path).decode()
+        assert text.replace("\n", "").isprintable()
+        assert "ü" in text
+    assert json.loads(files.read(HOME / "state.json")) == projection(state, last_checkin=1.0, at=2.0)
+
+
+def test_no_secret_is_on_a_page(files, state):
+    step = replace(state.steps["explore"], title="use token=hunter2hunter2")
+    write(files, replace(state, steps=state.steps.with_step(step)))
+    for path in (HOME / "state.json", TASK / "pm_state.json"):
+        assert b"hunter2" not in files.read(path)
+
+
+def test_what_was_used_is_told_of_the_task_its_agents_and_its_runs():
+    story = Story(limits=Limits(task_cost=20.0))
+    story.starts()
+    run = story.comes_alive("explore").id
+    story.at += 90
+    usage = Usage(1000, 50, 10, 0.25, 400, 8000, estimate=0.5, prices="2026-10-27", unpriced=("x",))
+    story.feed(UsageSeen(story.at, "n", run, usage))
+    told = projection(story.state, last_checkin=0.0, at=story.at + 10, limits=story.limits)
+    used = {
+        "tokens": 1050, "input": 1000, "output": 50, "cached": 10, "cost": 0.25, "context": 400, "window": 8000,
+        "estimate": 0.5, "prices": "2026-10-27", "unpriced": ["x"],
+    }  # fmt: skip
+    assert told["usage"] == {
+        **used,
+        "time": 100.0,
+        "idle": 0.0,
+        "limits": {"tokens": 300_000_000, "cost": 20.0, "time": None},
+        "defaults": ["tokens"],
+    }
+    assert told["used_by"] == [{"agent": "explore", "runs": 1, "time": 0.0, **used}]
+    (agent,) = told["agents"]
+    assert {key: agent[key] for key in used} == used
+
+
+def test_what_nobody_told_is_null(state):
+    told = projection(state, last_checkin=0.0, at=1.0)
+    assert {key: told["usage"][key] for key in ("tokens", "input", "cost", "context")} == dict.fromkeys(
+        ("tokens", "input", "cost", "context")
+    )

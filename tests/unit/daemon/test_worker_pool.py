@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import logging
+import threading
+from functools import partial
+
+from orchestrator.daemon.core.worker_pool import InlineExecutor, WorkerPool, WorkerPoolsByBox
+
+
+def _wait(gate):
+    gate.wait(5)
+
+
+def _fail():
+    raise ZeroDivisionError
+
+
+def test_work_of_one_key_is_done_in_order_and_keys_do_not_wait_for_each_other():
+    pool, done = WorkerPool(2), list[int]()
+    gate = threading.Event()
+    pool.do("a", partial(_wait, gate))
+    for n in range(50):
+        pool.do("a", partial(done.append, n))
+    other = threading.Event()
+    pool.do("b", other.set)
+    assert other.wait(5)
+    assert done == []
+    gate.set()
+    last = threading.Event()
+    pool.do("a", last.set)
+    assert last.wait(5)
+    assert done == list(range(50))
+    pool.close()
+
+
+def test_work_that_raises_does_not_stop_what_comes_after_it(caplog):
+    pool, after = WorkerPool(1), threading.Event()
+    with caplog.at_level(logging.ERROR):
+        pool.do("a", _fail)
+        pool.do("a", after.set)
+        assert after.wait(5)
+        pool.close()
+    assert "work of a failed" in caplog.text
+
+
+def test_box_whose_workers_are_all_stuck_delays_nobody_else():
+    """Neither what is done on this machine, nor another box, nor what asks both; and each has its bound."""
+    here, far = WorkerPool(1), WorkerPoolsByBox(2)
+    gate, begun, late = threading.Event(), threading.Semaphore(0), threading.Event()
+
+    def hang():
+        begun.release()
+        gate.wait(20)
+
+    for number in range(2):
+        far.of("alpha").do(f"t-{number}/dev", hang)
+    assert begun.acquire(timeout=5)
+    assert begun.acquire(timeout=5)
+    far.of("alpha").do("t-3/dev", late.set)
+    for executor in (here, far.of("beta"), far.of("beta", "alpha")):
+        done = threading.Event()
+        executor.do("t-3/dev", done.set)
+        assert done.wait(5)
+    assert not late.is_set()
+    assert not far.idle
+    assert far.of("alpha", "beta") is far.of("beta", "alpha", "beta")
+    gate.set()
+    assert late.wait(5)
+    here.close()
+    far.close()
+    assert far.idle
+
+
+def test_inline_hands_do_it_at_once():
+    done = []
+    InlineExecutor().do("a", lambda: done.append(1))
+    assert done == [1]

@@ -1,0 +1,483 @@
+"""The PM as an agent: when it is asked, what it may decide, and that the rules go on where it does not (design 7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orchestrator.model import facts as f
+from orchestrator.model.consultation import PMAction as A
+from orchestrator.model.consultation import PMDecision
+from orchestrator.model.errors import Fault
+from orchestrator.model.event import Event, EventKind, Failure, Say
+from orchestrator.model.handoff import Verdict
+from orchestrator.model.limits import Limits
+from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Ending, Exit
+from orchestrator.model.task import TaskState, Unanswered
+from orchestrator.model.usage_limit import Reset
+from orchestrator.pm.plan.readiness import may_be_ordered
+from tests.unit.pm.story import MET, Story, plan_of
+
+CRASH = Exit(code=1)
+
+
+def led(**config: Any) -> Story:
+    return Story(pm="command", **config)
+
+
+def planned(*subtasks: str) -> Story:
+    """Tell a story up to the consultation that follows the plan."""
+    story = led()
+    story.starts()
+    story.is_led(A.ORDER, "explore")
+    story.does("explore")
+    story.is_led(A.ORDER, "plan")
+    plan = story.comes_alive("plan")
+    story.at += 60
+    story.reports("plan", subtasks=plan_of(*subtasks))
+    story.ends(run=plan)
+    return story
+
+
+def finish(story: Story) -> None:
+    """Let the PM order whatever is ready, one after the other, until the task is complete."""
+    for _ in range(60):
+        if story.task() is TaskState.COMPLETE:
+            return
+        if story.state.consultation.step:
+            ready = [step for step in story.states() if story.states()[step] is StepState.PENDING]
+            story.is_led(A.ORDER if ready else A.COMPLETE, _first_ready(story))
+        for run in story.state.live_runs:
+            said: dict[str, Any] = {}
+            if run.agent in {"test", "review"}:
+                said = {"criteria": MET} if run.step == "accept" else {"verdict": Verdict.APPROVED}
+            story.does(run.step, **said)
+
+
+def _first_ready(story: Story) -> str:
+    step = story.state.steps.first(may_be_ordered(story.state))
+    return step.id if step else ""
+
+
+# When it is asked ---------------------------------------------------------------------------------
+
+
+def test_it_is_asked_before_anything_starts_and_its_order_is_a_digest() -> None:
+    story = led()
+    story.starts()
+    assert story.works_on() == {"pm:1"}
+    order = story.order_of("pm:1")
+    assert order.target == "pm"
+    assert "- explore for explore: Explore" in order.context
+    assert "- the task begins" in order.context
+    assert "- All tests pass" in order.context
+
+
+def test_a_whole_task_is_led_to_its_end() -> None:
+    story = planned("a", "b")
+    finish(story)
+    assert story.task() is TaskState.COMPLETE
+    asked = [step for step in story.states() if step.startswith("pm:")]
+    assert [story.states()[step] for step in asked] == [StepState.PASSED] * len(asked)
+    # One for each report, and none without news.
+    assert len(asked) == 3 + 6
+
+
+def test_each_consultation_goes_on_with_the_conversation_of_the_one_before() -> None:
+    story = led()
+    story.starts()
+    first = story.run_of("pm:1")
+    story.is_led(A.ORDER, "explore")
+    story.does("explore")
+    assert story.run_of("pm:2").resumes == first.id
+    assert first.resumes == ""
+
+
+def test_the_digest_tells_what_landed_since_and_stays_short() -> None:
+    story = planned(*(f"s{number}" for number in range(40)))
+    digest = story.order_of("pm:3").context
+    assert "plan on plan handed in handoffs/plan-" in digest
+    assert ": COMPLETE" in digest
+    assert "the task begins" not in digest
+    assert "and 34 more" in digest
+    assert len(digest.splitlines()) <= 40
+
+
+def test_no_news_and_no_consultation() -> None:
+    story = led()
+    story.starts()
+    story.is_led(A.ORDER, "explore")
+    story.comes_alive("explore")
+    assert story.checks_in().empty
+    assert story.works_on() == {"explore"}
+
+
+def test_while_it_is_asked_nothing_else_starts_and_what_runs_goes_on() -> None:
+    story = planned("a")
+    assert story.works_on() == {"pm:3"}
+    story.comes_alive("pm:3")
+    story.decides(A.ORDER, "dev:a")
+    assert story.works_on() == {"pm:3", "dev:a"}
+    story.does("dev:a")
+    assert story.works_on() == {"pm:3"}
+    assert story.step("dev:a").commit  # the gate went on
+    story.ends("pm:3")
+    assert story.works_on() == {"pm:4"}
+    assert "dev on dev:a handed in" in story.order_of("pm:4").context
+
+
+# What it may decide -------------------------------------------------------------------------------
+
+
+def test_an_order_is_added_to_what_the_rules_say() -> None:
+    story = planned("a")
+    more = {"instructions": "Use the parser.", "context": "See parser.py.", "criteria": "It parses."}
+    story.is_led(A.ORDER, "dev", skills=("parsing",), **more)
+    order = story.order_of("dev:a")
+    assert order.instructions == "Do a\n\nThe PM adds:\n\nUse the parser."
+    assert order.context.endswith("See parser.py.")
+    assert order.skills == ("parsing",)
+    assert order.criteria.endswith("It parses.")
+
+
+def test_what_it_added_holds_for_the_attempt_and_no_longer() -> None:
+    story = planned("a")
+    story.is_led(A.ORDER, "dev:a", instructions="Use the parser.")
+    story.comes_alive("dev:a")
+    story.ends("dev:a", CRASH)
+    story.passes(10)
+    story.is_led(A.ORDER, "dev:a")
+    assert "Use the parser" not in story.order_of("dev:a").instructions
+
+
+def test_a_decision_is_progress_of_its_run() -> None:
+    story = led()
+    story.starts()
+    run = story.comes_alive("pm:1")
+    story.at += 90
+    story.decides(A.ORDER, "explore", run=run)
+    assert story.state.runs[run.id].progress_at == story.at
+
+
+def test_an_order_to_an_agent_without_a_ready_step_is_one_beside_theplan_of() -> None:
+    story = planned("a")
+    story.is_led(A.ORDER, "explore", instructions="Look at the logs")
+    assert story.works_on() == {"explore-2"}
+    assert story.order_of("explore-2").instructions == "Look at the logs"
+
+
+def test_steps_beside_the_plan_are_bounded() -> None:
+    story = Story(pm="command", limits=Limits(subtasks=2))
+    story.starts()
+    story.is_led(A.ORDER, "dev", instructions="Begin at once")
+    assert "beside the plan already" in story.order_of("pm:2").context
+
+
+def tried(story: Story, times: int, words: str = "Look at the logs once more") -> None:
+    """Let the PM agent order the same of the explorer, so many times."""
+    for number in range(times):
+        story.is_led(A.ORDER, "explore", instructions=f"{words}, try {number}")
+        (step,) = (each for each in story.works_on() if each.startswith("explore-"))
+        story.does(step)
+
+
+def test_the_same_is_ordered_as_often_as_work_is_rejected() -> None:
+    """The rules try three times and ask; an agent as PM went on, a thousand steps beside the plan."""
+    story = planned("a")
+    tried(story, 3)
+    story.is_led(A.ORDER, "explore", instructions="Look at the logs once more, try 9")
+    assert not {each for each in story.works_on() if each.startswith("explore")}
+    (question,) = story.state.open_questions
+    assert question.kind is QuestionKind.PM
+    assert "limits.rejections" in story.order_of(story.state.consultation.step).context
+    story.is_led(A.ORDER, "explore", instructions="Look at the logs, once more")
+    assert story.state.open_questions == [question]
+
+
+def test_a_person_may_let_the_pm_agent_try_again_or_not() -> None:
+    for answer, may in (("continue", True), ("no", False)):
+        story = planned("a")
+        tried(story, 3)
+        story.is_led(A.ORDER, "explore", instructions="Look at the logs once more")
+        (question,) = story.state.open_questions
+        story.at += 60
+        story.answers(question.id, answer)
+        story.is_led(A.ORDER, "explore", instructions="Look at the logs once more")
+        assert any(each.startswith("explore-") for each in story.works_on()) is may
+        assert not story.state.open_questions
+
+
+def test_other_work_of_an_agent_is_no_retry() -> None:
+    story = planned("a")
+    tried(story, 2)
+    tried(story, 2, "Measure how long the start takes")
+    assert not story.state.open_questions
+
+
+@pytest.mark.parametrize(
+    ("action", "target", "why"),
+    [
+        (A.ORDER, "test:a", "test:a may not start now: it is pending"),
+        (A.ORDER, "nobody", "there is no step or agent nobody"),
+        (A.ORDER, "pm", "pm takes no orders"),
+        (A.COMPLETE, "", "these are open: dev:a, test:a, review:a"),
+        (A.ASK, "nobody", "there is no step nobody"),
+        (A.REPLAN, "explore", "explore is no subtask"),
+        (A.END, "dev", "no run of dev lives"),
+    ],
+)
+def test_what_cannot_be_done_is_told_back(action: A, target: str, why: str) -> None:
+    story = planned("a", "b")
+    story.is_led(action, target, instructions="Do it")
+    assert story.works_on() == {"pm:4"}
+    assert why in story.order_of("pm:4").context
+
+
+def test_complete_lets_the_rules_start_what_is_left_and_passes_no_gate() -> None:
+    story = planned("a")
+    for step in ("dev:a", "test:a", "review:a"):
+        story.is_led(A.ORDER, step)
+        story.does(step, verdict=None if step == "dev:a" else Verdict.APPROVED)
+    story.is_led(A.COMPLETE)
+    assert story.works_on() == {"accept"}
+    assert story.task() is TaskState.RUNNING
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_a_question_about_nothing_holds_nothing_up_and_its_answer_is_told() -> None:
+    story = planned("a")
+    run = story.comes_alive("pm:3")
+    story.decides(A.ASK, instructions="Which one?", options=("left", "right", "abandon"))
+    story.decides(A.ORDER, "dev:a")
+    story.ends(run=run)
+    question = story.question()
+    assert (question.kind, question.options) == (QuestionKind.PM, ("left", "right"))
+    assert story.works_on() == {"dev:a"}
+    story.answers(question.id, "abandon it")
+    story.does("dev:a")
+    assert "(Which one?) was answered by the user: abandon it" in story.order_of("pm:4").context
+
+
+def test_a_question_about_a_step_holds_up_that_step() -> None:
+    story = planned("a", "b")
+    run = story.comes_alive("pm:3")
+    story.decides(A.ASK, "dev:a", instructions="Which one?", options=("left",))
+    story.decides(A.ORDER, "dev:b")
+    story.ends(run=run)
+    assert story.works_on() == {"dev:b"}
+    assert story.step("dev:a").state is StepState.BLOCKED
+    story.answers(story.question().id, "left")
+    assert story.step("dev:a").state is StepState.PENDING
+    assert "left" in story.step("dev:a").feedback[-1]
+
+
+def test_a_question_about_a_step_that_others_hold_up_holds_nothing_up_itself() -> None:
+    story = planned("a")
+    story.comes_alive("pm:3")
+    story.decides(A.ASK, "review:a", instructions="Which one?", options=("left",))
+    assert story.step("review:a").state is StepState.PENDING
+    assert story.question().step == "pm:3"
+
+
+def test_policy_answers_a_question_of_the_pm_as_any_other() -> None:
+    story = led(unanswered=Unanswered("replan", 60.0))
+    story.starts()
+    story.is_led(A.ASK, instructions="Again?", options=("replan", "yes"))
+    assert story.question().options == ("yes",)
+    story.passes(120)
+    assert story.question().open
+
+
+def test_replan_gives_a_subtask_up_and_plans_anew() -> None:
+    story = planned("a", "b")
+    story.is_led(A.REPLAN, "a", instructions="Too large.")
+    assert story.works_on() == {"plan"}
+    assert story.step("dev:a").state is StepState.SET_ASIDE
+    assert "Too large." in story.order_of("plan").instructions
+    assert story.step("plan").tally.replans == 1
+
+
+def test_replans_are_bounded() -> None:
+    story = Story(pm="command", limits=Limits(replans=0))
+    story.starts()
+    story.is_led(A.ORDER, "explore")
+    story.does("explore")
+    story.is_led(A.ORDER, "plan")
+    story.does("plan", subtasks=plan_of("a"))
+    story.is_led(A.REPLAN, "a", instructions="Too large.")
+    assert "limits.replans" in story.order_of("pm:4").context
+
+
+def test_wait_holds_until_there_is_news_and_never_longer_than_its_bound() -> None:
+    story = planned("a")
+    story.is_led(A.WAIT)
+    assert story.works_on() == set()
+    assert story.task() is TaskState.RUNNING
+    story.passes(599)
+    assert story.works_on() == set()
+    story.passes(2)
+    assert story.works_on() == {"dev:a"}
+
+
+def test_end_ends_a_run_and_is_counted() -> None:
+    story = led(architect=True)
+    story.starts()
+    run = story.comes_alive("pm:1")
+    story.decides(A.ORDER, "explore")
+    story.comes_alive("explore")
+    story.decides(A.END, "explore", instructions="It looks at the wrong place.")
+    assert story.run_of("explore").ending is Ending.BY_PM
+    story.ends(run=run)
+    story.ends("explore", Exit(signal=15))
+    assert story.step("explore").tally.silences == 1
+    story.passes(5)
+    assert story.works_on() == {"pm:2"}
+    story.is_led(A.ORDER, "explore")
+    assert "It looks at the wrong place." in story.order_of("explore").instructions
+
+
+# When nothing comes of it -------------------------------------------------------------------------
+
+
+def test_silent_beyond_its_patience_it_is_set_aside_and_the_rules_go_on() -> None:
+    story = led()
+    story.starts()
+    run = story.comes_alive("pm:1")
+    story.passes(601)
+    assert story.step("pm:1").state is StepState.SET_ASIDE
+    assert story.state.runs[run.id].ending is Ending.OVERTAKEN
+    assert story.works_on() == {"pm:1", "explore"}
+    assert not story.state.open_questions
+    assert "the rules go on" in story.state.notices[-1]
+
+
+def test_after_three_in_a_row_it_is_given_up_until_the_task_is_started_again() -> None:
+    story = led()
+    story.starts()
+    for step in ("explore", "plan"):
+        run = story.comes_alive(story.state.consultation.step)
+        story.passes(601)
+        story.ends(run=run)
+        story.does(step, subtasks=plan_of("a") if step == "plan" else None)
+    run = story.comes_alive("pm:3")
+    story.passes(601)
+    story.ends(run=run)
+    assert story.state.consultation.given_up
+    story.finishes("a")
+    assert story.works_on() == {"accept"}
+    story.stops()
+    story.ends("accept")
+    story.starts()
+    assert story.works_on() == {"pm:4"}
+    assert "the task was started again" in story.order_of("pm:4").context
+
+
+def test_what_cannot_be_carried_out_three_times_in_a_row_is_not_asked_for_a_fourth_time() -> None:
+    story = planned("a")
+    for _ in range(3):
+        story.is_led(A.ORDER, "nobody")
+    assert story.state.consultation.given_up
+    assert story.works_on() == {"dev:a"}
+
+
+def test_one_that_crashes_is_run_again_and_then_set_aside_without_a_question() -> None:
+    story = led()
+    story.starts()
+    for _ in range(4):
+        story.comes_alive("pm:1")
+        story.ends("pm:1", CRASH)
+        story.passes(90)
+    assert story.step("pm:1").state is StepState.SET_ASIDE
+    assert story.works_on() == {"explore"}
+    assert not story.state.open_questions
+
+
+def test_one_that_crashes_after_it_decided_has_decided() -> None:
+    story = led()
+    story.starts()
+    run = story.comes_alive("pm:1")
+    story.decides(A.ORDER, "explore")
+    story.ends(run=run, how=CRASH)
+    assert story.step("pm:1").state is StepState.PASSED
+    assert story.works_on() == {"explore"}
+
+
+def test_one_that_ends_undecided_is_asked_once_more() -> None:
+    story = led()
+    story.starts()
+    story.comes_alive("pm:1")
+    story.ends("pm:1")
+    again = story.comes_alive("pm:1")
+    assert again.resumes
+    story.ends("pm:1", run=again)
+    assert story.step("pm:1").state is StepState.SET_ASIDE
+    assert story.works_on() == {"explore"}
+
+
+def test_a_decision_that_does_not_read_is_asked_for_again_with_its_faults() -> None:
+    story = led()
+    story.starts()
+    run = story.comes_alive("pm:1")
+    fault = Fault(2, "`**Action:**` is 'GO'")
+    story.feed(f.DecisionLanded(story.at, "n", "pm-x.md", "hash", run.id, faults=(fault,)))
+    name = story.tells("pm:1", Event(EventKind.ENDED), waits=True)
+    reply = story.replies[name]
+    assert reply.say is Say.GO_ON
+    assert "line 2: `**Action:**` is 'GO'" in reply.reason
+
+
+def test_the_end_of_its_turn_ends_the_consultation() -> None:
+    story = led()
+    story.starts()
+    story.comes_alive("pm:1")
+    story.decides(A.ORDER, "explore")
+    story.tells("pm:1", Event(EventKind.ENDED))
+    assert story.step("pm:1").state is StepState.PASSED
+    assert story.run_of("pm:1").ending is Ending.DONE
+
+
+def test_a_long_limit_is_not_waited_for() -> None:
+    story = led()
+    story.starts()
+    story.comes_alive("pm:1")
+    story.tells("pm:1", Event(EventKind.FAILED, failure=Failure.LIMIT, reset=Reset((story.at + 7200,))))
+    assert story.step("pm:1").state is StepState.SET_ASIDE
+    assert "explore" in story.works_on()
+
+
+def test_no_login_is_nobody_s_question_where_the_rules_can_go_on() -> None:
+    story = led()
+    story.starts()
+    story.comes_alive("pm:1")
+    story.tells("pm:1", Event(EventKind.FAILED, failure=Failure.LOGIN))
+    assert not story.state.open_questions
+    assert "explore" in story.works_on()
+
+
+def test_a_decision_of_a_settled_consultation_is_not_obeyed() -> None:
+    story = led()
+    story.starts()
+    run = story.comes_alive("pm:1")
+    story.passes(601)
+    story.decides(A.ORDER, "plan", run=run)
+    assert "was not obeyed" in story.state.notices[-1]
+
+
+def test_the_same_decision_twice_is_one() -> None:
+    story = planned("a")
+    run = story.comes_alive("pm:3")
+    said = PMDecision(A.ORDER, run.id, "explore", "Look")
+    landed = f.DecisionLanded(story.at, "n", "pm-x.md", "hash", run.id, said)
+    assert not story.feed(landed).empty
+    assert story.feed(landed).empty
+
+
+def test_it_is_not_asked_where_no_agent_is_the_pm() -> None:
+    story = Story()
+    story.starts()
+    assert story.works_on() == {"explore"}
+    assert story.state.consultation == Story().state.consultation

@@ -1,0 +1,192 @@
+"""What is news to the user, and that each is told by one rule only."""
+
+from dataclasses import replace
+
+from orchestrator.model import facts as f
+from orchestrator.model.actions import Tell
+from orchestrator.model.event import Event, EventKind, Failure
+from orchestrator.model.handoff import ReportStatus, Verdict
+from orchestrator.model.limits import Limits
+from orchestrator.model.notification import NotificationRule
+from orchestrator.model.plan import StepState
+from orchestrator.model.question import Question
+from orchestrator.model.task import AfterRejections, TaskState
+from orchestrator.model.usage_limit import Reset
+from orchestrator.pm.decide import decide
+from orchestrator.pm.policies.notifications import tell_news
+from orchestrator.pm.state.changes import QuestionAsked
+from orchestrator.pm.state.draft import Draft
+from tests.unit.pm.story import AT, MET, Story
+
+
+class Told(Story):
+    """A story that remembers what was told."""
+
+    def __init__(self, **config: object) -> None:
+        self.news: list[Tell] = []
+        super().__init__(**config)  # type: ignore[arg-type]
+
+    def _work(self, action):
+        if isinstance(action, Tell):
+            self.news.append(action)
+        super()._work(action)
+
+    def rules(self):
+        return [each.rule for each in self.news]
+
+
+def told(*subtasks: str, **config: object) -> Told:
+    story = Told(**config)
+    story.planned(*subtasks)
+    return story
+
+
+def asks(story, step="dev:a"):
+    """An agent is blocked as often as it takes until somebody is asked."""
+    for _ in range(story.limits.blocks + 1):
+        story.does(step, ReportStatus.BLOCKED, blockers="There is no key.")
+
+
+def test_a_task_that_goes_well_is_told_once_at_its_end():
+    story = told("a")
+    story.finishes("a")
+    assert story.news == []
+    story.does("accept", verdict=Verdict.APPROVED, criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    (news,) = story.news
+    assert (news.rule, news.title) == (NotificationRule.COMPLETE, "demo is complete")
+    assert "/project" in news.text
+    assert story.state.outbox == {}
+
+
+def test_a_question_is_told_with_its_options_and_by_no_other_rule():
+    story = told("a")
+    asks(story)
+    (news,) = story.news
+    question = story.question()
+    assert (news.rule, news.question, news.at) == (NotificationRule.QUESTION, question.id, question.asked_at)
+    assert news.title == "demo asks: q1"
+    assert "There is no key." in news.text
+    assert "options: 1 retry, 2 begin-anew, 3 replan, 4 set-aside, 5 abandon" in news.text
+    assert "It is about 'Do a'" in news.text
+
+
+def test_when_other_things_went_on_standing_still_is_news_of_its_own():
+    story = told("a", "b")
+    asks(story)
+    story.finishes("b")
+    assert story.rules() == [NotificationRule.QUESTION, NotificationRule.BLOCKED]
+    assert story.news[1].title == "demo waits for q1"
+
+
+def test_standing_still_for_the_same_questions_again_bears_the_same_id():
+    story = told("a", "b")
+    asks(story)
+    story.finishes("b")
+    story.spawns("explore")
+    step = next(run.step for run in story.state.live_runs)
+    story.does(step)
+    waits = [each.id for each in story.news if each.title == "demo waits for q1"]
+    assert len(waits) == 2
+    assert len(set(waits)) == 1
+
+
+def test_the_same_question_text_asked_again_is_another_question():
+    story = told("a")
+    asks(story)
+    story.answers("q1", "retry")
+    while not story.state.open_questions:
+        story.does("dev:a", ReportStatus.BLOCKED, blockers="There is no key.")
+    assert [each.question for each in story.news] == ["q1", "q2"]
+    assert len({each.id for each in story.news}) == 2
+
+
+def test_what_was_set_aside_without_asking_is_told_all_in_one():
+    story = told("a", "b", after_rejections=AfterRejections.SET_ASIDE)
+    for _ in range(story.limits.rejections):
+        story.does("dev:a")
+        story.rejects("test:a")
+    assert story.step("dev:a").state is StepState.SET_ASIDE
+    (news,) = story.news
+    assert news.rule is NotificationRule.BLOCKED
+    assert news.title == "demo: dev:a does not go on"
+    assert "rejected 3 times" in news.text
+    assert "test:a is set_aside" in news.text
+
+
+def test_what_the_user_did_is_no_news_to_them():
+    story = told("a", "b")
+    asks(story)
+    before = len(story.news)
+    story.answers("q1", "set-aside")
+    assert len(story.news) == before
+    story.stops()
+    assert len(story.news) == before
+
+
+def test_a_task_that_is_given_up_is_told_as_failed():
+    story = told("a", "b")
+    asks(story)
+    story.answers("q1", "set-aside")
+    story.finishes("b")
+    unmet = tuple(replace(mark, met=False, reason="it is not") for mark in MET)
+    for _ in range(story.limits.replans):
+        story.does("accept", verdict=Verdict.APPROVED, criteria=unmet)
+        story.does("plan", subtasks=())
+    story.does("accept", verdict=Verdict.APPROVED, criteria=unmet)
+    assert story.news[-1].title == "demo asks: q2"
+    assert "All tests pass (it is not)" in story.news[-1].text
+    story.answers("q2", "abandon")
+    assert story.task() is TaskState.FAILED
+    assert (story.news[-1].rule, story.news[-1].title) == (NotificationRule.COMPLETE, "demo has failed")
+
+
+def test_a_question_with_a_deadline_says_what_is_taken_for_its_answer():
+    story = told("a")
+    draft = Draft(story.state, AT, "n", Limits())
+    asked = Question("q1", "dev:a", "Go on?", ("yes", "no"), AT, default="no", deadline=AT + 3600)
+    draft.change(QuestionAsked(asked))
+    tell_news(draft, story.state, f.TimePassed(AT, "n"))
+    (news,) = draft.actions
+    assert isinstance(news, Tell)
+    assert (news.until, news.default) == (AT + 3600, "no")
+
+
+def test_a_damaged_journal_is_told_as_the_question_that_it_leads_to():
+    story = told("a")
+    story.feed(f.JournalDamaged(story.at, "n", 7, "journal.damaged"))
+    (news,) = story.news
+    assert news.rule is NotificationRule.QUESTION
+    assert "journal.damaged" in news.text
+    assert "the whole task" in news.text
+
+
+def test_a_run_that_becomes_limited_is_told_once():
+    story = told("a")
+    story.comes_alive("dev:a")
+    limited = Event(
+        EventKind.FAILED, text="until 14:00", failure=Failure.LIMIT, reset=Reset((story.at + 600,))
+    )
+    story.tells("dev:a", limited)
+    (news,) = story.news
+    assert (news.rule, news.title) == (NotificationRule.LIMITED, "demo: dev is limited")
+    assert "until 14:00" in news.text
+    assert news.until == story.step("dev:a").not_before == story.at + 570
+    story.ends("dev:a")
+    story.passes(3600)
+    story.comes_alive("dev:a")
+    story.tells("dev:a", limited)
+    assert len(story.news) == 1
+
+
+def test_news_that_is_not_yet_in_the_spool_keeps_no_task_from_waiting():
+    story = told("a")
+    story.works = False
+    asks(story)
+    assert [action.kind for action in story.state.outbox.values()] == ["tell"]
+    story.passes(60)
+    assert story.task() is TaskState.WAITING
+    (action,) = story.state.outbox
+    story.feed(f.Told(story.at, action))
+    assert story.state.outbox == {}
+    assert decide(story.state, f.Told(story.at, action), story.limits).empty
