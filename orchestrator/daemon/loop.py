@@ -68,7 +68,7 @@ class Loop:
     def __post_init__(self) -> None:
         """Remember how the clocks stand; let the newsdesk know what is still asked."""
         self._drift = Drift(self.context.clock)
-        self.shelf = PassiveTasks(self.context.world.files)
+        self.shelf = PassiveTasks(self.context.adapters.files)
         self.context.desk.asks = self._asks
 
     def open(self) -> None:
@@ -81,8 +81,8 @@ class Loop:
 
         """
         homes = layout.task_homes(self.context.state_folder)
-        self.context.world.files.make_folder(homes)
-        for entry in sorted(self.context.world.files.entries(homes), key=lambda each: each.name):
+        self.context.adapters.files.make_folder(homes)
+        for entry in sorted(self.context.adapters.files.entries(homes), key=lambda each: each.name):
             if not (entry.is_file or entry.name in self.tasks or self.shelf.keeps(homes / entry.name)):
                 task = self._opened(entry.name)
                 if task is not None and task.rests:
@@ -209,10 +209,10 @@ class Loop:
             return self.tasks[name]
         try:
             home = layout.task_home(self.context.state_folder, name)
-            entry = self.context.world.files.entry(home)
+            entry = self.context.adapters.files.entry(home)
             if entry is None or entry.is_file:
                 return None
-            if leaves(self.context.world.files, home):
+            if leaves(self.context.adapters.files, home):
                 self._refuse(home, f"{name} is being removed: `task delete {name}` goes on with that")
                 return None
             task = Task(self.context, home)
@@ -253,11 +253,11 @@ class Loop:
             self._opened(name)
 
     def _shelve_if_over(self, task: Task) -> None:
-        settings, clock = self.context.world.settings, self.context.clock
+        settings, clock = self.context.adapters.settings, self.context.clock
         patience = max(settings.daemon.shelve_after, settings.logs.pack_after)
         if not task.is_over or clock.now() - task.engine.journaled_at < patience:
             return
-        if requests.waiting(self.context.world.files, task.home):
+        if requests.waiting(self.context.adapters.files, task.home):
             return
         self.shelf.put(task, clock.monotonic())
         task.close()
@@ -269,7 +269,7 @@ class Loop:
         if self._refused.get(home.name) != reason:
             self._refused[home.name] = reason
             log.error("task %s is not opened: %s", home.name, reason)
-        files = self.context.world.files
+        files = self.context.adapters.files
         with suppress(OrchestratorError, OSError):
             for name in requests.waiting(files, home):
                 requests.answer(files, home, name, ok=False, message=reason)
@@ -279,20 +279,20 @@ class Loop:
         task = self.tasks.get(news.task)
         if task is None:
             home = layout.task_home(self.context.state_folder, news.task)
-            files = self.context.world.files  # of a task that was deleted nobody asks anything
+            files = self.context.adapters.files  # of a task that was deleted nobody asks anything
             return news.task not in self.shelf and files.entry(home) is not None and not leaves(files, home)
         question = task.engine.state.questions.get(news.question)
         return question is not None and question.open and question.asked_at == news.at
 
     def _hear(self, task: Task) -> None:
         """Hear the requests that wait for a task, oldest first."""
-        files = self.context.world.files
+        files = self.context.adapters.files
         for name in requests.waiting(files, task.home):
             if task.id in self.tasks:
                 self._guarded(task, partial(self._answer, task, name))
 
     def _answer(self, task: Task, name: str) -> None:
-        files = self.context.world.files
+        files = self.context.adapters.files
         try:
             task.keep()  # of a folder that was taken away no word would be kept
             request = requests.read_request(files, task.home, name)
@@ -316,7 +316,7 @@ class Loop:
         fact: Fact
         match request.verb:
             case "start":
-                self.context.world.boxes.call_again()  # what kept it from going on may be mended
+                self.context.adapters.boxes.call_again()  # what kept it from going on may be mended
                 given = tuple(arguments.get(word, "") for word in ("project", "name", "unfit", "confirmed"))
                 self._refuse_twin(task, *given[:2])
                 states = [each.engine.state for each in self.tasks.values() if each.begun]
@@ -324,7 +324,7 @@ class Loop:
             case "stop":
                 fact = StopAsked(at, request.id)
             case "answer":
-                self.context.world.boxes.call_again()  # the question may have been about one, and it was mended
+                self.context.adapters.boxes.call_again()  # the question may have been about one, and it was mended
                 text = arguments.get("text", "")
                 question = arguments.get("question", "")
                 task.see_last_words(question)
@@ -340,7 +340,7 @@ class Loop:
                 commits = _pairs(arguments.get("commits", ""))
                 fact = RebaseAsked(at, self.context.nonce(), request.id, base, old, new, commits)
             case "checkin":
-                self.context.world.boxes.call_again()  # as if it was asked for because something was mended
+                self.context.adapters.boxes.call_again()  # as if it was asked for because something was mended
                 task.check_in(asked=True)
                 task.act_again()
                 task.show(now=True)

@@ -252,7 +252,7 @@ class Service:
     def _opened_context(self, settings: Settings, environ: Mapping[str, str]) -> Context:
         self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
         return Context(
-            world=Adapters(self._files, self._host, workspaces, settings, environ, self._boxes),
+            adapters=Adapters(self._files, self._host, workspaces, settings, environ, self._boxes),
             clock=self._clock,
             executor=self._executor,
             scribe_executor=self._scribe_executor,

@@ -56,7 +56,7 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         Unavailable: git cannot tell just now.
 
     """
-    files = context.world.files
+    files = context.adapters.files
     root = Path(asked.project)
     if not root.is_absolute():
         raise Refused(f"{asked.project[:80]!a} is no absolute path: start the task from its project's folder")
@@ -79,7 +79,7 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
     for warning in _of_skills(skills, brief):
         task.engine.say(warning)
     base = (
-        context.world.workspaces.head(code_of(asked.project, brief))
+        context.adapters.workspaces.head(code_of(asked.project, brief))
         if brief.config.workspace is WorkspaceKind.WORKTREE
         else ""
     )
@@ -97,16 +97,16 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         chosen=chosen,
         confirmed=asked.confirmed,
         utc_offset=context.clock.utc_offset(now),
-        history={} if task.begun else history(files, folder, context.world.settings.limits),
+        history={} if task.begun else history(files, folder, context.adapters.settings.limits),
     )
 
 
 def _denies_in_vain(context: Context, brief: Brief, agent: Agent) -> None:
     """Refuse an agent whose program does unasked what a rule denies it. Raises Refused."""
-    runtime = runtime_of(agent, context.world.settings.runtimes)
+    runtime = runtime_of(agent, context.adapters.settings.runtimes)
     own = brief.config.agents.get(agent.name)
     said = (own.permissions, brief.config.permissions) if own else (brief.config.permissions,)
-    rule = denied_in_vain(runtime, policy_for(context.world.settings.permissions, *said))
+    rule = denied_in_vain(runtime, policy_for(context.adapters.settings.permissions, *said))
     if rule is not None:
         raise Refused(
             f"the rule `{rule}` would not hold for {agent.name}: the program `{runtime.name}` asks nobody ahead of "
@@ -118,10 +118,10 @@ def _placed(
     context: Context, task: Task, brief: Brief, asked: StartRequest, states: Iterable[PMState]
 ) -> tuple[Brief, tuple[str, ...]]:
     """Return the brief with a box for each pool that it names, and which were taken and why."""
-    pools = context.world.settings.hosts
+    pools = context.adapters.settings.hosts
     if not pools:
         return brief, ()
-    beliefs = {box: context.world.boxes.belief(box) for pool in pools for box in pool.boxes}
+    beliefs = {box: context.adapters.boxes.belief(box) for pool in pools for box in pool.boxes}
     lost = [box for box, belief in beliefs.items() if belief is not None and not belief.reachable]
     seen = standings(states, lost, [read_location(line) for line in asked.unfit.splitlines()])
     config, chosen = placed(brief.config, task.engine.state.brief.config, pools, seen)
@@ -130,8 +130,8 @@ def _placed(
 
 def skills_of(context: Context, project: Path) -> Skills:
     """Return the skills that an agent of a project could load."""
-    home = context.world.environ.get("HOME", "")
-    return find_skills(project, Path(home) if home.startswith("/") else None, context.world.files)
+    home = context.adapters.environ.get("HOME", "")
+    return find_skills(project, Path(home) if home.startswith("/") else None, context.adapters.files)
 
 
 def _of_skills(skills: Skills, brief: Brief) -> Iterator[str]:
@@ -146,8 +146,8 @@ def _of_skills(skills: Skills, brief: Brief) -> Iterator[str]:
 
 def roster(context: Context, project: Path, brief: Brief) -> Roster:
     """Return the agents that a task can spawn."""
-    path = context.world.environ.get("PATH", "")
-    defined = context.world.settings.runtimes
+    path = context.adapters.environ.get("PATH", "")
+    defined = context.adapters.settings.runtimes
     template = template_of(context, brief)
     return find_agents(project, template, brief.config, shipped("agents"), path=path, defined=defined)
 
@@ -157,5 +157,5 @@ def template_of(context: Context, brief: Brief) -> Path | None:
     if not brief.config.template:
         return None
     return template_folder(
-        brief.config.template, context.world.settings.templates.folders, context.world.environ
+        brief.config.template, context.adapters.settings.templates.folders, context.adapters.environ
     )

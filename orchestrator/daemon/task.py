@@ -100,12 +100,12 @@ class Task:
 
     def __post_init__(self) -> None:
         """Open the journal."""
-        settings = self.context.world.settings
+        settings = self.context.adapters.settings
         self.doing = Dispatcher(self.context, self.id, self.home)
-        self._outstanding = Unfetched(self.context.world.files, self.home)
+        self._outstanding = Unfetched(self.context.adapters.files, self.home)
         self._boxes_left = BoxCleanup(self.context, self.home)
         self.engine = Engine(
-            self.context.world.files,
+            self.context.adapters.files,
             self.home,
             settings.limits,
             self._act,
@@ -206,7 +206,7 @@ class Task:
                 log.error("task %s: its journal does not read and is kept as %s", self.id, kept)
                 text = f"It is kept as {kept}. Start the task again: its handoffs are history then."
                 self.context.desk.report(f"lost {self.id}", f"the journal of {self.id} does not read", text)
-                write_lost(self.context.world.files, self.home, kept, self.context.clock.now())
+                write_lost(self.context.adapters.files, self.home, kept, self.context.clock.now())
             return
         self.end_strangers()
         self.see_everything()
@@ -224,16 +224,16 @@ class Task:
 
     def end_strangers(self) -> None:
         """End the runs that the journal does not know: it was damaged, and what it opens next wants their trees."""
-        world = self.context.world
+        adapters = self.context.adapters
         runs = layout.task_runs(self.home)
-        strangers = [each for each in world.files.entries(runs) if each.name not in self.engine.state.runs]
+        strangers = [each for each in adapters.files.entries(runs) if each.name not in self.engine.state.runs]
         for entry in strangers:
             folder = runs / entry.name
             for _ in range(STRANGER_KILLS):
-                if world.host.observe(folder).standing is Standing.GONE:
+                if adapters.host.observe(folder).standing is Standing.GONE:
                     break
                 log.warning("task %s: run %s is in no journal and is ended", self.id, entry.name)
-                world.host.end(folder, kill=True)
+                adapters.host.end(folder, kill=True)
 
     def see_everything(self) -> None:
         """Look at all that may have changed: events, runs, reports, task.md.
@@ -271,7 +271,7 @@ class Task:
 
         Looked at `closely`, it is tried whether it can be read.
         """
-        state, files, folder = self.engine.state, self.context.world.files, self.where.task
+        state, files, folder = self.engine.state, self.context.adapters.files, self.where.task
         if state.state not in ACTIVE:
             return
         at, nonce, reports = self.context.clock.now(), self.context.nonce(), layout.task_reports(self.home)
@@ -289,7 +289,7 @@ class Task:
         if asked is None or not asked.open or asked.kind is not QuestionKind.FOLDER:
             return
         if text.strip().lower() == CONTINUE:
-            state, files, folder = self.engine.state, self.context.world.files, self.where.task
+            state, files, folder = self.engine.state, self.context.adapters.files, self.where.task
             make_again(files, folder, layout.task_reports(self.home), state.seen)
             for run in state.live_runs:
                 if (agent := state.agents.get(run.agent)) is not None:
@@ -310,13 +310,17 @@ class Task:
         known = self.engine.state.runs.get(run)
         if known is None or not known.live:
             return
-        world, at, limits = self.context.world, self.context.clock.now(), self.context.world.settings.limits
+        adapters, at, limits = (
+            self.context.adapters,
+            self.context.clock.now(),
+            self.context.adapters.settings.limits,
+        )
         if known.far:
-            facts = far_facts_of(world.boxes, self.home, known, at)
-            if overdue(world.files, world.boxes, self.home, known, at, limits):
+            facts = far_facts_of(adapters.boxes, self.home, known, at)
+            if overdue(adapters.files, adapters.boxes, self.home, known, at, limits):
                 self.doing.fence(self.engine.state, run)
         else:
-            facts = facts_of(world.files, world.host, self.home, known, at, limits)
+            facts = facts_of(adapters.files, adapters.host, self.home, known, at, limits)
         for fact in facts:
             if isinstance(fact, RunLeft):
                 if not (known.far or self._grace.is_over(run, self.context.clock.monotonic())):
@@ -326,7 +330,7 @@ class Task:
                 fact = replace(fact, reason=f"{fact.reason} ({error})")  # noqa: PLW2901 (with what is known of why)
             if isinstance(fact, RunGone):
                 self._grace.forget(run)
-                fact = replace(fact, lines=last_lines(world.files, layout.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
+                fact = replace(fact, lines=last_lines(adapters.files, layout.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
                 self._listening.gone(run, self.where)
                 self.doing.gone(run)
                 how = Stopped.KILLED if fact.exit.code is None else Stopped.RUN
@@ -336,7 +340,7 @@ class Task:
     def keep(self) -> None:
         """Have on the disk what is known of the task, where its own folder was taken away. Raises OSError: no room."""
         self.engine.keep_journal()
-        if self.begun and self.context.world.files.entry(layout.task_state(self.home)) is None:
+        if self.begun and self.context.adapters.files.entry(layout.task_state(self.home)) is None:
             self.engine.dirty = True
             self.show()
 
@@ -346,7 +350,7 @@ class Task:
 
     def see_boxes(self) -> None:
         """Say where the task has runs on boxes, or files of such runs, and take what is believed of these."""
-        boxes, where, state = self.context.world.boxes, self.where, self.engine.state
+        boxes, where, state = self.context.adapters.boxes, self.where, self.engine.state
         far = [run for run in state.live_runs if run.far]
         over = self._outstanding.look(state, self.context.clock.now())
         self._see_behind(run.host for run in (*far, *over))
@@ -378,7 +382,7 @@ class Task:
 
     def _see_behind(self, names: Iterable[str]) -> None:
         """Say of which runs files are missing, and have what fails on these boxes shown, once it is otherwise."""
-        boxes, names = self.context.world.boxes, set(names)
+        boxes, names = self.context.adapters.boxes, set(names)
 
         def why(box: str) -> str:
             return "".join(each.why for each in behind(boxes, self.id, [box], ()))
@@ -394,7 +398,7 @@ class Task:
 
         That of a task which has ended is left to its next start, which sees by it that there is more to do.
         """
-        files, state = self.context.world.files, self.engine.state
+        files, state = self.context.adapters.files, self.engine.state
         if state.state not in ACTIVE:
             return
         path = layout.task_brief(self.where.task)
@@ -426,7 +430,7 @@ class Task:
                 at,
                 self.context.nonce(),
                 signs_of_work(
-                    self.context.world.files, self.where.task, self.engine.state, self._listening.novel
+                    self.context.adapters.files, self.where.task, self.engine.state, self._listening.novel
                 ),
                 asked,
             )
@@ -437,7 +441,7 @@ class Task:
 
     def see_what_is_due(self) -> None:
         """Act on the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
-        at, limits = self.context.clock.now(), self.context.world.settings.limits
+        at, limits = self.context.clock.now(), self.context.adapters.settings.limits
         self._looked_at = at
         self.see_boxes()
         if self._intake is not None and (again := self._intake.look_again(at)) is not None and at >= again:
@@ -458,7 +462,7 @@ class Task:
 
     def wake_at(self) -> float | None:
         """Return when this task wants to be looked at next, or None."""
-        limits, now = self.context.world.settings.limits, self.context.clock.now()
+        limits, now = self.context.adapters.settings.limits, self.context.clock.now()
         if self.troubled:
             return now + REST
         moments = self.doing.moments(self.engine.state)
@@ -482,7 +486,7 @@ class Task:
         """Return when time alone changes something. It is asked at every turn, and is the same while the state is."""
         state = self.engine.state
         if self._deadline_of is None or self._deadline_of[0] is not state:
-            self._deadline_of = state, wake_at(state, self.context.world.settings.limits)
+            self._deadline_of = state, wake_at(state, self.context.adapters.settings.limits)
         return self._deadline_of[1]
 
     def show(self, *names: str, rescan: bool = False, now: bool = False) -> None:
@@ -516,8 +520,8 @@ class Task:
     def _showing_of_it(self) -> ProjectionWriter:
         if self._showing is None:
             context, folder = self.context, self.where.task
-            files = context.world.files
-            limits = context.world.settings.limits
+            files = context.adapters.files
+            limits = context.adapters.settings.limits
             scribe = Scribe(files, folder, handoff_bytes=limits.handoff_bytes)
             self._showing = ProjectionWriter(
                 files,
@@ -535,7 +539,7 @@ class Task:
         """Look at the task's branch, for what is shown of it. Called by the thread that shows."""
         if not state.base:
             return None
-        at, workspaces = self.context.clock.now(), self.context.world.workspaces
+        at, workspaces = self.context.clock.now(), self.context.adapters.workspaces
         try:
             return BranchLook(
                 at, workspaces.survey(code_of(state.project, state.brief), state.branch, state.base)
@@ -550,10 +554,10 @@ class Task:
     def intake(self) -> HandoffIngest:
         """The way in for this task's handoffs."""
         if self._intake is None:
-            world = self.context.world
-            limits = world.settings.limits
+            adapters = self.context.adapters
+            limits = adapters.settings.limits
             folder, nonce = self.where.task, self.context.nonce
-            self._intake = HandoffIngest(world.files, folder, self._keep, limits, nonce, self._trees)
+            self._intake = HandoffIngest(adapters.files, folder, self._keep, limits, nonce, self._trees)
         return self._intake
 
     def _trees(self, run: Run) -> tuple[Path, ...]:
@@ -562,7 +566,7 @@ class Task:
 
     def _keep(self, digest: str, report: bytes) -> None:
         """Keep a report as it was read, under its hash. Not waited for: what steers is in the journal."""
-        files, accepted = self.context.world.files, layout.task_reports(self.home)
+        files, accepted = self.context.adapters.files, layout.task_reports(self.home)
 
         def work() -> None:
             files.make_folder(accepted)

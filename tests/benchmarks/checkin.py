@@ -83,7 +83,7 @@ def context(world: World, executor: Later) -> Context:
     settings = load_settings(Path(layout.config_file(world.environ)), world.environ)
     workspaces = GitWorkspaces(environ=world.environ)
     return Context(
-        world=DaemonsWorld(DiskFiles(), world.host, workspaces, settings, world.environ),
+        adapters=DaemonsWorld(DiskFiles(), world.host, workspaces, settings, world.environ),
         clock=SystemClock(),
         executor=executor,
         scribe_executor=executor,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator import layout
-from orchestrator.daemon.actions.answer import put
+from orchestrator.daemon.core.hook_replies import put_reply
 from orchestrator.daemon.core.task_paths import TaskPaths
 from orchestrator.daemon.ingest.events import EventIngest
 from orchestrator.hosts.disk import DiskFiles
@@ -221,7 +221,7 @@ class Post:
             asked = fact.event.kind is EventKind.ASKED
             reply = Reply(Say.DENY, "Not here.") if asked else Reply(Say.PASS)
             said = runtime_of(delivery.call.agent).answer(reply)
-            put(self._files, self.where.home, fact.run, fact.name, said)
+            put_reply(self._files, self.where.home, fact.run, fact.name, said)
 
 
 def _run_of(prompt: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from orchestrator import layout
-from orchestrator.daemon.actions.answer import put
+from orchestrator.daemon.core.hook_replies import put_reply
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
@@ -198,7 +198,9 @@ class Running:
                 Reply(Say.PASS) if event is None else self.holding(event) if ahead else self.answering(event)
             )
             run = name.partition(".")[0]
-            put(self._files, self.home, run, name.removesuffix(".waits.json"), self.runtime.answer(reply))
+            put_reply(
+                self._files, self.home, run, name.removesuffix(".waits.json"), self.runtime.answer(reply)
+            )
 
     def _appended(self, path: Path) -> list[bytes]:
         content = path.read_bytes() if path.exists() else b""

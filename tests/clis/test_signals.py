@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator import layout
-from orchestrator.daemon.actions.answer import put
+from orchestrator.daemon.core.hook_replies import put_reply
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import CAUTION, EventKind, Reply, Say
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.parametrize("installed", TRACED, indirect=True)
 def caution(here: Running) -> None:
     """Lay down what an agent is to be told."""
     told = here.runtime.answer(Reply(Say.CAUTION, TOLD))
-    put(DiskFiles(), here.home, here.folder.name, CAUTION, told)
+    put_reply(DiskFiles(), here.home, here.folder.name, CAUTION, told)
 
 
 def activity(here: Running) -> Activity:

@@ -92,7 +92,7 @@ class Dispatcher:
 
     def act(self, state: PMState, where: TaskPaths, action: Action) -> None:
         """Have one action done. Again is fine: what was done is found by looking."""
-        world = self.context.world
+        adapters = self.context.adapters
         match action:
             case Launch():
                 _, since = self._waits.get(action.run, (action, self.context.clock.monotonic()))
@@ -106,18 +106,18 @@ class Dispatcher:
             case Answer():
                 self._answer(state, action)
             case Commit():
-                self._finish(state, action, lambda at: finish.commit(world, state, action, where, at))
+                self._finish(state, action, lambda at: finish.commit(adapters, state, action, where, at))
             case Inspect():
-                self._finish(state, action, lambda at: inspect(world, state, action, where, at))
+                self._finish(state, action, lambda at: inspect(adapters, state, action, where, at))
             case ResolveEvidence():
-                self._finish(state, action, lambda at: resolve(world, state, action, where, at))
+                self._finish(state, action, lambda at: resolve(adapters, state, action, where, at))
             case Merge():
                 self._finish(
-                    state, action, lambda at: finish.merge(world.workspaces, state, action, where, at)
+                    state, action, lambda at: finish.merge(adapters.workspaces, state, action, where, at)
                 )
             case Rebase():
                 self._finish(
-                    state, action, lambda at: finish.rebase(world.workspaces, state, action, where, at)
+                    state, action, lambda at: finish.rebase(adapters.workspaces, state, action, where, at)
                 )
             case Tell():
                 self._tell(action)
@@ -164,7 +164,7 @@ class Dispatcher:
             self._launch(state, where, action, since)
 
     def _see_who_ends(self, state: PMState) -> None:
-        at, grace = self.context.clock.monotonic(), self.context.world.settings.limits.end_grace
+        at, grace = self.context.clock.monotonic(), self.context.adapters.settings.limits.end_grace
         self._asked_twice &= state.runs.live.keys()
         missed = list[Run]()
         for run, since in list(self._told.items()):
@@ -208,7 +208,7 @@ class Dispatcher:
             self.context.executor.do(f"{self.task}/trees", partial(self._tend, worked))
 
     def _tend(self, worked: dict[str, Tree]) -> None:
-        workspaces, clock = self.context.world.workspaces, self.context.clock
+        workspaces, clock = self.context.adapters.workspaces, self.context.clock
         for run, tree in worked.items():
             try:
                 reason = workspaces.tend(tree)
@@ -221,7 +221,7 @@ class Dispatcher:
 
     def moments(self, state: PMState) -> list[float]:
         """Return when something is due, by the wall clock."""
-        clock, grace = self.context.clock, self.context.world.settings.limits.end_grace
+        clock, grace = self.context.clock, self.context.adapters.settings.limits.end_grace
         apart = clock.now() - clock.monotonic()
         return [
             since + (SECOND_LOOK if self._is_asked_again(state.runs[run]) else grace) + apart
@@ -237,7 +237,7 @@ class Dispatcher:
             run.id not in self._asked_twice
             and run.ending is not Ending.NOT
             and not run.far
-            and self.context.world.settings.limits.end_grace > SECOND_LOOK
+            and self.context.adapters.settings.limits.end_grace > SECOND_LOOK
         )
 
     def keep_house(self, state: PMState, where: TaskPaths) -> None:
@@ -245,7 +245,7 @@ class Dispatcher:
 
         Nothing waits for it, and it may be repeated.
         """
-        world = self.context.world
+        adapters = self.context.adapters
         while self._put_off:
             self._left &= ~self._put_off.pop()
         done = settled(state)
@@ -258,19 +258,19 @@ class Dispatcher:
         def work() -> None:
             try:
                 # What a daemon that was killed has left of a tree is swept as well, though its folder is gone.
-                there = world.workspaces.remains(where.code, where.trees, state.branch) if trees else ()
+                there = adapters.workspaces.remains(where.code, where.trees, state.branch) if trees else ()
                 for name in trees.keys() & there:
-                    world.workspaces.release(trees[name], 0)
+                    adapters.workspaces.release(trees[name], 0)
                 if sweep:
-                    compress_closed(world.files, journal)
-                    close_spent(state, world.host)
+                    compress_closed(adapters.files, journal)
+                    close_spent(state, adapters.host)
             except (OrchestratorError, OSError) as error:
                 log.info("housekeeping of %s was put off: %s", state.id, error)
                 self._put_off.append(left)
 
         def work_on(box: str) -> None:
             try:
-                close_spent(state, world.boxes.host(box))
+                close_spent(state, adapters.boxes.host(box))
             except (OrchestratorError, OSError) as error:
                 log.info("panes of %s on %s are closed later: %s", state.id, box, error)
                 self._put_off.append(left)
@@ -278,27 +278,27 @@ class Dispatcher:
         if trees or sweep:
             self.context.executor.do(f"{self.task}/house", work)
         for box in boxes_of(state) if sweep else ():
-            if reached(world.boxes, box):
+            if reached(adapters.boxes, box):
                 self.context.executor_for(box).do(f"{self.task}/house", partial(work_on, box))
 
     # -------------------------------------------------------------------------------------------------
 
     def _launch(self, state: PMState, where: TaskPaths, action: Launch, since: float) -> None:
-        run, world, clock = state.runs[action.run], self.context.world, self.context.clock
+        run, adapters, clock = state.runs[action.run], self.context.adapters, self.context.clock
         if not run.live:
             return
         folder = layout.run_home(self.home, run.id)
         if reason := self._obstacle(state, run):
-            if clock.monotonic() - since < world.settings.limits.run_time:
+            if clock.monotonic() - since < adapters.settings.limits.run_time:
                 self._waits[run.id] = (action, since)
-            elif run.far or claim(world.files, folder):
+            elif run.far or claim(adapters.files, folder):
                 failed = LaunchFailed(clock.now(), action.id, run.id, reason)
                 self.context.post(OutcomeHint(self.task, failed))
             return
 
         def work(at: float) -> Fact | None:
             try:
-                return launch(world, state, run, where, clock)
+                return launch(adapters, state, run, where, clock)
             except (OrchestratorError, OSError) as error:
                 self._launch_errors[run.id] = str(error)
                 if run.far and self._may_come(run, error):
@@ -312,7 +312,7 @@ class Dispatcher:
                 again, reason, lost = False, repr(error), False
             try:
                 # A claim here says nothing to a box, but would be taken for one that was seen there.
-                if run.far or claim(world.files, folder):
+                if run.far or claim(adapters.files, folder):
                     return LaunchFailed(
                         at, action.id, run.id, reason or "unknown", again=again, tree_lost=lost
                     )
@@ -333,7 +333,7 @@ class Dispatcher:
         """
         launched = layout.run_home(self.home, run.id) / LAUNCHED
         no_way = isinstance(error, NotLetIn | Unreachable) and not (isinstance(error, Cut) and error.stands)
-        return no_way or self.context.world.files.entry(launched) is not None
+        return no_way or self.context.adapters.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
         """Look at or move what git has. What it cannot do just now is tried at each rescan, for `limits.silence`."""
@@ -357,7 +357,7 @@ class Dispatcher:
             except (Unavailable, OSError) as error:
                 now = self.context.clock.monotonic()
                 since = self._hindered.setdefault(action.id, now)
-                if now - since < self.context.world.settings.limits.silence:
+                if now - since < self.context.adapters.settings.limits.silence:
                     log.warning("task %s: the %s of %s is put off: %s", self.task, action.kind, about, error)
                     return None
                 outcome = finish.given_up(action, at, str(error) or "unknown")
@@ -368,17 +368,17 @@ class Dispatcher:
 
     def _see(self, state: PMState, where: TaskPaths, action: Look) -> None:
         """Look at a quiet run. Not in its step's queue: a look must not wait for what hangs there."""
-        run, world = state.runs[action.run], self.context.world
+        run, adapters = state.runs[action.run], self.context.adapters
         executor = self.context.executor_for(*hosts_asked(state, action))
-        self._do(f"{run.step}/look", lambda at: look(world, state, run, where, action.id, at), executor)
+        self._do(f"{run.step}/look", lambda at: look(adapters, state, run, where, action.id, at), executor)
 
     def _nudge(self, state: PMState, action: Nudge) -> None:
         """Type a line; where it cannot even be claimed, it is tried at the next look at the outbox."""
-        world, run = self.context.world, state.runs[action.run]
+        adapters, run = self.context.adapters, state.runs[action.run]
 
         def work(at: float) -> Fact | None:
             try:
-                return nudge(world.files, world.host_of(run), self.home, action, at)
+                return nudge(adapters.files, adapters.host_of(run), self.home, action, at)
             except (Unavailable, OSError) as error:
                 log.warning("the nudge of run %s is put off: %s", action.run, error)
                 return None
@@ -391,7 +391,7 @@ class Dispatcher:
 
         def work(at: float) -> Fact | None:
             try:
-                return answer(self.context.world, self.home, run, state.agents[run.agent], action, at)
+                return answer(self.context.adapters, self.home, run, state.agents[run.agent], action, at)
             except OSError as error:
                 log.warning("the answer to run %s is put off: %s", action.run, error)
                 return None
@@ -416,16 +416,16 @@ class Dispatcher:
         if known.far and (kill or known.ending is Ending.LEFT):
             # Of the end of a program its box tells; of that of what it left behind nobody does.
             executor = self.context.executor_for(known.host)
-            self._do(f"{known.step}/end", lambda _: self.context.world.boxes.hurry(known.host), executor)
+            self._do(f"{known.step}/end", lambda _: self.context.adapters.boxes.hurry(known.host), executor)
 
     def _ask_again(self, runs: list[Run]) -> None:
         """Ask those of runs to end that the first look missed: one look for all, and no look at each run."""
-        world, home = self.context.world, self.home
+        adapters, home = self.context.adapters, self.home
 
         def work() -> None:
             for run in runs:
                 try:
-                    end(world.host_of(run), home, run.id, kill=False)
+                    end(adapters.host_of(run), home, run.id, kill=False)
                 except (OrchestratorError, OSError) as error:
                     log.info("run %s is killed after its grace, if need be: %s", run.id, error)
 
@@ -433,11 +433,11 @@ class Dispatcher:
 
     def _see_off(self, state: PMState, run: str, deed: Callable[[Host, Path, str], None]) -> None:
         self._told.setdefault(run, self.context.clock.monotonic())
-        world, home, known = self.context.world, self.home, state.runs[run]
+        adapters, home, known = self.context.adapters, self.home, state.runs[run]
 
         def work(_: float) -> None:
             try:
-                deed(world.host_of(known), home, run)
+                deed(adapters.host_of(known), home, run)
             except Unavailable as error:
                 log.info("run %s is ended later: %s", run, error)
             except (OrchestratorError, OSError):
@@ -462,7 +462,7 @@ class Dispatcher:
 
     def _obstacle(self, state: PMState, run: Run) -> str:
         """Return what of others a run has to wait for, if for anything: a shared tree, room on a box of a pool."""
-        place, pool = shared_place(state, run), pool_of(self.context.world.settings.hosts, run.host)
+        place, pool = shared_place(state, run), pool_of(self.context.adapters.settings.hosts, run.host)
         if not place and pool is None:
             return ""
         held = self.context.leases(run.opened_at, run.id)

@@ -31,7 +31,7 @@ SUBJECT: Final = 72
 """Characters of a commit's first line: what `git log --oneline` shows in a terminal."""
 
 
-def commit(world: Adapters, state: PMState, action: Commit, where: TaskPaths, at: float) -> WorkCommitted:
+def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths, at: float) -> WorkCommitted:
     """Commit what a step's agent left in its tree, or bring what it committed on its box; tell which commit it is.
 
     Raises:
@@ -44,13 +44,13 @@ def commit(world: Adapters, state: PMState, action: Commit, where: TaskPaths, at
     place, left = location_of(state.brief.config, step.agent), ""
     try:
         if place is not None and place.host:
-            made, files = _brought(world, step, place, tree)
+            made, files = _brought(adapters, step, place, tree)
             is_news = made not in {"", step.last_commit}
-            if not is_news and world.boxes.uncommitted(place.host, place.path):
+            if not is_news and adapters.boxes.uncommitted(place.host, place.path):
                 left = f"{place.host}:{place.path}"
         else:
             said = message(f"{state.name}: {step.title}", about)
-            made, files = world.workspaces.commit(tree, said, attempt=step.attempt)
+            made, files = adapters.workspaces.commit(tree, said, attempt=step.attempt)
     except TreeLost as lost:
         return WorkCommitted(
             at, action.id, action.step, action.attempt, "", lost=str(lost.reason) or "unknown", kept=lost.kept
@@ -60,14 +60,14 @@ def commit(world: Adapters, state: PMState, action: Commit, where: TaskPaths, at
     return WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
 
 
-def bring_judged(world: Adapters, state: PMState, step: Step, tree: Tree) -> None:
+def bring_judged(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> None:
     """Bring the work that a step judges from its box, if it was handed in for review ahead of its commit.
 
     Raises as `commit` does; and Refused: git will not.
     """
     judged = state.steps.get(step.judges)
     if judged is not None and (place := judged_elsewhere(state, step)) is not None:
-        _brought(world, judged, place, tree)
+        _brought(adapters, judged, place, tree)
 
 
 def judged_elsewhere(state: PMState, step: Step) -> Location | None:
@@ -79,10 +79,10 @@ def judged_elsewhere(state: PMState, step: Step) -> Location | None:
     return place if place is not None and place.host else None
 
 
-def _brought(world: Adapters, step: Step, place: Location, tree: Tree) -> tuple[str, int]:
+def _brought(adapters: Adapters, step: Step, place: Location, tree: Tree) -> tuple[str, int]:
     """Fetch what an agent committed on its box into its tree here; return the commit, if it is new, and its files."""
-    brought = world.boxes.bring(place.host, place.path, tree.project, f"{tree.keep_prefix}brought")
-    return world.workspaces.adopt(tree, step.attempt, brought)
+    brought = adapters.boxes.bring(place.host, place.path, tree.project, f"{tree.keep_prefix}brought")
+    return adapters.workspaces.adopt(tree, step.attempt, brought)
 
 
 def message(title: str, about: str) -> str:

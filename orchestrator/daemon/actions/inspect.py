@@ -34,7 +34,9 @@ FILES_TOLD: Final = 100
 """How many of the files are told that somebody changed who was only to look."""
 
 
-def inspect(world: Adapters, state: PMState, action: Inspect, where: TaskPaths, at: float) -> WorkInspected:
+def inspect(
+    adapters: Adapters, state: PMState, action: Inspect, where: TaskPaths, at: float
+) -> WorkInspected:
     """Tell whether a step's tree is another one than ahead of its work; None where nobody can tell.
 
     Raises:
@@ -44,19 +46,19 @@ def inspect(world: Adapters, state: PMState, action: Inspect, where: TaskPaths, 
     """
     step = state.steps[action.step]
     if Gate.CHANGED not in step.gates:
-        return _tidied(world, state, action, where, at)
+        return _tidied(adapters, state, action, where, at)
     tree = _tree(state, step)
     run = state.runs.last_at_work_on(step.id)
-    before = _kept(world, where, run) if run is not None else ""
+    before = _kept(adapters, where, run) if run is not None else ""
     try:
-        now = _fingerprint(world, state, step)
+        now = _fingerprint(adapters, state, step)
     except Refused as error:
         return WorkInspected(at, action.id, action.step, action.attempt, tree, reason=str(error) or "unknown")
     changed = now != before if now and before else None
     return WorkInspected(at, action.id, action.step, action.attempt, tree, changed)
 
 
-def look_before(world: Adapters, tree: Tree, run: Run, where: TaskPaths) -> None:
+def look_before(adapters: Adapters, tree: Tree, run: Run, where: TaskPaths) -> None:
     """Keep how a tree of the task's lies ahead of a run that is only to look.
 
     Raises:
@@ -64,20 +66,22 @@ def look_before(world: Adapters, tree: Tree, run: Run, where: TaskPaths) -> None
 
     """
     path = _path(where, run)
-    if world.files.entry(path) is None:
+    if adapters.files.entry(path) is None:
         with contextlib.suppress(Refused):
-            world.files.write(path, world.workspaces.look(tree).encode(), durable=False)
+            adapters.files.write(path, adapters.workspaces.look(tree).encode(), durable=False)
 
 
-def _tidied(world: Adapters, state: PMState, action: Inspect, where: TaskPaths, at: float) -> WorkInspected:
+def _tidied(
+    adapters: Adapters, state: PMState, action: Inspect, where: TaskPaths, at: float
+) -> WorkInspected:
     """Take what a step changed that was only to look out of its tree, and tell of it."""
     step = state.steps[action.step]
     run, tree = state.runs.last_at_work_on(step.id), tree_of(state, step, where)
     told = WorkInspected(at, action.id, action.step, action.attempt)
-    if run is None or tree is None or not (before := _kept(world, where, run)):
+    if run is None or tree is None or not (before := _kept(adapters, where, run)):
         return told
     try:
-        files, kept = world.workspaces.tidy(tree, action.attempt, before)
+        files, kept = adapters.workspaces.tidy(tree, action.attempt, before)
     except Refused as error:
         return replace(told, reason=str(error) or "unknown")
     if not files:
@@ -85,7 +89,7 @@ def _tidied(world: Adapters, state: PMState, action: Inspect, where: TaskPaths, 
     return replace(told, where=str(tree.path), changed=True, files=files[:FILES_TOLD], kept=kept)
 
 
-def look_ahead(world: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> None:
+def look_ahead(adapters: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> None:
     """Keep how a tree stands ahead of a run; one that goes on with work takes over what was seen ahead of that.
 
     Raises:
@@ -93,28 +97,28 @@ def look_ahead(world: Adapters, state: PMState, step: Step, run: Run, where: Tas
 
     """
     path = _path(where, run)
-    if world.files.entry(path) is not None:
+    if adapters.files.entry(path) is not None:
         return
     earlier = step.attempt - 1 if step.carries else step.attempt
     before = [
         kept
         for other in state.runs.values()
         if other.step == step.id and other.attempt >= earlier and other.id != run.id
-        if (kept := _kept(world, where, other))
+        if (kept := _kept(adapters, where, other))
     ]
     try:
-        word = before[0] if before else _fingerprint(world, state, step)
+        word = before[0] if before else _fingerprint(adapters, state, step)
     except Refused:
         word = ""
-    world.files.write(path, word.encode(), durable=False)
+    adapters.files.write(path, word.encode(), durable=False)
 
 
-def _fingerprint(world: Adapters, state: PMState, step: Step) -> str:
+def _fingerprint(adapters: Adapters, state: PMState, step: Step) -> str:
     place = location_of(state.brief.config, step.agent)
     if place is not None and place.host:
-        return world.boxes.fingerprint(place.host, place.path, f"tasks/{state.name}")
+        return adapters.boxes.fingerprint(place.host, place.path, f"tasks/{state.name}")
     tree = Path(_tree(state, step))
-    return world.workspaces.fingerprint(tree, layout.task_folder(Path(state.project), state.name))
+    return adapters.workspaces.fingerprint(tree, layout.task_folder(Path(state.project), state.name))
 
 
 def _tree(state: PMState, step: Step) -> str:
@@ -129,8 +133,8 @@ def _path(where: TaskPaths, run: Run) -> Path:
     return layout.run_home(where.home, run.id) / "before"
 
 
-def _kept(world: Adapters, where: TaskPaths, run: Run) -> str:
+def _kept(adapters: Adapters, where: TaskPaths, run: Run) -> str:
     try:
-        return world.files.read(_path(where, run)).decode(errors="replace")
+        return adapters.files.read(_path(where, run)).decode(errors="replace")
     except Unreadable:
         return ""

@@ -69,7 +69,7 @@ CLAIM_LOOK: Final = 0.001
 """Seconds: how long to wait for a launcher's word, and how often to look. It comes within 10 ms (measured)."""
 
 
-def launch(world: Adapters, state: PMState, run: Run, where: TaskPaths, clock: Clock) -> RunStarted | None:
+def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock: Clock) -> RunStarted | None:
     """Launch a run, or go on with a launch that was cut off.
 
     Returns that it lives, if its launcher says so soon; else that is seen later, or missed (`limits.start_time`).
@@ -80,7 +80,7 @@ def launch(world: Adapters, state: PMState, run: Run, where: TaskPaths, clock: C
         OSError: the disk cannot do it now.
 
     """
-    folder, host = layout.run_home(where.home, run.id), world.host_of(run)
+    folder, host = layout.run_home(where.home, run.id), adapters.host_of(run)
     if host.observe(folder).standing is not Standing.NOT_CLAIMED:
         return None
     step, agent = state.steps[run.step], state.agents.get(run.agent)
@@ -89,25 +89,25 @@ def launch(world: Adapters, state: PMState, run: Run, where: TaskPaths, clock: C
     if run.purpose is Purpose.WORK and run.order not in state.orders:
         # It has reported, and a power cut took what told of its life.
         raise Refused(f"its order {run.order} is closed already")
-    world.files.make_folder(folder)
-    there = _there(world, state, run, where)
-    workspace = _workspace(world, state, step, run, where)
-    spec = _spec(world, state, run, step, agent, where, there, workspace)
+    adapters.files.make_folder(folder)
+    there = _there(adapters, state, run, where)
+    workspace = _workspace(adapters, state, step, run, where)
+    spec = _spec(adapters, state, run, step, agent, where, there, workspace)
     if (remote_task := remote_task_of(state, where, run)) is not None:
-        world.boxes.send(remote_task, run.instance)
-        world.files.write(layout.run_outstanding(folder), b"")
+        adapters.boxes.send(remote_task, run.instance)
+        adapters.files.write(layout.run_outstanding(folder), b"")
     # What lies in a run's folder speaks of processes: after a power cut here it means nothing, and is not fsynced.
     # Those on a box outlive one.
-    first = world.files.entry(folder / LAUNCHED) is None
-    world.files.write(folder / LAUNCHED, b"", durable=run.far)
+    first = adapters.files.entry(folder / LAUNCHED) is None
+    adapters.files.write(folder / LAUNCHED, b"", durable=run.far)
     try:
         _open(state, where, host, spec)
     except Unavailable as error:
         if run.far and first and _was_not_opened(host, folder, error):
-            world.files.remove(folder / LAUNCHED)
+            adapters.files.remove(folder / LAUNCHED)
         raise
     if remote_task is not None:
-        _show(world, state, where, remote_task)
+        _show(adapters, state, where, remote_task)
     patience = clock.monotonic() + CLAIM_PATIENCE
     while (seen := host.observe(folder)).pid is None and clock.monotonic() < patience:
         clock.sleep(CLAIM_LOOK)
@@ -141,74 +141,74 @@ def _was_not_opened(host: Host, folder: Path, error: Unavailable) -> bool:
     return True
 
 
-def _show(world: Adapters, state: PMState, where: TaskPaths, remote_task: RemoteTask) -> None:
+def _show(adapters: Adapters, state: PMState, where: TaskPaths, remote_task: RemoteTask) -> None:
     """Have a window here show the agents on a box. They need none, and so nothing is made of it where there is none."""
     try:
-        world.host.open_session(state.id, state.name, layout.task_log(where.home))
-        world.boxes.show(remote_task)
+        adapters.host.open_session(state.id, state.name, layout.task_log(where.home))
+        adapters.boxes.show(remote_task)
     except Unavailable as error:
         log.info("%s has no window here: %s", remote_task.box, error)
 
 
-def _there(world: Adapters, state: PMState, run: Run, where: TaskPaths) -> RunView:
+def _there(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> RunView:
     """Return how a run sees its task; on a box everything is made ready for it."""
     remote_task = remote_task_of(state, where, run)
     if remote_task is None:
-        return RunView(where, world.environ)
-    ground = world.boxes.ground(remote_task)
+        return RunView(where, adapters.environ)
+    ground = adapters.boxes.ground(remote_task)
     task = task_folder_of(state, run, where.task)
     return RunView(
         TaskPaths(Path(remote_task.place), ground.home, task, ground.home), ground.environ, run.host
     )
 
 
-def _workspace(world: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> Path:
+def _workspace(adapters: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> Path:
     """Return the folder that a run works in, made ready if the run may still change nothing in it."""
     tree = worked_in(state, run, where)
-    launched = world.files.entry(layout.run_home(where.home, run.id) / LAUNCHED) is not None
+    launched = adapters.files.entry(layout.run_home(where.home, run.id) / LAUNCHED) is not None
     if tree is None:
         if Gate.CHANGED in step.gates and not launched:
-            look_ahead(world, state, step, run, where)
+            look_ahead(adapters, state, step, run, where)
         return workspace_of(state, run, where)
-    workspace = _made_ready(world, state, step, run, where, tree, launched=launched)
+    workspace = _made_ready(adapters, state, step, run, where, tree, launched=launched)
     if not launched and run.purpose is Purpose.WORK and only_looks(state.brief.config, step):
-        look_before(world, tree, run, where)
+        look_before(adapters, tree, run, where)
     return workspace
 
 
 def _made_ready(
-    world: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths, tree: Tree, *, launched: bool
+    adapters: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths, tree: Tree, *, launched: bool
 ) -> Path:
     """Return the worktree that a run works in, as it stands, or brought to where the run is to begin."""
     if launched or not begins_work(state, step, run.purpose):
         if not launched:
-            bring_judged(world, state, step, tree)
-            if _is_over(world, state, step, tree):
-                return world.workspaces.prepare(tree, step.attempt)
-        return world.workspaces.where(tree)
+            bring_judged(adapters, state, step, tree)
+            if _is_over(adapters, state, step, tree):
+                return adapters.workspaces.prepare(tree, step.attempt)
+        return adapters.workspaces.where(tree)
     if not makes_ready(state, step, run.purpose):
         try:
-            return world.workspaces.where(tree)
+            return adapters.workspaces.where(tree)
         except TreeLost:
-            if tree.name in world.workspaces.remains(where.code, where.trees, state.branch):
+            if tree.name in adapters.workspaces.remains(where.code, where.trees, state.branch):
                 raise
             # It was never made: its step came no further than to its first launch.
-    return world.workspaces.prepare(tree, step.attempt, step.starts_from)
+    return adapters.workspaces.prepare(tree, step.attempt, step.starts_from)
 
 
-def _is_over(world: Adapters, state: PMState, step: Step, tree: Tree) -> bool:
+def _is_over(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> bool:
     """Tell whether a step judges work that is on the task's branch, and whose tree was therefore taken away.
 
     It is judged again at the tip of that branch, with all that came after it.
     """
     judged = state.steps.get(step.judges)
-    if judged is None or not judged.commit or world.files.entry(tree.path) is not None:
+    if judged is None or not judged.commit or adapters.files.entry(tree.path) is not None:
         return False
-    return world.workspaces.holds(tree, judged.commit)
+    return adapters.workspaces.holds(tree, judged.commit)
 
 
 def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
-    world: Adapters,
+    adapters: Adapters,
     state: PMState,
     run: Run,
     step: Step,
@@ -220,13 +220,13 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
     seen = there.where
     folder = layout.run_home(seen.home, run.id)
     order_file = layout.run_order(folder)
-    make_run_folders(world.files, where.task, agent, run)
+    make_run_folders(adapters.files, where.task, agent, run)
     assignment = _assignment(state, run, step, agent, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
-        runtime = runtime_of(agent, world.settings.runtimes)
+        runtime = runtime_of(agent, adapters.settings.runtimes)
         variables = runtime.variables
-        text = _publish_order(world, state, run, agent, where, there, workspace)
+        text = _publish_order(adapters, state, run, agent, where, there, workspace)
         launching = runtime.launching(
             Spawn(
                 agent=agent,
@@ -236,11 +236,11 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
                 order=order_file,
                 prompt=text,
                 session=session_of(run),
-                resumes=_session_to_resume(world, state, run, runtime),
-                environ=passed(there.environ, (*world.settings.environment.passed, *variables)),
+                resumes=_session_to_resume(adapters, state, run, runtime),
+                environ=passed(there.environ, (*adapters.settings.environment.passed, *variables)),
             )
         )
-    names = (*world.settings.environment.passed, *variables)
+    names = (*adapters.settings.environment.passed, *variables)
     return LaunchSpec(
         run=run.id,
         folder=layout.run_home(where.home, run.id),
@@ -248,7 +248,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
         cwd=workspace,
         session=state.id,
         window=run.instance,
-        environment=({} if run.far else _way_back(world.environ))
+        environment=({} if run.far else _way_back(adapters.environ))
         | run_environment(there.environ, names, assignment, launching.environment),
         files=dict(launching.files),
         order=text.encode() if run.far else b"",
@@ -285,12 +285,12 @@ def session_of(run: Run) -> str:
     return str(uuid5(_SESSIONS, run.id))
 
 
-def _session_to_resume(world: Adapters, state: PMState, run: Run, runtime: Runtime) -> str:
+def _session_to_resume(adapters: Adapters, state: PMState, run: Run, runtime: Runtime) -> str:
     """Return the conversation that a run goes on with; none where that is used up, or its program has lost it."""
     before = state.runs.get(run.resumes) if run.resumes else None
     if before is None or before.spent or not before.session:
         return ""
-    if not remembered(world.files, before, runtime):
+    if not remembered(adapters.files, before, runtime):
         log.warning("%s begins a new conversation: %s lost that of %s", run.id, runtime.name, before.id)
         return ""
     return before.session
@@ -303,17 +303,23 @@ def _way_back(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _publish_order(
-    world: Adapters, state: PMState, run: Run, agent: Agent, where: TaskPaths, there: RunView, workspace: Path
+    adapters: Adapters,
+    state: PMState,
+    run: Run,
+    agent: Agent,
+    where: TaskPaths,
+    there: RunView,
+    workspace: Path,
 ) -> str:
     """Put the order where everybody can read it, and with its preamble where its agent does; return the latter."""
     seen = there.where
     order = state.orders[run.order]
     rendered = render_order(order)
     public = layout.handoffs(where.task) / order.name
-    world.files.make_folder(public.parent, 0o755)
+    adapters.files.make_folder(public.parent, 0o755)
     if (
-        not world.files.create(public, rendered.encode(), 0o644, durable=False)
-        and world.files.read(public) != rendered.encode()
+        not adapters.files.create(public, rendered.encode(), 0o644, durable=False)
+        and adapters.files.read(public) != rendered.encode()
     ):
         raise Unavailable(f"{public} was written by somebody else")
     if Gate.DECISION in state.steps[run.step].gates:
@@ -326,11 +332,11 @@ def _publish_order(
             scratchpad=str(layout.scratchpad(where.task, run.instance)),
             run=run.id,
             order=rendered,
-            wait=world.settings.limits.pm_wait,
-            patience=world.settings.limits.pm_patience,
+            wait=adapters.settings.limits.pm_wait,
+            patience=adapters.settings.limits.pm_patience,
             definition=agent.prompt,
         )
-        return _kept(world, where, run, text)
+        return _kept(adapters, where, run, text)
     text = preamble(
         agent=run.instance,
         role=agent.role,
@@ -348,12 +354,12 @@ def _publish_order(
         gates=state.steps[run.step].gates,
         criteria=state.brief.criteria,
         definition=agent.prompt,
-        earlier=_earlier_work(world, state, run, where),
+        earlier=_earlier_work(adapters, state, run, where),
     )
-    return _kept(world, where, run, text)
+    return _kept(adapters, where, run, text)
 
 
-def _earlier_work(world: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
+def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
     """Say where work of earlier tries lies: in the tree, or on the refs that keep what was taken out of it."""
     step = state.steps[run.step]
     tree = worked_in(state, run, where)
@@ -364,7 +370,7 @@ def _earlier_work(world: Adapters, state: PMState, run: Run, where: TaskPaths) -
         lines.append(
             "Your working directory begins with the work of the last try, uncommitted: see `git diff`."
         )
-    kept = world.workspaces.kept(tree)[:KEPT_NAMED]
+    kept = adapters.workspaces.kept(tree)[:KEPT_NAMED]
     if kept:
         lines.append(
             "Work of earlier tries that is not in your working directory is kept. Take what is of use:"
@@ -373,7 +379,7 @@ def _earlier_work(world: Adapters, state: PMState, run: Run, where: TaskPaths) -
     return "\n".join(lines)
 
 
-def _kept(world: Adapters, where: TaskPaths, run: Run, text: str) -> str:
+def _kept(adapters: Adapters, where: TaskPaths, run: Run, text: str) -> str:
     """Put what an agent is told into its run's folder, and return it."""
-    world.files.write(layout.run_order(layout.run_home(where.home, run.id)), text.encode(), durable=False)
+    adapters.files.write(layout.run_order(layout.run_home(where.home, run.id)), text.encode(), durable=False)
     return text

@@ -47,21 +47,21 @@ LINE_LENGTH: Final = 200
 _SKIPPED: Final = frozenset({".git", "node_modules", "__pycache__", ".venv", ".tox"})
 
 
-def look(world: Adapters, state: PMState, run: Run, where: TaskPaths, action: str, at: float) -> Looked:
+def look(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, action: str, at: float) -> Looked:
     """Return what is to be seen of a run at this moment. What cannot be seen is left open, never guessed (law 5)."""
     try:
-        sight = _sight(world, state, run, where, at)
+        sight = _sight(adapters, state, run, where, at)
     except (OrchestratorError, OSError) as error:
         return Looked(at, action, run.id, None, str(error))
     return Looked(at, action, run.id, sight)
 
 
-def _sight(world: Adapters, state: PMState, run: Run, where: TaskPaths, at: float) -> Sight:
-    files, agent = world.files, state.agents.get(run.agent)
+def _sight(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, at: float) -> Sight:
+    files, agent = adapters.files, state.agents.get(run.agent)
     folder = layout.run_home(where.home, run.id)
     log = folder / PANE_LOG
     printed = files.read(log) if files.entry(log) is not None else b""
-    host = world.host_of(run)
+    host = adapters.host_of(run)
     screen = _screen(host, run)
     made = layout.artifacts(where.task, agent.artifact_folder) if agent else None
     order = state.orders.get(run.order)
@@ -71,11 +71,11 @@ def _sight(world: Adapters, state: PMState, run: Run, where: TaskPaths, at: floa
     # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
     tree, ours = _tree(state, run, where), where.task.parent
     changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)] if tree else []
-    if run.far and _changes_there(world, state, run, where, at - run.progress_at + run.uncounted):
+    if run.far and _changes_there(adapters, state, run, where, at - run.progress_at + run.uncounted):
         changed.append(int(at * 1e9))
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
-    runtime = runtime_known(agent, world.settings.runtimes) if agent else None
+    runtime = runtime_known(agent, adapters.settings.runtimes) if agent else None
     rules = runtime.screens if runtime else ()
     rule, line = shown_on(screen, rules) or (None, "")
     failed = rule is not None and (rule.shows is Shows.FAILED or rule.failure is not None)
@@ -92,14 +92,14 @@ def _sight(world: Adapters, state: PMState, run: Run, where: TaskPaths, at: floa
         screen=tuple(each[:LINE_LENGTH] for each in end_of(screen)),
         line=redacted(neutral(line))[:LINE_LENGTH],
         failure=failure,
-        reset=_reset(world, run, screen) if failure is Failure.LIMIT else None,
+        reset=_reset(adapters, run, screen) if failure is Failure.LIMIT else None,
         listens=agent is not None and runtime is not None and runtime.listens(agent),
     )
 
 
-def _reset(world: Adapters, run: Run, screen: str) -> Reset | None:
+def _reset(adapters: Adapters, run: Run, screen: str) -> Reset | None:
     """Return when a limit ends by what a screen shows: that was told when the run fell silent, or later."""
-    return reset_time("\n".join(end_of(screen)), run.progress_at, zone_of(run, world.boxes.environ))
+    return reset_time("\n".join(end_of(screen)), run.progress_at, zone_of(run, adapters.boxes.environ))
 
 
 def _screen(host: Host, run: Run) -> str:
@@ -108,11 +108,11 @@ def _screen(host: Host, run: Run) -> str:
     return host.capture(pane, SCREEN_LINES) if pane else ""
 
 
-def _changes_there(world: Adapters, state: PMState, run: Run, where: TaskPaths, seconds: float) -> bool:
+def _changes_there(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, seconds: float) -> bool:
     """Tell whether a run on a box changed something there of late, in its tree or in its scratchpad."""
     scratchpad = layout.scratchpad(task_folder_of(state, run, where.task), run.instance)
     folders = str(workspace_of(state, run, where)), str(scratchpad)
-    return any(world.boxes.changed(run.host, folder, seconds) for folder in folders)
+    return any(adapters.boxes.changed(run.host, folder, seconds) for folder in folders)
 
 
 def _tree(state: PMState, run: Run, where: TaskPaths) -> Path | None:

@@ -36,7 +36,7 @@ _OURS: Final = ("artifacts", "handoffs")
 
 
 def resolve(
-    world: Adapters, state: PMState, action: ResolveEvidence, where: TaskPaths, at: float
+    adapters: Adapters, state: PMState, action: ResolveEvidence, where: TaskPaths, at: float
 ) -> EvidenceResolved:
     """Return what each reference points at.
 
@@ -46,19 +46,19 @@ def resolve(
 
     """
     elsewhere = lasting_places(state)
-    found = tuple(_resolved(world, state, each, where, elsewhere) for each in action.references)
-    lost, empty = _branch(world, state, where)
+    found = tuple(_resolved(adapters, state, each, where, elsewhere) for each in action.references)
+    lost, empty = _branch(adapters, state, where)
     return EvidenceResolved(
         at, action.id, action.step, action.attempt, found, lost=lost, empty=empty and not elsewhere
     )
 
 
-def _branch(world: Adapters, state: PMState, where: TaskPaths) -> tuple[tuple[str, ...], bool]:
+def _branch(adapters: Adapters, state: PMState, where: TaskPaths) -> tuple[tuple[str, ...], bool]:
     """Return the steps whose accepted commits the branch lacks, and whether all that it has changes nothing."""
     accepted = accepted_work(state)
     if not accepted:
         return (), False
-    workspaces, code, branch = world.workspaces, where.code, state.branch
+    workspaces, code, branch = adapters.workspaces, where.code, state.branch
     seen = workspaces.survey(code, branch, state.base)
     if seen is None:
         return tuple(accepted), False
@@ -70,15 +70,15 @@ def _branch(world: Adapters, state: PMState, where: TaskPaths) -> tuple[tuple[st
 
 
 def _resolved(
-    world: Adapters, state: PMState, reference: Reference, where: TaskPaths, elsewhere: list[Location]
+    adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths, elsewhere: list[Location]
 ) -> Resolution:
     missing = []
     for place in (None, *elsewhere):
         try:
             if place is None:
-                found = _in_task(world, state, reference, where)
+                found = _in_task(adapters, state, reference, where)
             elif reference.kind in {EvidenceKind.FILE, EvidenceKind.COMMIT}:
-                found = _in_place(world, reference, place)
+                found = _in_place(adapters, reference, place)
             else:
                 continue
         except (Refused, ValueError) as error:
@@ -89,41 +89,41 @@ def _resolved(
     return _missing(reference, ", and ".join(missing))
 
 
-def _in_task(world: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
+def _in_task(adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
     match reference.kind:
         case EvidenceKind.TASK_FILE:
-            return _of_task(world, reference, where, reference.target)
+            return _of_task(adapters, reference, where, reference.target)
         case EvidenceKind.FILE:
-            return _file(world, state, reference, where)
+            return _file(adapters, state, reference, where)
         case EvidenceKind.COMMIT:
-            return _commit(world, state, reference, where)
+            return _commit(adapters, state, reference, where)
         case EvidenceKind.CHECK:
             return _missing(reference, "is no check of this task")
 
 
-def _in_place(world: Adapters, reference: Reference, place: Location) -> Resolution:
+def _in_place(adapters: Adapters, reference: Reference, place: Location) -> Resolution:
     """Look for a file or a commit in a place of an agent's own."""
     if reference.kind is EvidenceKind.COMMIT:
-        return _commit_there(world, reference, place)
+        return _commit_there(adapters, reference, place)
     if place.host:
-        return _file_there(world, reference, place)
+        return _file_there(adapters, reference, place)
     folder = Path(place.path).expanduser()
-    return _on_disk(world, reference, folder, folder / reference.target, f" in {folder}")
+    return _on_disk(adapters, reference, folder, folder / reference.target, f" in {folder}")
 
 
-def _of_task(world: Adapters, reference: Reference, where: TaskPaths, path: str) -> Resolution:
+def _of_task(adapters: Adapters, reference: Reference, where: TaskPaths, path: str) -> Resolution:
     """Look for a file in the folder of the task's that its path begins with, and not beside it."""
-    return _on_disk(world, reference, where.task / path.partition("/")[0], where.task / path, "")
+    return _on_disk(adapters, reference, where.task / path.partition("/")[0], where.task / path, "")
 
 
-def _file(world: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
+def _file(adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
     """Look for a file: on the task's branch where it has one, else in the user's own tree."""
     named = Path(reference.target)
     if named.is_absolute():
-        return _absolute(world, state, reference, where)
+        return _absolute(adapters, state, reference, where)
     if state.brief.config.workspace is not WorkspaceKind.WORKTREE:
-        return _on_disk(world, reference, where.code, where.code / named, " in the project")
-    seen = world.workspaces.file_on(where.code, state.branch, reference.target)
+        return _on_disk(adapters, reference, where.code, where.code / named, " in the project")
+    seen = adapters.workspaces.file_on(where.code, state.branch, reference.target)
     if seen is None:
         return _missing(reference, f"is not on the branch {state.branch}")
     if seen.is_link:
@@ -134,27 +134,27 @@ def _file(world: Adapters, state: PMState, reference: Reference, where: TaskPath
     return Resolution(reference.text, exists=True, detail=f"{lines} on the branch {state.branch}")
 
 
-def _absolute(world: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
+def _absolute(adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
     """Look for a file that is named by its whole path: in the task's folder, a tree of the task's, or the project."""
     named = Path(reference.target)
-    for root in (where.task, *_trees(world, where), where.code):
+    for root in (where.task, *_trees(adapters, where), where.code):
         if named.is_relative_to(root):
             inside = named.relative_to(root)
             if root == where.task and inside.parts[:1] and inside.parts[0] in _OURS:
-                return _of_task(world, reference, where, str(inside))
+                return _of_task(adapters, reference, where, str(inside))
             relative = Reference(reference.text, EvidenceKind.FILE, str(inside), reference.line)
-            return _file(world, state, relative, where)
+            return _file(adapters, state, relative, where)
     return _missing(reference, "lies outside of the task and its project")
 
 
-def _trees(world: Adapters, where: TaskPaths) -> list[Path]:
+def _trees(adapters: Adapters, where: TaskPaths) -> list[Path]:
     """Return the task's worktrees: what an agent names by a path in one of them is looked for on the branch."""
-    return [where.trees / entry.name for entry in world.files.entries(where.trees) if entry.is_folder]
+    return [where.trees / entry.name for entry in adapters.files.entries(where.trees) if entry.is_folder]
 
 
-def _on_disk(world: Adapters, reference: Reference, root: Path, path: Path, where: str) -> Resolution:
+def _on_disk(adapters: Adapters, reference: Reference, root: Path, path: Path, where: str) -> Resolution:
     """Look for a file beneath a folder; links that lead out of it are not followed."""
-    files = world.files
+    files = adapters.files
     real = files.real(path)
     if not real.is_relative_to(files.real(root)):
         return _missing(reference, "leads elsewhere")
@@ -162,18 +162,18 @@ def _on_disk(world: Adapters, reference: Reference, root: Path, path: Path, wher
     if entry is None or not (entry.is_file or entry.is_folder):
         return _missing(reference, f"is not there{where}" if where else "is not in the task's folder")
     if entry.is_folder:
-        held = not reference.line and _holds_a_file(world, real)
+        held = not reference.line and _holds_a_file(adapters, real)
         return Resolution(reference.text, held, "a folder" if held else "is a folder with nothing in it")
     if not entry.size:
         return _missing(reference, f"is empty{where}")
-    return _lines_of(world, reference, real, entry.size, where)
+    return _lines_of(adapters, reference, real, entry.size, where)
 
 
-def _lines_of(world: Adapters, reference: Reference, path: Path, size: int, where: str) -> Resolution:
+def _lines_of(adapters: Adapters, reference: Reference, path: Path, size: int, where: str) -> Resolution:
     detail = f"{size} bytes{where}"
     if reference.line:
         try:
-            data = world.files.read(path, LARGEST)
+            data = adapters.files.read(path, LARGEST)
         except Unreadable as error:
             return _missing(reference, str(error))
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
@@ -183,11 +183,11 @@ def _lines_of(world: Adapters, reference: Reference, path: Path, size: int, wher
     return Resolution(reference.text, exists=True, detail=detail)
 
 
-def _holds_a_file(world: Adapters, folder: Path) -> bool:
+def _holds_a_file(adapters: Adapters, folder: Path) -> bool:
     waiting = [(folder, 1)]
     while waiting:
         here, depth = waiting.pop()
-        for entry in world.files.entries(here):
+        for entry in adapters.files.entries(here):
             if entry.is_file and entry.size:
                 return True
             if entry.is_folder and depth < DEEPEST:
@@ -195,19 +195,19 @@ def _holds_a_file(world: Adapters, folder: Path) -> bool:
     return False
 
 
-def _commit(world: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
+def _commit(adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
     if state.brief.config.workspace is not WorkspaceKind.WORKTREE:
         return _missing(reference, "is on no branch of the task: it works in the user's own tree")
-    commit = world.workspaces.commit_on(where.code, state.branch, reference.target)
+    commit = adapters.workspaces.commit_on(where.code, state.branch, reference.target)
     if not commit:
         return _missing(reference, f"is no commit of the branch {state.branch}")
     return Resolution(reference.text, exists=True, detail=f"{commit[:10]} on the branch {state.branch}")
 
 
-def _file_there(world: Adapters, reference: Reference, place: Location) -> Resolution:
+def _file_there(adapters: Adapters, reference: Reference, place: Location) -> Resolution:
     there = f"{place.host}:{place.path}"
     path = reference.target.removeprefix(f"{place.host}:")
-    seen = world.boxes.file_at(place.host, place.path, path)
+    seen = adapters.boxes.file_at(place.host, place.path, path)
     if seen is None:
         return _missing(reference, f"is not beneath {there}")
     if seen.is_empty:
@@ -221,11 +221,11 @@ def _file_there(world: Adapters, reference: Reference, place: Location) -> Resol
     return Resolution(reference.text, exists=True, detail=f"{what} on {there}")
 
 
-def _commit_there(world: Adapters, reference: Reference, place: Location) -> Resolution:
+def _commit_there(adapters: Adapters, reference: Reference, place: Location) -> Resolution:
     if not place.host:
         return _missing(reference, f"is not looked for in {place.path}")
     there = f"{place.host}:{place.path}"
-    commit = world.boxes.commit_at(place.host, place.path, reference.target)
+    commit = adapters.boxes.commit_at(place.host, place.path, reference.target)
     if not commit:
         return _missing(reference, f"is no commit of {there}")
     return Resolution(reference.text, exists=True, detail=f"{commit[:10]} on {there}")

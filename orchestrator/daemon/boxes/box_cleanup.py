@@ -64,10 +64,10 @@ class BoxCleanup:
 
     def _leave(self, box: str, run: str) -> None:
         try:
-            self.context.world.boxes.leave(box, self.home.name)
+            self.context.adapters.boxes.leave(box, self.home.name)
             with self._lock:
                 done = json.dumps(self._left() | {box: run}).encode()
-                self.context.world.files.write(layout.task_boxes_left(self.home), done, durable=False)
+                self.context.adapters.files.write(layout.task_boxes_left(self.home), done, durable=False)
                 self._due.pop(box, None)
                 self._tries.pop(box, None)
         except (OrchestratorError, OSError) as error:
@@ -82,7 +82,7 @@ class BoxCleanup:
 
     def _left(self) -> dict[str, str]:
         """Return the last run of each box that was left, by what an earlier look or daemon noted."""
-        path, files = layout.task_boxes_left(self.home), self.context.world.files
+        path, files = layout.task_boxes_left(self.home), self.context.adapters.files
         if files.entry(path) is None:
             return {}
         try:

@@ -29,7 +29,7 @@ class Context:
     `teller`; where there are none the others do.
     """
 
-    world: Adapters
+    adapters: Adapters
     clock: Clock
     executor: Executor
     scribe_executor: Executor
@@ -50,9 +50,9 @@ class Context:
     def __post_init__(self) -> None:
         """Open the newsdesk."""
         self.desk = Notifier(
-            self.world.files,
+            self.adapters.files,
             self.state_folder,
-            at_hand(self.world.settings.notify, self.world.environ),
+            at_hand(self.adapters.settings.notify, self.adapters.environ),
             self.clock,
             self.sender,
             self.notification_executor or self.executor,

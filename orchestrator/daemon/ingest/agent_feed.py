@@ -66,13 +66,13 @@ class AgentFeed:
 
     def __post_init__(self) -> None:
         """Begin with nothing read."""
-        world = self.context.world
+        adapters = self.context.adapters
         self._events = EventIngest(
-            world.files, self.home, self._environ, self._policy, world.settings.runtimes
+            adapters.files, self.home, self._environ, self._policy, adapters.settings.runtimes
         )
-        self._prices = prices_in_force(world.settings.prices)
-        self._meters = UsageMeters(world.files, self._prices)
-        self._tails = Tails(world.files)
+        self._prices = prices_in_force(adapters.settings.prices)
+        self._meters = UsageMeters(adapters.files, self._prices)
+        self._tails = Tails(adapters.files)
 
     def hear(self, where: TaskPaths) -> None:
         """Take what programs told. A file is taken away once its fact is journaled."""
@@ -114,7 +114,7 @@ class AgentFeed:
 
     def _note_usage(self, run: Run, usage: Usage, share: float) -> None:
         grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
-        limits = self.context.world.settings.limits
+        limits = self.context.adapters.settings.limits
         if grown or budget.tells_more(self.engine.state, limits, run.id, usage):
             self._feed_usage(run.id, usage)
 
@@ -148,13 +148,13 @@ class AgentFeed:
 
     def _read_on(self, run: Run, where: TaskPaths, at: float) -> None:
         """Take what the transcript of a run has grown by: events that no hook tells, and what it does."""
-        world, state = self.context.world, self.engine.state
+        adapters, state = self.context.adapters, self.engine.state
         lines = self._tails.new(run, at)
         for fact in self._events.from_lines(lines, run, state, where, at):
             self._take(fact, "", where)
-        runtime = runtime_known(state.agents[run.agent], world.settings.runtimes)
+        runtime = runtime_known(state.agents[run.agent], adapters.settings.runtimes)
         self._activities.take(run, runtime, lines)
-        known, limits = self.engine.state.runs[run.id], world.settings.limits
+        known, limits = self.engine.state.runs[run.id], adapters.settings.limits
         seen = self._activities.of(known)
         if known.live and tells_more(limits, known, seen, at):
             self.engine.feed(ActivitySeen(at, self.context.nonce(), run.id, seen))
@@ -167,13 +167,13 @@ class AgentFeed:
         if known.order not in state.orders or (decides and state.consultation.decided):
             return
         at = self.context.clock.now()
-        name = last_words(self.context.world.files, folder, known, said, at, decides=decides)
+        name = last_words(self.context.adapters.files, folder, known, said, at, decides=decides)
         if name:
             self.see_reports(name, NOBODY)
 
     def _environ(self, host: str) -> Mapping[str, str]:
-        world = self.context.world
-        return world.environ if host == HERE else world.boxes.environ(host)
+        adapters = self.context.adapters
+        return adapters.environ if host == HERE else adapters.boxes.environ(host)
 
     def _used_by(self, run: str) -> Usage:
         state = self.engine.state
@@ -181,7 +181,7 @@ class AgentFeed:
         agent = state.agents.get(known.agent)
         if agent is None:
             return Usage()
-        return self._meters.look(known, runtime_known(agent, self.context.world.settings.runtimes))
+        return self._meters.look(known, runtime_known(agent, self.context.adapters.settings.runtimes))
 
     def _feed_usage(self, run: str, usage: Usage) -> None:
         if usage.told:
@@ -191,4 +191,4 @@ class AgentFeed:
         """Return the rules that hold for an agent: task.md's of it, task.md's of all, the settings'."""
         config = state.brief.config
         own = config.agents[run.agent].permissions if run.agent in config.agents else Permissions()
-        return policy_for(self.context.world.settings.permissions, own, config.permissions)
+        return policy_for(self.context.adapters.settings.permissions, own, config.permissions)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
-from orchestrator.daemon.actions.answer import put
+from orchestrator.daemon.core.hook_replies import put_reply
 from orchestrator.daemon.core.task_paths import zone_of
 from orchestrator.daemon.ingest.workplace import may_write, workplace_of
 from orchestrator.formats.redact import redacted
@@ -83,7 +83,7 @@ class EventIngest:
 
     def let_go(self, run: Run, name: str) -> None:
         """Let a program that waits go its own way: nothing is said to it."""
-        put(self.files, self.home, run.id, name, "", far=run.far)
+        put_reply(self.files, self.home, run.id, name, "", far=run.far)
 
     def fact(
         self, entry: Entry, state: PMState, where: TaskPaths, at: float

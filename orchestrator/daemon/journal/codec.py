@@ -40,6 +40,10 @@ _STATE: Final = {
 }
 
 
+_OLD_NAMES: Final = {"consultation": "counsel"}
+"""What journals written before a field was renamed call it."""
+
+
 def encoded_fact(fact: Fact) -> dict[str, Any]:
     """Return a fact as plain values; what stands at its default is left out."""
     return _bare(fact)
@@ -94,9 +98,10 @@ def decoded_state(data: object) -> PMState:
     if not isinstance(data, dict):
         raise ValueError("a state is an object")  # noqa: TRY004 (as whatever else does not read)
     read = {
-        name: made(adapter.validate_python(data[name]))
+        name: made(adapter.validate_python(data[key]))
         for name, (adapter, made) in _STATE.items()
-        if name in data
+        for key in (name, _OLD_NAMES.get(name))
+        if key in data
     }
     return PMState(**read)
 

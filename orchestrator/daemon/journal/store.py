@@ -1,7 +1,7 @@
 """The journal of one task: what happened, what was decided, in order, durable before anything is done (law 3).
 
-A folder of segments [daemon/journal/segments.py]. The first line of a segment is a snapshot of the state before it; every
-further line is one fact with its changes and actions. Lines are numbered and carry a CRC-32 of what follows it::
+A folder of segments [segments.py]. The first line of a segment is a snapshot of the state before it; every further
+line is one fact with its changes and actions. Lines are numbered and carry a CRC-32 of what follows it::
 
     {"crc":"8c736521","n":12,"at":1764254100.5,"by":"0.1.0","fact":{…},"changes":[…],"actions":[…]}
 

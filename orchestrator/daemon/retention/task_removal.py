@@ -43,6 +43,6 @@ def let_go(context: Context, task: Task, why: str) -> str:
         raise Refused(f"{name} is {task.engine.state.state}: `task stop {name}` first")
     if task.doing.busy:
         raise Refused(f"something of {name} is still being done: try again in a moment")
-    write_mark(context.world.files, task.home, why, context.clock.now())
+    write_mark(context.adapters.files, task.home, why, context.clock.now())
     task.let_go()
     return f"the daemon has let go of {name}"

@@ -11,11 +11,12 @@ from orchestrator.model.run import Ending, Purpose, Run
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.plan.acknowledgements import let_go
 from orchestrator.pm.plan.consultations import consult, is_consultation, run_before
-from orchestrator.pm.plan.orders import context_for, criteria_for, instructions_for, order_name
+from orchestrator.pm.plan.orders import context_for, criteria_for, instructions_for
 from orchestrator.pm.plan.readiness import EVERY, floor_of, held, left_by_pm, next_start
 from orchestrator.pm.plan.skills import skills_for
 from orchestrator.pm.plan.work_location import begins_life, host_of, life_of
 from orchestrator.pm.state.changes import OrderClosed, OrderGiven, PhaseMoved, TaskMoved
+from orchestrator.pm.state.order_names import order_name
 from orchestrator.pm.state.results import delivered, shortfalls
 from orchestrator.pm.state.run_changes import RunEnding, RunOpened
 from orchestrator.pm.state.step_changes import StepMoved, TreeBegun

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 
 
 REPORTS_NAMED: Final = 30
-
-
-def order_name(second: int, utc_offset: int) -> str:
-    """Return the file name of an order given in that second (HUB 4.2), in the zone so many seconds ahead of UTC."""
-    return f"pm-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(second + utc_offset))}.md"
 
 
 def instructions_for(step: Step) -> str:

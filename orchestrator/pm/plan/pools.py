@@ -26,9 +26,9 @@ FEW: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """How boxes stand, by what `Location` calls them: their live runs, the tasks at work that are to use them, the lost.
+    """How boxes stand, by what `Location` calls them: their live runs, the tasks that are to use them, those lost.
 
-    `unfit` are places, on boxes that answer, where something is missing.
+    `unfit` are locations, on boxes that answer, where something is missing.
     """
 
     runs: Counter[str]

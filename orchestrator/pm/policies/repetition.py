@@ -1,6 +1,6 @@
 """Going round in circles: an agent is told so once, then a fresh one goes on, then a person is asked (law 8).
 
-Which calls repeat themselves its program's records tell [pm/state/tracing.py]. What an agent is told it reads in place of its
+Which calls repeat themselves its program's records tell [tracing.py]. What an agent is told it reads in place of its
 next tool call, by a hook: nothing is typed.
 """
 

@@ -5,7 +5,7 @@
     a call came back, or an order was taken ─▶ the model's answer is awaited ─┬─ a record, an event ─▶ goes on
                                                                               ├─ more on the screen ─▶ goes on
                                                                               └─ nothing for `stall` ─▶ stalled
-    stalled ─▶ ended ─▶ the same conversation ─▶ a fresh one, on the same tree ─▶ a question   [pm/policies/retries.py: stalled]
+    stalled ─▶ ended ─▶ the same conversation ─▶ a fresh one, on the same tree ─▶ a question   [retries.py: stalled]
 
 Only what a program records and tells is a sign: a spinner goes on while a stream hangs, and so does whatever writes
 files in the background. An answer is recorded when it is whole, and may be long; so the screen is looked at after each

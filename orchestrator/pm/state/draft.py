@@ -7,9 +7,9 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from orchestrator.formats.timestamps import stamped
-from orchestrator.pm.plan.orders import order_name
 from orchestrator.pm.state.changes import ActionClosed, Change, Noticed
 from orchestrator.pm.state.fold import fold, with_action
+from orchestrator.pm.state.order_names import order_name
 from orchestrator.pm.state.task_state import PMState
 
 if TYPE_CHECKING:

@@ -252,7 +252,7 @@ class Daemon:
 
     def _context(self) -> Context:
         return Context(
-            world=Reach(
+            adapters=Reach(
                 self.files,
                 self.host,
                 self.workspaces,

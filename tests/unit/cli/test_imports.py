@@ -20,23 +20,23 @@ READING = {
     ("--version",): ("", "cli"),
     ("help",): ("", "cli"),
     ("help", "json"): ("", "cli"),
-    ("complete", "tasks"): ("", "cli places"),
-    ("status", "tidy"): ("", "cli formats places"),
-    ("list",): ("", "cli places"),
-    ("hosts",): ("", "cli places"),
-    ("questions",): ("", "cli places"),
-    ("logs", "tidy"): ("pathlib typing", "cli daemon formats model places ports"),
-    ("why", "tidy"): ("pathlib typing", "cli daemon formats model places pm ports"),
-    ("config",): ("pathlib tomllib typing", "cli formats model places"),
-    ("templates",): ("pathlib typing", "cli formats model places runtimes shipped"),
-    ("notify", "list"): ("pathlib typing", "cli formats hosts model places ports notifications"),
-    ("daemon", "status"): ("pathlib typing subprocess", "cli model places runtimes shipped"),
-    ("completion", "bash"): ("pathlib typing subprocess", "cli daemon formats model places pm ports"),
+    ("complete", "tasks"): ("", "cli layout"),
+    ("status", "tidy"): ("", "cli formats layout"),
+    ("list",): ("", "cli layout"),
+    ("hosts",): ("", "cli layout"),
+    ("questions",): ("", "cli layout"),
+    ("logs", "tidy"): ("pathlib typing", "cli daemon formats model layout ports"),
+    ("why", "tidy"): ("pathlib typing", "cli daemon formats model layout pm ports"),
+    ("config",): ("pathlib tomllib typing", "cli formats model layout"),
+    ("templates",): ("pathlib typing", "cli formats model layout runtimes shipped"),
+    ("notify", "list"): ("pathlib typing", "cli formats hosts model layout ports notifications"),
+    ("daemon", "status"): ("pathlib typing subprocess", "cli model layout runtimes shipped"),
+    ("completion", "bash"): ("pathlib typing subprocess", "cli daemon formats model layout pm ports"),
     ("diff", "tidy"): (
         "pathlib typing subprocess tempfile",
-        "cli daemon formats model places ports workspaces",
+        "cli daemon formats model layout ports workspaces",
     ),
-    ("list", "--archived"): ("pathlib typing", "cli formats places"),
+    ("list", "--archived"): ("pathlib typing", "cli formats layout"),
 }
 """For each reading verb what of `HEAVY` it may import, and of which rooms of ours.
 
@@ -86,7 +86,7 @@ def test_no_verb_explains_itself_by_what_it_needs_to_work(verb):
     """`task VERB --help`, and the shell's completion, read the arguments alone."""
     modules = imported(["help", verb])
     ours = {name.split(".")[1] for name in modules if name.startswith("orchestrator.")}
-    assert ours <= names("cli daemon formats model places pm ports")
+    assert ours <= names("cli daemon formats model layout pm ports")
     assert not {"pydantic", "asyncio", "concurrent", "tomllib"} & set(modules)
 
 

@@ -166,7 +166,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 def test_the_daemon_tells_its_mind_what_matters_and_no_more(bench: Bench) -> None:
     world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
-    context: Any = SimpleNamespace(world=world, clock=bench.clock, nonce=lambda: str(bench.clock.now()))
+    context: Any = SimpleNamespace(adapters=world, clock=bench.clock, nonce=lambda: str(bench.clock.now()))
     engine: Any = Engine(bench)
     listening = AgentFeed(context, HOME, engine, lambda *_: None, lambda _: "")
     bench.clock.sleep(bench.story.at - bench.clock.now())

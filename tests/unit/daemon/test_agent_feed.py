@@ -38,7 +38,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 def test_an_event_on_which_a_rule_errs_is_let_go_and_the_next_one_is_heard(bench: Bench) -> None:
     world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
-    context: Any = SimpleNamespace(world=world, clock=bench.clock, nonce=lambda: "n")
+    context: Any = SimpleNamespace(adapters=world, clock=bench.clock, nonce=lambda: "n")
     engine: Any = Engine(bench)
     listening = AgentFeed(context, HOME, engine, lambda *_: None, lambda _: "")
     stop = bench.tell({"hook_event_name": "PermissionRequest", "tool_name": "Bash"}, waits=True)

@@ -36,7 +36,7 @@ class Bench:
     def begin(self) -> None:
         """Begin as a daemon does that knows nothing but what is on the disk."""
         context = SimpleNamespace(
-            world=SimpleNamespace(files=self.files, boxes=self),
+            adapters=SimpleNamespace(files=self.files, boxes=self),
             clock=self.clock,
             executor_for=lambda *_: InlineExecutor(),
         )

@@ -129,7 +129,7 @@ class Desk:
         self.posted: list[Any] = []
         executor = SimpleNamespace(do=lambda _, work: work())
         context = SimpleNamespace(
-            world=self.world,
+            adapters=self.world,
             clock=self.clock,
             executor=executor,
             executor_for=lambda *_: executor,

@@ -185,7 +185,7 @@ class Counting:
 def desk(tmp_path):
     executor, git, posted = Later(), Counting(), list[Any]()
     context = SimpleNamespace(
-        world=SimpleNamespace(workspaces=git, settings=Settings()),
+        adapters=SimpleNamespace(workspaces=git, settings=Settings()),
         clock=FakeClock(),
         executor=executor,
         executor_for=lambda *_: executor,

@@ -62,7 +62,7 @@ def test_a_start_has_every_lost_box_called_again():
             assert world.go_on(until=world.clock.monotonic() + 86400)
         box.refuses = True
         assert world.daemon.loop is not None
-        belief = partial(world.daemon.loop.context.world.boxes.belief, "near")
+        belief = partial(world.daemon.loop.context.adapters.boxes.belief, "near")
         while (believed := belief()) is None or believed.reachable:
             assert world.go_on(until=world.clock.monotonic() + 86400)
         world.ask(wish, "stop")

@@ -10,7 +10,7 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
 from orchestrator.model.task import AfterRejections, Phase, TaskState, WorkspaceKind
-from orchestrator.pm.plan.orders import order_name
+from orchestrator.pm.state.order_names import order_name
 from tests.unit.pm.story import CRITERIA, MET, Story
 
 
