@@ -136,3 +136,19 @@ def test_the_map_names_packages_and_files_that_are_there():
         path.parent.name for path in CODE.glob("*/__init__.py")
     }
     assert [path for path in named if not path.exists()] == []
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_each_setting_that_a_page_names_is_one(tmp_path, page):
+    settings = load_settings(tmp_path / "config.toml", {})
+    named = re.findall(r"`\[(\w+)\] (\w+)`", TEXTS[page])
+    named += [("limits", key) for key in re.findall(r"`limits\.(?!py`)(\w+)`", TEXTS[page])]
+    assert [name for name in named if not hasattr(getattr(settings, name[0]), name[1])] == []
+
+
+def test_each_bound_of_the_table_of_signals_is_a_limit(tmp_path):
+    limits = load_settings(tmp_path / "config.toml", {}).limits
+    bounds = re.findall(r"^\| .* \| ([^|\n]+) \|$", TEXTS["docs/explanation/signals.md"], re.MULTILINE)
+    named = {key for cell in bounds for key in re.findall(r"`(\w+)`", cell)} - {"unanswered"}
+    assert len(named) > len(bounds) / 2
+    assert [key for key in sorted(named) if not hasattr(limits, key)] == []
