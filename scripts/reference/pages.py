@@ -8,6 +8,7 @@ from typing import Final
 
 from orchestrator.cli.parser import PROGRAM
 from scripts.reference.cli import cli_pages
+from scripts.reference.code_map import code_map_pages
 from scripts.reference.handoffs import handoff_pages
 from scripts.reference.manual import manual_pages
 from scripts.reference.schemas import json_pages, schema_files
@@ -54,7 +55,7 @@ def write(root: Path = ROOT) -> list[Path]:
 
 def _made() -> Iterator[tuple[Path, str]]:
     pages = (settings_pages, cli_pages, state_pages, task_file_pages, handoff_pages, json_pages, schema_files)
-    for each in pages:
+    for each in (*pages, code_map_pages):
         for name, text in each():
             yield REFERENCE / name, text
     for name, text in manual_pages():

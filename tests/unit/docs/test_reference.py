@@ -13,6 +13,7 @@ from orchestrator.formats.setting_kinds import FORMER_KEYS, KEYS
 from orchestrator.model import plan, question, run, task
 from orchestrator.model.agents import Role
 from scripts.reference import roff
+from scripts.reference.code_map import CodeMap, code_map
 from scripts.reference.pages import MANUAL, REFERENCE, ROOT, made, stale, write
 from scripts.reference.settings import undocumented
 from scripts.reference.sources import meanings
@@ -24,6 +25,19 @@ MAN = {path.stem: text for path, text in made().items() if path.parent == MANUAL
 
 def test_committed_files_are_fresh():
     assert [str(path) for path in stale()] == [], "run scripts/docs reference"
+
+
+@pytest.mark.parametrize(("package", "parts", "storeys"), [("", 15, 8), ("pm", 7, 5), ("daemon", 13, 8)])
+def test_code_imports_one_way_and_stays_small(package, parts, storeys):
+    shown = code_map(package)
+    assert shown.back_arrows == []
+    assert (len(shown.imports) <= parts, len(shown.storeys) <= storeys) == (True, True)
+
+
+def test_code_map_finds_imports_in_circles():
+    shown = CodeMap({"a": frozenset("b"), "b": frozenset("c"), "c": frozenset("b"), "d": frozenset("a")})
+    assert shown.back_arrows == [("b", "c"), ("c", "b")]
+    assert shown.storeys == [["d"], ["a"], ["b", "c"]]
 
 
 def test_stale_files_are_written_and_removed(tmp_path):
