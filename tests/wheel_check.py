@@ -1,20 +1,29 @@
 """Builds the wheel as a release would, installs it alone, and uses it as a stranger would.
 
-usage: python tests/wheel_check.py
+usage: python tests/wheel_check.py [--release FOLDER]
+
+With --release, sdist and wheel are built into FOLDER, and each is installed by pip, pipx and uv, where these are there,
+with the dependencies that they find themselves.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import venv
 import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator import __version__
+
 CHECKOUT = Path(__file__).resolve().parent.parent
-SHIPPED = ("agents", "deploy", "scripts", "tasks")
+SHIPPED = ("agents", "deploy", "schemas", "scripts", "tasks")
+MANUAL = "share/man/man1"
 BUILD_SECONDS = 300
 VERB_SECONDS = 60
 TASK_SECONDS = 180
@@ -58,11 +67,11 @@ def run(
     return done.stdout
 
 
-def build(into: Path) -> Path:
-    """Return a wheel built from an sdist built from the checkout: so both are proven."""
+def build(into: Path) -> tuple[Path, Path]:
+    """Return an sdist built from the checkout, and a wheel built from that: so both are proven."""
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", into, CHECKOUT, seconds=BUILD_SECONDS)
-    (wheel,) = into.glob("*.whl")
-    return wheel
+    (sdist,), (wheel,) = into.glob("*.tar.gz"), into.glob("*.whl")
+    return sdist, wheel
 
 
 def check_content(wheel: Path) -> None:
@@ -71,7 +80,14 @@ def check_content(wheel: Path) -> None:
     for folder in SHIPPED:
         if not any(name.startswith(f"orchestrator/_shipped/{folder}/") for name in names):
             raise Failed(f"{wheel.name} lacks the folder {folder}/")
-    strangers = {name.split("/")[0] for name in names} - {"orchestrator", wheel_metadata(wheel)}
+    metadata = wheel_metadata(wheel)
+    data = f"{metadata.removesuffix('.dist-info')}.data"
+    manual = f"{data}/data/{MANUAL}"
+    for page in ("agent-orchestrator.1", "task.1"):
+        if f"{manual}/{page}" not in names:
+            raise Failed(f"{wheel.name} lacks the manual page {page}")
+    names = [name for name in names if not name.startswith(f"{manual}/")]
+    strangers = {name.split("/")[0] for name in names} - {"orchestrator", metadata}
     if strangers:
         raise Failed(f"{wheel.name} would put {', '.join(sorted(strangers))} beside the package")
 
@@ -82,22 +98,66 @@ def wheel_metadata(wheel: Path) -> str:
     return f"{name}-{version}.dist-info"
 
 
+def by_lock(wheel: Path, root: Path) -> Path:
+    """Install a wheel with its locked dependencies by pip; return the folder of its programs."""
+    programs, pip = environment(root)
+    locked = CHECKOUT / "requirements" / "runtime.lock"
+    run(*pip, "install", "--require-hashes", "--no-deps", "-r", locked, seconds=BUILD_SECONDS)
+    run(*pip, "install", "--no-deps", wheel, seconds=BUILD_SECONDS)
+    run(*pip, "check")
+    if not (programs.parent / MANUAL / "task.1").is_file():
+        raise Failed(f"{wheel.name}: no manual page lies in {programs.parent / MANUAL}")
+    return programs
+
+
+def by_pip(artifact: Path, root: Path) -> Path:
+    """Install by pip into an empty virtual environment; return the folder of its programs."""
+    programs, pip = environment(root)
+    run(*pip, "install", artifact, seconds=BUILD_SECONDS)
+    run(*pip, "check")
+    return programs
+
+
+def by_pipx(artifact: Path, root: Path) -> Path:
+    """Install by pipx into folders of its own; return the folder of its programs."""
+    places = {"PIPX_HOME": root / "pipx", "PIPX_BIN_DIR": root / "bin", "PIPX_MAN_DIR": root / "man"}
+    own = {name: str(folder) for name, folder in places.items()}
+    command = ("pipx", "install", "--python", sys.executable, artifact)
+    run(*command, seconds=BUILD_SECONDS, env={**os.environ, **own})
+    return root / "bin"
+
+
+def by_uv(artifact: Path, root: Path) -> Path:
+    """Install by uv as a tool into folders of its own; return the folder of its programs."""
+    own = {"UV_TOOL_DIR": str(root / "tools"), "UV_TOOL_BIN_DIR": str(root / "bin")}
+    command = ("uv", "tool", "install", "--python", sys.executable, artifact)
+    run(*command, seconds=BUILD_SECONDS, env={**os.environ, **own})
+    return root / "bin"
+
+
+INSTALLERS: dict[str, Callable[[Path, Path], Path]] = {"pip": by_pip, "pipx": by_pipx, "uv": by_uv}
+
+
+def environment(root: Path) -> tuple[Path, tuple[str | Path, ...]]:
+    """Make an empty virtual environment; return the folder of its programs, and the pip that fills it."""
+    programs = root / "environment" / "bin"
+    venv.create(programs.parent, with_pip=False, symlinks=True)
+    return programs, (
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--python",
+        programs / "python",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Installed:
-    """The wheel and its locked dependencies in an environment of their own, used from an empty HOME."""
+    """What was installed: the folder of its programs, and an empty HOME in which they are used."""
 
-    def __init__(self, wheel: Path, root: Path) -> None:
-        self.bin = root / "environment" / "bin"
-        self.home = root / "home"
-        self.home.mkdir()
-        venv.create(self.bin.parent, with_pip=False, symlinks=True)
-        locked = CHECKOUT / "requirements" / "runtime.lock"
-        self._pip("install", "--require-hashes", "--no-deps", "-r", locked)
-        self._pip("install", "--no-deps", wheel)
-        self._pip("check")
-
-    def _pip(self, *arguments: str | Path) -> None:
-        pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", self.bin / "python")
-        run(*pip, *arguments, seconds=BUILD_SECONDS)
+    bin: Path
+    home: Path
 
     @property
     def environment(self) -> dict[str, str]:
@@ -118,10 +178,12 @@ class Installed:
 
 
 def answers_help(installed: Installed) -> None:
-    """Raise Failed unless both names of the command explain themselves."""
+    """Raise Failed unless the command explains itself under both of its names, and says which version it is."""
     for name in ("task", "agent-orchestrator"):
-        if "start" not in installed.run(name, "--help"):
-            raise Failed(f"{name} --help does not speak of `start`")
+        if f"{name} start" not in installed.run(name, "--help"):
+            raise Failed(f"{name} --help does not speak of `{name} start`")
+        if installed.run(name, "--version") != f"agent-orchestrator {__version__}\n":
+            raise Failed(f"{name} --version does not say {__version__}")
 
 
 def sets_up_agents(installed: Installed, project: Path) -> None:
@@ -164,30 +226,60 @@ def carries_a_task(installed: Installed, project: Path) -> None:
         raise Failed(f"task/hello still has the unused import, after\n{printed}")
 
 
-def main() -> None:
-    """Run all checks, a line for each."""
+def works(bin_folder: Path, root: Path) -> None:
+    """Raise Failed unless what was installed answers, lays down its files, and carries a task to its end."""
+    home, project = root / "home", root / "project"
+    home.mkdir()
+    project.mkdir()
+    installed = Installed(bin_folder, home)
+    answers_help(installed)
+    sets_up_agents(installed, project)
+    carries_a_task(installed, project)
+
+
+def check() -> None:
+    """Build the wheel, install it with its locked dependencies, and use it; say a line for each."""
     with tempfile.TemporaryDirectory(prefix="wheel-check-") as name:
         root = Path(name)
-        wheel = build(root / "dist")
+        _, wheel = build(root / "dist")
         check_content(wheel)
         print(f"built {wheel.name} ({wheel.stat().st_size // 1024} KB)", flush=True)
-        installed = Installed(wheel, root)
+        programs = by_lock(wheel, root)
         print("installed it alone", flush=True)
-        answers_help(installed)
-        print("task --help and agent-orchestrator --help answer", flush=True)
-        project = root / "project"
-        project.mkdir()
-        sets_up_agents(installed, project)
-        print(
-            "task setup-agents lays down the agents and the skill, task completion prints its scripts",
-            flush=True,
-        )
-        carries_a_task(installed, project)
-        print("task start carries a task to its end", flush=True)
+        works(programs, root)
+        print("it answers, lays down the agents and the skill, and carries a task to its end", flush=True)
+
+
+def release(into: Path) -> None:
+    """Build sdist and wheel to stay, install each by each installer that is there, and use it; say a line for each."""
+    shutil.rmtree(into, ignore_errors=True)
+    built = build(into)
+    check_content(built[1])
+    print(f"built {', '.join(each.name for each in built)}", flush=True)
+    for name, install in INSTALLERS.items():
+        if name != "pip" and shutil.which(name) is None:
+            print(f"{name} is not here: not tried", flush=True)
+            continue
+        for artifact in built:
+            with tempfile.TemporaryDirectory(prefix="release-") as folder:
+                root = Path(folder)
+                works(install(artifact, root), root)
+            print(f"{name} installs {artifact.name}, and it carries a task to its end", flush=True)
+
+
+def main(words: list[str]) -> None:
+    """Run all checks."""
+    match words:
+        case []:
+            check()
+        case ["--release", folder]:
+            release(Path(folder).resolve())
+        case _:
+            sys.exit(__doc__)
 
 
 if __name__ == "__main__":
     try:
-        main()
+        main(sys.argv[1:])
     except Failed as failed:
         sys.exit(f"wheel check: {failed}")

@@ -12,6 +12,7 @@ from orchestrator import layout
 from orchestrator.cli.beat import FRESH, Beat, has_died, is_fresh, last_word
 from orchestrator.cli.caller import run_around
 from orchestrator.cli.exits import CommandError
+from orchestrator.cli.parser import called_as
 from orchestrator.cli.screen import clock, harmless
 from orchestrator.cli.tasks import TaskRecord, homes
 from orchestrator.daemon.ingest.requests import REPLY
@@ -33,7 +34,7 @@ _NAMED: Final = 3
 def sound(state: str) -> None:
     """Say on standard error in one line what is wrong with the daemon, if anything is."""
     if line := alarm(state):
-        print("task:", harmless(line), file=sys.stderr, flush=True)
+        print(f"{called_as()}:", harmless(line), file=sys.stderr, flush=True)
 
 
 def alarm(state: str) -> str:
@@ -139,7 +140,7 @@ def _tell(state: str, settings: Settings, kind: str, title: str, line: str) -> N
         if Spool(DiskFiles(Path(state)), layout.news(Path(state))).put(letter_of(news)):
             fallback.start(news.id, state, os.environ)
     except (OrchestratorError, OSError) as error:
-        print("task:", harmless(f"nobody could be told of it: {error}"), file=sys.stderr)
+        print(f"{called_as()}:", harmless(f"nobody could be told of it: {error}"), file=sys.stderr)
 
 
 def _silence(state: str, beat: Beat) -> tuple[float, float]:

@@ -37,7 +37,7 @@ def run_around() -> str:
 
     `ORCHESTRATOR_RUN` says so at once. Without it every process above is looked at: whoever took the variable away
     has a launcher above him, or a parent that still bears it, however many shells lie between. A process that also left
-    its parents behind is not found: see SECURITY.md.
+    its parents behind is not found: see docs/explanation/security-claims.md.
     """
     if run := os.environ.get("ORCHESTRATOR_RUN"):
         return run

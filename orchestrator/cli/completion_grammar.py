@@ -85,7 +85,7 @@ def _verb(name: str, summary: str) -> Verb:
 
 def _places(verb: str, action: Action) -> Iterator[str]:
     if verb == "help":
-        yield f"={','.join((*VERBS, 'json', 'exit-codes'))}"
+        yield f"={','.join((*VERBS, 'json', 'schemas', 'exit-codes'))}"
         return
     for word in str(action.metavar or "").split() or [""]:
         yield _kind(verb, action, word)

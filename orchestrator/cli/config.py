@@ -67,5 +67,5 @@ def run(options: Namespace) -> int:
         print("\nwhat is cut (…) stands whole in `task config --json`")
     print(f"\nsettings file: {path}{'' if path.exists() else ' (there is none)'}")
     print(harmless(_in_force(path)))
-    print("environment: ORCHESTRATOR_SECTION__KEY, as in ORCHESTRATOR_LIMITS__CHECK_IN=5m")
+    print("environment: ORCHESTRATOR_SECTION__KEY, as in ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL=5m")
     return Exit.DONE

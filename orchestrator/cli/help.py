@@ -7,7 +7,7 @@ from importlib import import_module
 
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.main import VERBS
-from orchestrator.cli.parser import VerbParser
+from orchestrator.cli.parser import VerbParser, as_called
 
 EXAMPLE = "task help json"
 
@@ -127,34 +127,46 @@ task daemon status --json
   up pid started_at beat_at version tasks
   unit         the service manager's file, if one looks after the daemon, or null"""
 
-EXIT_CODES = f"""\
-{Exit.DONE}  done; of a task: complete
-{Exit.FAILED}  it could not be done, by a box that cannot be worked on too; of a task: failed
-{Exit.USAGE}  asked wrongly: arguments, a name, task.md, or a changing verb inside a run
-{Exit.WAITING}  the task waits for an answer
-{Exit.RUNNING}  the task goes on
-{Exit.STOPPED}  the task is stopped
-{Exit.DOWN}  the daemon is down or silent; a request that was sent waits for it
-{Exit.PARTIAL}  of a task: complete in part: something was set aside, not met, failing or never written
+MEANINGS = {
+    Exit.DONE: "done; of a task: complete",
+    Exit.FAILED: "it could not be done, or `task doctor` found something missing; of a task: failed",
+    Exit.USAGE: "asked wrongly: arguments, a name, task.md, or a changing verb inside a run",
+    Exit.WAITING: "the task waits for an answer",
+    Exit.RUNNING: "the task goes on",
+    Exit.STOPPED: "the task is stopped",
+    Exit.DOWN: "the daemon is down or silent; a request that was sent waits for it",
+    Exit.PARTIAL: "of a task: complete in part: something was set aside, not met, failing or never written",
+}
+"""What each exit code means; `docs/reference` and the manual pages say the same."""
 
-By the state of a task end `task start --follow` and `task status --exit-code`; every other verb
-ends with {Exit.DONE}, {Exit.FAILED}, {Exit.USAGE} or {Exit.DOWN}."""
+WHICH_EXIT = (
+    "`task start --follow` and `task status --exit-code` exit by the state of the task;\n"
+    f"every other verb with {Exit.DONE}, {Exit.FAILED}, {Exit.USAGE} or {Exit.DOWN}."
+)
+
+EXIT_CODES = "\n".join([*(f"{code}  {meaning}" for code, meaning in MEANINGS.items()), "", WHICH_EXIT])
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what `task help` understands."""
-    parser.add_argument("topic", metavar="TOPIC", nargs="?", help="a verb, `json` or `exit-codes`")
+    parser.add_argument(
+        "topic", metavar="TOPIC", nargs="?", help="a verb, `json`, `schemas` (their folder) or `exit-codes`"
+    )
 
 
 def run(options: Namespace) -> int:
     """Explain the whole, or one topic."""
     match options.topic:
         case None:
-            print(_overview())
+            print(as_called(_overview()))
         case "json":
-            print(JSON)
+            print(as_called(JSON))
+        case "schemas":
+            from orchestrator.shipped import shipped
+
+            print(shipped("schemas"))
         case "exit-codes":
-            print(EXIT_CODES)
+            print(as_called(EXIT_CODES))
         case verb if verb in VERBS:
             module = import_module(f"orchestrator.cli.{verb.replace('-', '_')}")
             parser = VerbParser(verb, VERBS[verb], module.EXAMPLE)

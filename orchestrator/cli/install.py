@@ -43,7 +43,9 @@ def install(state: str) -> None:
         disk.write(service.unit, text.encode())
         print(f"{'wrote' if before is None else 'wrote anew'} {service.unit}")
     if names := left_out(os.environ, settings.environment.passed):
-        print(f"not written into it, though agents are to get it: {', '.join(names)} (see deploy/README.md)")
+        print(
+            f"not written into it, though agents are to get it: {', '.join(names)} (see docs/how-to/systemd.md)"
+        )
     if not service.reachable:
         print(f"{service.manager} does not answer here; where it does, type:")
         _show(service.load if before is None else service.load_anew)

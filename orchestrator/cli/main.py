@@ -1,4 +1,4 @@
-"""`task`: finds the verb, reads its arguments, runs it, and says in one sentence what went wrong."""
+"""The program: finds the verb, reads its arguments, runs it, and says in one sentence what went wrong."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VERBS = {
     "doctor": "tell what is here, what a task would miss, and how to mend it",
     "completion": "print a script by which bash, zsh or fish complete `task`",
     "daemon": "start, stop, install or look at the daemon",
-    "help": "explain a verb, `json` documents, or `exit-codes`",
+    "help": "explain a verb, `json` documents and `schemas`, or `exit-codes`",
 }
 _ABOUT_ITSELF = frozenset({"daemon", "help"})
 """Verbs that mind the daemon in their own way, or not at all."""
@@ -151,13 +151,17 @@ def mind_daemon() -> None:
 def _no_verb(word: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(word, VERBS, n=1)
-    guess = f"did you mean `task {near[0]}`?" if near else "`task --help` shows what there is"
+    from orchestrator.cli.parser import called_as
+
+    near, name = get_close_matches(word, VERBS, n=1), called_as()
+    guess = f"did you mean `{name} {near[0]}`?" if near else f"`{name} --help` shows what there is"
     return f"there is no verb {word[:40]!a}: {guess}"
 
 
 def _say(message: str, code: int) -> int:
-    print("task:", "\n".join(harmless(line) for line in message.split("\n")), file=sys.stderr)
+    from orchestrator.cli.parser import called_as
+
+    print(f"{called_as()}:", "\n".join(harmless(line) for line in message.split("\n")), file=sys.stderr)
     return code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from orchestrator.cli.exits import CommandError, Exit
@@ -9,7 +10,31 @@ from orchestrator.cli.screen import columns
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from argparse import Action
+    from typing import Any, NoReturn
+
+
+PROGRAM = "agent-orchestrator"
+ALIAS = "task"
+
+
+def called_as() -> str:
+    """Return the name by which the program was called; the short one where it was called in another way."""
+    name = sys.argv[0].rpartition("/")[2] if sys.argv else ""
+    return name if name in {PROGRAM, ALIAS} else ALIAS
+
+
+def as_called(text: str) -> str:
+    """Return a text in which commands bear the name by which the program was called; they are written `task VERB`."""
+    name = called_as()
+    if name == ALIAS:
+        return text
+    import re  # only for those who call it by its long name
+
+    from orchestrator.cli.main import VERBS
+
+    # "the task list" is no command: those follow a sign, two spaces or the start of a line.
+    return re.sub(rf"(?<![a-z] )\b{ALIAS} (?=(?:{'|'.join(VERBS)}|VERB)\b)", f"{name} ", text)
 
 
 class _Formatter(RawDescriptionHelpFormatter):
@@ -18,13 +43,22 @@ class _Formatter(RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=columns())
 
+    def add_usage(self, usage: str | None, *others: Any, **named: Any) -> None:  # noqa: ANN401 (argparse's own)
+        super().add_usage(usage and as_called(usage), *others, **named)
+
+    def _format_text(self, text: str) -> str:
+        return super()._format_text(as_called(text))
+
+    def _get_help_string(self, action: Action) -> str | None:
+        return as_called(action.help or "")
+
 
 class VerbParser(ArgumentParser):
     """The parser of one verb. What is wrong comes out as one sentence, like every other error here."""
 
     def __init__(self, verb: str, summary: str, example: str) -> None:
         super().__init__(
-            prog=f"task {verb}",
+            prog=f"{called_as()} {verb}",
             description=summary,
             epilog=f"example:\n  {example}",
             formatter_class=_Formatter,

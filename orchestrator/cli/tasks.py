@@ -243,6 +243,8 @@ def _read(home: str) -> tuple[dict[str, Any], str]:
             return told, fault
         try:
             told["steps"] = [step for page in told["pages"] for step in _read_page(home, page)]
+            del told["pages"]
+            told["version"] = _WHOLE  # what is told of a task does not show how it was kept
         except FileNotFoundError as error:
             fault = f"{error.filename} is not there"
         except layout.Untrusted as error:

@@ -456,7 +456,7 @@ class Task:
         for left in self._grace.due(self.context.clock.monotonic()):
             self.see_run(left)
         for late in self.engine.state.live_runs:
-            if late.pid is None and at - late.opened_at >= limits.start_time:
+            if late.pid is None and at - late.opened_at >= limits.start_timeout:
                 self.see_run(late.id)
         self.doing.see_what_is_due(self.engine.state, self.where)
 
@@ -472,7 +472,7 @@ class Task:
         moments += [
             late
             for run in self.engine.state.live_runs
-            if run.pid is None and (late := run.opened_at + limits.start_time) > self._looked_at
+            if run.pid is None and (late := run.opened_at + limits.start_timeout) > self._looked_at
         ]
         if (moment := self._deadline()) is not None:
             moments.append(moment)
@@ -522,7 +522,7 @@ class Task:
             context, folder = self.context, self.where.task
             files = context.adapters.files
             limits = context.adapters.settings.limits
-            scribe = Scribe(files, folder, handoff_bytes=limits.handoff_bytes)
+            scribe = Scribe(files, folder, handoff_bytes=limits.max_handoff_bytes)
             self._showing = ProjectionWriter(
                 files,
                 context.clock,

@@ -222,3 +222,9 @@ _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "skills": ("skills", _skills),
     "permissions": ("permissions", read_permissions),
 }
+
+KEYS_OF_TASK: Final = {key: field for key, (field, _) in _OF_TASK.items()}
+"""Each key of a task, with the field of `Config` that it sets."""
+
+KEYS_OF_AGENT: Final = {key: field for key, (field, _) in _OF_AGENT.items()}
+"""Each key of one agent, with the field of `AgentWish` that it sets."""

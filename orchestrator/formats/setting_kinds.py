@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
 _COUNTS: Final = {
-    "rejections": (1, 1000),
-    "runs_at_once": (1, 1000),
-    "subtasks": (1, 100_000),
-    "handoff_bytes": (1024, 67_108_864),
+    "max_rejections": (1, 1000),
+    "max_concurrent_runs": (1, 1000),
+    "max_subtasks": (1, 100_000),
+    "max_handoff_bytes": (1024, 67_108_864),
     "workers": (1, 64),
     "per_hour": (1, 1000),
     "tries": (1, 1000),
@@ -38,9 +38,9 @@ _COUNTS: Final = {
     "task_size": (0, 1_099_511_627_776),
 }
 AMOUNTS: Final = {
-    "task_tokens": Measure.TOKENS,
-    "task_cost": Measure.COST,
-    "task_time": Measure.TIME,
+    "max_task_tokens": Measure.TOKENS,
+    "max_task_cost": Measure.COST,
+    "max_task_time": Measure.TIME,
 }
 """Keys that say how much a task may use: as numbers, or as task.md says it."""
 _ANY_COUNT: Final = (0, 1_000_000)
@@ -71,6 +71,56 @@ KEYS: Final = tuple(
 """Every key, in the order of the model."""
 
 
+FORMER_KEYS: Final = {
+    ("limits", "check_in"): "check_in_interval",
+    ("limits", "silence"): "inactivity_timeout",
+    ("limits", "silences"): "max_inactive_runs",
+    ("limits", "look_again"): "look_interval",
+    ("limits", "looks"): "max_looks",
+    ("limits", "nudges"): "max_nudges",
+    ("limits", "rejections"): "max_rejections",
+    ("limits", "replans"): "max_replans",
+    ("limits", "blocks"): "max_blocks",
+    ("limits", "loops"): "max_repeated_questions",
+    ("limits", "defaults"): "max_default_answers",
+    ("limits", "crashes"): "max_crashes",
+    ("limits", "losses"): "max_losses",
+    ("limits", "launches"): "max_failed_launches",
+    ("limits", "asks"): "max_report_requests",
+    ("limits", "fresh"): "max_fresh_starts",
+    ("limits", "receipt"): "receipt_timeout",
+    ("limits", "stall"): "stall_timeout",
+    ("limits", "stalls"): "max_stalls",
+    ("limits", "repeats"): "max_repeated_calls",
+    ("limits", "limits"): "max_usage_limits",
+    ("limits", "limit_pause"): "usage_limit_pause",
+    ("limits", "longest_limit_pause"): "max_usage_limit_pause",
+    ("limits", "limit_window"): "usage_limit_window",
+    ("limits", "overloads"): "max_overloads",
+    ("limits", "contexts"): "max_context_overflows",
+    ("limits", "unreachable"): "unreachable_timeout",
+    ("limits", "unended"): "termination_timeout",
+    ("limits", "longest_wait"): "max_overload_pause",
+    ("limits", "pm_patience"): "pm_timeout",
+    ("limits", "pm_wait"): "pm_hold_timeout",
+    ("limits", "pm_failures"): "max_pm_failures",
+    ("limits", "first_pause"): "retry_pause",
+    ("limits", "longest_pause"): "max_retry_pause",
+    ("limits", "linger"): "exit_timeout",
+    ("limits", "run_time"): "max_run_time",
+    ("limits", "start_time"): "start_timeout",
+    ("limits", "end_grace"): "termination_grace",
+    ("limits", "runs_at_once"): "max_concurrent_runs",
+    ("limits", "subtasks"): "max_subtasks",
+    ("limits", "settle"): "settle_time",
+    ("limits", "handoff_bytes"): "max_handoff_bytes",
+    ("limits", "task_tokens"): "max_task_tokens",
+    ("limits", "task_cost"): "max_task_cost",
+    ("limits", "task_time"): "max_task_time",
+}
+"""Keys that were renamed before 1.0, by section and former name. A former name is read like the new one."""
+
+
 def check_of(each: Key) -> Callable[[object], object]:
     """Return what makes a setting's value of what the file or a variable says; it raises ValueError with the reason.
 
@@ -83,7 +133,7 @@ def check_of(each: Key) -> Callable[[object], object]:
     if each.kind == "bool":
         return _truth
     if each.kind == "int":
-        return functools.partial(_count, *_COUNTS.get(each.key, _ANY_COUNT))
+        return functools.partial(_count, *bounds_of(each.key))
     if each.section == "permissions":
         return {"rules": _permissions, "otherwise": _ruling}[each.key]
     return {
@@ -95,6 +145,11 @@ def check_of(each: Key) -> Callable[[object], object]:
         "urgent": read_rules,
         "quiet": read_quiet,
     }[each.key]
+
+
+def bounds_of(key: str) -> tuple[int, int]:
+    """Return the least and the largest whole number that a key may be."""
+    return _COUNTS.get(key, _ANY_COUNT)
 
 
 def _count(least: int, most: int, value: object) -> int:

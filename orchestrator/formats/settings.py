@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from orchestrator.formats.durations import render_duration
-from orchestrator.formats.setting_kinds import AMOUNTS, KEYS, SECTIONS, check_of
+from orchestrator.formats.setting_kinds import AMOUNTS, FORMER_KEYS, KEYS, SECTIONS, check_of
 from orchestrator.formats.suggestions import nearest
 from orchestrator.formats.toml_lines import key_lines
 from orchestrator.layout import CONFIG_VARIABLE
@@ -34,11 +34,17 @@ _PREFIX: Final = "ORCHESTRATOR_"
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value as found, and where: the line of the file, or the variable."""
+    """A value as found, and where: the line of the file, or the variable. `former`: under this former name."""
 
     found: object
     line: int = 0
     variable: str = ""
+    former: str = ""
+
+    def where(self, path: Path) -> str:
+        """Return where it was found, as `task config` shows it."""
+        place = self.variable or f"{path}:{self.line}"
+        return f"{place}, by its former name {self.former}" if self.former else place
 
 
 _Found = dict[str, dict[str, _Value]]
@@ -71,7 +77,7 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
     shown = []
     for each in KEYS:
         source = found.get(each.section, {}).get(each.key)
-        where = (source.variable or f"{path}:{source.line}") if source else "default"
+        where = source.where(path) if source else "default"
         value = getattr(getattr(settings, each.section), each.field)
         shown.append(Explained(f"{each.section}.{each.key}", _text(each.key, value), where))
     for section, values in found.items():
@@ -172,10 +178,21 @@ def _from_file(path: Path, data: bytes) -> _Found:
     ]
     if faults:
         raise BadFile(str(path), faults)
-    return own | {
-        section: {key: _Value(value, lines.get((section, key), 0)) for key, value in table.items()}
-        for section, table in tables.items()
-    }
+    return own | {section: _section(path, section, table, lines) for section, table in tables.items()}
+
+
+def _section(
+    path: Path, section: str, table: Mapping[str, object], lines: Mapping[tuple[str, ...], int]
+) -> dict[str, _Value]:
+    """Return the values of a section by their keys of today. Raises BadFile where one is set by both its names."""
+    found: dict[str, _Value] = {}
+    for key, value in table.items():
+        line, new = lines.get((section, key), 0), FORMER_KEYS.get((section, key), key)
+        if new != key and new in table:
+            text = f"{section}.{key} is the former name of {section}.{new}, which is set too: remove it"
+            raise BadFile(str(path), [Fault(line, text)])
+        found[new] = _Value(value, line, former=key if new != key else "")
+    return found
 
 
 def _own_tables(path: Path, kind: str, tables: object, lines: Mapping[tuple[str, ...], int]) -> _Found:
@@ -198,7 +215,9 @@ def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _V
         if not (variable.startswith(_PREFIX) and separator):
             continue
         if section in SECTIONS:
-            yield section, key, _Value(_plain(section, key, environ[variable]), variable=variable)
+            new = FORMER_KEYS.get((section, key), key)
+            value = _plain(section, new, environ[variable])
+            yield section, new, _Value(value, variable=variable, former=key if new != key else "")
         else:
             faults.append(Fault(0, f"{variable}: no section [{section}]{nearest(section, SECTIONS)}"))
     if faults:

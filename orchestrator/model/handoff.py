@@ -9,17 +9,17 @@ from enum import StrEnum
 class ReportStatus(StrEnum):
     """The `**Status:**` line of a report (HUB 4.3)."""
 
-    IN_PROGRESS = "IN_PROGRESS"
-    COMPLETE = "COMPLETE"
-    BLOCKED = "BLOCKED"
-    NEEDS_REVIEW = "NEEDS_REVIEW"
+    IN_PROGRESS = "IN_PROGRESS"  # a sign of progress; the run goes on
+    COMPLETE = "COMPLETE"  # the order is carried out
+    BLOCKED = "BLOCKED"  # it cannot be carried out; `## Blockers` says why
+    NEEDS_REVIEW = "NEEDS_REVIEW"  # carried out, and a review is wanted before it counts
 
 
 class Verdict(StrEnum):
     """The `**Verdict:**` line of a report of review, test or verifier (H6)."""
 
-    APPROVED = "APPROVED"
-    REJECTED = "REJECTED"
+    APPROVED = "APPROVED"  # the work is good as it is
+    REJECTED = "REJECTED"  # the work goes back, with this report as the feedback
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,81 +9,150 @@ from dataclasses import dataclass
 class Limits:
     """How long, how often, how many. Times are seconds.
 
-    `check_in` and `silence` are HUB 4.1 and 7.1, `rejections` HUB 7.1, `crashes` W7, `loops` W5. After `silence`
-    without progress a run is looked at, then again each `look_again`; one that only computes, or cannot be looked
-    at, is taken for hung after `looks`. `nudges` lines are typed to one that listens before it is ended. After
-    `defaults` answers in a row that task.md gave, the next is a person's. Where the conversation of a step does not get
-    on, `fresh` new ones go on with its tree before a person is asked.
-
-    Of programs that tell of themselves: an order that is not taken after `receipt` is looked for. A turn that failed
-    for a usage limit is tried again around the moment at which that ends; where none was shown, after `limit_pause`,
-    and then after as long as it was waited for, up to `longest_limit_pause`. A person is asked when the service has
-    refused `limits` times in a row and for longer than `limit_window`, the longest window that is known, or says that
-    it will. For an overload it is tried again after `overload_pause` and longer, `overloads` times; with a full
-    context `contexts` times.
-
-    A program that keeps records and waits for the model is looked at after a third of `stall` without a record, an
-    event or a token on its screen, and is ended after `stall`; its conversation goes on, `stalls` times in a row. After
-    `repeats` calls in a row that brought back what they had often brought back before an agent is told so; after as
-    many more it is ended. Where that does not help, `fresh` conversations go on, as for all else.
-
-    A run that could not be launched on its box is tried again, `launches` times in a row, before a person is asked.
-
-    A box that does not answer is waited for; after `unreachable` a person is asked whether to go on with that. So is
-    one about a run that was told to end, and is not known to be gone after `unended`.
-
-    Of an agent as PM: a consultation is set aside after `pm_patience`; what it does not order waits `pm_wait` for it at
-    the most; after `pm_failures` consultations in a row of which nothing came the rules go on alone.
-
-    `task_tokens`, `task_cost` (US dollars) and `task_time` are what a task may use whose task.md says nothing of it;
-    None: as much as it takes. By default there is a limit of tokens only, against agents that run away: three times
-    what somebody who works with such an agent all day was seen to use in a day (100 million, of which 97 in 100 come
-    from a cache), and less than the most that was seen (430 million).
+    The text under each field is also what `docs/reference/settings` says of it.
     """
 
-    check_in: float = 600.0
-    silence: float = 1800.0
-    silences: int = 2
-    look_again: float = 600.0
-    looks: int = 6
-    nudges: int = 1
-    rejections: int = 3
-    replans: int = 2
-    blocks: int = 1
-    loops: int = 3
-    defaults: int = 3
-    crashes: int = 3
-    losses: int = 20
-    launches: int = 5
-    asks: int = 1
-    fresh: int = 1
-    receipt: float = 120.0
-    stall: float = 450.0
-    stalls: int = 3
-    repeats: int = 12
-    limits: int = 40
-    limit_pause: float = 60.0
-    longest_limit_pause: float = 1200.0
-    limit_window: float = 604800.0
-    overloads: int = 12
+    check_in_interval: float = 600.0
+    """Interval between two check-ins of a task. A new handoff is acted on at once, whatever this says (HUB 4.1)."""
+
+    inactivity_timeout: float = 1800.0
+    """How long a run may show no sign of progress before the PM looks at it (HUB 7.1)."""
+
+    max_inactive_runs: int = 2
+    """How many silent runs in a row one step may have before a person is asked."""
+
+    look_interval: float = 600.0
+    """Interval between further looks at a run that is still silent."""
+
+    max_looks: int = 6
+    """After how many looks a run that only computes, or cannot be looked at, counts as hung."""
+
+    max_nudges: int = 1
+    """How many lines the PM types to a silent agent that listens, before it ends the run."""
+
+    max_rejections: int = 3
+    """How many rejections of one step it takes until `rejections:` of task.md decides (HUB 7.1)."""
+
+    max_replans: int = 2
+    """How often a task may be planned anew because a subtask was rejected too often or a criterion is not met."""
+
+    max_blocks: int = 1
+    """How often a blocked step is tried again, by another approach, before a person is asked."""
+
+    max_repeated_questions: int = 3
+    """How often the same or a similar question may come up before it goes to a person with its history (W5)."""
+
+    max_default_answers: int = 3
+    """How many questions in a row `unanswered:` of task.md may answer. The next one waits for a person."""
+
+    max_crashes: int = 3
+    """How often a crashed agent is run again in one attempt of a step (W7)."""
+
+    max_losses: int = 20
+    """How often a run that vanished through no fault of its agent (its terminal or tree was lost) is repeated."""
+
+    max_failed_launches: int = 5
+    """How often in a row a launch on a box may fail before a person is asked."""
+
+    max_report_requests: int = 1
+    """How often an agent is asked again for a report that is missing or does not read."""
+
+    max_fresh_starts: int = 1
+    """How many fresh conversations go on with the tree of one that does not get on, before a person is asked."""
+
+    receipt_timeout: float = 120.0
+    """How long an agent CLI that reports its own events may take to accept its order, before the PM looks for it."""
+
+    stall_timeout: float = 450.0
+    """How long an agent may wait for its model without a record, an event or a new token; its run is then ended.
+
+    The PM looks at it after a third of this time.
+    """
+
+    max_stalls: int = 3
+    """How often in a row the conversation of a stalled run is resumed."""
+
+    max_repeated_calls: int = 12
+    """How many calls in a row may bring nothing new before the agent is warned; after as many more its run ends."""
+
+    max_usage_limits: int = 40
+    """How often in a row a service may refuse for a usage limit before a person is asked; see `usage_limit_window`."""
+
+    usage_limit_pause: float = 60.0
+    """First pause after a usage limit that does not say when it ends."""
+
+    max_usage_limit_pause: float = 1200.0
+    """Longest pause after a usage limit that does not say when it ends."""
+
+    usage_limit_window: float = 604800.0
+    """How long a service must have refused before a person is asked: the longest window of a usage limit."""
+
+    max_overloads: int = 12
+    """How often in a row an overloaded service is tried again."""
+
     overload_pause: float = 15.0
-    contexts: int = 5
-    unreachable: float = 3600.0
-    unended: float = 1800.0
-    longest_wait: float = 3600.0
-    pm_patience: float = 600.0
-    pm_wait: float = 600.0
-    pm_failures: int = 3
-    first_pause: float = 1.0
-    longest_pause: float = 300.0
-    linger: float = 20.0
-    run_time: float = 14400.0
-    start_time: float = 30.0
-    end_grace: float = 10.0
-    runs_at_once: int = 4
-    subtasks: int = 1000
-    settle: float = 2.0
-    handoff_bytes: int = 1_048_576
-    task_tokens: int | None = 300_000_000
-    task_cost: float | None = None
-    task_time: float | None = None
+    """First pause after an overload. It doubles up to `max_overload_pause`."""
+
+    max_context_overflows: int = 5
+    """How often a conversation whose context is full is taken over by a fresh one."""
+
+    unreachable_timeout: float = 3600.0
+    """How long a box may not answer before a person is asked whether to go on waiting."""
+
+    termination_timeout: float = 1800.0
+    """How long a run that was asked to end may not be known to be gone, before a person is asked."""
+
+    max_overload_pause: float = 3600.0
+    """Longest pause between two tries after an overload."""
+
+    pm_timeout: float = 600.0
+    """How long one turn of an agent as PM may take before it is set aside."""
+
+    pm_hold_timeout: float = 600.0
+    """How long steps that the PM agent has not ordered wait for its order."""
+
+    max_pm_failures: int = 3
+    """After how many fruitless turns in a row of the PM agent the built-in rules go on alone."""
+
+    retry_pause: float = 1.0
+    """First pause before a crashed or lost run is repeated. It grows fourfold up to `max_retry_pause`."""
+
+    max_retry_pause: float = 300.0
+    """Longest pause before a crashed or lost run is repeated."""
+
+    exit_timeout: float = 20.0
+    """How long an agent that has reported may take to end by itself."""
+
+    max_run_time: float = 14400.0
+    """Longest time that one run may take."""
+
+    start_timeout: float = 30.0
+    """How long a new pane may take to start its program."""
+
+    termination_grace: float = 10.0
+    """Time between the request to end (TERM) and the end by force (KILL)."""
+
+    max_concurrent_runs: int = 4
+    """How many agents of one task run at the same time."""
+
+    max_subtasks: int = 1000
+    """How many subtasks a plan may have."""
+
+    settle_time: float = 2.0
+    """How long a new handoff must not change before it is read, unless its writer has ended."""
+
+    max_handoff_bytes: int = 1_048_576
+    """Largest handoff that is read, in bytes."""
+
+    max_task_tokens: int | None = 300_000_000
+    """Tokens that a task may use whose `limits:` in task.md says nothing of them. `none`: no limit.
+
+    The default is three times what somebody who works with such an agent all day was seen to use in a day (100
+    million, of which 97 in 100 come from a cache), and less than the most that was seen (430 million).
+    """
+
+    max_task_cost: float | None = None
+    """US dollars that a task may use whose `limits:` in task.md says nothing of them. `none`: no limit."""
+
+    max_task_time: float | None = None
+    """Time at work that a task may use whose `limits:` in task.md says nothing of it. `none`: no limit."""

@@ -98,11 +98,16 @@ class Permissions:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """All that a wish is held against. A question about leave that is unanswered for `wait` seconds is a denial."""
+    """`[permissions]`: what agents may do without a person being asked; task.md may say more for one task."""
 
     rules: tuple[PermissionRule, ...] = ()
+    """Rules for the agents of all tasks, such as `allow run uv *` or `deny fetch`."""
+
     otherwise: Ruling = Ruling.ASK
+    """What happens to a tool call that no rule covers: `allow`, `deny`, or `ask` a person."""
+
     wait: float = 1800.0
+    """How long a permission question waits for an answer, in seconds; then the call is denied."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from orchestrator.model.usage_limit import UsageLimit
 class StepState(StrEnum):
     """The state of one step (design, section 2)."""
 
-    PENDING = "pending"
-    WORKING = "working"
+    PENDING = "pending"  # waits for its turn, for what it needs, or for the end of a pause
+    WORKING = "working"  # an agent has the order
     CHECKING = "checking"  # reported; the gate is not yet through
-    PASSED = "passed"
+    PASSED = "passed"  # its report and every gate are through
     BLOCKED = "blocked"  # waits for the answer to a question
-    FAILED = "failed"
-    SET_ASIDE = "set_aside"
+    FAILED = "failed"  # a bound was reached and nothing more is tried by itself
+    SET_ASIDE = "set_aside"  # given up, by the user or by policy; the rest of the plan goes on
 
 
 class Gate(StrEnum):

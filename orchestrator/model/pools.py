@@ -11,11 +11,16 @@ CAP: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Boxes of which a task is given one, called as `Location` calls them; `cap` agents work on each at once."""
+    """`[hosts.NAME]`: boxes of which a task is given one."""
 
     name: str
+    """What `cwd:` of task.md names in the place of a box."""
+
     boxes: tuple[str, ...]
+    """The boxes: `user@host` or `ssh://user@host:port`."""
+
     cap: int = CAP
+    """How many agents work on each of the boxes at the same time."""
 
 
 def pool_of(pools: tuple[Pool, ...], box: str) -> Pool | None:

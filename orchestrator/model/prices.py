@@ -7,18 +7,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What the models cost whose name fits one of `models`: patterns in small letters, as a shell has them.
-
-    US dollars for a million tokens: fresh ones in (`input`), ones out, ones that came from a cache (`cache_read`), ones
-    that went into one for minutes (`cache_write`) or for an hour (`cache_write_hour`). `date` is the day of which these
-    prices are: YYYY-MM-DD.
-    """
+    """`[prices.NAME]`: what models cost, in US dollars for a million tokens."""
 
     name: str
+    """Name of the entry. It takes the place of a shipped entry of the same name."""
+
     models: tuple[str, ...]
+    """Names of models in lower case, as the agent program reports them; shell patterns are understood."""
+
     input: float
+    """Tokens that were read and came from no cache."""
+
     output: float
+    """Tokens that the model wrote."""
+
     cache_read: float
+    """Tokens that came from a cache."""
+
     cache_write: float
+    """Tokens that were written into a cache for minutes."""
+
     cache_write_hour: float
+    """Tokens that were written into a cache for an hour."""
+
     date: str
+    """The day of these prices: YYYY-MM-DD."""

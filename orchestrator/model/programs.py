@@ -17,16 +17,25 @@ PLACE: Final = re.compile(r"\{([a-z_]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One agent program. `command` and `resume` are argument vectors; the latter goes on with a conversation.
-
-    `environment` are variables that it gets, `variables` the names of the user's own that pass to it besides those that
-    pass to all. `events` names the runtime whose hooks it speaks, or is empty; `screens` the file of its screen rules.
-    """
+    """`[runtimes.NAME]`: one agent program."""
 
     name: str
+    """What `runtime:` of task.md calls it."""
+
     command: tuple[str, ...]
+    """The command as a list of words; no shell reads it. One of them holds `{prompt}` or `{order}`."""
+
     resume: tuple[str, ...] = ()
+    """The command that resumes a conversation. It holds `{session}` and needs `events`."""
+
     environment: tuple[tuple[str, str], ...] = ()
+    """Variables that the program gets, with their values."""
+
     variables: tuple[str, ...] = ()
+    """Names of the user's own variables that reach this program besides those of `environment.pass`."""
+
     events: str = ""
+    """The shipped runtime whose hooks the program speaks. Without it only its report and its exit count."""
+
     screens: str = ""
+    """File with rules that recognise the program's dialogs on its screen."""

@@ -25,7 +25,7 @@ class Purpose(StrEnum):
 class Ending(StrEnum):
     """Why the PM is ending a run, if it is."""
 
-    NOT = ""
+    NOT = ""  # it is not being ended
     DONE = "done"  # it has reported and its time to leave by itself is over
     STOPPED = "stopped"  # the user stopped the task
     SILENT = "silent"  # no sign of progress for too long
@@ -45,21 +45,21 @@ class Ending(StrEnum):
 class Life(StrEnum):
     """The first axis of a belief: is there a process."""
 
-    STARTING = "starting"
-    ALIVE = "alive"
-    GONE = "gone"
-    UNREACHABLE = "unreachable"
-    UNKNOWN = "unknown"
+    STARTING = "starting"  # the launch was ordered; no process was seen yet
+    ALIVE = "alive"  # its process was seen
+    GONE = "gone"  # its process has ended
+    UNREACHABLE = "unreachable"  # the box on which it lives does not answer
+    UNKNOWN = "unknown"  # it could not be looked at
 
 
 class Turn(StrEnum):
     """The second axis of a belief: whose move it is."""
 
-    BUSY = "busy"
-    RESTING = "resting"
-    WAITING = "waiting"
-    LIMITED = "limited"
-    UNKNOWN = "unknown"
+    BUSY = "busy"  # the agent works on its turn
+    RESTING = "resting"  # its turn is over
+    WAITING = "waiting"  # it waits for an answer
+    LIMITED = "limited"  # its service refuses for a usage limit
+    UNKNOWN = "unknown"  # its program does not say
 
 
 class Quiet(StrEnum):

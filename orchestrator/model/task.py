@@ -12,25 +12,25 @@ from orchestrator.model.permission import Permissions
 class Phase(StrEnum):
     """Where a task stands, by the document's names (HUB 7.2)."""
 
-    PLANNING = "PLANNING"
-    EXPLORING = "EXPLORING"
-    DEVELOPING = "DEVELOPING"
-    TESTING = "TESTING"
-    REVIEWING = "REVIEWING"
-    COMPLETE = "COMPLETE"
-    BLOCKED = "BLOCKED"
-    ITERATE = "ITERATE"
+    PLANNING = "PLANNING"  # the PM or the plan agent lays out the work
+    EXPLORING = "EXPLORING"  # explore reads the project
+    DEVELOPING = "DEVELOPING"  # dev or architect works on a subtask
+    TESTING = "TESTING"  # test judges the work
+    REVIEWING = "REVIEWING"  # review judges the work, or the whole task
+    COMPLETE = "COMPLETE"  # every success criterion is met, with evidence
+    BLOCKED = "BLOCKED"  # nothing goes on before a person answers; it resumes where it was
+    ITERATE = "ITERATE"  # work goes back to an earlier phase; it is passed through at once
 
 
 class TaskState(StrEnum):
     """What the PM does with a task at this moment."""
 
-    RUNNING = "running"
+    RUNNING = "running"  # agents work, or the PM waits for a time that it knows
     WAITING = "waiting"  # nothing can go on before a question is answered
-    STOPPED = "stopped"
-    COMPLETE = "complete"
+    STOPPED = "stopped"  # the user stopped it; `task start` resumes it
+    COMPLETE = "complete"  # every step passed and every success criterion is met, with evidence
     PARTIAL = "partial"  # it ended, and not all that was asked for is done: see `pm.results`
-    FAILED = "failed"
+    FAILED = "failed"  # it ended and nothing of what was asked for was delivered, or the user abandoned it
 
 
 class WorkspaceKind(StrEnum):
@@ -80,45 +80,81 @@ class Approval(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentWish:
-    """What task.md says of one agent (`dev.command: …`); empty fields leave the definition as it is.
-
-    `cwd` is where it works instead of a tree of the task's. `listens` says that a line typed into its pane reaches it.
-    `skills` are named in each of its orders.
-    """
+    """What task.md says of one agent (`dev.command: …`); empty fields leave the definition as it is."""
 
     runtime: str = ""
+    """The agent program that this agent is run with."""
+
     command: tuple[str, ...] = ()
+    """A command that is the agent: any program that writes a report. Split as in a shell, but run by none."""
+
     check: tuple[str, ...] = ()
+    """A command whose exit status is the verdict of this agent's steps. The daemon runs it before the agent starts."""
+
     model: str = ""
+    """The model that the agent program is asked to use."""
+
     cwd: Location | None = None
+    """Where this agent works instead of a tree of the task; only dev and architect may work on another machine."""
+
     listens: bool | None = None
+    """`yes` or `no`: whether a line that is typed into its pane reaches it."""
+
     skills: tuple[str, ...] = ()
+    """Skills that each order of this agent names, separated by commas."""
+
     permissions: Permissions = field(default_factory=Permissions)
+    """What this agent may do without a person being asked, ahead of the task's rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The section `## Agent Config` of task.md. `skills` are named in each order, `limits` are of the whole task.
-
-    `pm` is the runtime of the PM agent, where an agent is to be the PM. `written` holds each key with its value as it
-    stands in the file; two that mean the same are equal however they are written.
-    """
+    """The section `## Agent Config` of task.md."""
 
     cwd: Location | None = None
+    """Where dev and architect work: a local path, `user@host:/path`, `ssh://user@host:port/path`, or `POOL:/path`."""
+
     template: str = ""
+    """The template whose agents and commands the task uses."""
+
     runtime: str = ""
+    """The agent program that all agents are run with; otherwise the first one that is installed."""
+
     workspace: WorkspaceKind = WorkspaceKind.WORKTREE
+    """Where agents write: git worktrees of the task, the user's own tree, or nowhere."""
+
     architect: bool = False
+    """`yes` or `no`: whether the architect settles the design before the work begins."""
+
     after_rejections: AfterRejections = AfterRejections.REPLAN
+    """What happens to a step that was rejected too often, or when a success criterion is not met at the end."""
+
     unanswered: Unanswered | None = None
+    """What counts as the answer to a question that nobody answers, and after which time: `set-aside after 4 h`."""
+
     approve: tuple[Approval, ...] = ()
+    """What a person must approve before it is carried out."""
+
     permissions: Permissions = field(default_factory=Permissions)
+    """What agents may do without a person being asked: `allow run npm test; deny fetch; otherwise ask`."""
+
     pm: str = ""
+    """The agent program that takes the PM's part; otherwise built-in rules do."""
+
     agents: dict[str, AgentWish] = field(default_factory=dict)
+    """What is said of single agents."""
+
     skills: tuple[str, ...] = ()
+    """Skills that every order names, separated by commas."""
+
     limits: Budget = Budget()  # noqa: RUF009 (it is frozen)
+    """What the whole task may use before a person is asked: `2M tokens; $20; 8 h`, or `none`."""
+
     bring: Bring = Bring.NOTHING
+    """What of the code on a box is brought home."""
+
     written: dict[str, str] = field(default_factory=dict, compare=False)
+    """Each key with its value as it stands in the file; two that mean the same are equal however they are written."""
 
 
 @dataclass(frozen=True, slots=True)

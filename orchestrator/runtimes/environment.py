@@ -11,30 +11,58 @@ from orchestrator.model.settings import NEVER_PASSED
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What one run is told in its environment. Paths are absolute and as the run sees them.
-
-    `task` and `instance` are names, `reply_to` is the order's file name in `handoffs/`. What may be empty:
-    `subtask`; `base`, the commit that the task began with; `branch`, the one that the workspace is on;
-    `check_exit`, the exit status of the step's check command; `resumes`, the run whose work this one goes on with.
-    """
+    """What one run finds in its environment. Paths are absolute and as the run sees them."""
 
     run: str
+    """Id of the run. A report repeats it as `**Run:**`."""
+
     task: str
+    """Name of the task."""
+
     instance: str
+    """Name of the agent; `dev-2` for a second one at the same time."""
+
     step: str
+    """Id of the step of the plan."""
+
     attempt: int
+    """Which attempt of the step this is, from 1."""
+
     order: Path
+    """File that holds the order."""
+
     reply_to: str
+    """File name of the order in `handoffs/`. A report repeats it as `**In reply to:**`."""
+
     task_dir: Path
+    """Folder of the task."""
+
     workspace: Path
+    """Folder in which the agent works."""
+
     artifacts: Path
+    """The agent's folder for artifacts."""
+
     scratchpad: Path
+    """The agent's folder for anything else."""
+
     subtask: str = ""
+    """Id of the subtask, or empty."""
+
     template: Path | None = None
+    """Folder of the task's template, or empty."""
+
     base: str = ""
+    """Commit that the task began with, or empty."""
+
     branch: str = ""
+    """Branch that the workspace is on, or empty."""
+
     check_exit: int | None = None
+    """Exit status of the step's check command, or empty."""
+
     resumes: str = ""
+    """Run whose work this one goes on with, or empty."""
 
 
 def passed(environ: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:

@@ -30,7 +30,7 @@ from tests.benchmarks.waiting import until
 from tests.benchmarks.world import Begun, brief
 from tests.remote.pulling import pull
 
-SETTINGS = {"limits__runs_at_once": 1000}
+SETTINGS = {"limits__max_concurrent_runs": 1000}
 OWN = 100.0
 """Milliseconds that a handoff may take from a box beside the round trips that it needs."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.benchmarks.waiting import until
 from tests.benchmarks.world import Begun, World, brief
 
-SETTINGS = {"limits__runs_at_once": 1000}
+SETTINGS = {"limits__max_concurrent_runs": 1000}
 
 
 def rest(world: World, agents: int, command: str = "sleep 3600") -> Begun:

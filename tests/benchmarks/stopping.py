@@ -32,7 +32,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         for agents in (FEW, MANY):
             taken, floor = list[float](), list[float]()
             for _ in bench.times(1, f"{agents} agents{kind}"):
-                with World(**SETTINGS, limits__end_grace=f"{GRACE} s") as world:
+                with World(**SETTINGS, limits__termination_grace=f"{GRACE} s") as world:
                     task = rest(world, agents, command)
                     floor.append(panes(world, agents))
                     taken.append(stopped(task, agents) - grace * 1000)

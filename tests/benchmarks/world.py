@@ -59,7 +59,7 @@ class Begun:
 class World:
     """Private folders, and the daemon and tmux server that live in them.
 
-    `settings` are keys of the settings file as variables: `limits__runs_at_once=100`.
+    `settings` are keys of the settings file as variables: `limits__max_concurrent_runs=100`.
     """
 
     def __init__(self, **settings: object) -> None:

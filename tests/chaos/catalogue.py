@@ -25,7 +25,7 @@ STEPS = ("plan", "dev:greet", "review:greet")
 SIMULATED = "tests/simulation moves the clocks; unit tests of daemon/process/clock_drift.py and schedule.py"
 REMOTE = "there are no remote hosts yet"
 CLIS = "there is no runtime of a real agent CLI yet"
-QUIET = {"limits__silence": "700 ms", "limits__look_again": "500 ms"}
+QUIET = {"limits__inactivity_timeout": "700 ms", "limits__look_interval": "500 ms"}
 MISSING = ({"claims": ["artifacts/code/not-there.md"]}, "not on disk: artifacts/code/not-there.md")
 
 
@@ -194,7 +194,11 @@ FAULTS = (
         [
             *(
                 staged(
-                    agents.ends_at_once, code, 0.25, limits__first_pause="300 ms", limits__longest_pause="5 s"
+                    agents.ends_at_once,
+                    code,
+                    0.25,
+                    limits__retry_pause="300 ms",
+                    limits__max_retry_pause="5 s",
                 )
                 for code in (1, 127)
             ),
@@ -213,7 +217,7 @@ FAULTS = (
                 (test_silence.test_a_moving_spinner_is_no_progress, {}),
                 (
                     test_silence.test_one_that_only_computes_is_given_time_and_no_more_than_its_bound,
-                    {"limits__looks": "3"},
+                    {"limits__max_looks": "3"},
                 ),
                 (test_silence.test_work_without_a_handoff_is_asked_for, {}),
                 (test_silence.test_a_kill_in_the_middle_of_a_nudge_never_types_twice, {}),
@@ -226,8 +230,8 @@ FAULTS = (
         [
             staged(
                 test_whole_task.test_a_silent_agent_that_ignores_term_is_killed_and_tried_again,
-                limits__silence="500 ms",
-                limits__check_in="100 ms",
+                limits__inactivity_timeout="500 ms",
+                limits__check_in_interval="100 ms",
             ),
             staged(test_user.test_a_stop_in_the_middle_leaves_nothing_alive_and_a_start_goes_on),
         ],

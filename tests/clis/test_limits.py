@@ -61,7 +61,7 @@ def test_a_limit_costs_two_minutes_and_few_requests(name: str) -> None:
     if why := why_missing(name):
         pytest.skip(why)
     window = Window(played(Cast().turn), lasts=75.0, late=20.0)
-    with a_house(name, window, daemon__rescan="2 s", limits__end_grace="5 s") as house:
+    with a_house(name, window, daemon__rescan="2 s", limits__termination_grace="5 s") as house:
         if name.startswith("claude"):
             for variable in variables("claude", house.server.url):
                 del house.world.environ[variable]

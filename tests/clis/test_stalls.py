@@ -29,9 +29,9 @@ from tests.clis.test_signals import TRACED
 STALL = 24.0
 """Seconds; a third of it must be enough for a busy machine to bring a token to a screen."""
 QUICKLY = {
-    "limits__stall": f"{STALL:.0f} s",
-    "limits__end_grace": "5 s",
-    "limits__receipt": "60 s",
+    "limits__stall_timeout": f"{STALL:.0f} s",
+    "limits__termination_grace": "5 s",
+    "limits__receipt_timeout": "60 s",
     "daemon__rescan": "1 s",
 }
 Steps = Generator[Reply, tuple[ToolResult, ...], None]
@@ -101,7 +101,7 @@ def test_a_hung_stream_costs_no_more_than_its_bound_and_nobody_is_asked(
 def test_a_model_that_never_answers_a_conversation_is_given_an_empty_one(installed: str) -> None:
     night = Nights(HUNG, times=3)
     with a_house(
-        installed, night.script, **QUICKLY | {"limits__silence": "30 s", "limits__stalls": "2"}
+        installed, night.script, **QUICKLY | {"limits__inactivity_timeout": "30 s", "limits__max_stalls": "2"}
     ) as house:
         complete(house, installed)
         assert endings(house) == [("explore", "stalled")] * 3

@@ -54,7 +54,7 @@ def told(house: House) -> dict[str, Any]:
 def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
     if why := why_missing(name):
         pytest.skip(why)
-    with a_house(name, played(counted(Cast().turn)), limits__end_grace="5 s") as house:
+    with a_house(name, played(counted(Cast().turn)), limits__termination_grace="5 s") as house:
         house.daemon()
         folder = house.begin("t1", name)
         house.world.until(lambda: house.world.stands("t1") in {"complete", "failed", "waiting"}, within=240)
@@ -75,7 +75,7 @@ def test_a_limit_stops_a_task_that_runs_away_and_the_answer_lets_it_go_on() -> N
     if why := why_missing("claude"):
         pytest.skip(why)
     script = played(counted(for_ever))
-    with a_house("claude", script, daemon__rescan="2 s", limits__end_grace="5 s") as house:
+    with a_house("claude", script, daemon__rescan="2 s", limits__termination_grace="5 s") as house:
         world = house.world
         house.daemon()
         house.begin("t1", "claude", f"limits: {HIGHEST} tokens; 8 h", "permissions: allow run ls")

@@ -11,6 +11,6 @@ from tests.integration.daemon.world import World, a_world
 
 @pytest.fixture
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    """A world; `@pytest.mark.parametrize("world", [{"limits__silence": "1 s"}], indirect=True)` sets limits."""
+    """A world; `parametrize("world", [{"limits__inactivity_timeout": "1 s"}], indirect=True)` sets limits."""
     with a_world(**getattr(request, "param", {})) as made:
         yield made

@@ -15,19 +15,22 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?) (ms|s|m|h|d|w)")
 
 FLOORS: Final[Mapping[str, tuple[float, str]]] = {
-    "limits.receipt": (60.0, "a CLI on a busy machine takes half a minute to start"),
-    "limits.start_time": (30.0, "a process is started in real time"),
-    "limits.end_grace": (5.0, "a CLI takes a second to end, and writes its transcript meanwhile"),
-    "limits.settle": (0.3, "a file is written in real time"),
-    "limits.linger": (1.0, "a CLI writes its transcript in real time"),
-    "limits.first_pause": (0.05, "of no use below"),
-    "limits.silence": (25.0, "a CLI on a busy machine takes half a minute to start"),
-    "limits.stall": (24.0, "what a model says comes to a screen within a third of it"),
-    "limits.look_again": (10.0, "processor time is compared over it"),
-    "limits.limit_window": (604800.0, "a limit's end is shown by the wall's clock, which is not compressed"),
-    "limits.run_time": (600.0, "a run lives in real time"),
-    "limits.pm_patience": (60.0, "an agent as PM starts in real time"),
-    "limits.pm_wait": (60.0, "the same"),
+    "limits.receipt_timeout": (60.0, "a CLI on a busy machine takes half a minute to start"),
+    "limits.start_timeout": (30.0, "a process is started in real time"),
+    "limits.termination_grace": (5.0, "a CLI takes a second to end, and writes its transcript meanwhile"),
+    "limits.settle_time": (0.3, "a file is written in real time"),
+    "limits.exit_timeout": (1.0, "a CLI writes its transcript in real time"),
+    "limits.retry_pause": (0.05, "of no use below"),
+    "limits.inactivity_timeout": (25.0, "a CLI on a busy machine takes half a minute to start"),
+    "limits.stall_timeout": (24.0, "what a model says comes to a screen within a third of it"),
+    "limits.look_interval": (10.0, "processor time is compared over it"),
+    "limits.usage_limit_window": (
+        604800.0,
+        "a limit's end is shown by the wall's clock, which is not compressed",
+    ),
+    "limits.max_run_time": (600.0, "a run lives in real time"),
+    "limits.pm_timeout": (60.0, "an agent as PM starts in real time"),
+    "limits.pm_hold_timeout": (60.0, "the same"),
     "daemon.rescan": (2.0, "a rescan reads the folders in real time"),
     "daemon.beat": (1.0, "written to a disk"),
     "daemon.alarm": (60.0, "nobody but the bench starts a daemon"),
@@ -73,5 +76,5 @@ def scaled(shown: str, factor: float, own: Mapping[str, str]) -> dict[str, str]:
 
 
 def as_variables(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return settings as `a_world` takes them: `limits__silence`."""
+    """Return settings as `a_world` takes them: `limits__inactivity_timeout`."""
     return {key.replace(".", "__"): value for key, value in settings.items()}

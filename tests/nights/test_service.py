@@ -203,19 +203,19 @@ def test_a_part_passes_its_probe_and_its_test_and_the_wrong_one_neither(name: st
 
 def test_settings_are_scaled_down_to_their_floors_and_never_up() -> None:
     shown = [
-        {"key": "limits.check_in", "value": "10 m"},
-        {"key": "limits.receipt", "value": "2 m"},
-        {"key": "limits.settle", "value": "200 ms"},
-        {"key": "limits.crashes", "value": "3"},
+        {"key": "limits.check_in_interval", "value": "10 m"},
+        {"key": "limits.receipt_timeout", "value": "2 m"},
+        {"key": "limits.settle_time", "value": "200 ms"},
+        {"key": "limits.max_crashes", "value": "3"},
         {"key": "notify.quiet", "value": "22:00-07:00"},
         {"key": "limits.longest", "value": "1 h 30 m"},
     ]
-    made = scaled(json.dumps({"settings": shown}), 60.0, {"limits.crashes": "5"})
-    assert made["limits.check_in"] == "10000 ms"
-    assert made["limits.receipt"] == f"{FLOORS['limits.receipt'][0] * 1000:.0f} ms"
-    assert made["limits.settle"] == "200 ms"
+    made = scaled(json.dumps({"settings": shown}), 60.0, {"limits.max_crashes": "5"})
+    assert made["limits.check_in_interval"] == "10000 ms"
+    assert made["limits.receipt_timeout"] == f"{FLOORS['limits.receipt_timeout'][0] * 1000:.0f} ms"
+    assert made["limits.settle_time"] == "200 ms"
     assert made["limits.longest"] == "90000 ms"
-    assert made["limits.crashes"] == "5"
+    assert made["limits.max_crashes"] == "5"
     assert "notify.quiet" not in made
 
 

@@ -24,7 +24,8 @@ fi
 """What a plain command reads on a box from which rsync can be taken away by a file."""
 
 QUICK = {
-    f"limits__{name}": bound for name, bound in {"silence": "3 s", "look_again": "1 s", "looks": "1"}.items()
+    f"limits__{name}": bound
+    for name, bound in {"inactivity_timeout": "3 s", "look_interval": "1 s", "max_looks": "1"}.items()
 }
 """An agent that gives no sign of work is ended after seconds."""
 
@@ -86,7 +87,7 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box) ->
     world.check_once()
 
 
-@pytest.mark.parametrize("settings", [{"limits__launches": "2"}], ids=["two tries"])
+@pytest.mark.parametrize("settings", [{"limits__max_failed_launches": "2"}], ids=["two tries"])
 @pytest.mark.parametrize(
     ("file", "text", "cause"),
     [
@@ -116,7 +117,7 @@ def test_launch_that_fails_again_and_again_is_a_question(
 
 
 @pytest.mark.parametrize(
-    "settings", [{"limits__first_pause": "60 s", "limits__longest_pause": "60 s"}], ids=["long pauses"]
+    "settings", [{"limits__retry_pause": "60 s", "limits__max_retry_pause": "60 s"}], ids=["long pauses"]
 )
 def test_asked_check_in_tries_a_failed_launch_at_once(boxes: Boxes, world: World) -> None:
     """By itself that is tried again after a pause that grows; whoever mended something need not wait for it."""

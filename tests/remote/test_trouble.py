@@ -31,7 +31,7 @@ def settings() -> dict[str, str]:
 
 @pytest.fixture
 def world(boxes: Boxes, settings: dict[str, str]) -> Iterator[World]:
-    with a_world(limits__runs_at_once="30", **settings) as made:
+    with a_world(limits__max_concurrent_runs="30", **settings) as made:
         made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
         yield made
 
@@ -178,7 +178,12 @@ def test_a_folder_that_is_away_for_a_while_is_said_and_loses_nothing(
 
 SOON = {
     f"limits__{name}": bound
-    for name, bound in {"silence": "10 s", "look_again": "1 s", "looks": "1", "unended": "2 s"}.items()
+    for name, bound in {
+        "inactivity_timeout": "10 s",
+        "look_interval": "1 s",
+        "max_looks": "1",
+        "termination_timeout": "2 s",
+    }.items()
 }
 
 

@@ -226,7 +226,7 @@ def forgets_a_bound(patch):
     """An agent is asked again, and may be blocked, without end."""
 
     def lavish(state, fact, limits):
-        return decide(state, fact, replace(limits, asks=10**6, blocks=10**6))
+        return decide(state, fact, replace(limits, max_report_requests=10**6, max_blocks=10**6))
 
     patch.setattr(engine, "decide", lavish)
 
@@ -479,7 +479,7 @@ def a_life_of_programs(worlds):
 def soon_shelved(fate):
     """Three tasks that are shelved whenever nothing came for a minute."""
     settings = Settings(daemon=DaemonSettings(shelve_after=60), logs=LogSettings(pack_after=60))
-    settings = replace(settings, limits=replace(settings.limits, check_in=60))
+    settings = replace(settings, limits=replace(settings.limits, check_in_interval=60))
     wishes = (UserTask("alpha"), UserTask("beta", checks=True), UserTask("gamma", tells=True))
     return World(fate, wishes, Manners(bad=0.1, odd=0.2, longest=60.0, subtasks=1), settings, deaf=0.5)
 

@@ -25,11 +25,11 @@ from tests.soak.trouble import Trouble
 SETTINGS = {
     "daemon__rescan": "5 s",
     "daemon__beat": "1 s",
-    "limits__silence": "10 m",
-    "limits__first_pause": "200 ms",
-    "limits__longest_pause": "5 s",
-    "limits__end_grace": "5 s",
-    "limits__start_time": "30 s",
+    "limits__inactivity_timeout": "10 m",
+    "limits__retry_pause": "200 ms",
+    "limits__max_retry_pause": "5 s",
+    "limits__termination_grace": "5 s",
+    "limits__start_timeout": "30 s",
     # Small enough that every log begins anew, and every old one goes, in a short soak too.
     "logs__size": "65536",
     "logs__pack_after": "20 s",
@@ -37,7 +37,7 @@ SETTINGS = {
     "logs__task_size": "40000",
     # What is over is shelved, and opened again when it is to go on.
     "daemon__shelve_after": "20 s",
-    "limits__check_in": "10 s",
+    "limits__check_in_interval": "10 s",
 }
 """Limits at which nothing waits for long. Of the rest users have the same."""
 
@@ -66,7 +66,7 @@ def soak(options: argparse.Namespace, say: Callable[[str], None]) -> Result:
     result = Result()
     at_once = max(4, options.agents // options.tasks + 1)
     with ExitStack() as held:
-        world = held.enter_context(a_world(**SETTINGS, limits__runs_at_once=str(at_once)))
+        world = held.enter_context(a_world(**SETTINGS, limits__max_concurrent_runs=str(at_once)))
         disk = None
         try:
             disk = held.enter_context(small_disk(world, world.state, f"size={options.disk}"))

@@ -26,6 +26,11 @@ def test_a_checkout_has_them_beside_the_package(package: Path) -> None:
     assert shipped("agents") == package.parent / "agents"
 
 
+def test_schemas_lie_with_the_documents_of_a_checkout(package: Path) -> None:
+    (package.parent / "docs" / "reference" / "schemas").mkdir(parents=True)
+    assert shipped("schemas") == package.parent / "docs" / "reference" / "schemas"
+
+
 def test_a_wheel_carries_them_and_never_takes_a_neighbour_of_that_name(package: Path) -> None:
     (package / "_shipped" / "tasks").mkdir(parents=True)
     (package.parent / "tasks").mkdir()

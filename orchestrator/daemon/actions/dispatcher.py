@@ -164,7 +164,7 @@ class Dispatcher:
             self._launch(state, where, action, since)
 
     def _see_who_ends(self, state: PMState) -> None:
-        at, grace = self.context.clock.monotonic(), self.context.adapters.settings.limits.end_grace
+        at, grace = self.context.clock.monotonic(), self.context.adapters.settings.limits.termination_grace
         self._asked_twice &= state.runs.live.keys()
         missed = list[Run]()
         for run, since in list(self._told.items()):
@@ -221,7 +221,7 @@ class Dispatcher:
 
     def moments(self, state: PMState) -> list[float]:
         """Return when something is due, by the wall clock."""
-        clock, grace = self.context.clock, self.context.adapters.settings.limits.end_grace
+        clock, grace = self.context.clock, self.context.adapters.settings.limits.termination_grace
         apart = clock.now() - clock.monotonic()
         return [
             since + (SECOND_LOOK if self._is_asked_again(state.runs[run]) else grace) + apart
@@ -237,7 +237,7 @@ class Dispatcher:
             run.id not in self._asked_twice
             and run.ending is not Ending.NOT
             and not run.far
-            and self.context.adapters.settings.limits.end_grace > SECOND_LOOK
+            and self.context.adapters.settings.limits.termination_grace > SECOND_LOOK
         )
 
     def keep_house(self, state: PMState, where: TaskPaths) -> None:
@@ -289,7 +289,7 @@ class Dispatcher:
             return
         folder = layout.run_home(self.home, run.id)
         if reason := self._obstacle(state, run):
-            if clock.monotonic() - since < adapters.settings.limits.run_time:
+            if clock.monotonic() - since < adapters.settings.limits.max_run_time:
                 self._waits[run.id] = (action, since)
             elif run.far or claim(adapters.files, folder):
                 failed = LaunchFailed(clock.now(), action.id, run.id, reason)
@@ -336,7 +336,10 @@ class Dispatcher:
         return no_way or self.context.adapters.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
-        """Look at or move what git has. What it cannot do just now is tried at each rescan, for `limits.silence`."""
+        """Look at or move what git has.
+
+        What git cannot do just now is tried again at each rescan, for `limits.inactivity_timeout`.
+        """
         if action.id in self._at_hand:
             return
         about = "branch" if isinstance(action, Rebase) else action.step
@@ -357,7 +360,7 @@ class Dispatcher:
             except (Unavailable, OSError) as error:
                 now = self.context.clock.monotonic()
                 since = self._hindered.setdefault(action.id, now)
-                if now - since < self.context.adapters.settings.limits.silence:
+                if now - since < self.context.adapters.settings.limits.inactivity_timeout:
                     log.warning("task %s: the %s of %s is put off: %s", self.task, action.kind, about, error)
                     return None
                 outcome = finish.given_up(action, at, str(error) or "unknown")

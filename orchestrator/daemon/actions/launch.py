@@ -72,7 +72,7 @@ CLAIM_LOOK: Final = 0.001
 def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock: Clock) -> RunStarted | None:
     """Launch a run, or go on with a launch that was cut off.
 
-    Returns that it lives, if its launcher says so soon; else that is seen later, or missed (`limits.start_time`).
+    Returns that it lives, if its launcher says so soon; else that is seen later, or missed (`limits.start_timeout`).
 
     Raises:
         Refused: it can never be launched as it stands.
@@ -332,8 +332,8 @@ def _publish_order(
             scratchpad=str(layout.scratchpad(where.task, run.instance)),
             run=run.id,
             order=rendered,
-            wait=adapters.settings.limits.pm_wait,
-            patience=adapters.settings.limits.pm_patience,
+            wait=adapters.settings.limits.pm_hold_timeout,
+            patience=adapters.settings.limits.pm_timeout,
             definition=agent.prompt,
         )
         return _kept(adapters, where, run, text)

@@ -246,7 +246,7 @@ class HandoffIngest:
         if asked is None:
             return True
         try:
-            data = self.files.read(layout.handoffs(self.folder) / entry.name, self.limits.handoff_bytes)
+            data = self.files.read(layout.handoffs(self.folder) / entry.name, self.limits.max_handoff_bytes)
             read_decision(data, entry.name)
             return run_named(data, entry.name) != asked.id
         except (BadFile, Unreadable):
@@ -258,7 +258,7 @@ class HandoffIngest:
         if digest is None or not entry.is_file:
             return False
         try:
-            data = self.files.read(layout.handoffs(self.folder) / entry.name, self.limits.handoff_bytes)
+            data = self.files.read(layout.handoffs(self.folder) / entry.name, self.limits.max_handoff_bytes)
         except Unreadable:
             return False
         return sha256(data).hexdigest() == digest
@@ -270,12 +270,12 @@ class HandoffIngest:
         path, name = layout.handoffs(self.folder) / entry.name, _written(entry.name)
         parts = split_handoff_name(name)
         instance = parts[0] if parts else claimed_instance(name, state)
-        quiet = instance in done or at - entry.mtime_ns / 1e9 >= self.limits.settle
+        quiet = instance in done or at - entry.mtime_ns / 1e9 >= self.limits.settle_time
         try:
             if entry.is_file and self.files.being_written(path) and instance not in done:
                 self._doubted[entry.name] = math.inf
                 return None
-            data = self.files.read(path, self.limits.handoff_bytes)
+            data = self.files.read(path, self.limits.max_handoff_bytes)
         except Unreadable as error:
             if not quiet and entry.is_file:
                 return None
@@ -309,7 +309,7 @@ class HandoffIngest:
         """Tell whether such a file is looked at again soon, however long it took to write: its writer may live."""
         since = min(self._doubted.get(entry.name, at), at)
         self._doubted[entry.name] = since
-        if at - since < min(DOUBT, self.limits.settle):
+        if at - since < min(DOUBT, self.limits.settle_time):
             self._unsettled[entry.name] = since
             return True
         return False
@@ -440,7 +440,7 @@ def history(files: Files, folder: Path, limits: Limits) -> dict[str, str]:
     found = {}
     for entry in files.entries(layout.handoffs(folder)):
         try:
-            data = files.read(layout.handoffs(folder) / entry.name, limits.handoff_bytes)
+            data = files.read(layout.handoffs(folder) / entry.name, limits.max_handoff_bytes)
             digest = sha256(data).hexdigest()
         except Unreadable as error:
             digest = _digest_of_unreadable(entry, _written(str(error)))

@@ -33,7 +33,7 @@ LAUNCHED: Final = "launched"
 def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: Limits) -> list[Fact]:
     """Return what has become of a live run since the state last heard of it.
 
-    A run whose launcher did not claim it in `limits.start_time` is claimed by us, so that it never will.
+    A run whose launcher did not claim it in `limits.start_timeout` is claimed by us, so that it never will.
     """
     folder = _folder(home, run.id)
     seen = host.observe(folder)
@@ -154,4 +154,4 @@ def _given_up(files: Files, host: Host, folder: Path) -> bool:
 def _overdue(files: Files, since: Path, at: float, limits: Limits) -> bool:
     """Tell whether a file has stood there for as long as a launcher may take."""
     entry = files.entry(since)
-    return entry is not None and at - entry.mtime_ns / 1e9 >= limits.start_time
+    return entry is not None and at - entry.mtime_ns / 1e9 >= limits.start_timeout

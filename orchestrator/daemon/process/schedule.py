@@ -34,7 +34,7 @@ class Schedule:
         inline = {"default": DebugExecutor()}
         self._scheduler = BackgroundScheduler(timezone="UTC", job_defaults=late, executors=inline)
         for hint, seconds in (
-            (h.CheckIn(), settings.limits.check_in),
+            (h.CheckIn(), settings.limits.check_in_interval),
             (h.Rescan(), settings.daemon.rescan),
             (h.Beat(), settings.daemon.beat),
         ):

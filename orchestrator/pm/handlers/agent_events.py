@@ -144,7 +144,7 @@ def _ended(draft: Draft, run: Run, fact: EventLanded) -> None:
         )
         return
     here = draft.step(run.step)
-    if fact.waits and here.tally.asks < draft.limits.asks:
+    if fact.waits and here.tally.asks < draft.limits.max_report_requests:
         draft.change(StepTallied(run.step, replace(here.tally, asks=here.tally.asks + 1)))
         told(draft, run, fact, Turn.BUSY, "ended its turn without a handoff and was told to write it")
         answer(draft, run, fact.name, Reply(Say.GO_ON, _what_is_missing(here)))

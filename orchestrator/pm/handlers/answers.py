@@ -86,7 +86,7 @@ def take_default(draft: Draft, question: Question) -> None:
     elif may_replan(draft, question.step):
         replan(draft, question.step, f"to be planned anew, as nobody answered {question.id}")
     else:  # another question has taken the last of it since this one was asked
-        _set_aside(draft, question.step, "it may not be planned anew once more (limits.replans)")
+        _set_aside(draft, question.step, "it may not be planned anew once more (limits.max_replans)")
 
 
 def _carry_out(draft: Draft, question: Question, text: str) -> None:

@@ -51,7 +51,7 @@ def box_back(draft: Draft, fact: BoxBack) -> None:
 
 def patience_ends(run: Run, limits: Limits) -> float:
     """Return when a person is asked about a run that is unreachable; and again so long after they said to go on."""
-    return max(run.since, run.progress_at, run.looked_at) + limits.unreachable
+    return max(run.since, run.progress_at, run.looked_at) + limits.unreachable_timeout
 
 
 def ask_about(draft: Draft, run: Run) -> None:

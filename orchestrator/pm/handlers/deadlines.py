@@ -100,7 +100,7 @@ def _see_run(draft: Draft, run: Run) -> Ending | None:
         watch(draft, run, for_model=True)
     elif why is not Ending.SILENT:
         end_run(draft, run, why)
-    elif draft.at >= run.since + draft.limits.run_time:
+    elif draft.at >= run.since + draft.limits.max_run_time:
         end_run(draft, run, Ending.OVERDUE)
     else:
         watch(draft, run)
@@ -114,8 +114,8 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
         return min(moments, default=None)
     moments += [each.deadline for each in state.open_questions if each.deadline is not None]
     if state.consultation.step:
-        moments.append(state.consultation.opened_at + limits.pm_patience)
-    if (start := next_start(state, limits.runs_at_once)) is not None:
+        moments.append(state.consultation.opened_at + limits.pm_timeout)
+    if (start := next_start(state, limits.max_concurrent_runs)) is not None:
         moments.append(start)
     if (used_up := used_up_at(state, limits)) is not None:
         moments.append(used_up)
@@ -132,18 +132,20 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
     if run.ending is not Ending.NOT:
         return stuck_termination.patience_ends(state, run, limits), Ending.NOT
     if run.reported_at is not None:
-        return run.reported_at + limits.linger, Ending.DONE
+        return run.reported_at + limits.exit_timeout, Ending.DONE
     if run.life is Life.STARTING:
         # It may wait for somebody else's lease, which has that bound of its own; it is not silent meanwhile.
-        return run.opened_at + 2 * limits.run_time, Ending.OVERDUE
-    overdue = run.since + limits.run_time
+        return run.opened_at + 2 * limits.max_run_time, Ending.OVERDUE
+    overdue = run.since + limits.max_run_time
     unheard = run.receipts and run.delivery is None
-    patience = min(limits.receipt, limits.silence) if unheard else limits.silence
+    patience = (
+        min(limits.receipt_timeout, limits.inactivity_timeout) if unheard else limits.inactivity_timeout
+    )
     # What a look sees is held against what the one before saw: one right behind it would see nothing.
-    again = run.watched_at + (limits.look_again if run.looks else min(limits.look_again, patience))
+    again = run.watched_at + (limits.look_interval if run.looks else min(limits.look_interval, patience))
     silent = max(run.progress_at + patience, again)
     if run.quiet is Quiet.UNASKED:
-        silent = run.looked_at + limits.receipt
+        silent = run.looked_at + limits.receipt_timeout
     if run.purpose is Purpose.CHECK or run.waits_for or overdue <= silent:
         silent, why = overdue, Ending.OVERDUE
     else:

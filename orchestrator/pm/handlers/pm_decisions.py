@@ -114,9 +114,9 @@ def _order(draft: Draft, run: Run, decision: PMDecision) -> str:
         draft.change(StepOrdered(first.id, said))
         return ""
     loose = sum(not (step.subtask or step.judges or is_consultation(step)) for step in steps.values())
-    if loose >= draft.limits.subtasks:
-        return f"{loose} steps stand beside the plan already (limits.subtasks)"
-    if (tries := _tries(draft, agent.name, decision.instructions)) > draft.limits.rejections:
+    if loose >= draft.limits.max_subtasks:
+        return f"{loose} steps stand beside the plan already (limits.max_subtasks)"
+    if (tries := _tries(draft, agent.name, decision.instructions)) > draft.limits.max_rejections:
         return _asked_about_retry(draft, run, decision, tries - 1)
     step, *judges = add_loose_steps(draft, agent, decision.instructions)
     draft.change(StepOrdered(step, replace(said, instructions="")), *(StepOrdered(each) for each in judges))
@@ -142,7 +142,7 @@ def _tries(draft: Draft, agent: str, instructions: str) -> int:
 
 def _asked_about_retry(draft: Draft, run: Run, decision: PMDecision, tries: int) -> str:
     """Ask a person whether the same is tried once more, as the rules do when work was rejected as often as may be."""
-    before = f"{decision.target} has tried that {tries} times (limits.rejections)"
+    before = f"{decision.target} has tried that {tries} times (limits.max_rejections)"
     last = next(reversed(_about_retries(draft)), None)
     if last is not None and not last.open and not _granted(last):
         return f"{before}, and the user does not want it tried again: {first_line(last.answer)}"
@@ -203,7 +203,7 @@ def _ask(draft: Draft, run: Run, decision: PMDecision) -> str:
 
 
 def _replan(draft: Draft, decision: PMDecision) -> str:
-    """Give a subtask up, and have what it was to reach planned anew, within `limits.replans`."""
+    """Give a subtask up, and have what it was to reach planned anew, within `limits.max_replans`."""
     steps = draft.state.steps
     step = steps.first(steps.of_subtask(decision.target)) or steps.get(decision.target)
     if step is None or not step.subtask:
@@ -213,7 +213,7 @@ def _replan(draft: Draft, decision: PMDecision) -> str:
     if draft.step(PLAN).state is not StepState.PASSED:
         return "it is being planned already"
     if not may_replan(draft, step.id):
-        return "it was planned anew as often as it may be (limits.replans)"
+        return "it was planned anew as often as it may be (limits.max_replans)"
     why = first_line(decision.instructions or decision.context)
     feed(draft, step.id, f"The PM: {decision.instructions or decision.context or why}")
     replan(draft, step.id, f"the PM gave it up: {why}")
@@ -222,7 +222,7 @@ def _replan(draft: Draft, decision: PMDecision) -> str:
 
 
 def _end(draft: Draft, decision: PMDecision) -> str:
-    """End a run; its step goes on with another, counted against `limits.silences`."""
+    """End a run; its step goes on with another, counted against `limits.max_inactive_runs`."""
     for run in draft.state.live_runs:
         if decision.target not in {run.instance, run.id} or is_consultation(draft.step(run.step)):
             continue

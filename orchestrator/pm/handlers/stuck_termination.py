@@ -42,7 +42,7 @@ def patience_ends(state: PMState, run: Run, limits: Limits) -> float:
     asked = any(each.run == run.id and each.kind is QuestionKind.UNENDED for each in state.open_questions)
     if asked or state.state not in ACTIVE:
         return math.inf
-    return max(run.ending_at or run.since, run.looked_at) + limits.unended
+    return max(run.ending_at or run.since, run.looked_at) + limits.termination_timeout
 
 
 def ask_whether_gone(draft: Draft, run: Run) -> None:

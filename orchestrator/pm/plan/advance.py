@@ -46,7 +46,7 @@ def _start_what_may(draft: Draft) -> None:
     if ordered == EVERY or draft.state.consultation.step:
         return
     if draft.state.consultation.fresh:
-        waits = floor_of(draft.state, draft.limits.runs_at_once).first(draft.at)
+        waits = floor_of(draft.state, draft.limits.max_concurrent_runs).first(draft.at)
         if waits is not None:
             asks = consult(draft, waits)
             _start(draft, draft.state.steps.mark(asks))
@@ -55,7 +55,7 @@ def _start_what_may(draft: Draft) -> None:
 
 
 def _start(draft: Draft, among: Marks) -> None:
-    most = draft.limits.runs_at_once
+    most = draft.limits.max_concurrent_runs
     step = floor_of(draft.state, most).first(draft.at, among=among)
     while step is not None:
         start(draft, step.id)
@@ -215,7 +215,7 @@ def _anything_moves(draft: Draft) -> bool:
     state = draft.state
     if state.live_runs or any(not isinstance(action, Tell) for action in state.outbox.values()):
         return True
-    return next_start(state, draft.limits.runs_at_once) is not None
+    return next_start(state, draft.limits.max_concurrent_runs) is not None
 
 
 def _move_phase(draft: Draft, goal: Phase) -> None:

@@ -64,7 +64,8 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     Asked once: while a question about the same step is open, nothing more is asked; one about its box gives way, and
     one whether a run of it is gone is no question about what it waits for.
     Where task.md says what is to be taken for the answer if nobody gives one, and that is one of the options, it is
-    the default; but after `limits.defaults` of them in a row about the same step, a person must say something (law 8).
+    the default; but after `limits.max_default_answers` of them in a row about the same step, a person must say
+    something (law 8).
     `otherwise` is taken if nobody answers, whatever task.md says, and without that bound; `leave` is what an answer of
     `always` allows. `measure` is what the task has used up: no more of it is granted by nobody's answer.
     Returns whether it was asked.
@@ -76,7 +77,9 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
         return False
     policy = otherwise or draft.state.brief.config.unanswered
     default, deadline = "", None
-    bounded = otherwise is not None or _defaults_in_a_row(draft.state, step) < draft.limits.defaults
+    bounded = (
+        otherwise is not None or _defaults_in_a_row(draft.state, step) < draft.limits.max_default_answers
+    )
     given = options if measure is None else (ABANDON,)
     if policy is not None and policy.answer in given and bounded:
         default, deadline = policy.answer, draft.at + policy.after

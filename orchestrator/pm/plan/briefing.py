@@ -78,11 +78,11 @@ def _counted(state: PMState, limits: Limits) -> tuple[list[str], int, int]:
         told = [
             f"{what} {count} of {most}"
             for what, count, most in (
-                ("rejected", step.tally.rejections, limits.rejections),
-                ("blocked", step.tally.blocks, limits.blocks),
-                ("crashed", step.tally.crashes, limits.crashes),
-                ("silent", step.tally.silences, limits.silences),
-                ("planned anew", step.tally.replans, limits.replans),
+                ("rejected", step.tally.rejections, limits.max_rejections),
+                ("blocked", step.tally.blocks, limits.max_blocks),
+                ("crashed", step.tally.crashes, limits.max_crashes),
+                ("silent", step.tally.silences, limits.max_inactive_runs),
+                ("planned anew", step.tally.replans, limits.max_replans),
             )
             if count
         ]

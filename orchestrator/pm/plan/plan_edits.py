@@ -32,7 +32,7 @@ def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
     begun = _begun(draft.state)
     trees = {step.workspace for step in draft.state.steps.values() if not step.subtask}
     faults = faults_of(
-        subtasks, begun=begun, trees=trees, agents=draft.state.agents, most=draft.limits.subtasks
+        subtasks, begun=begun, trees=trees, agents=draft.state.agents, most=draft.limits.max_subtasks
     )
     faults += _taken(draft.state, [each for each in subtasks if each.id not in begun])
     if faults:

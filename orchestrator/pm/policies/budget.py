@@ -52,7 +52,9 @@ def usage_seen(draft: Draft, fact: UsageSeen) -> None:
 def budget_of(state: PMState, limits: Limits) -> Budget:
     """Return what a task may use: what the user said last, else task.md, else the settings."""
     own = state.brief.config.limits
-    usual = Budget() if own.alone else Budget(limits.task_tokens, limits.task_cost, limits.task_time)
+    usual = (
+        Budget() if own.alone else Budget(limits.max_task_tokens, limits.max_task_cost, limits.max_task_time)
+    )
     most = {each: own.of(each) if own.of(each) is not None else usual.of(each) for each in Measure}
     most |= {each: state.raised[each.value] for each in Measure if each.value in state.raised}
     tokens = most[Measure.TOKENS]

@@ -35,8 +35,8 @@ def conclude(draft: Draft, run: Run) -> None:
         end_run(draft, draft.state.runs[run.id], Ending.DONE)
     draft.change(StepMoved(run.step, StepState.PASSED, draft.at))
     failed = 0 if consultation.carried else consultation.failed + 1
-    given_up = failed >= limits.pm_failures
-    held_until = 0.0 if consultation.freed or given_up else draft.at + limits.pm_wait
+    given_up = failed >= limits.max_pm_failures
+    held_until = 0.0 if consultation.freed or given_up else draft.at + limits.pm_hold_timeout
     draft.change(ConsultationClosed(run.step, held_until, failed, given_up, consultation.fresh))
     if given_up:
         draft.notice(f"nothing that it decided {failed} times in a row could be carried out: {_GIVEN_UP}")
@@ -45,16 +45,16 @@ def conclude(draft: Draft, run: Run) -> None:
 def fail(draft: Draft, step: str, why: str) -> None:
     """Set a consultation aside of which nothing came; what may start now is started by the rules."""
     failed = draft.state.consultation.failed + 1
-    given_up = failed >= draft.limits.pm_failures
+    given_up = failed >= draft.limits.max_pm_failures
     set_aside(draft, step, why)
     draft.change(ConsultationClosed(step, failed=failed, given_up=given_up))
     draft.notice(f"{why}: {_GIVEN_UP if given_up else 'the rules go on without a decision on ' + step}")
 
 
 def see_patience(draft: Draft) -> None:
-    """End a consultation that takes longer than `limits.pm_patience`."""
+    """End a consultation that takes longer than `limits.pm_timeout`."""
     consultation = draft.state.consultation
-    if not consultation.step or draft.at < consultation.opened_at + draft.limits.pm_patience:
+    if not consultation.step or draft.at < consultation.opened_at + draft.limits.pm_timeout:
         return
     live = draft.runs_of(consultation.step)
     decided = [run for run in live if has_decided(draft, run) and run.ending is Ending.NOT]

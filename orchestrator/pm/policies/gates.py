@@ -49,7 +49,7 @@ def take_subtasks(draft: Draft, step: str, report: Report) -> str:
     """
     subtasks = report.subtasks
     if subtasks is None:
-        if draft.step(step).tally.asks < draft.limits.asks:
+        if draft.step(step).tally.asks < draft.limits.max_report_requests:
             return "the section `## Subtasks` is missing"
         subtasks = (Subtask(id="all", text=draft.state.brief.goal),)
     return edit_plan(draft, subtasks)

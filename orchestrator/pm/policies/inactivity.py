@@ -75,8 +75,9 @@ def progressed(draft: Draft, run: Run, at: float) -> None:
 
 
 def watch(draft: Draft, run: Run, *, for_model: bool = False) -> None:
-    """Have a quiet run looked at. A look that never comes back is bounded by `limits.looks`, or by `limits.stall`.
+    """Have a quiet run looked at.
 
+    A look that never comes back is bounded by `limits.max_looks`, or by `limits.stall_timeout`.
     `for_model`: it is looked at as it waits for its model, and may be quiet for longer.
     """
     open_look = any(isinstance(each, Look) and each.run == run.id for each in draft.state.outbox.values())
@@ -87,7 +88,7 @@ def watch(draft: Draft, run: Run, *, for_model: bool = False) -> None:
     elif for_model and draft.at >= run.heard_at + longest + longest / stalls.LOOKS:
         draft.close_actions(Look, run=run.id)
         _take(draft, run, stalls.found(draft.limits, run, None, longest, draft.at), None)
-    elif not for_model and run.looks >= draft.limits.looks:
+    elif not for_model and run.looks >= draft.limits.max_looks:
         draft.close_actions(Look, run=run.id)
         _act_on(draft, draft.state.runs[run.id], Quiet.HUNG, Sight())
 
@@ -148,7 +149,7 @@ def _act_on(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
         case Quiet.WAITING | Quiet.ANSWERED | Quiet.TOOL | Quiet.UNSURE:
             return
         case Quiet.COMPUTING | Quiet.UNKNOWN | Quiet.REPEATING:
-            if run.looks >= draft.limits.looks:
+            if run.looks >= draft.limits.max_looks:
                 _stir(draft, run, quiet, sight)
         case Quiet.DIALOG:
             _ask_about_dialog(draft, run, sight)
@@ -165,7 +166,7 @@ def _act_on(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
 
 def _stir(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
     """Nudge a run that listens, up to the bound; then end it, to be run again."""
-    if sight.listens and run.nudges < draft.limits.nudges:
+    if sight.listens and run.nudges < draft.limits.max_nudges:
         draft.change(RunNudged(run.id))
         draft.act(Nudge(id=draft.new_id("a"), run=run.id, text=_NUDGES.get(quiet, _NUDGE)))
         return

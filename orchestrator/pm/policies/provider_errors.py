@@ -67,7 +67,7 @@ def _limited(draft: Draft, run: Run, limit: UsageLimit) -> None:
         _ask_about_account(draft, run, _outlasting(limit))
         return
     later = max(next_try(limit, draft.limits), draft.at)
-    if is_consultation(here) and later > draft.at + draft.limits.pm_patience:
+    if is_consultation(here) and later > draft.at + draft.limits.pm_timeout:
         fail(draft, run.step, f"{run.agent} is limited: {limit.words}")
         return
     draft.change(StepLimited(run.step, limit))
@@ -84,10 +84,10 @@ def _outlasting(limit: UsageLimit) -> str:
 def _overloaded(draft: Draft, run: Run, said: str) -> None:
     times = draft.step(run.step).tally.overloads + 1
     draft.change(StepTallied(run.step, replace(draft.step(run.step).tally, overloads=times)))
-    if times > draft.limits.overloads:
+    if times > draft.limits.max_overloads:
         _ask_about_account(draft, run, f"found its service overloaded {times} times in a row: {said}")
         return
-    pause = min(draft.limits.overload_pause * 2.0 ** (times - 1), draft.limits.longest_wait)
+    pause = min(draft.limits.overload_pause * 2.0 ** (times - 1), draft.limits.max_overload_pause)
     _go_on(draft, run, f"overloaded: {said}", draft.at + pause)
 
 
@@ -95,7 +95,7 @@ def _full(draft: Draft, run: Run, said: str) -> None:
     """Hand over to a fresh conversation: what was handed in and laid down is its memory."""
     times = draft.step(run.step).tally.contexts + 1
     draft.change(StepTallied(run.step, replace(draft.step(run.step).tally, contexts=times)), RunSpent(run.id))
-    if times > draft.limits.contexts:
+    if times > draft.limits.max_context_overflows:
         title = draft.step(run.step).title
         block(draft, run.step, f"{run.agent} filled its context {times} times on '{title}': {said}")
         return

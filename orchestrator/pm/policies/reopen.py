@@ -61,7 +61,9 @@ def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> N
 def may_replan(draft: Draft, step: str) -> bool:
     """Tell whether a step's subtask can be planned anew: there is a plan, and the bound is not reached."""
     plan = draft.state.steps.get(PLAN)
-    return bool(draft.step(step).subtask) and plan is not None and plan.tally.replans < draft.limits.replans
+    return (
+        bool(draft.step(step).subtask) and plan is not None and plan.tally.replans < draft.limits.max_replans
+    )
 
 
 def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:

@@ -70,10 +70,10 @@ def ask_again(draft: Draft, step: str, reasons: str) -> None:
 def written_again(draft: Draft, step: str, reasons: str) -> bool:
     """Have the agent write its handoff again, with the reasons. Return whether it is to.
 
-    First the same conversation is asked, `limits.asks` times; then a fresh one.
+    First the same conversation is asked, `limits.max_report_requests` times; then a fresh one.
     """
     here = draft.step(step)
-    if here.tally.asks < draft.limits.asks:
+    if here.tally.asks < draft.limits.max_report_requests:
         _count(draft, step, replace(here.tally, asks=here.tally.asks + 1))
         feed(
             draft,
@@ -89,13 +89,13 @@ def written_again(draft: Draft, step: str, reasons: str) -> bool:
 def start_afresh(draft: Draft, step: str, why: str) -> bool:
     """Have a new conversation go on with a step's tree, as the old one does not get on. Return whether it is to.
 
-    Up to `limits.fresh` times in an attempt, and only where there was a conversation: a program that keeps none was
-    begun afresh with each run. The new one is shown what lies in the tree, and how the last run ended.
+    Up to `limits.max_fresh_starts` times in an attempt, and only where there was a conversation: a program that keeps
+    none was begun afresh with each run. The new one is shown what lies in the tree, and how the last run ended.
     """
     here, run = draft.step(step), draft.state.runs.last_at_work_on(step)
-    if here.tally.fresh >= draft.limits.fresh or run is None or not run.session:
+    if here.tally.fresh >= draft.limits.max_fresh_starts or run is None or not run.session:
         return False
-    silences = min(here.tally.silences, max(draft.limits.silences - 1, 0))
+    silences = min(here.tally.silences, max(draft.limits.max_inactive_runs - 1, 0))
     tally = replace(here.tally, fresh=here.tally.fresh + 1, asks=0, crashes=0, stalls=0, silences=silences)
     draft.change(StepTallied(step, tally), RunSpent(run.id))
     feed(
@@ -113,13 +113,13 @@ def start_afresh(draft: Draft, step: str, why: str) -> bool:
 def plan_more(draft: Draft, why: str) -> bool:
     """Have planned what is still missing when all that was planned is done. Return whether that may be.
 
-    Up to `limits.replans` times, and not where task.md wants to be asked (`rejections: ask`).
+    Up to `limits.max_replans` times, and not where task.md wants to be asked (`rejections: ask`).
     """
     plan = draft.state.steps.get(PLAN)
     if (
         plan is None
         or plan.state is not StepState.PASSED
-        or plan.tally.replans >= draft.limits.replans
+        or plan.tally.replans >= draft.limits.max_replans
         or draft.state.brief.config.after_rejections is not AfterRejections.REPLAN
     ):
         return False
@@ -139,13 +139,13 @@ def blocked(draft: Draft, step: str, report: Report) -> None:
     here, blockers = draft.step(step), report.blockers.strip()
     times = times_asked(here.blockers, blockers)
     draft.change(StepRemembered(step, (*here.blockers, blockers[:REMEMBERED_LENGTH])[-REMEMBERED:]))
-    if times >= draft.limits.loops:
+    if times >= draft.limits.max_repeated_questions:
         _ask_about_loop(draft, step, times)
         return
     gap, tried = report.skill_gaps.strip(), report.completed.strip()
     if gap:
         draft.change(StepLacked(step, f"{here.gap}\n{gap}".strip()[-GAP_LENGTH:]))
-    if here.tally.blocks >= draft.limits.blocks:
+    if here.tally.blocks >= draft.limits.max_blocks:
         text = f"{here.agent} is blocked on '{here.title}': {first_line(blockers)}"
         if gap:
             text += f"\n  missing skill or context: {first_line(gap)}; {_of_gap(draft, gap)}{_TO_ADD}"
@@ -190,10 +190,10 @@ def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bo
     here = draft.step(step)
     _count(draft, step, replace(here.tally, rejections=here.tally.rejections + 1))
     feed(draft, step, f"Rejected by {by}: {feedback}")
-    if here.tally.rejections + 1 < draft.limits.rejections:
+    if here.tally.rejections + 1 < draft.limits.max_rejections:
         reopen(draft, step, f"rejected by {by}: {first_line(feedback)}", carries=carries)
         return
-    why = f"rejected {draft.limits.rejections} times, last: {first_line(feedback)}"
+    why = f"rejected {draft.limits.max_rejections} times, last: {first_line(feedback)}"
     rejected_for_good(draft, step, why, feedback, carries=carries)
 
 
@@ -226,7 +226,7 @@ def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> No
     """
     here = draft.step(step)
     crashes = here.tally.crashes + 1
-    if crashes <= draft.limits.crashes:
+    if crashes <= draft.limits.max_crashes:
         _count(draft, step, replace(here.tally, crashes=crashes))
         _again(draft, step, _with_last_line(here, how), crashes, keep_tree=keep_tree)
     elif is_consultation(here):
@@ -253,10 +253,10 @@ def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False, began: b
     what = "lost its terminal" if began else "could not be launched"
     losses = here.tally.losses + 1
     _count(draft, step, replace(here.tally, losses=losses))
-    if losses > draft.limits.losses and is_consultation(here):
+    if losses > draft.limits.max_losses and is_consultation(here):
         fail(draft, step, f"{here.agent} {what} {losses} times; the last time: {how}")
         return
-    if losses > draft.limits.losses:
+    if losses > draft.limits.max_losses:
         draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
         ask(draft, step, f"{here.agent} {what} {losses} times on '{here.title}'; the last time: {how}")
         return
@@ -271,7 +271,7 @@ def not_launched(draft: Draft, run: Run, how: str) -> None:
     here = draft.step(run.step)
     launches = here.tally.launches + 1
     _count(draft, run.step, replace(here.tally, launches=launches))
-    if launches < draft.limits.launches:
+    if launches < draft.limits.max_failed_launches:
         _again(draft, run.step, how, launches, keep_tree=here.keep_tree)
         return
     text = (
@@ -294,7 +294,7 @@ def silent(draft: Draft, step: str, how: str) -> None:
     silences = here.tally.silences + 1
     _count(draft, step, replace(here.tally, silences=silences))
     feed(draft, step, f"The last try {how}. Give a sign of progress at least every 20 minutes.")
-    if silences < draft.limits.silences:
+    if silences < draft.limits.max_inactive_runs:
         _again(draft, step, how, 1, keep_tree=True)
     elif not start_afresh(draft, step, f"it {how}, {silences} times"):
         text = f"{here.agent} {how}, {silences} times on '{here.title}'"
@@ -304,12 +304,12 @@ def silent(draft: Draft, step: str, how: str) -> None:
 def stalled(draft: Draft, run: Run, how: str) -> None:
     """A run waited for its model in vain, or at a dialog of our own failure, and was ended: its conversation goes on.
 
-    `limits.stalls` times in a row, then afresh, then a person is asked. A stall after long work is a first one.
+    `limits.max_stalls` times in a row, then afresh, then a person is asked. A stall after long work is a first one.
     """
     here = draft.step(run.step)
-    worked = run.novel_at - run.since >= draft.limits.silence
+    worked = run.novel_at - run.since >= draft.limits.inactivity_timeout
     stalls = 1 if worked else here.tally.stalls + 1
-    if stalls <= draft.limits.stalls:
+    if stalls <= draft.limits.max_stalls:
         _count(draft, run.step, replace(here.tally, stalls=stalls))
         _again(draft, run.step, how, stalls, keep_tree=True)
     elif not start_afresh(draft, run.step, f"it {how}, {stalls} times in a row"):
@@ -342,8 +342,8 @@ def _again(draft: Draft, step: str, how: str, times: int, *, keep_tree: bool = F
 
 def rested_at(draft: Draft, times: int) -> float:
     """Return when what died so many times may be tried again: later each time."""
-    longer: float = draft.limits.first_pause * 4 ** (times - 1)
-    return draft.at + min(longer, draft.limits.longest_pause)
+    longer: float = draft.limits.retry_pause * 4 ** (times - 1)
+    return draft.at + min(longer, draft.limits.max_retry_pause)
 
 
 def _count(draft: Draft, step: str, tally: Tally) -> None:

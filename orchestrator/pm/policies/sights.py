@@ -105,18 +105,18 @@ def _of_records(run: Run, limits: Limits, at: float) -> Quiet | None:
     under_way = (
         run.stage is Stage.TOOL and run.returned_at <= run.progress_at
     )  # whether it is in vain nobody knows yet
-    if at < (run.recorded_at if under_way else run.progress_at) + limits.silence:
+    if at < (run.recorded_at if under_way else run.progress_at) + limits.inactivity_timeout:
         return Quiet.TOOL if run.stage is Stage.TOOL else Quiet.UNSURE
     return Quiet.REPEATING if run.recorded_at > run.progress_at and not under_way else None
 
 
 def _of_output(run: Run, sight: Sight, limits: Limits, at: float) -> Quiet:
-    if sight.said and not (run.said and at >= run.said_at + limits.stall / stalls.LOOKS):
+    if sight.said and not (run.said and at >= run.said_at + limits.stall_timeout / stalls.LOOKS):
         return Quiet.UNSURE
     new = stalls.says_more(run.said, sight.said) if sight.said else sight.fresh
     if new and sight.printed > run.printed:
         return Quiet.PRINTING
-    since = limits.silence if run.cpu is None else limits.look_again
+    since = limits.inactivity_timeout if run.cpu is None else limits.look_interval
     if sight.cpu is not None and sight.cpu - (run.cpu or 0.0) >= BUSY_SHARE * since:
         return Quiet.COMPUTING
     if sight.printed > run.printed and run.cpu is not None:

@@ -88,7 +88,7 @@ def tells_more(limits: Limits, run: Run, seen: Activity, at: float) -> bool:
 
 def due_at(limits: Limits, run: Run) -> float:
     """Return when a run is to be looked at next because it waits for the model; never, if it does not."""
-    third = limits.stall / LOOKS
+    third = limits.stall_timeout / LOOKS
     if run.quiet is Quiet.DIALOG:
         return math.inf  # a person is asked
     if run.stage is Stage.TOOL and run.looked_at < run.heard_at and not run.waits_for:
@@ -106,8 +106,11 @@ def awaits_model(run: Run) -> bool:
 def patience(tally: Tally, limits: Limits, run: Run) -> float:
     """Return for how many seconds a run may wait for the model."""
     if run.novel_at > run.since or counts_tokens(run.said):
-        return limits.stall
-    return max(limits.stall, min(limits.stall * 2.0 ** min(tally.stalls, _LONGEST), limits.silence))
+        return limits.stall_timeout
+    return max(
+        limits.stall_timeout,
+        min(limits.stall_timeout * 2.0 ** min(tally.stalls, _LONGEST), limits.inactivity_timeout),
+    )
 
 
 def found(limits: Limits, run: Run, sight: Sight | None, longest: float, at: float) -> Quiet:
@@ -128,7 +131,7 @@ def found(limits: Limits, run: Run, sight: Sight | None, longest: float, at: flo
     # What cannot be seen may have gone on since it was seen to.
     since = run.heard_at if sight is not None and sight.said else max(run.heard_at, run.news_at)
     # A look for another reason may come right after one that saw it answer (seed fresh-e6339317.98).
-    quiet_long = at + _EARLY >= run.news_at + limits.stall / LOOKS
+    quiet_long = at + _EARLY >= run.news_at + limits.stall_timeout / LOOKS
     return Quiet.STALLED if at >= since + longest and quiet_long else Quiet.WAITING
 
 

@@ -80,25 +80,27 @@ def refused(known: UsageLimit | None, words: str, reset: Reset | None, at: float
 def next_try(limit: UsageLimit, limits: Limits) -> float:
     """Return when a limited step is tried again, in seconds since the epoch; never later than the longest window."""
     if limit.reset is None:
-        later = limit.at + min(max(limit.at - limit.since, limits.limit_pause), limits.longest_limit_pause)
+        later = limit.at + min(
+            max(limit.at - limit.since, limits.usage_limit_pause), limits.max_usage_limit_pause
+        )
     else:
-        later = _around(limit.reset, limit.at, limits.longest_limit_pause)
+        later = _around(limit.reset, limit.at, limits.max_usage_limit_pause)
         if limit.overdue is not None:
-            later = max(later, limit.at + _pause(limit.at - limit.overdue, limits.longest_limit_pause))
+            later = max(later, limit.at + _pause(limit.at - limit.overdue, limits.max_usage_limit_pause))
     if later > limit.at + SESSION:
         later = min(later, limit.at + max(limit.at - limit.since, DOUBT))
-    return min(later, limit.at + limits.limit_window)
+    return min(later, limit.at + limits.usage_limit_window)
 
 
 def outlasts(limit: UsageLimit, limits: Limits) -> bool:
     """Tell whether a limit lasts longer than any window that is known: then waiting is for a person to decide.
 
-    Either it says so itself, or it was waited for as long, and refused `limits.limits` times.
+    Either it says so itself, or it was waited for as long, and refused `limits.max_usage_limits` times.
     """
     until = limit.reset.moments[0] if limit.reset is not None else limit.at
-    if until > limit.at + limits.limit_window + limits.longest_limit_pause:
+    if until > limit.at + limits.usage_limit_window + limits.max_usage_limit_pause:
         return True
-    return limit.refusals > limits.limits and limit.at >= limit.since + limits.limit_window
+    return limit.refusals > limits.max_usage_limits and limit.at >= limit.since + limits.usage_limit_window
 
 
 def shown_reset(limit: UsageLimit) -> float | None:

@@ -150,7 +150,7 @@ class Daemon:
         self.loop = Loop(
             self._context(), lambda _: None, lambda: None, self._hints, shelved=self._count_shelved
         )
-        self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in
+        self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in_interval
         self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan
         self.news = self._happened = True
         self.loop.open()
@@ -216,7 +216,7 @@ class Daemon:
             self._hints.put(h.CheckIn())
 
     def _check_in(self, now: float) -> None:
-        interval = self.settings.limits.check_in
+        interval = self.settings.limits.check_in_interval
         self.is_quiet = not self._happened and not self._has_live_runs()
         self._in_a_row = self._in_a_row + 1 if self.is_quiet else 0
         self.check_ins += 1
@@ -230,7 +230,7 @@ class Daemon:
         """Return when the next check-in is made. One that surely finds what the last ones found is left out."""
         alike = self._in_a_row >= ALIKE and not self._happened and not self._is_to_shelve()
         left_out = STRIDE if alike else 1
-        return self._check_in_at + (left_out - 1) * self.settings.limits.check_in
+        return self._check_in_at + (left_out - 1) * self.settings.limits.check_in_interval
 
     def _has_live_runs(self) -> bool:
         return self.loop is not None and any(

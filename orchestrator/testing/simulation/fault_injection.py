@@ -105,7 +105,7 @@ def _reports_in_two_halves(agent: Agent, report: Report) -> Naps:
     agent.desk.write(path, data[: len(data) // 2])
     if writing:
         agent.desk.files.writing.add(path)
-    # A writer that nobody can see is whole when it was still for `limits.settle`.
+    # A writer that nobody can see is whole when it was still for `limits.settle_time`.
     yield agent.random.uniform(0.1, 10.0 if writing else 1.0)
     agent.desk.files.writing.discard(path)
     agent.put(path, data, counts=True)

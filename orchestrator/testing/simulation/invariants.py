@@ -140,7 +140,15 @@ class Invariants:
                 )
         for run in [audit.state.runs[each] for each in ended if each in self.world.desk.signs]:
             since = now - self.world.desk.signs[run.id]
-            if since < (limits.receipt if run.receipts and run.delivery is None else limits.silence) - 1:
+            if (
+                since
+                < (
+                    limits.receipt_timeout
+                    if run.receipts and run.delivery is None
+                    else limits.inactivity_timeout
+                )
+                - 1
+            ):
                 found.append(f"{run.id} was ended as silent after {since:.0f} s")
         return found
 
@@ -149,7 +157,7 @@ class Invariants:
         ended, audit.ledger.stalled = audit.ledger.stalled, []
         now, answered = self.world.clock.monotonic(), self.world.desk.answered
         late = [(run, now - answered[run]) for run in ended if run in answered]
-        least = self.world.settings.limits.stall / LOOKS - 1
+        least = self.world.settings.limits.stall_timeout / LOOKS - 1
         return [f"{run} was ended as stalled after {since:.0f} s" for run, since in late if since < least]
 
     def _buried(self, watched: Watched) -> list[str]:
@@ -220,7 +228,7 @@ class Invariants:
         """What is to be done is done, or given up, within the longest time that anything may wait for a lease."""
         if not watched.open:
             return []
-        most = 2 * self.world.settings.limits.run_time
+        most = 2 * self.world.settings.limits.max_run_time
         late = self.world.clock.monotonic() - most
         return [
             f"action {action} is open for {most} s" for action, since in watched.open.items() if since < late

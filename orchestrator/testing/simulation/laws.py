@@ -91,7 +91,7 @@ def _orders(state: PMState) -> Iterator[str]:
 
 def _runs(state: PMState, limits: Limits) -> Iterator[str]:
     live = state.live_runs
-    if len(live) > limits.runs_at_once:
+    if len(live) > limits.max_concurrent_runs:
         yield f"{len(live)} runs are live at once"
     for what, told in (
         ("step", [run.step for run in live]),
@@ -160,18 +160,18 @@ def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
 def _tally(step: Step, limits: Limits) -> Iterator[str]:
     tally = step.tally
     for what, count, most in (
-        ("rejected", tally.rejections, limits.rejections),
-        ("blocked", tally.blocks, limits.blocks),
-        ("crashed", tally.crashes, limits.crashes + 1),
-        ("lost", tally.losses, limits.losses + 1),
-        ("not launched", tally.launches, limits.launches),
-        ("asked again", tally.asks, limits.asks),
-        ("silent", tally.silences, limits.silences),
-        ("planned anew", tally.replans, limits.replans),
-        ("overloaded", tally.overloads, limits.overloads + 1),
-        ("full", tally.contexts, limits.contexts + 1),
-        ("stalled", tally.stalls, limits.stalls + 1),
-        ("begun afresh", tally.fresh, limits.fresh),
+        ("rejected", tally.rejections, limits.max_rejections),
+        ("blocked", tally.blocks, limits.max_blocks),
+        ("crashed", tally.crashes, limits.max_crashes + 1),
+        ("lost", tally.losses, limits.max_losses + 1),
+        ("not launched", tally.launches, limits.max_failed_launches),
+        ("asked again", tally.asks, limits.max_report_requests),
+        ("silent", tally.silences, limits.max_inactive_runs),
+        ("planned anew", tally.replans, limits.max_replans),
+        ("overloaded", tally.overloads, limits.max_overloads + 1),
+        ("full", tally.contexts, limits.max_context_overflows + 1),
+        ("stalled", tally.stalls, limits.max_stalls + 1),
+        ("begun afresh", tally.fresh, limits.max_fresh_starts),
     ):
         if count > most:
             yield f"{step.id} was {what} {count} times, and {most} is the bound"

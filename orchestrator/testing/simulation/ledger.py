@@ -121,7 +121,7 @@ class Ledger:
         """Return how long a step is to rest: longer each time that a run of it dies (faults: dies again and again)."""
         counted = ((was.crashes, now.crashes), (was.losses, now.losses), (was.launches, now.launches))
         times = max(count if count > before else 0 for before, count in counted)
-        return min(self.limits.first_pause * 4 ** (times - 1), self.limits.longest_pause) if times else 0.0
+        return min(self.limits.retry_pause * 4 ** (times - 1), self.limits.max_retry_pause) if times else 0.0
 
 
 def _again(counts: Counter[Any], key: object, what: str) -> list[str]:

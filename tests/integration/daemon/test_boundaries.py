@@ -1,4 +1,4 @@
-"""The two boundaries that SECURITY.md offers, with an agent that tries them: a sandbox, and another user."""
+"""The two boundaries of docs/explanation/security-boundaries.md, with an agent that tries them."""
 
 from __future__ import annotations
 
@@ -122,6 +122,6 @@ def test_as_another_user_an_agent_reaches_its_workspace_and_nothing_of_the_pm(wo
 
 
 def test_without_a_boundary_an_agent_can_do_what_its_user_can(world: World) -> None:
-    """What SECURITY.md says plainly: the same user is no boundary."""
+    """What docs/explanation/security.md says plainly: the same user is no boundary."""
     became = tried(world)
     assert became["journal"] == became["signal"] == became["tmux"] == became["settings"] == "done"

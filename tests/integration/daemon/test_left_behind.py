@@ -17,7 +17,7 @@ WRITES = (
 """A process that goes on writing where its agent worked, by name and by where it stands."""
 
 
-SLOW_TO_END = pytest.mark.parametrize("world", [{"limits__linger": "20 s"}], indirect=True)
+SLOW_TO_END = pytest.mark.parametrize("world", [{"limits__exit_timeout": "20 s"}], indirect=True)
 """A run that has reported is left alone for as long as users have it."""
 
 

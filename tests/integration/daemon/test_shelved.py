@@ -13,7 +13,7 @@ QUICK = {
     "daemon__beat": "100 ms",
     "daemon__shelve_after": "100 ms",
     "logs__pack_after": "100 ms",
-    "limits__check_in": "200 ms",
+    "limits__check_in_interval": "200 ms",
 }
 """Nobody looks at everything again within the hour: what is heard, is heard by its bell."""
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.daemon.world import World, altered
 
-QUICK = {"limits__silence": "700 ms", "limits__look_again": "500 ms"}
+QUICK = {"limits__inactivity_timeout": "700 ms", "limits__look_interval": "500 ms"}
 
 
 def quick(**more: str) -> pytest.MarkDecorator:
@@ -75,7 +75,7 @@ def test_a_moving_spinner_is_no_progress(world: World) -> None:
     assert world.lives_of("explore") == 2
 
 
-@quick(limits__looks="3")
+@quick(limits__max_looks="3")
 def test_one_that_only_computes_is_given_time_and_no_more_than_its_bound(world: World) -> None:
     world.begin({"explore": [{"compute": True}]})
     world.until_is("complete")

@@ -133,14 +133,14 @@ def test_it_takes_nothing_along_but_its_lock(world: World, package: Path) -> Non
 def test_settings_are_taken_over_while_it_runs(world: World) -> None:
     """An edit of the settings file is in force within a moment, the same process going on; `task config` says so."""
     config = world.root / "settings.toml"
-    config.write_text("[limits]\nrejections = 3\n")
+    config.write_text("[limits]\nmax_rejections = 3\n")
     world.daemon(ORCHESTRATOR_CONFIG=str(config))
     pid = world.beat["pid"]
     before = world.beat["settings"]["stamp"]
     config.write_text("[limits\n")
     world.until(lambda: bool(world.beat["settings"]["fault"]))
     assert world.beat["settings"]["stamp"] == before
-    config.write_text("[limits]\nrejections = 1\n")
+    config.write_text("[limits]\nmax_rejections = 1\n")
     world.until(lambda: world.beat["settings"]["stamp"] not in {"", before})
     assert world.beat["pid"] == pid
     world.let({"test:greet": [{"verdict": "REJECTED"}]})

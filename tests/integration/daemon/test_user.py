@@ -120,7 +120,7 @@ def cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.parametrize("world", [{"limits__start_time": "500 ms"}], indirect=True)
+@pytest.mark.parametrize("world", [{"limits__start_timeout": "500 ms"}], indirect=True)
 def test_two_tasks_in_the_users_own_tree_take_turns_and_who_waits_spends_nothing(world: World) -> None:
     world.let({"explore": [HOLD]})
     for name in ("t1", "t2"):

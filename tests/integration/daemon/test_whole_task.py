@@ -205,7 +205,7 @@ def test_an_agent_that_crashes_is_started_again_up_to_its_bound(world: World) ->
 
 
 @pytest.mark.parametrize(
-    "world", [{"limits__silence": "500 ms", "limits__check_in": "100 ms"}], indirect=True
+    "world", [{"limits__inactivity_timeout": "500 ms", "limits__check_in_interval": "100 ms"}], indirect=True
 )
 def test_a_silent_agent_that_ignores_term_is_killed_and_tried_again(world: World) -> None:
     world.begin({"explore": [{"ignore_term": True, "hang": True}]})

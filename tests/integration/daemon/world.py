@@ -38,12 +38,12 @@ PATIENCE = 25.0
 """Seconds until a test gives up. Less than a rescan takes to come: a hint that was lost must not go unnoticed."""
 
 SMALL = {
-    "LIMITS__SETTLE": "300 ms",
-    "LIMITS__LINGER": "500 ms",
-    "LIMITS__FIRST_PAUSE": "20 ms",
-    "LIMITS__LONGEST_PAUSE": "100 ms",
-    "LIMITS__END_GRACE": "500 ms",
-    "LIMITS__START_TIME": "3 s",
+    "LIMITS__SETTLE_TIME": "300 ms",
+    "LIMITS__EXIT_TIMEOUT": "500 ms",
+    "LIMITS__RETRY_PAUSE": "20 ms",
+    "LIMITS__MAX_RETRY_PAUSE": "100 ms",
+    "LIMITS__TERMINATION_GRACE": "500 ms",
+    "LIMITS__START_TIMEOUT": "3 s",
     "NOTIFY__CHANNELS": "[]",
 }
 """Limits that let nothing wait, and nobody who is told. `rescan` stays as users have it: what only a rescan finds is
@@ -402,7 +402,7 @@ class World:
 
 @contextmanager
 def a_world(**settings: str) -> Iterator[World]:
-    """Make a world, and take it away again whatever happens. `settings`: `limits__silence="2 s"`."""
+    """Make a world, and take it away again whatever happens. `settings`: `limits__inactivity_timeout="2 s"`."""
     with a_world_at(None, settings) as world:
         yield world
 

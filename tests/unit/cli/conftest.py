@@ -19,6 +19,7 @@ import pytest
 from orchestrator.cli import requests
 from orchestrator.cli.main import main
 from orchestrator.hosts.processes import start_of
+from tests.json_schemas import faults, schema_of
 from tests.unit.cli.repository import Shop
 
 AT = 1_764_254_100.0
@@ -39,6 +40,12 @@ class Said:
         return json.loads(self.out)
 
 
+def _unknown_use() -> dict[str, Any]:
+    """What is told of tokens where no program told of any."""
+    names = ("tokens", "input", "output", "cached", "cost", "estimate", "prices", "context", "window")
+    return {**dict.fromkeys(names), "unpriced": []}
+
+
 def _step(step: str = "explore", **other: Any) -> dict[str, Any]:
     return {
         "id": step,
@@ -50,7 +57,13 @@ def _step(step: str = "explore", **other: Any) -> dict[str, Any]:
         "subtask": "",
         "since": AT,
         "began": AT,
+        "said": "",
         "why": "",
+        "replaced": False,
+        "commit": "",
+        "unchanged": "",
+        "check": None,
+        "cause": None,
     } | other
 
 
@@ -69,6 +82,7 @@ def _agent(name: str = "dev", **other: Any) -> dict[str, Any]:
         "pane": "%3",
         "pid": 77,
         "order": "pm-20251127-153000.md",
+        **_unknown_use(),
     } | other
 
 
@@ -108,6 +122,7 @@ class House:
             "phase": "DEVELOPING",
             "state": "running",
             "why": "",
+            "limited": None,
             "counts": {"passed": 1, "set_aside": 0, "open": 1, "total": 2, "criteria": 1, "met": 1},
             "outcome": {
                 "asked": "Tidy: take away what can be",
@@ -116,11 +131,31 @@ class House:
                 "not_done": "nothing",
                 "cost": "2 h at work",
                 "next": "`task merge tidy` takes over what is done",
+                "branch_seen": None,
             },
             "steps": [_step(), _step("dev-1", agent="dev", title="Rename it", status="working")],
             "agents": [_agent()],
+            "boxes": [],
             "questions": [],
-            "criteria": [{"text": "No test fails", "met": True, "evidence": ["artifacts/tests/run.txt"]}],
+            "criteria": [
+                {
+                    "text": "No test fails",
+                    "met": True,
+                    "evidence": ["artifacts/tests/run.txt"],
+                    "details": ["artifacts/tests/run.txt: there"],
+                    "reason": "",
+                }
+            ],
+            "usage": _unknown_use()
+            | {
+                "time": 7200.0,
+                "idle": 0.0,
+                "limits": {"tokens": None, "cost": None, "time": None},
+                "defaults": [],
+            },
+            "used_by": [],
+            "edited": [],
+            "code": str(other.get("project", self.project)),
             "branch": "task/tidy",
             "base": "0123456789abcdef",
             "started_at": AT,
@@ -186,6 +221,8 @@ def task(house: House, capfd: pytest.CaptureFixture[str]) -> Callable[..., Said]
         capfd.readouterr()
         code = main(list(words))
         out, err = capfd.readouterr()
+        if "--json" in words and out:
+            assert faults(schema_of(words), json.loads(out)) == []
         return Said(code, out, err)
 
     return run

@@ -301,12 +301,12 @@ def test_a_beat_that_does_not_read_counts_by_its_file(house, task, beat, monkeyp
 
 
 def test_settings_that_do_not_read_are_told_by_the_start_that_fails(house, task, beat, monkeypatch):
-    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "never")
+    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL", "never")
     house.task()
     beat(600)
     said = task("status", "tidy")
     assert said.code == 0
-    assert "limits.check_in is 'never'" in said.err
+    assert "limits.check_in_interval is 'never'" in said.err
     assert said.err.count("\n") == 1
 
 
@@ -384,8 +384,13 @@ def test_where_the_daemon_beats_nothing_more_is_imported(house, beat):
         "print(code, *sorted(name for name in sys.modules if name.startswith('orchestrator')), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    parts = ["", ".cli", *(f".cli.{each}" for each in ("beat", "exits", "main", "parser", "screen"))]
-    parts += [*(f".cli.{each}" for each in ("status", "table", "tasks")), ".places"]
+    parts = [
+        "",
+        ".cli",
+        ".layout",
+        *(f".cli.{each}" for each in ("beat", "exits", "main", "parser", "screen")),
+    ]
+    parts += [*(f".cli.{each}" for each in ("status", "table", "tasks"))]
     assert done.stderr.split() == ["0", *sorted(f"orchestrator{part}" for part in parts)]
 
 

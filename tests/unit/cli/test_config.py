@@ -2,13 +2,13 @@ import json
 
 
 def test_each_setting_has_a_value_and_a_source(house, task, monkeypatch):
-    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "5m")
+    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL", "5m")
     said = task("config")
     assert said.code == 0
-    assert "ORCHESTRATOR_LIMITS__CHECK_IN" in said.out
+    assert "ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL" in said.out
     assert f"settings file: {house.root}/config/agent-orchestrator/config.toml (there is none)" in said.out
     settings = {each["key"]: each for each in task("config", "--json").json["settings"]}
-    assert settings["limits.check_in"]["source"] == "ORCHESTRATOR_LIMITS__CHECK_IN"
+    assert settings["limits.check_in_interval"]["source"] == "ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL"
     assert settings["tmux.socket"] == {
         "key": "tmux.socket",
         "value": "agent-orchestrator",
@@ -29,7 +29,9 @@ def test_the_line_of_a_setting_is_seen_and_what_is_cut_can_be_had_whole(house, t
     folder = house.root / "config" / "agent-orchestrator"
     folder.mkdir(parents=True)
     names = [f"VARIABLE_{number}" for number in range(20)]
-    (folder / "config.toml").write_text(f"[limits]\ncheck_in = '5m'\n[environment]\npass = {names}\n")
+    (folder / "config.toml").write_text(
+        f"[limits]\ncheck_in_interval = '5m'\n[environment]\npass = {names}\n"
+    )
     said = task("config")
     assert "config.toml:2" in said.out
     assert "config.toml:4" in said.out
@@ -37,4 +39,4 @@ def test_the_line_of_a_setting_is_seen_and_what_is_cut_can_be_had_whole(house, t
     assert "stands whole in `task config --json`" in said.out
     settings = {each["key"]: each for each in task("config", "--json").json["settings"]}
     assert json.loads(settings["environment.pass"]["value"]) == names
-    assert settings["limits.check_in"]["source"] == f"{folder}/config.toml:2"
+    assert settings["limits.check_in_interval"]["source"] == f"{folder}/config.toml:2"

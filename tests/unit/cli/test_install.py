@@ -61,10 +61,10 @@ def test_again_changes_nothing_and_another_environment_is_written_anew(
     assert task("daemon", "install").out.startswith(f"{unit} is as it should be\n")
     assert (unit.stat().st_ino, unit.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert manager.calls == [REACH, SHOW, RELOAD, ENABLE, LINGER]
-    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "5 m")
+    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL", "5 m")
     assert task("daemon", "install").out.startswith(f"wrote anew {unit}\n")
     assert manager.calls == [REACH, SHOW, RELOAD, ENABLE, f"systemctl --user restart {UNIT}", LINGER]
-    assert '"ORCHESTRATOR_LIMITS__CHECK_IN=5 m"' in unit.read_text()
+    assert '"ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL=5 m"' in unit.read_text()
 
 
 def test_where_systemd_does_not_answer_it_says_what_to_type(task, manager, unit):

@@ -2,6 +2,7 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -99,6 +100,10 @@ def test_the_documents_and_exit_codes_are_explained(task, topic):
     said = task("help", topic)
     assert said.code == 0
     assert max(map(len, said.out.splitlines())) <= 110
+
+
+def test_the_folder_of_schemas_is_named(task):
+    assert Path(task("help", "schemas").out.rstrip("\n"), "status.schema.json").is_file()
 
 
 def test_the_version(task):

@@ -26,7 +26,7 @@ ENVIRON = {
     "TMUX_TMPDIR": "/tmp/of mine",
     "XDG_CONFIG_HOME": "/home/user/.config",
     "ORCHESTRATOR_CONFIG": "/home/user/o.toml",
-    "ORCHESTRATOR_LIMITS__CHECK_IN": "5 m",
+    "ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL": "5 m",
     "ORCHESTRATOR_HOME": "/elsewhere",
     "ORCHESTRATOR_RUN": "r-1",
     "ORCHESTRATOR_DEBUG": "1",
@@ -41,7 +41,7 @@ KEPT = {
     "TMUX_TMPDIR": "/tmp/of mine",
     "XDG_CONFIG_HOME": "/home/user/.config",
     "ORCHESTRATOR_CONFIG": "/home/user/o.toml",
-    "ORCHESTRATOR_LIMITS__CHECK_IN": "5 m",
+    "ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL": "5 m",
 }
 
 

@@ -47,7 +47,7 @@ class Ends:
 
 
 def at_hand(ends, clock, grace):
-    settings = Settings(limits=replace(Settings().limits, end_grace=grace))
+    settings = Settings(limits=replace(Settings().limits, termination_grace=grace))
     around = Around(MemoryFiles(), ends, cast("Any", None), settings, {})
     context = Context(around, clock, ends, ends, lambda: "n", lambda _: None, Path("/pm"), lambda *_: [])
     return Dispatcher(context, "demo-1", Path("/pm"))

@@ -111,11 +111,11 @@ def test_a_launcher_is_late_only_by_what_was_asked_when_it_was(
     files.make_folder(folder)
     files.write(folder / LAUNCHED, b"")
     boxes = Boxes() if seen_after is None else saw(standing, 7, at=AT + seen_after)
-    found = overdue(files, cast("Any", boxes), HOME, run, AT + 40, Limits(start_time=30))
+    found = overdue(files, cast("Any", boxes), HOME, run, AT + 40, Limits(start_timeout=30))
     assert (found, len(boxes.hurried)) == (late, hurried)
 
 
 def test_one_that_was_not_launched_yet_is_not_late(story: Story) -> None:
     files, run = MemoryFiles(), starting(story)
     boxes = saw(Standing.NOT_CLAIMED, at=AT + 1000)
-    assert not overdue(files, boxes, HOME, run, AT + 1000, Limits(start_time=30))
+    assert not overdue(files, boxes, HOME, run, AT + 1000, Limits(start_timeout=30))

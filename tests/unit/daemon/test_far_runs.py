@@ -192,7 +192,7 @@ def test_a_run_that_was_forestalled_and_came_all_the_same_is_left_alone():
     desk.boxes.there.lost = False
     desk.story.feed(RunStarted(desk.story.at, desk.run.id, 4711, "%1"))
     for _ in range(3):
-        desk.clock.advance(Settings().limits.end_grace)
+        desk.clock.advance(Settings().limits.termination_grace)
         desk.doing.see_what_is_due(desk.story.state, WHERE)
     assert desk.boxes.there.told == ["forestall"]
 
@@ -200,7 +200,7 @@ def test_a_run_that_was_forestalled_and_came_all_the_same_is_left_alone():
 def test_one_that_still_has_not_come_is_forestalled_again():
     desk = Desk(OneBox())
     desk.doing.fence(desk.story.state, desk.run.id)
-    desk.clock.advance(Settings().limits.end_grace)
+    desk.clock.advance(Settings().limits.termination_grace)
     desk.doing.see_what_is_due(desk.story.state, WHERE)
     desk.doing.fence(desk.story.state, desk.run.id)
     assert desk.boxes.there.told == ["forestall"] * 2

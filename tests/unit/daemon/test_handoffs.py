@@ -128,7 +128,7 @@ def test_a_report_without_a_last_line_break_counts_once_its_writer_is_known_to_l
 def test_half_a_report_waits_until_it_is_quiet_and_is_then_refused_with_lines(desk):
     desk.put(NAME, "# Handoff: explore\n")
     assert desk.scan() == []
-    desk.now += Limits().settle
+    desk.now += Limits().settle_time
     (fact,) = desk.scan()
     assert fact.report is None
     assert "Status" in str(fact.faults[0])
@@ -244,7 +244,7 @@ def with_run(run):
 def landed_misnamed(desk, name, text):
     desk.put(name, text)
     assert desk.scan() == []
-    desk.now += Limits().settle
+    desk.now += Limits().settle_time
     (fact,) = desk.scan()
     return fact
 
@@ -282,7 +282,7 @@ def test_or_if_the_report_says_whose(desk):
 )
 def test_what_else_is_misnamed_is_told_and_no_agent_loses_its_turn_by_it(desk, name, text):
     desk.put(name, text)
-    desk.now += Limits().settle
+    desk.now += Limits().settle_time
     (fact,) = desk.scan()
     assert isinstance(fact, Intruded)
 
@@ -292,7 +292,7 @@ def test_a_misnamed_report_that_names_anothers_run_is_told(desk):
     known = replace(run, id="r-9", instance="dev")
     desk.state = replace(desk.state, runs=desk.state.runs.with_run(known))
     desk.put("dev-report.md", with_run(run.id))
-    desk.now += Limits().settle
+    desk.now += Limits().settle_time
     assert isinstance(desk.scan()[0], Intruded)
 
 
@@ -304,7 +304,7 @@ def test_what_is_being_saved_is_waited_for_and_costs_nothing(desk, name):
     (run,) = desk.state.live_runs
     desk.put(name, with_run(run.id))
     for _ in range(3):
-        desk.now += 10 * Limits().settle
+        desk.now += 10 * Limits().settle_time
         assert desk.scan() == []
         assert not desk.intake.unsettled, "nothing is looked at more often for it"
     desk.files.rename(HANDOFFS / name, HANDOFFS / NAME)
@@ -340,13 +340,13 @@ def test_what_is_being_saved_when_a_turn_is_over_is_waited_for(desk):
 @pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])
 def test_what_is_misnamed_and_no_plain_file_is_told(desk, kind):
     desk.put("explore-report.md", b"", kind)
-    desk.now += Limits().settle
+    desk.now += Limits().settle_time
     assert isinstance(desk.scan()[0], Intruded)
 
 
 def test_a_file_of_nobody_is_told_and_nothing_else(desk):
     desk.put("notes.txt", "hello")
-    desk.now += Limits().settle
+    desk.now += Limits().settle_time
     assert isinstance(desk.scan()[0], Intruded)
 
 
@@ -359,8 +359,8 @@ def test_what_is_no_plain_file_is_refused_and_not_opened(desk, kind):
 
 
 def test_a_huge_report_is_refused(desk):
-    desk.put(NAME, b"x" * (Limits().handoff_bytes + 1))
-    desk.now += Limits().settle
+    desk.put(NAME, b"x" * (Limits().max_handoff_bytes + 1))
+    desk.now += Limits().settle_time
     assert "larger" in desk.scan()[0].faults[0].reason
 
 

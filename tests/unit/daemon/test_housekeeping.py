@@ -75,7 +75,7 @@ def house(trees):
 
 @pytest.fixture
 def story():
-    return Story(limits=Limits(blocks=0), workspace=WorkspaceKind.WORKTREE).planned("a", "b", "c")
+    return Story(limits=Limits(max_blocks=0), workspace=WorkspaceKind.WORKTREE).planned("a", "b", "c")
 
 
 def test_a_tree_goes_with_its_last_step_and_its_last_run(story, trees, house):

@@ -43,7 +43,7 @@ def test_commands_call_a_task_as_it_is_reached() -> None:
 
 
 def test_a_partial_task_says_what_is_missing() -> None:
-    limits = Limits(rejections=1)
+    limits = Limits(max_rejections=1)
     story = Story(limits=limits, after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
     story.does("dev:a")
     story.rejects("test:a", "it leaks")
@@ -109,7 +109,7 @@ def test_a_shared_tree_is_named() -> None:
 
 
 def test_a_question_says_what_to_type() -> None:
-    story = Story(limits=Limits(crashes=0), agents={Role.DEV.value: AgentWish()})
+    story = Story(limits=Limits(max_crashes=0), agents={Role.DEV.value: AgentWish()})
     story.starts()
     story.comes_alive("explore")
     story.ends("explore", Exit(code=1))

@@ -110,7 +110,7 @@ def test_one_whose_box_does_not_answer_keeps_its_room():
 def test_it_waits_no_longer_than_a_run_may_take(path, reason):
     tasks = Tasks("alpha", "alpha", pools=(Pool("farm", ("alpha",), 1),), path=path)
     assert tasks.begin() == [0]
-    tasks.clock.advance(Settings().limits.run_time - 1)
+    tasks.clock.advance(Settings().limits.max_run_time - 1)
     tasks.launched()
     assert not tasks.posted
     tasks.clock.advance(1)

@@ -59,7 +59,7 @@ def test_one_that_claimed_and_told_no_pid_is_lost_unless_it_came_to_that_first(t
     story = Story()
     story.starts()
     run = story.run_of("explore")
-    files = MemoryFiles(now=lambda: story.at - Limits().start_time)
+    files = MemoryFiles(now=lambda: story.at - Limits().start_timeout)
     folder = HOME / "runs" / run.id
     files.make_folder(folder)
     files.create(folder / CLAIMED, b"")

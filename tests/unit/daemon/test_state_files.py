@@ -134,7 +134,7 @@ def test_no_secret_is_on_a_page(files, state):
 
 
 def test_what_was_used_is_told_of_the_task_its_agents_and_its_runs():
-    story = Story(limits=Limits(task_cost=20.0))
+    story = Story(limits=Limits(max_task_cost=20.0))
     story.starts()
     run = story.comes_alive("explore").id
     story.at += 90

@@ -173,7 +173,7 @@ def test_settings_that_changed_are_taken_over_like_a_version(disk, tmp_path):
     watched = Upgrade("1 none", partial(named, disk.folder, config), InlineExecutor(), disk, 30.0, disk.tried)
     looked(watched, disk)
     assert disk.trials == []
-    config.write_text("[limits]\ncheck_in = '5 m'\n")
+    config.write_text("[limits]\ncheck_in_interval = '5 m'\n")
     disk.says = f"1 {settings_stamp(config)}"
     looked(watched, disk)
     assert watched.due(quiet=True)
@@ -201,8 +201,8 @@ def test_a_trial_starts_the_program_as_it_would_be_started_and_it_takes_nothing(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert upgrade.trial() == "0.1.0 none"
     assert not (tmp_path / "state").exists()
-    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN", "never")
-    with pytest.raises(Unavailable, match=r"exit 1: .*limits.check_in is 'never'"):
+    monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL", "never")
+    with pytest.raises(Unavailable, match=r"exit 1: .*limits.check_in_interval is 'never'"):
         upgrade.trial()
     monkeypatch.setattr(upgrade, "COMMAND", (str(tmp_path / "python"),))
     with pytest.raises(Unavailable, match="No such file"):

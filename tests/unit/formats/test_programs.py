@@ -12,7 +12,7 @@ from orchestrator.model.programs import Program
 
 WHOLE = """\
 [limits]
-blocks = 2
+max_blocks = 2
 
 [runtimes.qwen]
 command = ["qwen", "-i", "{prompt}"]

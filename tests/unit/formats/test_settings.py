@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.formats.prices import shipped_prices
+from orchestrator.formats.setting_kinds import FORMER_KEYS, KEYS
 from orchestrator.formats.settings import explained, load_settings
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
@@ -46,9 +47,9 @@ def test_every_section_is_read(write):
     settings = load_settings(
         write("""
             [limits]
-            check_in = "10 m"
-            silence = 900
-            rejections = 5
+            check_in_interval = "10 m"
+            inactivity_timeout = 900
+            max_rejections = 5
             [tmux]
             socket = "mine"
             [daemon]
@@ -62,7 +63,7 @@ def test_every_section_is_read(write):
         """),
         {},
     )
-    assert settings.limits == Limits(check_in=600.0, silence=900.0, rejections=5)
+    assert settings.limits == Limits(check_in_interval=600.0, inactivity_timeout=900.0, max_rejections=5)
     assert settings.tmux.socket == "mine"
     assert (settings.daemon.workers, settings.daemon.beat) == (2, 5.0)
     assert settings.environment.passed == ("PATH", "LC_*")
@@ -77,26 +78,28 @@ def test_every_limit_can_be_set(write):
 
 
 def test_what_a_task_may_use_is_written_and_shown_as_in_task_md(write):
-    path = write('[limits]\ntask_tokens = "2M tokens"\ntask_cost = 20\n')
-    environ = {"ORCHESTRATOR_LIMITS__TASK_TIME": "8 h"}
+    path = write('[limits]\nmax_task_tokens = "2M tokens"\nmax_task_cost = 20\n')
+    environ = {"ORCHESTRATOR_LIMITS__MAX_TASK_TIME": "8 h"}
     limits = load_settings(path, environ).limits
-    assert (limits.task_tokens, limits.task_cost, limits.task_time) == (2_000_000, 20.0, 28_800.0)
+    assert (limits.max_task_tokens, limits.max_task_cost, limits.max_task_time) == (2_000_000, 20.0, 28_800.0)
     told = {each.key: each.value for each in explained(path, environ)}
-    shown = {name: told[f"limits.task_{name}"] for name in ("tokens", "cost", "time")}
+    shown = {name: told[f"limits.max_task_{name}"] for name in ("tokens", "cost", "time")}
     assert shown == {"tokens": "2000000 tokens", "cost": "$20", "time": "8 h"}
-    again = "\n".join(f'task_{name} = "{value}"' for name, value in shown.items())
+    again = "\n".join(f'max_task_{name} = "{value}"' for name, value in shown.items())
     assert load_settings(write(f"[limits]\n{again}"), {}).limits == limits
-    usual = {each.key: each.value for each in explained(write(""), {}) if each.key.startswith("limits.task_")}
+    usual = {
+        each.key: each.value for each in explained(write(""), {}) if each.key.startswith("limits.max_task_")
+    }
     assert list(usual.values()) == ["300000000 tokens", "none", "none"]
-    assert load_settings(write('[limits]\ntask_tokens = "none"'), {}).limits.task_tokens is None
+    assert load_settings(write('[limits]\nmax_task_tokens = "none"'), {}).limits.max_task_tokens is None
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("task_tokens = 0", "limits.task_tokens is 0: give a number of tokens above 0"),
-        ("task_cost = true", "limits.task_cost is True: give US dollars above 0"),
-        ('task_time = "long"', "limits.task_time is 'long': give a time above 0"),
+        ("max_task_tokens = 0", "limits.max_task_tokens is 0: give a number of tokens above 0"),
+        ("max_task_cost = true", "limits.max_task_cost is True: give US dollars above 0"),
+        ('max_task_time = "long"', "limits.max_task_time is 'long': give a time above 0"),
     ],
 )
 def test_what_is_no_amount_is_told(write, line, told):
@@ -137,8 +140,8 @@ def test_what_is_wrong_with_permissions_is_told(write, line, told):
 
 @pytest.mark.parametrize("value", ["0", "-1", '"ten"', '"10 q"', "nan", "true", "[1]", "1979-05-27", "{}"])
 def test_a_bad_time_names_file_line_key_and_what_is_allowed(write, value):
-    told = faults(write(f"# settings\n[limits]\ncheck_in = {value}\n"))
-    assert told.startswith("/config.toml, line 3: limits.check_in is ")
+    told = faults(write(f"# settings\n[limits]\ncheck_in_interval = {value}\n"))
+    assert told.startswith("/config.toml, line 3: limits.check_in_interval is ")
     assert told.endswith(
         'give a time above 0 in seconds, or as text like "90 s", "10 m", "4 h" '
         "(units: ms, s, m, h, d), at most 366 days"
@@ -147,19 +150,39 @@ def test_a_bad_time_names_file_line_key_and_what_is_allowed(write, value):
 
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", '"3"', "true", "1001"])
 def test_a_bad_count_names_its_bounds(write, value):
-    told = faults(write(f"limits.rejections = {value}"))
-    assert told.startswith("/config.toml, line 1: limits.rejections is ")
+    told = faults(write(f"limits.max_rejections = {value}"))
+    assert told.startswith("/config.toml, line 1: limits.max_rejections is ")
     assert told.endswith("give a whole number from 1 to 1000")
 
 
 def test_an_unknown_key_is_told_with_the_nearest_one(write):
-    assert faults(write("[limits]\n\n  check-in = 600")) == (
-        "/config.toml, line 3: [limits] has no key 'check-in': did you mean check_in?"
+    assert faults(write("[limits]\n\n  check-in-interval = 600")) == (
+        "/config.toml, line 3: [limits] has no key 'check-in-interval': did you mean check_in_interval?"
     )
     assert (
         faults(write("[git]\nqqq = 1"))
         == "/config.toml, line 2: [git] has no key 'qqq': there are deadline, kept_refs"
     )
+
+
+def test_former_name_of_a_key_is_read_and_shown(write):
+    path = write("[limits]\nsilence = '7m'\n")
+    environ = {"ORCHESTRATOR_LIMITS__RUNS_AT_ONCE": "9"}
+    limits = load_settings(path, environ).limits
+    assert (limits.inactivity_timeout, limits.max_concurrent_runs) == (420.0, 9)
+    where = {each.key: each.where for each in explained(path, environ)}
+    assert where["limits.inactivity_timeout"] == f"{path}:2, by its former name silence"
+    assert where["limits.max_concurrent_runs"].endswith(", by its former name runs_at_once")
+
+
+def test_a_key_set_by_both_its_names_is_a_fault(write):
+    assert "former name of limits.max_looks" in faults(write("[limits]\nlooks = 1\nmax_looks = 2\n"))
+
+
+def test_every_former_key_stands_for_one_of_today():
+    today = {(each.section, each.key) for each in KEYS}
+    assert all((section, new) in today for (section, _), new in FORMER_KEYS.items())
+    assert not today & set(FORMER_KEYS)
 
 
 def test_an_unknown_section_is_told_with_the_nearest_one(write):
@@ -170,7 +193,7 @@ def test_an_unknown_section_is_told_with_the_nearest_one(write):
 
 
 def test_all_faults_are_told_at_once(write):
-    told = faults(write('[limits]\nrejections = 0\nchekin = 3\n[tmux]\nsocket = "a b"\n'))
+    told = faults(write('[limits]\nmax_rejections = 0\nchekin = 3\n[tmux]\nsocket = "a b"\n'))
     assert [part.split(":")[0] for part in told.split("; ")] == [f"/config.toml, line {n}" for n in (2, 3, 5)]
 
 
@@ -183,12 +206,17 @@ def test_what_is_not_toml_is_told_with_its_line(write, text, line):
 
 
 def test_deep_nesting_and_utf16_are_survived(write):
-    assert "nested" in faults(write("[limits]\ncheck_in = " + "[" * 100_000))
+    assert "nested" in faults(write("[limits]\ncheck_in_interval = " + "[" * 100_000))
     assert "is not UTF-8" in faults(write("[limits]".encode("utf-16")))
 
 
 def test_windows_line_ends_and_a_byte_order_mark_are_read(write):
-    assert load_settings(write(b"\xef\xbb\xbf[limits]\r\ncheck_in = 60\r\n"), {}).limits.check_in == 60.0
+    assert (
+        load_settings(
+            write(b"\xef\xbb\xbf[limits]\r\ncheck_in_interval = 60\r\n"), {}
+        ).limits.check_in_interval
+        == 60.0
+    )
 
 
 @pytest.mark.parametrize("mode", [0o666, 0o620, 0o602])
@@ -216,12 +244,12 @@ def test_a_huge_file_is_refused(write):
 
 
 def test_variables_override_the_file(write):
-    path = write('[limits]\ncheck_in = 60\nsilence = 90\n[environment]\npass = ["A"]\n')
+    path = write('[limits]\ncheck_in_interval = 60\ninactivity_timeout = 90\n[environment]\npass = ["A"]\n')
     settings = load_settings(
         path,
         {
-            "ORCHESTRATOR_LIMITS__CHECK_IN": "2 m",
-            "ORCHESTRATOR_LIMITS__REJECTIONS": "7",
+            "ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL": "2 m",
+            "ORCHESTRATOR_LIMITS__MAX_REJECTIONS": "7",
             "ORCHESTRATOR_TMUX__SOCKET": "mine",
             "ORCHESTRATOR_ENVIRONMENT__PASS": "PATH, LC_*",
             "ORCHESTRATOR_TEMPLATES__FOLDERS": '["/a,b"]',
@@ -230,7 +258,7 @@ def test_variables_override_the_file(write):
             "PATH": "/bin",
         },
     )
-    assert settings.limits == Limits(check_in=120.0, silence=90.0, rejections=7)
+    assert settings.limits == Limits(check_in_interval=120.0, inactivity_timeout=90.0, max_rejections=7)
     assert settings.tmux.socket == "mine"
     assert settings.environment.passed == ("PATH", "LC_*")
     assert settings.templates.folders == ("/a,b",)
@@ -239,8 +267,16 @@ def test_variables_override_the_file(write):
 @pytest.mark.parametrize(
     ("variable", "value", "told"),
     [
-        ("ORCHESTRATOR_LIMITS__CHECK_IN", "ten", "limits.check_in is 'ten': give a time above 0"),
-        ("ORCHESTRATOR_LIMITS__CHEK_IN", "1", "[limits] has no key 'chek_in': did you mean check_in?"),
+        (
+            "ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL",
+            "ten",
+            "limits.check_in_interval is 'ten': give a time above 0",
+        ),
+        (
+            "ORCHESTRATOR_LIMITS__CHEK_IN_INTERVAL",
+            "1",
+            "[limits] has no key 'chek_in_interval': did you mean check_in_interval?",
+        ),
         ("ORCHESTRATOR_LIMTS__X", "1", "no section [limts]: did you mean limits?"),
         ("ORCHESTRATOR_DAEMON__WORKERS", "0", "daemon.workers is 0: give a whole number from 1 to 64"),
         ("ORCHESTRATOR_ENVIRONMENT__PASS", "[1", "environment.pass is '[1': give a list of names"),
@@ -262,10 +298,10 @@ def test_template_folders_are_absolute(write, folder):
 
 
 def test_each_setting_tells_where_it_comes_from(write):
-    path = write("[limits]\nsilence = 1800\n")
+    path = write("[limits]\ninactivity_timeout = 1800\n")
     told = {each.key: each for each in explained(path, {"ORCHESTRATOR_GIT__DEADLINE": "90"})}
-    assert told["limits.check_in"] == Explained("limits.check_in", "10 m", "default")
-    assert told["limits.silence"] == Explained("limits.silence", "30 m", f"{path}:2")
+    assert told["limits.check_in_interval"] == Explained("limits.check_in_interval", "10 m", "default")
+    assert told["limits.inactivity_timeout"] == Explained("limits.inactivity_timeout", "30 m", f"{path}:2")
     assert told["git.deadline"] == Explained("git.deadline", "90 s", "ORCHESTRATOR_GIT__DEADLINE")
     assert told["templates.folders"].value == "[]"
     assert "environment.pass" in told

@@ -26,7 +26,7 @@ def decided(state: PMState, fact: Fact, limits: Limits) -> Decision:
     assert decision.empty == (decision.state == state), "a decision is empty if and only if nothing changed"
     _journaled(state, fact, decision)
     _runs_are_new(state, decision)
-    assert_kept_is_found(decision.state, limits.runs_at_once)
+    assert_kept_is_found(decision.state, limits.max_concurrent_runs)
     settled = decide(decision.state, TimePassed(fact.at, "settled"), limits).state
     broken = broken_laws(settled, limits, fact.at)
     assert not broken, broken

@@ -56,14 +56,14 @@ def test_an_altered_order_is_unknown_and_noticed(story):
 
 def test_an_order_that_nobody_took_is_looked_for_long_before_silence(story):
     story.sees = Sight(dialog="trust in the folder", screen=("Do you trust?",))
-    story.passes(story.limits.receipt + 1)
+    story.passes(story.limits.receipt_timeout + 1)
     assert story.question().kind is QuestionKind.DIALOG
 
 
 def test_an_order_that_was_taken_has_the_whole_time_of_silence(story):
     story.tells("dev:a", TAKEN, whole=True)
     story.sees = Sight(dialog="a choice")
-    story.passes(story.limits.silence - 1)
+    story.passes(story.limits.inactivity_timeout - 1)
     assert not story.state.open_questions
 
 
@@ -115,9 +115,9 @@ def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
 
 
 def test_a_run_that_waits_for_leave_is_not_silent(story):
-    patient = Judgement(Ruling.ASK, "no rule", 3 * story.limits.silence)
+    patient = Judgement(Ruling.ASK, "no rule", 3 * story.limits.inactivity_timeout)
     story.tells("dev:a", ASKS, waits=True, judgement=patient)
-    story.passes(2 * story.limits.silence)
+    story.passes(2 * story.limits.inactivity_timeout)
     assert story.question().kind is QuestionKind.PERMISSION
     assert story.run_of("dev:a").looks == 0
 
@@ -167,7 +167,7 @@ def test_a_turn_whose_handoff_is_yet_to_get_its_name_is_waited_for(story):
     assert "dev-20251127-153001.md.part" in run.evidence
     assert story.step("dev:a").tally.asks == 0
     story.reports("dev:a")
-    story.passes(story.limits.linger)
+    story.passes(story.limits.exit_timeout)
     assert story.state.runs[run.id].ending is Ending.DONE
     assert story.step("dev:a").attempt == 1
 
@@ -175,7 +175,7 @@ def test_a_turn_whose_handoff_is_yet_to_get_its_name_is_waited_for(story):
 def test_a_handoff_that_never_gets_its_name_is_asked_for_after_the_time_of_silence(story):
     story.sees = Sight(listens=True)
     story.tells("dev:a", ENDED, waits=True, saving="dev-20251127-153001.md.part")
-    story.passes(story.limits.silence)
+    story.passes(story.limits.inactivity_timeout)
     assert story.run_of("dev:a").nudges == 1
 
 
@@ -220,13 +220,15 @@ def limited_again(story: Story, again_at: float | None = None, text: str = "it s
 
 
 def test_a_limit_without_a_time_has_growing_pauses(story):
-    story.limits = Limits(limit_pause=60, longest_limit_pause=200)
+    story.limits = Limits(usage_limit_pause=60, max_usage_limit_pause=200)
     assert [limited_again(story) for _ in range(5)] == [60, 60, 120, 200, 200]
     assert not story.state.open_questions
 
 
 def test_a_person_is_asked_when_a_limit_outlasts_all_windows(story):
-    story.limits = Limits(limits=3, limit_pause=60, longest_limit_pause=60, limit_window=300)
+    story.limits = Limits(
+        max_usage_limits=3, usage_limit_pause=60, max_usage_limit_pause=60, usage_limit_window=300
+    )
     while not story.state.open_questions:
         story.tells("dev:a", failed(Failure.LIMIT))
         story.ends("dev:a", Exit(signal=15))
@@ -272,7 +274,7 @@ def test_a_limit_on_an_old_screen_is_tried_at_once(story):
     story.tells("dev:a", TAKEN, whole=True)
     reset = Reset((story.at + 300,), 60.0)
     story.sees = Sight(failure=Failure.LIMIT, line="Access resets at 3:05 PM", reset=reset)
-    story.passes(story.limits.silence + 1)
+    story.passes(story.limits.inactivity_timeout + 1)
     story.ends("dev:a", Exit(signal=15))
     assert "dev:a" in story.works_on()
 
@@ -342,11 +344,11 @@ def test_the_same_event_twice_is_one(story):
 def test_a_screen_that_says_that_a_limit_holds_is_believed_at_a_look_where_nothing_else_told(story):
     story.tells("dev:a", TAKEN, whole=True)
     first = story.run_of("dev:a")
-    again = story.at + story.limits.silence + 7200
+    again = story.at + story.limits.inactivity_timeout + 7200
     story.sees = Sight(
         failure=Failure.LIMIT, line="exceeded retry limit, last status: 429", reset=Reset((again,))
     )
-    story.passes(story.limits.silence + 1)
+    story.passes(story.limits.inactivity_timeout + 1)
     assert story.state.runs[first.id].ending is Ending.FAILED
     assert "429" in story.step("dev:a").why
     story.ends("dev:a", Exit(signal=15))
@@ -358,12 +360,12 @@ def test_a_screen_that_says_that_a_limit_holds_is_believed_at_a_look_where_nothi
 
 def test_the_time_in_which_it_waited_for_a_person_is_no_silence(story):
     story.tells("dev:a", TAKEN, whole=True)
-    patient = Judgement(Ruling.ASK, "no rule", story.limits.silence)
+    patient = Judgement(Ruling.ASK, "no rule", story.limits.inactivity_timeout)
     story.tells("dev:a", ASKS, waits=True, judgement=patient)
-    story.passes(story.limits.silence + 1)
+    story.passes(story.limits.inactivity_timeout + 1)
     assert not story.state.open_questions
     assert story.run_of("dev:a").looks == 0
-    story.passes(story.limits.silence - 2)
+    story.passes(story.limits.inactivity_timeout - 2)
     assert story.run_of("dev:a").looks == 0
 
 
@@ -384,7 +386,7 @@ def test_leave_that_was_given_in_the_pane_is_not_asked_for_any_more_when_the_tur
 def _is_abandoned(story):
     """Another agent cannot go on, and the user has had enough."""
     story.spawns("explore")
-    for _ in range(story.limits.blocks + 1):
+    for _ in range(story.limits.max_blocks + 1):
         if "explore-2" in story.works_on():
             story.does("explore-2", ReportStatus.BLOCKED)
     (question,) = [each for each in story.state.open_questions if each.step == "explore-2"]
@@ -420,14 +422,14 @@ def test_who_asks_for_leave_has_taken_its_order_though_it_never_told_so(story):
     story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
     assert story.run_of("dev:a").delivery is Delivery.UNKNOWN
     story.sees = Sight(dialog="a choice")
-    story.passes(story.limits.silence - 1)
+    story.passes(story.limits.inactivity_timeout - 1)
     assert not story.state.open_questions
 
 
 def test_no_look_comes_right_behind_one_that_saw_changes_of_a_while_ago(story):
     """It would see nothing new, however hard the agent works."""
     story.sees = Sight(changed_at=story.at + 1, cpu=1.0)
-    story.passes(story.limits.receipt)
-    assert story.run_of("dev:a").progress_at == story.at - story.limits.receipt + 1
-    story.passes(story.limits.receipt - 1)
+    story.passes(story.limits.receipt_timeout)
+    assert story.run_of("dev:a").progress_at == story.at - story.limits.receipt_timeout + 1
+    story.passes(story.limits.receipt_timeout - 1)
     assert story.run_of("dev:a").ending is Ending.NOT

@@ -66,19 +66,19 @@ SUBTASKS = ("a", "b", "c", "look", "plan", "dev-1")
 counts = st.integers(1, 3)
 small_limits = st.builds(
     Limits,
-    silences=counts,
-    rejections=counts,
-    blocks=st.integers(0, 2),
-    crashes=st.integers(0, 2),
-    losses=st.integers(0, 2),
-    launches=counts,
-    asks=st.integers(0, 2),
-    looks=counts,
-    nudges=st.integers(0, 1),
-    loops=st.integers(2, 4),
-    replans=st.integers(0, 2),
-    runs_at_once=st.integers(1, 4),
-    subtasks=st.integers(3, 10),
+    max_inactive_runs=counts,
+    max_rejections=counts,
+    max_blocks=st.integers(0, 2),
+    max_crashes=st.integers(0, 2),
+    max_losses=st.integers(0, 2),
+    max_failed_launches=counts,
+    max_report_requests=st.integers(0, 2),
+    max_looks=counts,
+    max_nudges=st.integers(0, 1),
+    max_repeated_questions=st.integers(2, 4),
+    max_replans=st.integers(0, 2),
+    max_concurrent_runs=st.integers(1, 4),
+    max_subtasks=st.integers(3, 10),
 )
 budgets = st.sampled_from([Budget(), Budget(), Budget(tokens=5000), Budget(cost=2.0), Budget(time=7200.0)])
 usages = st.builds(

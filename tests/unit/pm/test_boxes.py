@@ -70,7 +70,7 @@ def test_commits_that_are_brought_are_judged_in_the_tasks_tree_and_merged() -> N
 
 
 def test_an_agent_on_a_box_that_does_not_answer_is_unreachable_and_nothing_is_due_of_it() -> None:
-    story = at_work(limits=Limits(silence=60, unreachable=4 * HOUR))
+    story = at_work(limits=Limits(inactivity_timeout=60, unreachable_timeout=4 * HOUR))
     story.loses(BOX, f"{BOX} is unreachable (no route)")
     run = story.run_of("dev:a")
     assert (run.life, run.evidence) == (Life.UNREACHABLE, f"{BOX} is unreachable (no route)")
@@ -88,7 +88,7 @@ def test_agents_here_and_on_another_box_are_not_touched() -> None:
 
 
 def test_when_it_answers_again_the_agent_has_as_long_as_at_first() -> None:
-    story = at_work(limits=Limits(silence=60))
+    story = at_work(limits=Limits(inactivity_timeout=60))
     story.at += 50
     story.loses(BOX)
     story.at += 2 * HOUR
@@ -144,7 +144,7 @@ def test_a_box_that_refuses_is_one_question_whatever_lives_there() -> None:
 
 
 def test_a_box_that_at_first_does_not_answer_and_then_refuses_is_asked_about_then() -> None:
-    story = at_work(limits=Limits(unreachable=HOUR))
+    story = at_work(limits=Limits(unreachable_timeout=HOUR))
     story.loses(BOX, "no route")
     story.at += 60
     story.loses(BOX, "another key", refused=True)
@@ -163,7 +163,7 @@ def test_what_was_asked_of_a_box_is_asked_no_more_when_it_answers() -> None:
 
 
 def test_after_an_hour_a_person_is_asked_once_and_nothing_is_ended() -> None:
-    story = at_work(limits=Limits(unreachable=HOUR))
+    story = at_work(limits=Limits(unreachable_timeout=HOUR))
     story.loses(BOX)
     story.passes(HOUR)
     asked = story.question()
@@ -175,7 +175,7 @@ def test_after_an_hour_a_person_is_asked_once_and_nothing_is_ended() -> None:
 
 @pytest.mark.parametrize("text", ["continue", "1", "I have plugged it in"])
 def test_whatever_is_said_but_to_do_without_it_is_waited_on(text: str) -> None:
-    story = at_work(limits=Limits(unreachable=HOUR))
+    story = at_work(limits=Limits(unreachable_timeout=HOUR))
     story.loses(BOX)
     story.passes(HOUR)
     story.answers(story.question().id, text)
@@ -207,7 +207,7 @@ def test_a_task_that_is_stopped_asks_nothing_of_its_boxes() -> None:
 
 def test_a_task_that_is_started_again_asks_about_the_box_on_which_an_agent_was_to_be_ended() -> None:
     """Its step cannot begin anew before that agent is known to be gone."""
-    story = at_work(limits=Limits(unreachable=HOUR))
+    story = at_work(limits=Limits(unreachable_timeout=HOUR))
     story.stops()
     story.loses(BOX, "another key", refused=True)
     story.starts()

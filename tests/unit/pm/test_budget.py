@@ -90,7 +90,7 @@ def test_what_is_told_of_a_run_that_is_gone_still_counts():
 
 
 def test_time_counts_while_the_task_runs_and_not_while_it_waits_for_a_person():
-    story = Story(limits=Limits(blocks=0))
+    story = Story(limits=Limits(max_blocks=0))
     story.starts()
     story.comes_alive("explore")
     story.at += 100
@@ -269,7 +269,7 @@ def test_a_task_md_with_other_limits_withdraws_the_question():
 
 
 def test_the_settings_limit_a_task_whose_task_md_says_nothing():
-    usual = Limits(task_tokens=500, task_cost=3.0, task_time=60.0)
+    usual = Limits(max_task_tokens=500, max_task_cost=3.0, max_task_time=60.0)
     assert budget_of(Story(limits=usual).state, usual) == Budget(500, 3.0, 60.0)
     state = exploring(Budget(tokens=7), usual).state
     assert budget_of(state, usual) == Budget(7, 3.0, 60.0)
@@ -320,7 +320,7 @@ def test_a_journal_that_did_not_tell_when_the_task_moved_counts_from_the_next_ru
 def test_tokens_are_limited_unless_somebody_says_otherwise(own, expected):
     story = exploring(own)
     assert budget_of(story.state, story.limits) == expected
-    assert budget_of(story.state, Limits(task_tokens=None)).tokens == own.tokens
+    assert budget_of(story.state, Limits(max_task_tokens=None)).tokens == own.tokens
 
 
 def test_an_agent_that_runs_away_is_stopped_though_nobody_set_a_limit():

@@ -22,7 +22,7 @@ def moves(story: Story, *, slept: float = 0, put: float = 0) -> None:
 
 @pytest.mark.parametrize(("slept", "put"), [(28_800, 0), (0, 28_800), (0, -3600), (28_800, -28_000)])
 def test_an_agent_has_as_long_as_before(slept: float, put: float) -> None:
-    story = Story(limits=Limits(silence=1800))
+    story = Story(limits=Limits(inactivity_timeout=1800))
     story.starts()
     run = story.comes_alive("explore")
     story.at += 600
@@ -34,7 +34,7 @@ def test_an_agent_has_as_long_as_before(slept: float, put: float) -> None:
 
 @pytest.mark.parametrize("seen", ["check-in", "look"])
 def test_a_sign_from_before_a_sleep_counts_when_seen_after_it(seen: str) -> None:
-    story = Story(limits=Limits(silence=1800))
+    story = Story(limits=Limits(inactivity_timeout=1800))
     story.starts()
     run = story.comes_alive("explore")
     worked_at = story.at + 1500
@@ -52,7 +52,7 @@ def test_a_sign_from_before_a_sleep_counts_when_seen_after_it(seen: str) -> None
 
 
 def test_a_run_that_has_reported_keeps_its_time_to_leave() -> None:
-    story = Story(limits=Limits(linger=20))
+    story = Story(limits=Limits(exit_timeout=20))
     story.starts()
     run = story.comes_alive("explore")
     story.reports("explore")
@@ -64,7 +64,7 @@ def test_a_run_that_has_reported_keeps_its_time_to_leave() -> None:
 
 @pytest.mark.parametrize("put", [86_400, -86_400])
 def test_a_pause_stays_as_long_as_it_was(put: float) -> None:
-    story = Story(limits=Limits(first_pause=60, longest_pause=60))
+    story = Story(limits=Limits(retry_pause=60, max_retry_pause=60))
     story.starts()
     story.comes_alive("explore")
     story.ends("explore", Exit(code=1))
@@ -108,7 +108,7 @@ def test_a_limit_without_a_time_keeps_its_pause_when_a_clock_is_set() -> None:
     story.tells("explore", Event(EventKind.FAILED, failure=Failure.LIMIT))
     story.ends("explore", Exit(signal=15))
     moves(story, put=-86_400)
-    story.passes(story.limits.limit_pause)
+    story.passes(story.limits.usage_limit_pause)
     assert story.works_on() == {"explore"}
 
 

@@ -170,7 +170,7 @@ def test_an_order_to_an_agent_without_a_ready_step_is_one_beside_theplan_of() ->
 
 
 def test_steps_beside_the_plan_are_bounded() -> None:
-    story = Story(pm="command", limits=Limits(subtasks=2))
+    story = Story(pm="command", limits=Limits(max_subtasks=2))
     story.starts()
     story.is_led(A.ORDER, "dev", instructions="Begin at once")
     assert "beside the plan already" in story.order_of("pm:2").context
@@ -192,7 +192,7 @@ def test_the_same_is_ordered_as_often_as_work_is_rejected() -> None:
     assert not {each for each in story.works_on() if each.startswith("explore")}
     (question,) = story.state.open_questions
     assert question.kind is QuestionKind.PM
-    assert "limits.rejections" in story.order_of(story.state.consultation.step).context
+    assert "limits.max_rejections" in story.order_of(story.state.consultation.step).context
     story.is_led(A.ORDER, "explore", instructions="Look at the logs, once more")
     assert story.state.open_questions == [question]
 
@@ -302,14 +302,14 @@ def test_replan_gives_a_subtask_up_and_plans_anew() -> None:
 
 
 def test_replans_are_bounded() -> None:
-    story = Story(pm="command", limits=Limits(replans=0))
+    story = Story(pm="command", limits=Limits(max_replans=0))
     story.starts()
     story.is_led(A.ORDER, "explore")
     story.does("explore")
     story.is_led(A.ORDER, "plan")
     story.does("plan", subtasks=plan_of("a"))
     story.is_led(A.REPLAN, "a", instructions="Too large.")
-    assert "limits.replans" in story.order_of("pm:4").context
+    assert "limits.max_replans" in story.order_of("pm:4").context
 
 
 def test_wait_holds_until_there_is_news_and_never_longer_than_its_bound() -> None:

@@ -79,14 +79,14 @@ def test_a_developer_is_told_of_the_plan() -> None:
 
 
 def test_orders_of_one_second_have_names_of_their_own() -> None:
-    story = Story(limits=Limits(runs_at_once=3))
+    story = Story(limits=Limits(max_concurrent_runs=3))
     story.starts()
     story.spawns("dev")
     assert len({order.name for order in story.state.orders.values()}) == 2
 
 
 def test_an_order_passes_over_a_name_that_a_stranger_took() -> None:
-    story = Story(limits=Limits(first_pause=60))
+    story = Story(limits=Limits(retry_pause=60))
     story.starts()
     story.ends("explore", Exit(code=1))
     stranger = order_name(int(story.step("explore").not_before), 0)
@@ -96,7 +96,7 @@ def test_an_order_passes_over_a_name_that_a_stranger_took() -> None:
 
 
 def test_no_more_runs_than_may_be_live_at_once() -> None:
-    story = Story(limits=Limits(runs_at_once=2))
+    story = Story(limits=Limits(max_concurrent_runs=2))
     story.starts()
     story.spawns("dev")
     story.spawns("dev")
@@ -124,7 +124,7 @@ def test_steps_of_one_tree_wait_for_each_other() -> None:
 
 
 def test_a_run_that_has_reported_may_linger_and_is_then_ended() -> None:
-    story = Story(limits=Limits(linger=20))
+    story = Story(limits=Limits(exit_timeout=20))
     story.starts()
     run = story.comes_alive("explore")
     story.reports("explore", run=run)

@@ -201,7 +201,7 @@ def test_unmet_criteria_are_planned_for_within_the_bound() -> None:
     story.does("plan", subtasks=())
     story.does("accept", criteria=unmet)
     assert story.question().kind is QuestionKind.CRITERIA
-    assert story.step("plan").tally.replans == story.limits.replans
+    assert story.step("plan").tally.replans == story.limits.max_replans
 
 
 def test_unmet_criteria_end_in_part_where_task_md_sets_aside() -> None:

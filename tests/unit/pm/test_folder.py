@@ -57,7 +57,7 @@ def test_what_was_put_right_is_told_and_nobody_asked(story: Story) -> None:
 
 
 def test_abandoning_the_task_leaves_no_other_question_open() -> None:
-    story = Story(limits=Limits(blocks=0)).planned("a")
+    story = Story(limits=Limits(max_blocks=0)).planned("a")
     story.does("dev:a", ReportStatus.BLOCKED, blockers="no key for the API")
     blocked = story.question()
     loses(story)

@@ -48,7 +48,7 @@ def test_two_turns_without_a_handoff_begin_a_fresh_conversation() -> None:
     assert story.state.open_questions == []
     assert story.state.runs[fresh.resumes].spent  # the tree is gone on with, the conversation is not
     assert "git diff" in story.order_of("explore").instructions
-    for _ in range(2 + story.limits.crashes):
+    for _ in range(2 + story.limits.max_crashes):
         begins_conversation(story, "explore")
         story.ends("explore")
         story.passes(600)
@@ -70,7 +70,7 @@ def test_a_fresh_conversation_without_a_handoff_is_no_question_yet() -> None:
     story = talking()
     ends_its_turns(story, "explore")
     assert story.step("explore").tally.fresh == 1
-    for _ in range(story.limits.crashes):
+    for _ in range(story.limits.max_crashes):
         begins_conversation(story, "explore")
         ends_its_turns(story, "explore")
         assert story.state.open_questions == []
@@ -81,13 +81,13 @@ def test_a_fresh_conversation_without_a_handoff_is_no_question_yet() -> None:
 
 def test_a_fourth_crash_begins_a_fresh_conversation() -> None:
     story = talking()
-    for _ in range(story.limits.crashes + 1):
+    for _ in range(story.limits.max_crashes + 1):
         crashes(story, "explore")
     assert story.state.open_questions == []
     assert story.step("explore").tally.fresh == 1
     order = story.order_of("explore").instructions
     assert LINES[-1] in order
-    for _ in range(story.limits.crashes + 1):
+    for _ in range(story.limits.max_crashes + 1):
         crashes(story, "explore")
     assert story.step("explore").state is StepState.FAILED
 
@@ -96,7 +96,7 @@ def test_a_program_without_a_conversation_has_no_fresh_one() -> None:
     story = Story()
     story.starts()
     story.comes_alive("explore")
-    for _ in range(story.limits.crashes + 1):
+    for _ in range(story.limits.max_crashes + 1):
         crashes(story, "explore", talks=False)
     assert story.step("explore").state is StepState.FAILED
     assert story.step("explore").tally.fresh == 0
@@ -104,7 +104,7 @@ def test_a_program_without_a_conversation_has_no_fresh_one() -> None:
 
 def test_a_question_about_a_crash_shows_its_cause() -> None:
     """The last lines are where the question is, and so is the command that shows all of them."""
-    story = Story(limits=Limits(crashes=0))
+    story = Story(limits=Limits(max_crashes=0))
     story.starts()
     run = story.comes_alive("explore")
     crashes(story, "explore", talks=False)
@@ -150,7 +150,7 @@ def test_a_rejected_step_goes_on_with_its_work() -> None:
 
 @pytest.mark.parametrize(("answer", "carries"), [("retry", True), ("begin-anew", False), ("use uv", True)])
 def test_an_answer_says_whether_the_work_is_gone_on_with(answer: str, *, carries: bool) -> None:
-    story = Story(limits=Limits(blocks=0)).planned("a")
+    story = Story(limits=Limits(max_blocks=0)).planned("a")
     begins_conversation(story, "dev:a")
     first = story.run_of("dev:a")
     story.reports("dev:a", ReportStatus.BLOCKED, blockers="no key")

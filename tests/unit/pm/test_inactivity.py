@@ -37,7 +37,7 @@ def actions(story: Story, kind: type) -> list[object]:
 
 
 def test_nobody_is_looked_at_before_the_time() -> None:
-    story, run = at_work(HUNG, silence=1800)
+    story, run = at_work(HUNG, inactivity_timeout=1800)
     story.works = False
     story.passes(1799)
     assert not actions(story, Look)
@@ -47,7 +47,7 @@ def test_nobody_is_looked_at_before_the_time() -> None:
 
 
 def test_a_look_is_asked_for_once_however_long_it_takes() -> None:
-    story, run = at_work(HUNG, silence=1800, look_again=600, looks=3)
+    story, run = at_work(HUNG, inactivity_timeout=1800, look_interval=600, max_looks=3)
     story.works = False
     story.passes(1800 + 2 * 600)
     assert len(actions(story, Look)) == 1
@@ -91,7 +91,7 @@ def test_a_report_that_came_meanwhile_makes_the_look_vain() -> None:
 def test_what_was_seen_is_told_apart(sight: Sight, run: dict[str, float], quiet: Quiet) -> None:
     story, lives = at_work(None)
     known = replace(story.state.runs[lives.id], progress_at=AT, **run)  # type: ignore[arg-type]
-    assert found(known, sight, story.limits, AT + 1, story.limits.stall) is quiet
+    assert found(known, sight, story.limits, AT + 1, story.limits.stall_timeout) is quiet
     assert evidence_of(quiet, sight, known, 0)
 
 
@@ -109,7 +109,7 @@ def test_one_that_changes_files_or_says_something_new_is_left_alone() -> None:
 
 
 def test_one_that_only_computes_has_a_bounded_time() -> None:
-    story, run = at_work(Sight(cpu=1000.0), silence=1800, look_again=600, looks=3)
+    story, run = at_work(Sight(cpu=1000.0), inactivity_timeout=1800, look_interval=600, max_looks=3)
     for spent in range(3):
         assert story.state.runs[run.id].ending is Ending.NOT
         story.sees = Sight(cpu=1000.0 * (spent + 1))
@@ -131,7 +131,7 @@ def test_a_hung_one_is_ended_and_another_goes_on_with_its_work_and_is_told() -> 
 
 
 def test_one_that_listens_is_nudged_once_before_it_is_ended() -> None:
-    story, run = at_work(Sight(cpu=1.0, listens=True), nudges=1)
+    story, run = at_work(Sight(cpu=1.0, listens=True), max_nudges=1)
     story.works = False
     story.passes(1800)
     story.works = True
@@ -189,7 +189,7 @@ def test_a_run_at_a_dialog_that_ends_leaves_no_question_behind() -> None:
 
 
 def test_one_that_cannot_be_looked_at_is_unknown_and_not_ended_at_once() -> None:
-    story, run = at_work(None, looks=2)
+    story, run = at_work(None, max_looks=2)
     story.passes(1800)
     now = story.state.runs[run.id]
     assert (now.quiet, now.turn, now.ending) == (Quiet.UNKNOWN, Turn.UNKNOWN, Ending.NOT)
@@ -212,7 +212,7 @@ def test_a_dialog_nobody_answers_takes_the_default_of_task_md() -> None:
 
 
 def test_one_that_is_overdue_as_well_is_not_looked_at() -> None:
-    story, run = at_work(HUNG, silence=1800, run_time=3600)
+    story, run = at_work(HUNG, inactivity_timeout=1800, max_run_time=3600)
     story.at += 3600
     story.checks_in()
     assert story.state.runs[run.id].ending is Ending.OVERDUE

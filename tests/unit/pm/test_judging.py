@@ -46,7 +46,7 @@ def test_a_review_that_was_asked_for_rejects_and_sees_the_next_attempt() -> None
 
 def test_the_user_may_do_without_a_review_that_was_asked_for() -> None:
     story = exploring()
-    story.limits = Limits(crashes=0)
+    story.limits = Limits(max_crashes=0)
     story.does("explore", ReportStatus.NEEDS_REVIEW)
     story.ends("review:explore", Exit(code=1))
     assert story.step("explore").state is StepState.CHECKING
@@ -178,7 +178,7 @@ def test_a_handoff_written_again_needs_no_new_check() -> None:
 
 
 def test_a_check_that_dies_is_tried_again_and_then_a_person_is_asked() -> None:
-    story = Story(checks=("test",), limits=Limits(crashes=1)).planned("a")
+    story = Story(checks=("test",), limits=Limits(max_crashes=1)).planned("a")
     story.does("dev:a")
     story.ends("test:a", Exit(signal=11))
     story.passes(10)
@@ -339,7 +339,7 @@ def test_the_outcome_of_an_earlier_attempt_changes_nothing() -> None:
 
 
 def test_two_subtasks_that_are_done_again_do_not_wait_for_each_other() -> None:
-    story = Story(limits=Limits(blocks=0)).planned("a", "b")
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
     story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
     story.does("dev:b")
     story.answers("q1", "retry")
@@ -357,7 +357,7 @@ def test_a_subtask_that_is_done_again_goes_before_a_new_one() -> None:
 
 
 def test_rejections_are_counted_per_subtask() -> None:
-    story = Story(limits=Limits(rejections=2)).planned("a", "b")
+    story = Story(limits=Limits(max_rejections=2)).planned("a", "b")
     story.does("dev:a")
     story.rejects("test:a")
     story.finishes("a")
@@ -408,7 +408,7 @@ def test_an_order_that_is_rejected_goes_back_to_its_developer() -> None:
 @pytest.mark.parametrize("judge", ["test:dev-2", "review:dev-2"])
 def test_an_order_is_given_up_with_its_judges(judge: str) -> None:
     story = ordered()
-    story.limits = Limits(crashes=0)
+    story.limits = Limits(max_crashes=0)
     story.does("dev-2")
     if judge != "test:dev-2":
         story.approves("test:dev-2")
@@ -473,7 +473,7 @@ def test_no_judge_is_sent_to_a_branch_that_is_not_there(kind: WorkspaceKind) -> 
 
 
 def test_a_line_that_announces_the_next_is_told_with_it() -> None:
-    limits = Limits(rejections=1)
+    limits = Limits(max_rejections=1)
     story = Story(limits=limits, after_rejections=AfterRejections.SET_ASIDE).planned("a")
     story.does("dev:a")
     story.rejects("test:a", "the check exited 3; its last lines:\n    boom\nand more")

@@ -43,7 +43,7 @@ def told(*subtasks: str, **config: object) -> Told:
 
 def asks(story, step="dev:a"):
     """An agent is blocked as often as it takes until somebody is asked."""
-    for _ in range(story.limits.blocks + 1):
+    for _ in range(story.limits.max_blocks + 1):
         story.does(step, ReportStatus.BLOCKED, blockers="There is no key.")
 
 
@@ -103,7 +103,7 @@ def test_the_same_question_text_asked_again_is_another_question():
 
 def test_what_was_set_aside_without_asking_is_told_all_in_one():
     story = told("a", "b", after_rejections=AfterRejections.SET_ASIDE)
-    for _ in range(story.limits.rejections):
+    for _ in range(story.limits.max_rejections):
         story.does("dev:a")
         story.rejects("test:a")
     assert story.step("dev:a").state is StepState.SET_ASIDE
@@ -130,7 +130,7 @@ def test_a_task_that_is_given_up_is_told_as_failed():
     story.answers("q1", "set-aside")
     story.finishes("b")
     unmet = tuple(replace(mark, met=False, reason="it is not") for mark in MET)
-    for _ in range(story.limits.replans):
+    for _ in range(story.limits.max_replans):
         story.does("accept", verdict=Verdict.APPROVED, criteria=unmet)
         story.does("plan", subtasks=())
     story.does("accept", verdict=Verdict.APPROVED, criteria=unmet)

@@ -67,7 +67,7 @@ def test_its_report_still_counts(story: Story) -> None:
 def test_what_is_left_of_one_that_is_being_ended_changes_only_what_is_shown(story: Story) -> None:
     run = story.comes_alive("dev:a")
     while story.state.runs[run.id].ending is Ending.NOT:
-        story.passes(story.limits.silence)
+        story.passes(story.limits.inactivity_timeout)
     decision = leaves(story, run, Exit(signal=15))
     assert (story.state.runs[run.id].ending, decision.actions) == (Ending.SILENT, ())
     assert "4712 node" in story.state.runs[run.id].evidence
@@ -76,7 +76,7 @@ def test_what_is_left_of_one_that_is_being_ended_changes_only_what_is_shown(stor
 def test_what_cannot_be_ended_is_asked_about_and_named(story: Story) -> None:
     run = story.comes_alive("dev:a")
     leaves(story, run, Exit(code=3))
-    story.passes(story.limits.unended)
+    story.passes(story.limits.termination_timeout)
     question = story.question()
     assert question.kind is QuestionKind.UNENDED
     assert "4712 node" in question.text

@@ -23,7 +23,7 @@ def blocks(story: Story, why: str = "no key for the API", step: str = "explore",
 
 
 def test_without_a_policy_a_question_waits_for_ever() -> None:
-    story = Story(limits=Limits(blocks=0))
+    story = Story(limits=Limits(max_blocks=0))
     story.starts()
     blocks(story)
     assert (story.question().default, story.question().deadline) == ("", None)
@@ -32,7 +32,7 @@ def test_without_a_policy_a_question_waits_for_ever() -> None:
 
 
 def test_the_default_is_taken_at_the_deadline_and_said_to_be_task_mds() -> None:
-    story = Story(limits=Limits(blocks=0), unanswered=Unanswered("set-aside", 14_400.0)).planned("a", "b")
+    story = Story(limits=Limits(max_blocks=0), unanswered=Unanswered("set-aside", 14_400.0)).planned("a", "b")
     blocks(story, step="dev:a")
     asked_at = story.at
     assert story.question().deadline == asked_at + 14_400
@@ -47,7 +47,7 @@ def test_the_default_is_taken_at_the_deadline_and_said_to_be_task_mds() -> None:
 
 
 def test_an_answer_in_time_is_the_users() -> None:
-    story = Story(limits=Limits(blocks=0), unanswered=Unanswered("abandon", 3600.0))
+    story = Story(limits=Limits(max_blocks=0), unanswered=Unanswered("abandon", 3600.0))
     story.starts()
     blocks(story)
     story.passes(3599)
@@ -58,7 +58,10 @@ def test_an_answer_in_time_is_the_users() -> None:
 
 
 def test_after_some_defaults_in_a_row_a_person_must_say_something() -> None:
-    story = Story(limits=Limits(blocks=0, loops=100, defaults=2), unanswered=Unanswered("retry", 3600.0))
+    story = Story(
+        limits=Limits(max_blocks=0, max_repeated_questions=100, max_default_answers=2),
+        unanswered=Unanswered("retry", 3600.0),
+    )
     story.starts()
     for _ in range(2):
         blocks(story)
@@ -73,14 +76,14 @@ def test_after_some_defaults_in_a_row_a_person_must_say_something() -> None:
 
 
 def test_a_default_that_is_no_option_of_a_question_is_none_of_its() -> None:
-    story = Story(limits=Limits(blocks=0), unanswered=Unanswered("approve", 3600.0))
+    story = Story(limits=Limits(max_blocks=0), unanswered=Unanswered("approve", 3600.0))
     story.starts()
     blocks(story)
     assert story.question().deadline is None
 
 
 def test_a_clock_that_is_set_moves_no_deadline_of_a_person_nearer_and_a_night_asleep_counts() -> None:
-    story = Story(limits=Limits(blocks=0), unanswered=Unanswered("retry", 14_400.0))
+    story = Story(limits=Limits(max_blocks=0), unanswered=Unanswered("retry", 14_400.0))
     story.starts()
     blocks(story)
     deadline = story.question().deadline or 0
@@ -109,7 +112,7 @@ def test_what_counts_as_the_same_question(one: str, other: str, times: int) -> N
 
 
 def test_the_same_question_three_times_goes_up_with_its_whole_history() -> None:
-    story = Story(limits=Limits(blocks=1, loops=3))
+    story = Story(limits=Limits(max_blocks=1, max_repeated_questions=3))
     story.starts()
     blocks(story, "Which database should I use?")
     blocks(story, "Which database should I use now?")
@@ -123,7 +126,7 @@ def test_the_same_question_three_times_goes_up_with_its_whole_history() -> None:
 
 
 def test_different_questions_are_no_loop() -> None:
-    story = Story(limits=Limits(blocks=5, loops=3))
+    story = Story(limits=Limits(max_blocks=5, max_repeated_questions=3))
     story.starts()
     for why in ("no key for the API", "the disk of the box is full", "two modules import each other"):
         blocks(story, why)
@@ -145,7 +148,7 @@ def test_the_next_order_says_what_was_tried_and_what_is_missing() -> None:
 
 
 def rejected_for_good(policy: AfterRejections = AfterRejections.ASK) -> Story:
-    story = Story(limits=Limits(rejections=2), after_rejections=policy)
+    story = Story(limits=Limits(max_rejections=2), after_rejections=policy)
     story.planned("a", Subtask("b", "Do b", needs=("a",)), "c")
     for _ in range(2):
         story.does("dev:a")
@@ -169,7 +172,7 @@ def test_after_its_last_rejection_a_subtask_is_planned_anew_where_task_md_says_s
 
 
 def test_planning_anew_is_bounded() -> None:
-    story = Story(limits=Limits(rejections=1, replans=1), after_rejections=AfterRejections.REPLAN)
+    story = Story(limits=Limits(max_rejections=1, max_replans=1), after_rejections=AfterRejections.REPLAN)
     story.planned("a")
     story.does("dev:a")
     story.rejects("test:a")
@@ -189,7 +192,7 @@ def test_a_person_may_have_it_planned_anew() -> None:
 
 
 def test_what_a_person_wants_planned_anew_is_not_counted_and_a_default_is() -> None:
-    limits = Limits(rejections=1, replans=1, runs_at_once=4)
+    limits = Limits(max_rejections=1, max_replans=1, max_concurrent_runs=4)
     policy = Unanswered("replan", 3600.0)
     story = Story(limits=limits, after_rejections=AfterRejections.ASK, unanswered=policy).planned("a", "b")
     for subtask in ("a", "b"):
@@ -242,7 +245,7 @@ def test_a_plan_that_is_not_approved_is_made_again_with_what_was_said() -> None:
 
 def test_an_approval_holds_for_one_attempt() -> None:
     story = Story(
-        approve=(Approval.PLAN,), after_rejections=AfterRejections.REPLAN, limits=Limits(rejections=1)
+        approve=(Approval.PLAN,), after_rejections=AfterRejections.REPLAN, limits=Limits(max_rejections=1)
     )
     story.planned("a")
     story.answers("q1", "approve")

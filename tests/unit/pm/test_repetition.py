@@ -60,8 +60,8 @@ class Circling(Story):
 
 def test_an_agent_is_told_once_by_its_hook_and_nothing_is_typed() -> None:
     story = Circling()
-    assert not story.circles(LIMITS.repeats - 1)
-    assert story.circles(LIMITS.repeats)
+    assert not story.circles(LIMITS.max_repeated_calls - 1)
+    assert story.circles(LIMITS.max_repeated_calls)
     (told,) = story.cautions
     assert told.say is Say.CAUTION
     assert "Bash: make all" in told.reason
@@ -71,9 +71,9 @@ def test_an_agent_is_told_once_by_its_hook_and_nothing_is_typed() -> None:
 
 def test_who_goes_on_with_it_makes_room_for_another_that_begins_anew_on_its_tree() -> None:
     story = Circling()
-    story.circles(LIMITS.repeats)
+    story.circles(LIMITS.max_repeated_calls)
     story.at += 60
-    story.circles(LIMITS.repeats)
+    story.circles(LIMITS.max_repeated_calls)
     first = story.run
     assert first.ending is Ending.REPEATING
     story.ends(run=first, how=Exit(signal=15))
@@ -87,10 +87,10 @@ def test_who_goes_on_with_it_makes_room_for_another_that_begins_anew_on_its_tree
 
 def test_whoever_goes_round_in_circles_after_that_is_a_question() -> None:
     story = Circling()
-    for _ in range(LIMITS.fresh + 1):
+    for _ in range(LIMITS.max_fresh_starts + 1):
         for _ in range(2):
             story.at += 60
-            story.circles(LIMITS.repeats)
+            story.circles(LIMITS.max_repeated_calls)
         story.ends(run=story.run, how=Exit(signal=15))
         if story.works_on():
             story.begins()
@@ -104,7 +104,7 @@ def test_an_agent_that_has_reported_is_left_alone() -> None:
     run = story.run
     story.reports("explore")
     story.state.runs[run.id]
-    story.circles(LIMITS.repeats)
+    story.circles(LIMITS.max_repeated_calls)
     assert not story.cautions
 
 
@@ -141,10 +141,10 @@ def test_identical_commands_of_a_program_without_records_are_seen(times: int) ->
     for _ in range(times):
         if story.run.ending is Ending.NOT:
             story.asks()
-    assert story.at - began < 3 * LIMITS.repeats
+    assert story.at - began < 3 * LIMITS.max_repeated_calls
     assert len(story.cautions) == 1
     assert story.run.ending is Ending.REPEATING
-    assert story.run.progress_at < story.at - LIMITS.repeats
+    assert story.run.progress_at < story.at - LIMITS.max_repeated_calls
 
 
 def test_new_wishes_of_a_program_without_records_are_signs_of_work() -> None:

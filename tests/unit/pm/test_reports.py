@@ -91,7 +91,7 @@ def test_subtasks_that_are_missing_are_asked_for_once_and_then_the_goal_is_the_o
     ],
 )
 def test_a_plan_that_is_none_is_asked_for_again(subtasks: tuple[Subtask, ...], told: str) -> None:
-    story = Story(limits=Limits(subtasks=5))
+    story = Story(limits=Limits(max_subtasks=5))
     story.starts()
     story.does("explore")
     story.does("plan", subtasks=subtasks)

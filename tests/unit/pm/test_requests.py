@@ -27,7 +27,7 @@ def complete() -> Story:
 
 def blocked() -> Story:
     """A story that waits for an answer about its explorer."""
-    story = Story(limits=Limits(blocks=0))
+    story = Story(limits=Limits(max_blocks=0))
     story.starts()
     story.does("explore", ReportStatus.BLOCKED, blockers="no key")
     return story
@@ -157,7 +157,7 @@ def test_a_check_that_ends_while_stopping_opens_no_agent() -> None:
 
 
 def test_what_failed_is_tried_again_at_the_next_start() -> None:
-    story = Story(limits=Limits(crashes=0))
+    story = Story(limits=Limits(max_crashes=0))
     story.starts()
     story.ends("explore", Exit(code=1))
     story.stops()
@@ -202,7 +202,7 @@ def test_set_aside_gives_up_what_needs_it_as_well_and_nothing_is_claimed_to_be_c
 
 
 def test_set_aside_of_a_subtask_lets_the_rest_go_on() -> None:
-    story = Story(limits=Limits(blocks=0)).planned("a", "b")
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
     story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
     story.answers("q1", "set-aside")
     story.stands(dev="set_aside", test="set_aside", review="set_aside")
@@ -210,7 +210,7 @@ def test_set_aside_of_a_subtask_lets_the_rest_go_on() -> None:
 
 
 def test_abandon_ends_everything_and_withdraws_every_question() -> None:
-    story = Story(limits=Limits(blocks=0)).planned("a", "b")
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
     story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
     run = story.comes_alive("dev:b")
     story.answers("q1", "abandon")
@@ -368,7 +368,7 @@ def test_a_spawned_agent_works_beside_the_plan() -> None:
 
 
 def test_the_last_review_waits_for_what_was_spawned_before_it() -> None:
-    story = Story(limits=Limits(runs_at_once=1)).planned("a")
+    story = Story(limits=Limits(max_concurrent_runs=1)).planned("a")
     story.spawns("dev")
     story.finishes("a")
     assert story.works_on() == {"dev-2"}

@@ -23,7 +23,9 @@ def test_complete_means_every_step_passed() -> None:
 
 def test_a_subtask_set_aside_makes_it_partial() -> None:
     """The reviewer ticked every box; what was set aside is not done all the same, and is named."""
-    story = Story(limits=Limits(rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
+    story = Story(limits=Limits(max_rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned(
+        "a", "b"
+    )
     story.does("dev:a")
     story.rejects("test:a")
     story.finishes("b")
@@ -38,7 +40,7 @@ def test_a_subtask_set_aside_makes_it_partial() -> None:
 
 
 def test_what_depends_on_a_set_aside_subtask_is_not_done() -> None:
-    story = Story(limits=Limits(rejections=1), after_rejections=AfterRejections.SET_ASIDE)
+    story = Story(limits=Limits(max_rejections=1), after_rejections=AfterRejections.SET_ASIDE)
     story.planned("a", Subtask("b", "Do b", needs=("a",)))
     story.does("dev:a")
     story.rejects("test:a")
@@ -48,7 +50,7 @@ def test_what_depends_on_a_set_aside_subtask_is_not_done() -> None:
 
 def test_a_subtask_that_was_planned_anew_is_not_missing() -> None:
     """Its goal is reached another way: it counts neither as done nor as set aside."""
-    story = Story(limits=Limits(rejections=1)).planned("a", Subtask("b", "Do b", needs=("a",)))
+    story = Story(limits=Limits(max_rejections=1)).planned("a", Subtask("b", "Do b", needs=("a",)))
     story.does("dev:a")
     story.rejects("test:a")
     story.does("plan", subtasks=plan_of("a2"))
@@ -60,12 +62,12 @@ def test_a_subtask_that_was_planned_anew_is_not_missing() -> None:
 
 
 def test_nothing_delivered_is_failed() -> None:
-    story = Story(limits=Limits(blocks=0)).planned("a")
+    story = Story(limits=Limits(max_blocks=0)).planned("a")
     story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
     story.answers("q1", "set-aside")
     story.comes_alive("accept")
     story.ends("accept", Exit(code=1))
-    for _ in range(story.limits.crashes):
+    for _ in range(story.limits.max_crashes):
         story.passes(600)
         story.ends("accept", Exit(code=1))
     story.answers("q2", "set-aside")
@@ -74,7 +76,9 @@ def test_nothing_delivered_is_failed() -> None:
 
 
 def test_a_partial_task_goes_on_when_it_is_started() -> None:
-    story = Story(limits=Limits(rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
+    story = Story(limits=Limits(max_rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned(
+        "a", "b"
+    )
     story.does("dev:a")
     story.rejects("test:a")
     story.finishes("b")
@@ -94,7 +98,7 @@ def test_a_plan_without_work_is_no_complete_task() -> None:
 
 
 def test_work_that_was_rejected_is_not_called_no_change() -> None:
-    story = Story(limits=Limits(rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned("a")
+    story = Story(limits=Limits(max_rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned("a")
     story.does("dev:a")
     assert story.step("dev:a").commit
     story.rejects("test:a")

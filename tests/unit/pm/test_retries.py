@@ -40,7 +40,7 @@ def test_a_blocker_is_tried_once_more_differently_and_then_asked_about() -> None
 
 
 def test_blocked_resumes_where_it_was() -> None:
-    story = Story(limits=Limits(blocks=0)).planned("a")
+    story = Story(limits=Limits(max_blocks=0)).planned("a")
     story.does("dev:a")
     story.does("test:a", ReportStatus.BLOCKED, blockers="no device")
     assert story.phase() is Phase.BLOCKED
@@ -50,14 +50,14 @@ def test_blocked_resumes_where_it_was() -> None:
 
 
 def test_a_question_blocks_only_what_depends_on_it() -> None:
-    story = Story(limits=Limits(blocks=0)).planned("a", "b")
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
     story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
     assert story.works_on() == {"dev:b"}
     assert story.task() is TaskState.RUNNING
 
 
 def test_a_blocked_report_needs_no_artifacts_on_disk() -> None:
-    story = started(blocks=0)
+    story = started(max_blocks=0)
     story.comes_alive("explore")
     story.reports("explore", ReportStatus.BLOCKED, blockers="no key", missing=("artifacts/x",))
     assert "no key" in story.question().text
@@ -67,7 +67,7 @@ def test_a_blocked_report_needs_no_artifacts_on_disk() -> None:
 
 
 def test_a_crash_is_tried_again_after_growing_pauses_and_then_failed() -> None:
-    story = started(crashes=3, first_pause=1, longest_pause=10)
+    story = started(max_crashes=3, retry_pause=1, max_retry_pause=10)
     pauses = []
     for _ in range(3):
         story.comes_alive("explore")
@@ -103,7 +103,7 @@ def test_a_lost_terminal_is_not_the_agents_doing(how: Exit, crashes: int, losses
 
 
 def test_a_terminal_lost_too_often_is_a_question() -> None:
-    story = started(losses=2)
+    story = started(max_losses=2)
     for _ in range(3):
         story.passes(300)
         story.ends("explore", LOST)
@@ -113,7 +113,7 @@ def test_a_terminal_lost_too_often_is_a_question() -> None:
 
 def test_what_could_not_be_launched_is_asked_about_with_its_cause() -> None:
     """None was opened: to say that a terminal was lost would be false, and would not help."""
-    story = started(losses=1)
+    story = started(max_losses=1)
     for _ in range(2):
         story.passes(300)
         story.feed(
@@ -124,7 +124,7 @@ def test_what_could_not_be_launched_is_asked_about_with_its_cause() -> None:
 
 
 def test_a_run_that_ends_well_but_silent_is_asked_for_its_handoff_once() -> None:
-    story = started(crashes=0)
+    story = started(max_crashes=0)
     story.ends("explore", Exit(code=0))
     assert "left no handoff" in story.order_of("explore").instructions
     assert story.step("explore").keep_tree
@@ -170,7 +170,7 @@ def test_a_run_is_gone_only_once() -> None:
 
 
 def test_a_silent_run_is_ended_tried_again_and_then_asked_about() -> None:
-    story = started(silence=1800, silences=2)
+    story = started(inactivity_timeout=1800, max_inactive_runs=2)
     for times in (1, 2):
         run = story.comes_alive("explore")
         story.passes(1799)
@@ -194,7 +194,7 @@ def test_the_next_try_is_told_to_give_signs_of_work() -> None:
 
 
 def test_signs_of_work_keep_a_run_from_being_silent() -> None:
-    story = started(silence=1800)
+    story = started(inactivity_timeout=1800)
     run = story.comes_alive("explore")
     for _ in range(10):
         story.passes(600)
@@ -203,14 +203,14 @@ def test_signs_of_work_keep_a_run_from_being_silent() -> None:
 
 
 def test_signs_from_the_future_count_as_of_now() -> None:
-    story = started(silence=1800)
+    story = started(inactivity_timeout=1800)
     run = story.comes_alive("explore")
     story.checks_in(explore=story.at + 1_000_000)
     assert story.state.runs[run.id].progress_at == story.at
 
 
 def test_a_run_may_not_last_for_ever_whatever_signs_it_gives() -> None:
-    story = started(run_time=7200)
+    story = started(max_run_time=7200)
     run = story.comes_alive("explore")
     while story.at < run.opened_at + 7200:
         story.passes(600)
@@ -221,7 +221,7 @@ def test_a_run_may_not_last_for_ever_whatever_signs_it_gives() -> None:
 
 
 def test_a_run_that_waits_for_its_tree_is_not_silent_and_has_its_whole_time_afterwards() -> None:
-    story = started(silence=1800, run_time=7200)
+    story = started(inactivity_timeout=1800, max_run_time=7200)
     run = story.run_of("explore")
     story.passes(7000)
     assert story.state.runs[run.id].ending is Ending.NOT
@@ -236,14 +236,14 @@ def test_a_run_that_waits_for_its_tree_is_not_silent_and_has_its_whole_time_afte
 
 
 def test_a_run_that_never_comes_alive_is_given_up() -> None:
-    story = started(run_time=7200)
+    story = started(max_run_time=7200)
     run = story.run_of("explore")
     story.passes(2 * 7200)
     assert story.state.runs[run.id].ending is Ending.OVERDUE
 
 
 def test_a_check_has_only_the_longer_bound() -> None:
-    story = Story(checks=("explore",), limits=Limits(silence=60, run_time=600))
+    story = Story(checks=("explore",), limits=Limits(inactivity_timeout=60, max_run_time=600))
     story.starts()
     run = story.comes_alive("explore")
     story.passes(599)
@@ -256,7 +256,7 @@ def test_a_check_has_only_the_longer_bound() -> None:
 
 
 def test_a_pause_that_is_over_is_no_deadline_while_something_else_is_waited_for() -> None:
-    story = Story(limits=Limits(runs_at_once=1))
+    story = Story(limits=Limits(max_concurrent_runs=1))
     story.starts()
     story.ends("explore", Exit(code=1))
     story.spawns("dev")
@@ -277,7 +277,7 @@ def test_nothing_changed_nothing_decided() -> None:
 
 def far(launches: int = 3) -> Story:
     """Tell the story up to a developer that is to be launched on a box."""
-    return Story(cwd=Location("/repo", "me@box"), limits=Limits(launches=launches)).planned("a")
+    return Story(cwd=Location("/repo", "me@box"), limits=Limits(max_failed_launches=launches)).planned("a")
 
 
 def fails_to_launch(story: Story, reason: str = "the disk there is full") -> None:

@@ -50,7 +50,7 @@ class Counted(Story):
 
 def in_the_middle(subtasks: int, workspace: WorkspaceKind, *, chained: bool) -> Counter[str]:
     """Return what facts cost half-way through a plan: all goes well, and all goes wrong."""
-    story = Counted(Limits(blocks=0), workspace)
+    story = Counted(Limits(max_blocks=0), workspace)
     middle = subtasks // 2
     needs = [(f"s{n - 1}",) if chained and n else () for n in range(subtasks)]
     story.planned(*(Subtask(f"s{n}", "Do it", needs=needs[n]) for n in range(subtasks)))

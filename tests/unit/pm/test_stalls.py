@@ -21,7 +21,7 @@ from orchestrator.pm.policies.stalls import says_more
 from tests.unit.pm.story import AT, Story
 
 LIMITS = Limits()
-THIRD = LIMITS.stall / 3
+THIRD = LIMITS.stall_timeout / 3
 RESCAN = 30.0
 STILL = Sight(cpu=5.0, printed=9, said="abc/12")
 TAKEN = Event(EventKind.TAKEN, "s-1", "/t.jsonl")
@@ -71,7 +71,7 @@ class Told(Story):
     def ends_and_begins(self) -> Run:
         """The run that is being ended is gone, and the next one begins."""
         self.ends(run=self.run, how=Exit(signal=15))
-        self.passes(LIMITS.longest_pause)
+        self.passes(LIMITS.max_retry_pause)
         return self.begins()
 
 
@@ -89,7 +89,7 @@ def test_a_hung_stream_is_known_within_ten_minutes_and_its_conversation_goes_on(
     here = story.step("explore")
     assert (here.state, here.keep_tree, here.tally.stalls) == (StepState.PENDING, True, 1)
     assert not story.state.open_questions
-    story.passes(LIMITS.first_pause)
+    story.passes(LIMITS.retry_pause)
     assert story.run.resumes == first.id
     assert not story.state.runs[first.id].spent
 
@@ -97,7 +97,7 @@ def test_a_hung_stream_is_known_within_ten_minutes_and_its_conversation_goes_on(
 def test_a_spinner_and_files_that_others_change_are_no_signs_of_its_model() -> None:
     story = Told()
     story.sees = replace(STILL, printed=10**6, fresh=True, changed_at=AT + 10**6)
-    story.passes(LIMITS.stall)
+    story.passes(LIMITS.stall_timeout)
     assert story.run.ending is Ending.STALLED
 
 
@@ -127,7 +127,7 @@ def test_a_screen_that_changes_once_in_a_while_does_not_hide_a_hang() -> None:
 def test_a_screen_that_cannot_be_looked_at_does_not_hide_a_hang() -> None:
     story = Told()
     story.sees = None
-    story.passes(LIMITS.stall - 1)
+    story.passes(LIMITS.stall_timeout - 1)
     assert not story.is_stalled
     story.passes(1)
     assert story.is_stalled
@@ -141,14 +141,14 @@ def test_an_answer_that_was_seen_to_grow_is_not_ended_because_it_cannot_be_seen_
     story.sees = None
     story.passes(THIRD)
     assert not story.is_stalled
-    story.passes(LIMITS.stall)
+    story.passes(LIMITS.stall_timeout)
     assert story.is_stalled
 
 
 def test_a_look_that_never_comes_back_does_not_hide_a_hang() -> None:
     story = Told()
     story.works = False
-    story.passes(LIMITS.stall + 2 * THIRD)
+    story.passes(LIMITS.stall_timeout + 2 * THIRD)
     assert story.run.ending is Ending.STALLED
     assert not any(isinstance(each, Look) for each in story.state.outbox.values())
 
@@ -157,13 +157,13 @@ def test_a_look_that_never_comes_back_does_not_hide_a_hang() -> None:
 def test_a_record_or_an_event_begins_the_time_anew(sign: str) -> None:
     story = Told()
     for _ in range(6):
-        story.passes(LIMITS.stall - 1)
+        story.passes(LIMITS.stall_timeout - 1)
         if sign == "record":
             assert story.wrote(Stage.MODEL)
         else:
             story.tells("explore", TAKEN)
         assert story.run.ending is Ending.NOT
-    story.passes(LIMITS.stall + THIRD)
+    story.passes(LIMITS.stall_timeout + THIRD)
     assert story.run.ending is Ending.STALLED
 
 
@@ -180,11 +180,11 @@ def test_tool_after_a_long_answer_is_no_repetition() -> None:
     """A model answers for long, then a build begins: nothing came back yet, old or new (seed fresh-e6339317.306)."""
     story = Told()
     for _ in range(5):
-        story.passes(LIMITS.stall - 1)
+        story.passes(LIMITS.stall_timeout - 1)
         story.wrote(Stage.MODEL)
     story.sees = Sight(cpu=1.0)
     story.wrote(Stage.TOOL, tool="Bash: make all")
-    story.passes(LIMITS.silence - 60)
+    story.passes(LIMITS.inactivity_timeout - 60)
     assert story.run.ending is Ending.NOT
     assert story.run.quiet in {None, Quiet.TOOL}
     assert "Bash: make all" in story.run.evidence
@@ -203,7 +203,7 @@ def test_deadlines_of_a_run_that_pass_at_once_are_all_seen() -> None:
     """A daemon that was held up finds a run that may be stalled, and is silent too (seed fresh-e6339317.541)."""
     story = Told()
     story.works = False
-    story.at += LIMITS.silence + 1
+    story.at += LIMITS.inactivity_timeout + 1
     story.feed(f.TimePassed(story.at, story.nonce()))
     due = wake_at(story.state, LIMITS)
     assert due is not None
@@ -223,14 +223,14 @@ def test_look_right_after_an_answer_finds_no_stall() -> None:
         news_at=AT + 1740,
     )
     again = Sight(cpu=1.0, printed=5, said="a/1")
-    assert stalled(LIMITS, run, again, LIMITS.stall, AT + 1800) is Quiet.WAITING
-    assert stalled(LIMITS, run, again, LIMITS.stall, AT + 1740 + THIRD) is Quiet.STALLED
+    assert stalled(LIMITS, run, again, LIMITS.stall_timeout, AT + 1800) is Quiet.WAITING
+    assert stalled(LIMITS, run, again, LIMITS.stall_timeout, AT + 1740 + THIRD) is Quiet.STALLED
 
 
 def test_a_tool_that_runs_long_is_no_stall() -> None:
     story = Told()
     story.wrote(Stage.TOOL, tool="Bash: make all")
-    story.passes(LIMITS.silence - 60)
+    story.passes(LIMITS.inactivity_timeout - 60)
     assert story.run.ending is Ending.NOT
     assert story.run.stage is Stage.TOOL
     assert "Bash: make all" in story.run.evidence
@@ -242,7 +242,7 @@ def test_a_hang_after_a_long_tool_is_known_in_time() -> None:
     story.passes(1200)
     assert story.wrote(Stage.MODEL), "that the tool is done is news, as it is believed to run"
     assert "make" not in story.run.evidence
-    story.passes(LIMITS.stall)
+    story.passes(LIMITS.stall_timeout)
     assert story.run.ending is Ending.STALLED
 
 
@@ -253,7 +253,7 @@ def test_time_in_which_it_waits_for_a_person_is_not_its_models() -> None:
     story.passes(3600)
     assert story.run.ending is Ending.NOT
     story.answers(story.question().id, "allow")
-    story.passes(LIMITS.stall - 1)
+    story.passes(LIMITS.stall_timeout - 1)
     assert not story.is_stalled
     story.passes(1)
     assert story.is_stalled
@@ -264,7 +264,7 @@ def test_a_run_whose_program_keeps_no_records_has_the_bounds_of_silence() -> Non
     story.starts()
     story.comes_alive("explore")
     story.works = False
-    story.passes(LIMITS.silence - 1)
+    story.passes(LIMITS.inactivity_timeout - 1)
     assert not any(isinstance(each, Look) for each in story.state.outbox.values())
 
 
@@ -283,7 +283,7 @@ def test_who_waits_for_what_goes_on_in_the_background_has_ended_its_turn_and_tol
     story.tells("explore", Event(EventKind.ENDED, background=1), waits=True)
     story.passes(1)
     story.wrote(Stage.OVER)
-    story.passes(LIMITS.silence - 60)
+    story.passes(LIMITS.inactivity_timeout - 60)
     assert (story.run.ending, story.run.quiet) == (Ending.NOT, None)
 
 
@@ -296,7 +296,7 @@ def stalls(story: Told) -> Run:
         story.passes(30)
     run = story.run
     story.ends(run=run, how=Exit(signal=15))
-    story.passes(LIMITS.longest_pause)
+    story.passes(LIMITS.max_retry_pause)
     return run
 
 
@@ -309,7 +309,7 @@ def test_stalls_go_up_the_ladder_of_setbacks(*, counts: bool) -> None:
     story = Told()
     story.sees = replace(STILL, said="abc/" if counts else "abc")
     spent, lasted = [], []
-    rounds = (LIMITS.stalls + 1) * (LIMITS.fresh + 1)
+    rounds = (LIMITS.max_stalls + 1) * (LIMITS.max_fresh_starts + 1)
     for _ in range(rounds):
         assert not story.state.open_questions
         began = story.at
@@ -319,14 +319,14 @@ def test_stalls_go_up_the_ladder_of_setbacks(*, counts: bool) -> None:
         spent.append(story.state.runs[run.id].spent)
         if story.works_on():
             story.begins()
-    assert [place for place, each in enumerate(spent) if each] == [LIMITS.stalls]
-    assert lasted[0] <= 480 + LIMITS.longest_pause
+    assert [place for place, each in enumerate(spent) if each] == [LIMITS.max_stalls]
+    assert lasted[0] <= 480 + LIMITS.max_retry_pause
     if counts:
-        assert max(lasted) <= 600 + LIMITS.longest_pause
+        assert max(lasted) <= 600 + LIMITS.max_retry_pause
     else:
-        assert sorted(lasted[: LIMITS.stalls + 1]) == lasted[: LIMITS.stalls + 1]
+        assert sorted(lasted[: LIMITS.max_stalls + 1]) == lasted[: LIMITS.max_stalls + 1]
         assert lasted[1] > lasted[0]
-        assert max(lasted) <= LIMITS.silence + 60 + LIMITS.longest_pause
+        assert max(lasted) <= LIMITS.inactivity_timeout + 60 + LIMITS.max_retry_pause
     question = story.question()
     assert (question.kind, story.step("explore").state) == (QuestionKind.STUCK, StepState.BLOCKED)
     assert "in vain" in question.text
@@ -334,7 +334,7 @@ def test_stalls_go_up_the_ladder_of_setbacks(*, counts: bool) -> None:
 
 def test_a_fresh_conversation_is_told_where_the_work_lies() -> None:
     story = Told()
-    for _ in range(LIMITS.stalls + 1):
+    for _ in range(LIMITS.max_stalls + 1):
         stalls(story)
         story.begins()
     tally = story.step("explore").tally
@@ -347,12 +347,12 @@ def test_a_fresh_conversation_is_told_where_the_work_lies() -> None:
 def test_circles_after_a_fresh_start_for_stalls_ask_a_person() -> None:
     """There is one ladder: a fresh conversation is tried once in an attempt, whatever it is tried for."""
     story = Told()
-    for _ in range(LIMITS.stalls + 1):
+    for _ in range(LIMITS.max_stalls + 1):
         stalls(story)
         story.begins()
     for count in (10, 11):
         story.passes(60)
-        seen = Activity(Stage.MODEL, count, story.at, "", 0.0, LIMITS.repeats, "Bash: make all")
+        seen = Activity(Stage.MODEL, count, story.at, "", 0.0, LIMITS.max_repeated_calls, "Bash: make all")
         story.records("explore", seen)
     assert story.run.ending is Ending.REPEATING
     story.ends(run=story.run, how=Exit(signal=15))
@@ -361,7 +361,7 @@ def test_circles_after_a_fresh_start_for_stalls_ask_a_person() -> None:
 
 def test_a_second_hang_after_work_is_known_as_soon_as_the_first() -> None:
     story = Told()
-    story.passes(LIMITS.stall)
+    story.passes(LIMITS.stall_timeout)
     story.ends_and_begins()
     story.passes(60)
     story.wrote(Stage.MODEL, novel=True)
@@ -375,13 +375,13 @@ def test_a_second_hang_after_work_is_known_as_soon_as_the_first() -> None:
 
 def test_a_stall_after_long_work_is_counted_as_a_first_one() -> None:
     story = Told()
-    story.passes(LIMITS.stall)
+    story.passes(LIMITS.stall_timeout)
     story.ends_and_begins()
     assert story.step("explore").tally.stalls == 1
     for _ in range(40):
         story.passes(60)
         story.wrote(Stage.MODEL, novel=True)
-    story.passes(LIMITS.stall + THIRD)
+    story.passes(LIMITS.stall_timeout + THIRD)
     story.ends_and_begins()
     assert story.step("explore").tally.stalls == 1
 
@@ -398,12 +398,12 @@ def test_a_dialog_that_no_hook_asked_about_is_answered_by_another_run() -> None:
     story.sees = UNASKED
     story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
     assert (story.run.quiet, story.run.ending) == (Quiet.UNASKED, Ending.NOT), "its hook may just be telling"
-    story.passes(LIMITS.receipt)
+    story.passes(LIMITS.receipt_timeout)
     assert story.run.ending is Ending.UNASKED
     run = story.run
     story.ends(run=run, how=Exit(signal=15))
     assert not story.state.open_questions
-    story.passes(LIMITS.first_pause)
+    story.passes(LIMITS.retry_pause)
     assert story.run.resumes == run.id
 
 
@@ -414,7 +414,7 @@ def test_a_dialog_whose_hook_asks_late_is_left_to_that() -> None:
     wish, allow = Wish("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
     story.sees = STILL
     story.tells("explore", Event(EventKind.ASKED, wish=wish), waits=True, judgement=allow)
-    story.passes(LIMITS.receipt + 1)
+    story.passes(LIMITS.receipt_timeout + 1)
     assert story.run.ending is Ending.NOT
 
 
@@ -433,7 +433,7 @@ def test_a_look_from_before_an_event_says_nothing() -> None:
 
 def test_dialogs_that_come_again_and_again_become_a_question() -> None:
     story = Told()
-    for _ in range((LIMITS.stalls + 1) * (LIMITS.fresh + 1)):
+    for _ in range((LIMITS.max_stalls + 1) * (LIMITS.max_fresh_starts + 1)):
         story.sees = UNASKED
         stalls(story)
         if story.works_on():

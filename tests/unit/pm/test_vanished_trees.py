@@ -42,14 +42,14 @@ def test_a_subtask_begins_in_the_first_life_of_its_tree() -> None:
 def test_each_clean_begin_is_another_life(story: Story) -> None:
     story.comes_alive("dev:a")
     story.ends("dev:a", Exit(code=1))
-    story.passes(story.limits.longest_pause)
+    story.passes(story.limits.max_retry_pause)
     assert life(story, "dev:a") == 2
 
 
 def test_a_subtask_that_is_planned_anew_has_no_folder_of_before() -> None:
     """Something that an earlier run left behind may still write into that one."""
     story = Story(
-        limits=Limits(rejections=1),
+        limits=Limits(max_rejections=1),
         workspace=WorkspaceKind.WORKTREE,
         after_rejections=AfterRejections.REPLAN,
     ).planned("a")
@@ -76,7 +76,7 @@ def test_rejected_work_whose_tree_vanishes_begins_anew_in_another_life(story: St
     run = story.comes_alive("dev:a")
     story.feed(TreeVanished(story.at, story.nonce(), run.id, "it is gone"))
     story.ends("dev:a", Exit(signal=15))
-    story.passes(story.limits.longest_pause)
+    story.passes(story.limits.max_retry_pause)
     assert story.run_of("dev:a").resumes == ""
     assert story.step("dev:a").starts_from
     assert life(story, "dev:a") == 2
@@ -131,7 +131,7 @@ def test_a_run_without_a_tree_begins_again_in_a_new_one(story: Story) -> None:
     assert [each.run for each in story.state.outbox.values() if isinstance(each, End)] == [run]
     assert any("/trees/a is gone" in notice for notice in story.state.notices)
     story.ends("dev:a", Exit(signal=15))
-    story.passes(story.limits.longest_pause)
+    story.passes(story.limits.max_retry_pause)
     assert (story.step("dev:a").attempt, life(story, "dev:a")) == (1, 2)
     told = story.order_of("dev:a").instructions
     assert "/trees/a is gone" in told
@@ -159,17 +159,17 @@ def test_a_judge_whose_tree_vanished_judges_again(story: Story) -> None:
     story.comes_alive("test:a")
     vanishes(story, "test:a")
     story.ends("test:a", Exit(signal=15))
-    story.passes(story.limits.longest_pause)
+    story.passes(story.limits.max_retry_pause)
     assert story.run_of("test:a").live
     assert (story.step("dev:a").state, life(story, "test:a")) == (StepState.PASSED, 1)
 
 
 def test_a_tree_that_vanishes_again_and_again_is_a_question(story: Story) -> None:
-    for _ in range(story.limits.losses + 1):
+    for _ in range(story.limits.max_losses + 1):
         story.comes_alive("dev:a")
         vanishes(story, "dev:a")
         story.ends("dev:a", Exit(signal=15))
-        story.passes(story.limits.longest_pause)
+        story.passes(story.limits.max_retry_pause)
     assert "worktree" in story.question().text
     assert story.step("dev:a").state is StepState.FAILED
 
@@ -202,7 +202,7 @@ def test_what_was_not_found_is_done_again_and_what_was_is_named(story: Story) ->
 def test_it_has_the_bound_of_what_is_rejected() -> None:
     asks = AfterRejections.ASK
     story = Story(workspace=WorkspaceKind.WORKTREE, after_rejections=asks).planned("a")
-    for _ in range(story.limits.rejections):
+    for _ in range(story.limits.max_rejections):
         hands_in(story)
     assert "/trees/a is gone" in story.question().text
 
@@ -221,7 +221,7 @@ def test_who_was_to_go_on_there_begins_again(story: Story) -> None:
     story.lands("dev", faults=(Fault(0, "no status"),))
     story.ends("dev:a")
     fails_to_launch(story, "dev:a")
-    story.passes(story.limits.longest_pause)
+    story.passes(story.limits.max_retry_pause)
     assert life(story, "dev:a") == 2
     assert not story.run_of("dev:a").resumes
     assert "is gone" in story.order_of("dev:a").instructions
@@ -235,7 +235,7 @@ def test_an_attempt_that_lost_what_it_went_on_with_begins_clean(story: Story) ->
     assert story.step("dev:a").carries
     before = life(story, "dev:a")
     fails_to_launch(story, "dev:a")
-    story.passes(story.limits.longest_pause)
+    story.passes(story.limits.max_retry_pause)
     assert (life(story, "dev:a"), story.step("dev:a").tally.losses) == (before + 1, 1)
     assert not story.run_of("dev:a").resumes
     assert "is gone" in story.order_of("dev:a").instructions
@@ -249,7 +249,7 @@ def test_the_commit_that_an_attempt_starts_from_outlasts_its_tree(story: Story) 
     story.comes_alive("dev:a")
     vanishes(story, "dev:a")
     story.ends("dev:a", Exit(signal=15))
-    story.passes(story.limits.longest_pause)
+    story.passes(story.limits.max_retry_pause)
     assert story.step("dev:a").starts_from == commit
     assert story.run_of("dev:a").live
 

@@ -1,0 +1,170 @@
+"""What is made from the code is committed, fresh and whole."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from orchestrator.cli.exits import Exit
+from orchestrator.cli.help import MEANINGS
+from orchestrator.cli.main import VERBS
+from orchestrator.formats.setting_kinds import FORMER_KEYS, KEYS
+from orchestrator.model import plan, question, run, task
+from orchestrator.model.agents import Role
+from scripts.reference import roff
+from scripts.reference.pages import MANUAL, REFERENCE, ROOT, made, stale, write
+from scripts.reference.settings import undocumented
+from scripts.reference.sources import meanings
+from scripts.reference.verbs import GROUPS, verbs
+
+PAGES = {path.name: text for path, text in made().items() if path.parent == REFERENCE}
+MAN = {path.stem: text for path, text in made().items() if path.parent == MANUAL}
+
+
+def test_committed_files_are_fresh():
+    assert [str(path) for path in stale()] == [], "run scripts/docs reference"
+
+
+def test_stale_files_are_written_and_removed(tmp_path):
+    write(tmp_path)
+    assert stale(tmp_path) == []
+    page, gone = tmp_path / REFERENCE / "states.md", tmp_path / REFERENCE / "old.md"
+    page.write_text("other")
+    gone.write_text("<!-- Made by us. -->\n")
+    assert {tmp_path / path for path in stale(tmp_path)} == {page, gone}
+    write(tmp_path)
+    assert (stale(tmp_path), gone.exists()) == ([], False)
+
+
+def test_pages_written_by_hand_are_left_alone(tmp_path):
+    (tmp_path / REFERENCE).mkdir(parents=True)
+    (tmp_path / REFERENCE / "own.md").write_text("# My own\n")
+    write(tmp_path)
+    assert (tmp_path / REFERENCE / "own.md").read_text() == "# My own\n"
+
+
+def test_pages_do_not_depend_on_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TZ", "Asia/Kathmandu")
+    assert stale() == []
+
+
+def test_every_setting_has_a_meaning():
+    assert undocumented() == []
+
+
+def test_every_setting_is_listed_once():
+    text = PAGES["settings.md"] + PAGES["settings-limits.md"]
+    for each in KEYS:
+        assert text.count(f"\n| `{each.section}.{each.key}` |") == 1, each
+
+
+def test_former_names_stand_beside_the_new_ones():
+    text = PAGES["settings.md"] + PAGES["settings-limits.md"]
+    for (section, former), key in FORMER_KEYS.items():
+        assert re.search(rf"^\| `{section}\.{key}` \|.*\| `{former}` \|$", text, re.MULTILINE), former
+
+
+def test_every_verb_stands_on_one_page():
+    assert sorted(name for _, names in GROUPS.values() for name in names) == sorted(VERBS)
+    assert {f"agent-orchestrator-{verb}" for verb in VERBS} | {"agent-orchestrator", "task"} == set(MAN)
+
+
+@pytest.mark.parametrize("verb", verbs(), ids=lambda verb: verb.name)
+def test_every_option_is_explained(verb):
+    page = next(PAGES[f"cli-{group}.md"] for group, (_, names) in GROUPS.items() if verb.name in names)
+    for word in (*verb.words, *verb.options):
+        assert word.help
+        assert all(f"`{name}" in page.replace("\\|", "|") for name in word.written)
+        assert all(roff.escaped(name) in MAN[f"agent-orchestrator-{verb.name}"] for name in word.written)
+
+
+def test_every_exit_code_has_a_meaning():
+    assert list(MEANINGS) == list(Exit)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        task.TaskState,
+        task.Phase,
+        plan.StepState,
+        plan.Gate,
+        run.Life,
+        run.Turn,
+        run.Ending,
+        question.QuestionKind,
+    ],
+)
+def test_every_state_has_a_meaning(of):
+    assert list(meanings(of)) == list(of.__members__)
+
+
+def test_meanings_are_read_below_and_behind():
+    assert meanings(_Sample) == {"below": "One\nTwo", "behind": "a comment"}
+    assert meanings(Role) == {}
+
+
+class _Sample:
+    below: int = 1
+    """One
+
+    Two
+    """
+    behind: int = 2  # a comment
+    neither: int = 3
+
+    def method(self):
+        """This is no field."""
+
+
+# Manual pages -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(MAN))
+def test_manual_pages_are_plain_ascii_macros(name):
+    if name == "task":
+        assert MAN[name] == ".so man1/agent-orchestrator.1\n"
+        return
+    text = MAN[name]
+    assert text.isascii()
+    assert text.splitlines()[1].startswith(f".TH {roff.quoted(name.upper())} 1 ")
+    assert [line for line in text.splitlines() if line.startswith(".SH")][:2] == [
+        '.SH "NAME"',
+        '.SH "SYNOPSIS"',
+    ]
+    macros = set(re.findall(r"^\.(\S+)", text, re.MULTILINE))
+    assert macros <= {'\\"', "TH", "SH", "SS", "TP", "PP", "nf", "fi", "RS", "RE"}
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+@pytest.mark.parametrize("name", sorted(set(MAN) - {"task"}))
+def test_troff_reads_manual_pages_without_warnings(name):
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-Tutf8", "-P-cbou"],
+        input=MAN[name],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stderr, "SYNOPSIS" in done.stdout) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (".TH no macro", "\\&.TH no macro"),
+        ("a `-b` c", "a \\fB\\-b\\fR c"),
+        ("don't \\n ~", "don\\(aqt \\en \\(ti"),
+        ("…", "\\&..."),
+        ("é", "\\[u00E9]"),
+        ("two\nlines", "two lines"),
+    ],
+)
+def test_prose_means_itself_in_troff(text, written):
+    assert roff.prose(text) == written
+
+
+def test_manual_pages_are_committed_where_they_are_made():
+    assert {path.stem for path in (ROOT / MANUAL).iterdir()} == set(MAN)
