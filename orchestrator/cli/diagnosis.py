@@ -271,6 +271,7 @@ def _of_clock(seen: MachineReport) -> Iterator[Finding]:
 _LIMITS: Final = {
     "open files": (FEW_FILES, "ulimit -n 4096"),
     "processes": (FEW_PROCESSES, "ulimit -u 4096"),
+    "processes in its control group": (FEW_PROCESSES, "raise its pids.max (TasksMax of a unit of systemd)"),
     "inotify watches": (FEW_WATCHES, "sysctl fs.inotify.max_user_watches=65536"),
     "inotify instances": (FEW_INSTANCES, "sysctl fs.inotify.max_user_instances=128"),
 }

@@ -24,6 +24,7 @@ from orchestrator.cli.exits import CommandError
 from orchestrator.cli.machine_report import CliReport, Folder, MachineReport, RuntimeReport, VersionReply
 from orchestrator.cli.service import service_of
 from orchestrator.formats.settings import load_settings
+from orchestrator.hosts.process_limit import most_processes
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.programs import PLACE, Program
 from orchestrator.model.settings import Settings
@@ -89,7 +90,7 @@ def examine(
         passed=names,
         late_clock=_late_clock(state),
         synchronised=_synchronised(),
-        limits=_limits(),
+        limits=_limits(beat.pid if beat is not None and beat.up else os.getpid()),
         daemon_up=beat is not None and beat.up,
         daemon_silent=_silence(beat),
         daemon_version=beat.version if beat is not None else None,
@@ -297,17 +298,27 @@ def _synchronised() -> bool | None:
     return {"yes": True, "no": False}.get(done.stdout.strip())
 
 
-def _limits() -> dict[str, int]:
-    """Return how much of what this process, and so a daemon that it starts, may have."""
+def _limits(pid: int) -> dict[str, int]:
+    """Return how much of what a process may have: the daemon, or this one, whose limits one that it starts has too."""
     found = {
-        "open files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
-        "processes": resource.getrlimit(resource.RLIMIT_NPROC)[0],
+        "open files": _limit(pid, resource.RLIMIT_NOFILE),
+        "processes": _limit(pid, resource.RLIMIT_NPROC),
     }
     found = {name: sys.maxsize if most == resource.RLIM_INFINITY else most for name, most in found.items()}
     for name in ("watches", "instances"):
         with contextlib.suppress(OSError, ValueError):
             found[f"inotify {name}"] = int((_INOTIFY / f"max_user_{name}").read_text())
+    if (most := most_processes(pid)) is not None:
+        found["processes in its control group"] = most
     return found
+
+
+def _limit(pid: int, kind: int) -> int:
+    """Return a limit of a process; that of this one where the system tells no other's."""
+    if hasattr(resource, "prlimit"):
+        with contextlib.suppress(OSError):
+            return resource.prlimit(pid, kind)[0]
+    return resource.getrlimit(kind)[0]
 
 
 def _beat(state: str) -> tuple[Beat | None, str]:

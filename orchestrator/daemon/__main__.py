@@ -16,6 +16,7 @@ from orchestrator.daemon.process.sd_notify import SdNotify
 from orchestrator.daemon.process.upgrade import CHECK, LOCK
 from orchestrator.daemon.service import Service
 from orchestrator.formats.redact import redacted
+from orchestrator.formats.scarcity import cause_of, is_scarce, no_thread
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.settings_stamp import settings_stamp
 from orchestrator.formats.text import neutral
@@ -59,8 +60,16 @@ def main(arguments: Sequence[str]) -> int:
     except OrchestratorError as error:
         log.error("%s", error)  # noqa: TRY400 (one sentence for a person)
         return 1
-    except OSError:
+    except OSError as error:
+        if is_scarce(error):
+            log.error("this machine gives too little to go on: %s", cause_of(error))  # noqa: TRY400
+            return 1
         log.exception("the disk failed: nothing more is decided, start again when it is well")
+        return 1
+    except RuntimeError as error:
+        if (scarce := no_thread(error)) is None:
+            raise
+        log.error("this machine gives too little to go on: %s", cause_of(scarce))  # noqa: TRY400
         return 1
     return 0
 

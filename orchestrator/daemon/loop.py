@@ -25,6 +25,7 @@ from orchestrator.daemon.process.clock_drift import Drift, Moved
 from orchestrator.daemon.retention.passivation import PassiveTasks
 from orchestrator.daemon.retention.task_removal import leaves, let_go
 from orchestrator.daemon.task import Task
+from orchestrator.formats.scarcity import cause_of, no_thread
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused, Unconfirmed
 from orchestrator.model.facts import Answered, ClockMoved, RebaseAsked, SpawnAsked, StopAsked
 from orchestrator.pm.state.transitions import IllegalMove
@@ -405,17 +406,24 @@ class Loop:
             log.warning("task %s: %s", task.id, error)
         except OSError as error:
             if error.errno in PASSING_TROUBLE:
-                log.error("task %s rests: %s; it goes on when there is room", task.id, error)  # noqa: TRY400
-                task.rest()
-                name = task.engine.state.name or task.id
-                text = f"{error.strerror or error}. It goes on by itself when there is room."
-                self.context.desk.report(f"rests {task.id}", f"{name} rests", text)
+                self._rest(task, error)
             else:
                 log.exception("task %s: the disk would not", task.id)
-        except Exception:
+        except Exception as error:
+            if (scarce := no_thread(error)) is not None:
+                self._rest(task, scarce)
+                return
             log.exception("task %s rests: this should not happen", task.id)
             task.engine.say("something went wrong that should not: the daemon's log has it; the task rests")
             task.rest()
+
+    def _rest(self, task: Task, error: OSError) -> None:
+        """Let a task rest until the system has more to give, and say what it lacked."""
+        log.error("task %s rests: %s; it goes on when there is room", task.id, cause_of(error))
+        task.rest()
+        name = task.engine.state.name or task.id
+        text = f"{cause_of(error)}. It goes on by itself when there is room."
+        self.context.desk.report(f"rests {task.id}", f"{name} rests", text)
 
 
 def _patiently(work: Callable[[], object]) -> None:

@@ -17,6 +17,7 @@ from typing import Final
 import libtmux
 from libtmux.common import tmux_cmd
 
+from orchestrator.formats.scarcity import cause_of
 from orchestrator.hosts.open_files import let_open_more
 from orchestrator.hosts.tmux_failures import failure, is_of_another_version
 from orchestrator.model.errors import Lasting, Unavailable
@@ -139,7 +140,7 @@ class _Answer(tmux_cmd):
         except subprocess.TimeoutExpired as error:
             raise _Late(f"tmux did not answer within {deadline:g} s") from error
         except OSError as error:
-            raise Unavailable(f"tmux could not be started: {error}") from error
+            raise Unavailable(f"tmux could not be started: {cause_of(error)}") from error
         self.returncode = done.returncode
         self.stdout = done.stdout.decode(errors="backslashreplace").split("\n")
         self.stderr = done.stderr.decode(errors="backslashreplace").splitlines()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.formats import git_config
+from orchestrator.formats.scarcity import cause_of
 from orchestrator.model.errors import Unavailable
 
 _SETTINGS: Final = {
@@ -169,7 +170,7 @@ class Git:
                 stdout=into,
             )
         except OSError as error:
-            raise Unavailable(f"git cannot be run in {self.cwd}: {error.strerror}") from error
+            raise Unavailable(f"git cannot be run in {self.cwd}: {cause_of(error)}") from error
 
     def _ended(
         self, asked: str, arguments: Sequence[str], stdin: bytes, environment: Mapping[str, str]
@@ -191,7 +192,7 @@ class Git:
                 start_new_session=True,  # no terminal to ask on, and one group to kill
             )
         except OSError as error:
-            raise Unavailable(f"git cannot be run in {self.cwd}: {error.strerror}") from error
+            raise Unavailable(f"git cannot be run in {self.cwd}: {cause_of(error)}") from error
         with process:
             try:
                 output, complaint = process.communicate(stdin, timeout=self.deadline)
@@ -258,7 +259,7 @@ def as_the_user(cwd: Path, *arguments: str, environ: Mapping[str, str]) -> int:
     try:
         return subprocess.run(["git", *arguments], cwd=cwd, env=kept, check=False).returncode
     except OSError as error:
-        raise Unavailable(f"git cannot be run in {cwd}: {error.strerror}") from error
+        raise Unavailable(f"git cannot be run in {cwd}: {cause_of(error)}") from error
 
 
 def _standing(folder: str) -> tuple[int, ...]:

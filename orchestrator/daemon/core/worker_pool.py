@@ -9,8 +9,12 @@ import logging
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from threading import Condition, Lock
 from typing import TYPE_CHECKING, Protocol
+
+from orchestrator.formats.scarcity import no_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,12 +38,19 @@ class WorkerPool:
     """Hands that are threads."""
 
     def __init__(self, workers: int, *, finish: bool = False) -> None:
-        """Make a pool of `workers` threads; they start when there is something to do.
+        """Make a pool of `workers` threads; all but the first start when there is something to do.
 
         `finish`: on `close`, what waits is done as well. Otherwise it is found in the outbox at the next start.
+
+        Raises:
+            OSError: not even one thread may be started.
+
         """
         self._finish = finish
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="hand")
+        # One thread from the start: what is put in a queue while none more may be started is done by this one.
+        # Without it that would wait for ever, as later work of its key only joins the queue.
+        self._submit(_nothing)
         self._lock = Condition()
         self._queues: dict[str, deque[Callable[[], None]]] = {}
         self._at_work = set[str]()
@@ -57,7 +68,16 @@ class WorkerPool:
                 queue.append(work)
                 return
             self._queues[key] = deque([work])
-            self._pool.submit(self._work_on, key)
+            with suppress(OSError):  # the threads that there are will do it: it is in the pool's own queue
+                self._submit(partial(self._work_on, key))
+
+    def _submit(self, work: Callable[[], None]) -> None:
+        try:
+            self._pool.submit(work)
+        except RuntimeError as error:
+            if (scarce := no_thread(error)) is None:
+                raise
+            raise scarce from error
 
     @property
     def idle(self) -> bool:
@@ -104,6 +124,10 @@ class WorkerPool:
                     self._lock.notify_all()
 
 
+def _nothing() -> None:
+    """Have nothing to do but begin."""
+
+
 class WorkerPoolsByBox:
     """A pool for each box, or for boxes that something is asked of together; made when there is something to do."""
 
@@ -115,7 +139,12 @@ class WorkerPoolsByBox:
         self._closed = False
 
     def of(self, *boxes: str) -> WorkerPool:
-        """Return the pool of these boxes."""
+        """Return the pool of these boxes.
+
+        Raises:
+            OSError: it is a new one, and no thread may be started.
+
+        """
         key = tuple(sorted(set(boxes)))
         with self._lock:
             if key not in self._pools:

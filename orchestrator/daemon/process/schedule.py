@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from apscheduler.executors.debug import DebugExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
@@ -29,7 +30,9 @@ class Schedule:
         logging.getLogger("apscheduler").setLevel(logging.WARNING)
         # Late runs are dropped after 1 s unless told otherwise (measured on 3.11).
         late = {"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
-        self._scheduler = BackgroundScheduler(timezone="UTC", job_defaults=late)
+        # A hint is posted at once: it needs no thread, which may not be had just then.
+        inline = {"default": DebugExecutor()}
+        self._scheduler = BackgroundScheduler(timezone="UTC", job_defaults=late, executors=inline)
         for hint, seconds in (
             (h.CheckIn(), settings.limits.check_in_interval),
             (h.Rescan(), settings.daemon.rescan),

@@ -196,6 +196,8 @@ def test_limits_that_are_too_low_are_named_each_with_what_raises_it():
         "10 inotify watches; 8192 are wanted",
     ]
     assert all(each.mend for each in told)
+    (told,) = of("limits", limits={"processes in its control group": 30})
+    assert (told.severity, "pids.max" in told.mend) == (Severity.WARN, True)
     assert of("limits", limits={"processes": 1 << 62})[0].text == "any number of processes"
 
 

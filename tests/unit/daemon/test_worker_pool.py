@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import errno
 import logging
 import threading
 from functools import partial
+
+import pytest
 
 from orchestrator.daemon.core.worker_pool import InlineExecutor, WorkerPool, WorkerPoolsByBox
 
@@ -41,6 +44,46 @@ def test_work_that_raises_does_not_stop_what_comes_after_it(caplog):
         assert after.wait(5)
         pool.close()
     assert "work of a failed" in caplog.text
+
+
+@pytest.fixture
+def threadless(monkeypatch):
+    """Let no thread be started until it is called: a user whose processes and threads are used up."""
+    start, scarce = threading.Thread.start, [True]
+
+    def refused(thread):
+        if scarce:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    return scarce.clear
+
+
+def test_pool_without_any_thread_is_the_system_s_error(threadless):
+    with pytest.raises(OSError, match="Resource temporarily") as caught:
+        WorkerPool(1)
+    assert caught.value.errno == errno.EAGAIN
+    boxes = WorkerPoolsByBox(1)
+    with pytest.raises(OSError, match="Resource temporarily"):
+        boxes.of("alpha")
+    threadless()
+    done = threading.Event()
+    boxes.of("alpha").do("a", done.set)
+    assert done.wait(5)
+    boxes.close()
+
+
+def test_work_given_while_no_thread_can_be_started_is_done(request):
+    """By the pool's first thread: later work of the same key only joins its queue, and would start none."""
+    pool, gate, done = WorkerPool(3), threading.Event(), threading.Event()
+    pool.do("a", partial(_wait, gate))
+    request.getfixturevalue("threadless")
+    pool.do("b", done.set)
+    assert not done.is_set()
+    gate.set()
+    assert done.wait(5)
+    pool.close()
 
 
 def test_box_whose_workers_are_all_stuck_delays_nobody_else():

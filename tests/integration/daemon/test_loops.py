@@ -1,0 +1,57 @@
+"""What goes on and on: a report that is swapped, a daemon that is killed. The journal and the project stay small."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from tests.integration.daemon.world import World
+
+KILLS = 15
+SWAPS = 600
+
+
+def test_report_that_is_swapped_in_a_loop_is_a_few_lines(world: World) -> None:
+    world.daemon()
+    folder = world.begin({"explore": [{"hold": "on"}]})
+    world.until_works("explore")
+    run = world.agent("explore")["run"]
+    before = len(world.story().lines)
+    report, part = folder / "handoffs" / "explore-20260101-000000.md", folder / "handoffs" / ".part"
+    for number in range(SWAPS):
+        part.write_text(
+            f"# Handoff: explore\n**Status:** IN_PROGRESS\n**Run:** {run}\n\n## Completed Work\nPart {number}.\n"
+        )
+        part.rename(report)
+        time.sleep(0.003)
+    world.until(lambda: len(world.story().lines) > before)
+    assert len(world.story().lines) - before < SWAPS / 20
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+
+
+def test_kills_in_a_loop_leave_no_branch_of_a_tree_and_no_half_file(world: World) -> None:
+    world.daemon()
+    folder = world.begin()
+    for number in range(KILLS):
+        if world.pid:
+            world.kill_daemon()
+        world.daemon()
+        time.sleep(0.03 * (number % 5))
+    world.until_is("complete")
+    world.check_once()
+    world.until(lambda: not world.git("for-each-ref", "--format=%(refname)", "refs/heads/task-work/"))
+    # A half-written file may still be a writer's for a while: what is swept is old.
+    for path in hidden(folder):
+        os.utime(path, (0, 0))
+    world.stop_daemon()
+    world.daemon()
+    world.until(lambda: not hidden(folder))
+    assert len(world.git("worktree", "list").splitlines()) == 1
+
+
+def hidden(folder: Path) -> list[Path]:
+    """Return the files beneath a folder whose names begin with a dot."""
+    return [path for path in folder.rglob(".*") if path.is_file()]
