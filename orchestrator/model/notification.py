@@ -1,4 +1,4 @@
-"""News: what a person wants to be told of, wherever they are (U5)."""
+"""Notifications: what a person wants to know, wherever they are (U5)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Final
 
 
 class NotificationRule(StrEnum):
-    """Why something is told; each can be switched off, for all channels or for one."""
+    """Why somebody is notified. Each rule can be switched off, for all channels or for one."""
 
     COMPLETE = "complete"  # a task has ended: complete, or failed
     QUESTION = "question"  # a person is asked
-    BLOCKED = "blocked"  # something no longer goes on, and no question of that moment says so
-    LIMITED = "limited"  # an agent may not go on for now: a usage limit; or the task comes near to its own
+    BLOCKED = "blocked"  # something cannot go on, and no question says so
+    LIMITED = "limited"  # an agent has reached a usage limit, or the task comes near to its own
     DAEMON = "daemon"  # the daemon itself: died, hangs, came back, has no room
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One thing to tell. Its id stands for it for ever: what bears the same id is the same news (law 4).
+    """One notification. Its id is its identity: two with the same id are the same notification (law 4).
 
-    `at` is when it happened, seconds since the epoch. `task` is a task's id, `question` the id of one of its
+    `at` is when it happened, in seconds since the epoch. `task` is a task's id, `question` the id of one of its
     questions; both may be empty. `until` and `default` are those of `Tell`.
     """
 
@@ -38,9 +38,9 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """One way to tell: an address that apprise knows, or `tmux://`. The address may hold secrets.
+    """One way to notify somebody: an address that apprise knows, or `tmux://`.
 
-    It is left out of every text that is made of a channel. No `rules` means all of them.
+    The address may hold secrets, so no text about a channel shows it. No `rules` means all of them.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Channel:
 
     @property
     def scheme(self) -> str:
-        """What kind of channel it is: the one part of the address that is no secret."""
+        """The kind of channel: the one part of the address that is no secret."""
         return self.url.partition(":")[0]
 
     def __str__(self) -> str:
@@ -63,6 +63,6 @@ class Channel:
 TERMINAL: Final = "terminal"
 DESKTOP: Final = "desktop"
 DEFAULT_CHANNELS: Final = (Channel(TERMINAL, f"{TERMINAL}://"), Channel(DESKTOP, f"{DESKTOP}://"))
-"""How a user is told who has set no channel: the bell of the terminals from which they started tasks, a line in tmux
-for whoever is attached there, and the desktop where there is one.
+"""The channels of a user who has set none: the bell of the terminals from which they started tasks, a line in tmux for
+everybody who is attached there, and the desktop if there is one.
 """

@@ -1,1 +1,1 @@
-"""Telling people: the spool of news, what goes when, and the ways out."""
+"""Notifying people: the spool of notifications, the policy of what is sent when, and the senders."""

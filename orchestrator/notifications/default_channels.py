@@ -1,4 +1,4 @@
-"""Which of the usual channels there are on this machine, for a user who has set none."""
+"""Which of the default channels exist on this machine, for a user who has set none."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _DISPLAYS: Final = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def at_hand(settings: NotifySettings, environ: Mapping[str, str]) -> NotifySettings:
-    """Return the settings with the channels that there are; what the user has set themself stays as it is."""
+    """Return the settings without default channels that this machine lacks. Channels that the user has set stay."""
     if settings.channels != DEFAULT_CHANNELS or desktop_program(environ):
         return settings
     return replace(settings, channels=tuple(each for each in settings.channels if each.scheme != DESKTOP))
 
 
 def desktop_program(environ: Mapping[str, str]) -> str:
-    """Return the program that shows a message on the desktop; empty where there is no desktop, or no such program."""
+    """Return the program that shows a message on the desktop; empty if there is no desktop or no such program."""
     if sys.platform == "darwin":
         program = "osascript"
     elif any(environ.get(display) for display in _DISPLAYS):
         program = "notify-send"
     else:
         return ""
-    from shutil import which  # costs a verb milliseconds, and most servers have no desktop
+    from shutil import which  # its import costs a verb milliseconds, and most servers have no desktop
 
     return which(program, path=environ.get("PATH", "")) or ""

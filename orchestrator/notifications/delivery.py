@@ -1,7 +1,8 @@
-"""A round: look into the spool, tell what is due, write down what became of it.
+"""Delivery: read the spool, send what is due, record what came of it.
 
-Before a letter is given to a channel its receipt says so on the disk. A kill from there to the answer leaves it
-unknown whether it was told: then a question is told again, under the same id, and other news never (law 4).
+Before an envelope goes to a channel, its receipt on the disk says so. If the process is killed between that and the
+answer, nobody knows whether the message was sent. A question is then sent again, under the same id; any other
+notification is not (law 4).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 APART: Final = 1e-6
-"""Seconds between two messages of one channel, at the least."""
+"""The least number of seconds between two messages on one channel."""
 
 
 def _always(_: Notification) -> bool:
@@ -34,9 +35,9 @@ def _always(_: Notification) -> bool:
 
 @dataclass(slots=True)
 class Delivery:
-    """Tells what lies in a spool. One thread at a time.
+    """Sends what lies in a spool. Only one thread may use it at a time.
 
-    `asks` says whether a question still waits for its answer: one that does not is not told any more.
+    `asks` tells whether a question still waits for its answer. A question that was answered is not sent any more.
     """
 
     spool: Spool
@@ -47,10 +48,13 @@ class Delivery:
     _tried: policy.Tried | None = field(default=None)
 
     def go(self, only: str = "") -> float | None:
-        """Tell what is due (of `only` the news of this id); return when something will be, by the wall clock.
+        """Send what is due, and return the wall-clock time at which something is due next, or None.
+
+        Args:
+            only: Send nothing but the notification with this id; empty for all.
 
         Raises:
-            OSError: the disk would not. What was sent and could not be written down is unknown.
+            OSError: The disk failed. What was sent and could not be recorded counts as unknown.
 
         """
         while True:
@@ -70,7 +74,7 @@ class Delivery:
     def _send(self, batches: tuple[policy.Batch, ...], at: float) -> None:
         current: dict[str, Envelope] = {}
         for batch in batches:
-            # A moment of its own for each message: after a restart that tells how many there were.
+            # Each message has a time of its own, so that a restarted process can count the messages.
             lately = self._remembered().get(batch.channel.name, ())
             moment = max([at, *(last + APART for last in lately if abs(last - at) < 1.0)])
             for envelope in batch.envelopes:
@@ -94,11 +98,16 @@ class Delivery:
             self.spool.keep(envelope)
 
     def _current(self, envelope: Envelope, at: float) -> Envelope | None:
-        """Return a letter as it now stands: a claim that was left behind is unknown. None: nobody asks any more."""
+        """Return an envelope as it stands now, or None if its question was answered.
+
+        A claim that a killed process left behind becomes unknown.
+        """
         for channel, receipt in envelope.receipts.items():
             if receipt.standing is Standing.TRYING:
-                again = "it is told again" if envelope.asks else "it is not told again"
-                log.warning("%s: whether %s was told is not known; %s", envelope.news.id, channel, again)
+                again = "it is sent again" if envelope.asks else "it is not sent again"
+                log.warning(
+                    "%s: it is not known whether %s delivered it; %s", envelope.news.id, channel, again
+                )
         now = policy.left_behind(self.settings, envelope, at)
         if now != envelope:
             self.spool.keep(now)
@@ -118,33 +127,35 @@ class Delivery:
         self._tried = {**tried, channel: (*tried.get(channel, ()), at)}
 
     def _remembered(self) -> policy.Tried:
-        """Return when channels were tried of late; after a start, from what the spool says."""
+        """Return when each channel was tried recently. After a start the spool says so."""
         if self._tried is None:
             found: dict[str, set[float]] = {}
             for where in FOLDERS:
                 for envelope in self.spool.over(where) if where != NEW else ():
                     for channel, receipt in envelope.receipts.items():
-                        # News that went in one message were tried at one moment.
+                        # Notifications that went in one message were tried at the same time.
                         found.setdefault(channel, set()).update(receipt.tries)
             self._tried = {channel: tuple(sorted(times)) for channel, times in found.items()}
         return self._tried
 
 
 def _say(envelope: Envelope, channel: str, outcome: SendOutcome) -> None:
-    """Leave a line in the log of what did not go well."""
+    """Log what did not go well."""
     receipt = envelope.receipts[channel]
     match receipt.standing:
         case Standing.GIVEN_UP:
             log.error(
-                "%s (%s) was not told by %s: %s",
+                "%s (%s) was not delivered by %s: %s",
                 envelope.news.id,
                 envelope.news.title,
                 channel,
                 receipt.reason,
             )
         case Standing.REFUSED if receipt.count == 1:
-            log.warning("%s is not told by %s yet: %s", envelope.news.id, channel, outcome.reason)
+            log.warning("%s is not delivered by %s yet: %s", envelope.news.id, channel, outcome.reason)
         case Standing.UNKNOWN:
-            log.warning("%s: whether %s was told is not known: %s", envelope.news.id, channel, outcome.reason)
+            log.warning(
+                "%s: it is not known whether %s delivered it: %s", envelope.news.id, channel, outcome.reason
+            )
         case Standing.REFUSED | Standing.TOLD | Standing.TRYING:
             return

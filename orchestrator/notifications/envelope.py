@@ -1,4 +1,4 @@
-"""A letter: one piece of news, and how far each channel is with it. A file of the spool holds one."""
+"""An envelope: one notification, and how far each channel is with it. Each file of the spool holds one."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, Final
 from orchestrator.model.notification import Notification, NotificationRule
 
 LARGEST: Final = 65_536
-"""Bytes of a letter at most; none that we write comes near."""
+"""The most bytes that an envelope may have. Those that we write are far smaller."""
 
 
 class Standing(StrEnum):
-    """How far a channel is with a letter."""
+    """How far a channel is with an envelope."""
 
-    TRYING = "trying"  # claimed: whoever finds it so does not know whether it was sent
+    TRYING = "trying"  # claimed: after a crash nobody knows whether it was sent
     TOLD = "told"
-    REFUSED = "refused"  # not delivered, to be tried again
+    REFUSED = "refused"  # not delivered; it is tried again
     UNKNOWN = "unknown"  # may have been delivered
     GIVEN_UP = "given up"
 
@@ -27,7 +27,7 @@ class Standing(StrEnum):
 class Receipt:
     """What is known of one channel.
 
-    `count` is how often it was tried, `tries` are the latest moments of that. Times are seconds since the epoch.
+    `count` is the number of tries, `tries` the times of the latest ones. Times are seconds since the epoch.
     """
 
     standing: Standing
@@ -39,7 +39,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """News with its receipts, by the channels' names. `why` says why it was laid aside untold."""
+    """A notification with its receipts by channel name. `why` says why it was put away without being sent."""
 
     news: Notification
     receipts: dict[str, Receipt] = field(default_factory=dict)
@@ -47,16 +47,16 @@ class Envelope:
 
     @property
     def asks(self) -> bool:
-        """True of a question: it is told at least once, all other news at most once (law 4)."""
+        """True for a question, which is sent at least once. All other notifications are sent at most once (law 4)."""
         return self.news.rule is NotificationRule.QUESTION
 
     def with_receipt(self, channel: str, receipt: Receipt) -> Envelope:
-        """Return the letter with a channel's receipt in it."""
+        """Return the envelope with a channel's receipt in it."""
         return replace(self, receipts={**self.receipts, channel: receipt})
 
 
 def encoded(envelope: Envelope) -> bytes:
-    """Return a letter as the bytes of its file: JSON that a person can read."""
+    """Return an envelope as the bytes of its file: JSON that a person can read."""
     news = envelope.news
     shape = {
         "id": news.id,
@@ -84,34 +84,34 @@ def encoded(envelope: Envelope) -> bytes:
 
 
 def decoded(data: bytes) -> Envelope:
-    """Return the letter that `encoded` gave. Raises ValueError: it is none."""
+    """Return the envelope that `encoded` wrote. Raises ValueError if the data is no envelope."""
     try:
-        said = json.loads(data)
+        data_read = json.loads(data)
         news = Notification(
-            id=_text(said["id"]),
-            rule=NotificationRule(said["rule"]),
-            title=_text(said["title"]),
-            text=_text(said["text"]),
-            at=float(said["at"]),
-            task=_text(said["task"]),
-            question=_text(said["question"]),
+            id=_text(data_read["id"]),
+            rule=NotificationRule(data_read["rule"]),
+            title=_text(data_read["title"]),
+            text=_text(data_read["text"]),
+            at=float(data_read["at"]),
+            task=_text(data_read["task"]),
+            question=_text(data_read["question"]),
             # Older versions wrote these into the text.
-            until=None if (until := said.get("until")) is None else float(until),
-            default=_text(said.get("default", "")),
+            until=None if (until := data_read.get("until")) is None else float(until),
+            default=_text(data_read.get("default", "")),
         )
-        receipts = {_text(channel): _receipt(told) for channel, told in said["receipts"].items()}
-        return Envelope(news, receipts, _text(said["why"]))
+        receipts = {_text(channel): _receipt(receipt) for channel, receipt in data_read["receipts"].items()}
+        return Envelope(news, receipts, _text(data_read["why"]))
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"is no letter: {error!r}") from error
+        raise ValueError(f"is no notification: {error!r}") from error
 
 
-def _receipt(told: Any) -> Receipt:  # noqa: ANN401 (what lies in a file)
+def _receipt(data: Any) -> Receipt:  # noqa: ANN401 (whatever the file holds)
     return Receipt(
-        Standing(told["standing"]),
-        int(told["count"]),
-        tuple(float(each) for each in told["tries"]),
-        float(told["again_at"]),
-        _text(told["reason"]),
+        Standing(data["standing"]),
+        int(data["count"]),
+        tuple(float(each) for each in data["tries"]),
+        float(data["again_at"]),
+        _text(data["reason"]),
     )
 
 

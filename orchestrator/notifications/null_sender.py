@@ -1,4 +1,4 @@
-"""A teller where there is none: every message is refused."""
+"""The sender where there is none: it refuses every message."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class NullSender:
-    """The port `Sender`, with no way out."""
+    """The port `Sender` without any channel."""
 
     def send(self, messages: Sequence[Message]) -> list[SendOutcome]:
         """Refuse them all."""
-        return [SendOutcome(SendResult.REFUSED, "there is nobody to tell it") for _ in messages]
+        return [SendOutcome(SendResult.REFUSED, "there is no channel") for _ in messages]
 
     def close(self) -> None:
         """Nothing is being sent."""

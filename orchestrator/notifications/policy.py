@@ -1,7 +1,7 @@
-"""What is told now, what waits and until when. Pure: settings, letters and the time go in, a plan comes out.
+"""What is sent now, what waits, and until when. Pure: settings, envelopes and the time go in, a plan comes out.
 
-Whatever is asked of it, three things hold: no channel gets more than its messages in an hour; what may have been
-told is not told again, unless it is a question; and nothing is dropped, only put off until a moment that is named.
+Three things always hold. No channel gets more messages in an hour than it may. What may have been delivered is not
+sent again, unless it is a question. Nothing is dropped; it is only put off until a stated time.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 HOUR: Final = 3600.0
 TOGETHER: Final = 10
-"""News in one message at most: more would not be read, and some channels cut it off."""
+"""The most notifications in one message. Nobody would read more, and some channels cut messages off."""
 
 _TRIES_KEPT: Final = 20
 _MINUTE: Final = 60
 _DAY_MINUTES: Final = 1440
 _LONGEST_QUIET: Final = 1600
-"""Minutes: a day, and what a clock that is set back for winter adds."""
+"""Minutes: a day, and what the change to winter time adds."""
 
 Tried = dict[str, tuple[float, ...]]
-"""When each channel, by its name, was given a message of late."""
+"""The times of the recent messages on each channel, by its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One message: what one channel is told now."""
+    """One message: what one channel gets now."""
 
     channel: Channel
     envelopes: tuple[Envelope, ...]
@@ -46,7 +46,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Until when one channel waits with a letter, and why."""
+    """Until when one channel waits with an envelope, and why."""
 
     until: float
     why: str
@@ -54,7 +54,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do with the letters that wait. `waits` are by the ids of news and the names of channels."""
+    """What to do with the waiting envelopes. `waits` is by notification id and channel name."""
 
     go: tuple[Batch, ...]
     over: tuple[Envelope, ...]
@@ -62,14 +62,14 @@ class Plan:
 
     @property
     def wake_at(self) -> float | None:
-        """Return when something is due next, or None."""
+        """The time at which something is due next, or None."""
         return min((wait.until for wait in self.waits.values()), default=None)
 
 
 def plan(
     settings: NotifySettings, envelopes: Sequence[Envelope], tried: Mapping[str, Sequence[float]], at: float
 ) -> Plan:
-    """Return what goes now, what is over, and what waits. `tried` holds at least the messages of the last hour."""
+    """Return what is sent now, what is done, and what waits. `tried` holds at least the messages of the last hour."""
     go, over = list[Batch](), {envelope.news.id: envelope for envelope in envelopes}
     waits: dict[tuple[str, str], Wait] = {}
     quiet_until = quiet_end(settings.quiet, at)
@@ -86,7 +86,7 @@ def plan(
 
 
 def claimed(envelope: Envelope, channel: str, at: float) -> Envelope:
-    """Return a letter as it is written down before it is given to a channel."""
+    """Return an envelope as it is recorded before a channel gets it."""
     was = envelope.receipts.get(channel, Receipt(Standing.TRYING))
     tries = (*was.tries, at)[-_TRIES_KEPT:]
     return envelope.with_receipt(channel, Receipt(Standing.TRYING, was.count + 1, tries))
@@ -95,9 +95,9 @@ def claimed(envelope: Envelope, channel: str, at: float) -> Envelope:
 def answered(
     settings: NotifySettings, envelope: Envelope, channel: str, outcome: SendOutcome, at: float
 ) -> Envelope:
-    """Return a letter with what became of it on a channel: over, or to be tried again after a growing pause.
+    """Return an envelope with the result of one try on a channel: done, or tried again after a growing pause.
 
-    What may have been delivered is over, but for a question; a question is given up only by its age (law 4).
+    What may have been delivered is done, unless it is a question. A question is given up only for its age (law 4).
     """
     was = envelope.receipts[channel]
     standing = Standing(outcome.answer.value)
@@ -114,8 +114,8 @@ def answered(
 
 
 def left_behind(settings: NotifySettings, envelope: Envelope, at: float) -> Envelope:
-    """Return a letter that somebody was sending and did not get done with: nobody knows whether it was told."""
-    unknown = SendOutcome(SendResult.UNKNOWN, "its teller was cut off")
+    """Return an envelope whose sending was interrupted: nobody knows whether it was delivered."""
+    unknown = SendOutcome(SendResult.UNKNOWN, "its sender was interrupted")
     for channel, receipt in envelope.receipts.items():
         if receipt.standing is Standing.TRYING:
             envelope = answered(settings, envelope, channel, unknown, at)
@@ -123,13 +123,13 @@ def left_behind(settings: NotifySettings, envelope: Envelope, at: float) -> Enve
 
 
 def failed(envelope: Envelope) -> bool:
-    """Tell whether no channel at all took a letter that is over."""
+    """Tell whether no channel at all took an envelope that is done."""
     standings = {receipt.standing for receipt in envelope.receipts.values()}
     return bool(standings) and standings <= {Standing.GIVEN_UP, Standing.REFUSED}
 
 
 def stands(envelope: Envelope) -> str:
-    """Return what became of a letter that is over: told, failed, unknown, or untold, as nobody was to be told.
+    """Return what came of an envelope that is done: `told`, `failed`, `unknown`, or `untold` if nobody wanted it.
 
     It was told if any channel took it.
     """
@@ -142,7 +142,7 @@ def stands(envelope: Envelope) -> str:
 
 
 def lately(tried: Mapping[str, Sequence[float]], at: float) -> Tried:
-    """Return the tries of the hour before a moment; what a clock that was set says of the future counts as well."""
+    """Return the tries within an hour of a time. Future ones count too: the clock may have been set back."""
     return {
         channel: kept
         for channel, times in tried.items()
@@ -151,9 +151,9 @@ def lately(tried: Mapping[str, Sequence[float]], at: float) -> Tried:
 
 
 def quiet_end(quiet: str, at: float) -> float:
-    """Return the moment at which the quiet hours that a moment lies in end; the moment itself outside of them.
+    """Return when the quiet hours around a time end; the time itself if it is in none.
 
-    Looked for minute by minute on the local clock, so that a day of 23 or 25 hours needs no thought.
+    The search goes minute by minute on the local clock, so days of 23 or 25 hours need no special case.
     """
     span = quiet_minutes(quiet)
     if not _is_quiet(span, at):
@@ -175,7 +175,7 @@ def _is_quiet(span: tuple[int, int], at: float) -> bool:
 
 
 def _wanted(settings: NotifySettings, channel: Channel, envelope: Envelope) -> bool:
-    """Tell whether a channel is, or is still, to be given a letter."""
+    """Tell whether a channel should (still) get an envelope."""
     rule = envelope.news.rule
     if rule not in settings.rules or (channel.rules and rule not in channel.rules):
         return False
@@ -190,10 +190,10 @@ def _again(envelope: Envelope, standing: Standing) -> bool:
 def _due(
     settings: NotifySettings, envelope: Envelope, channel: Channel, quiet_until: float, at: float
 ) -> Wait:
-    """Return when a letter may go, as far as it is up to itself and the hour of the day."""
+    """Return when an envelope may go, by its own tries and by the quiet hours."""
     wait, receipt = Wait(at, ""), envelope.receipts.get(channel.name)
     if receipt is not None:
-        # Further off than any pause lasts: the clock was set back.
+        # A time further off than the longest pause means that the clock was set back.
         again_at = receipt.again_at if receipt.again_at <= at + settings.longest_pause + _MINUTE else at
         wait = Wait(again_at, f"try {receipt.count + 1}, after: {receipt.reason}")
     if envelope.news.rule not in settings.urgent and quiet_until > at:
@@ -204,16 +204,16 @@ def _due(
 def _ready(
     settings: NotifySettings, wanted: list[Envelope], due: dict[str, Wait], tried: Iterable[float], at: float
 ) -> list[Envelope]:
-    """Return what makes up a channel's message now, nothing if it is not its time; what waits for it says so in `due`.
+    """Return what a channel's message holds now; nothing if its time has not come. What waits says so in `due`.
 
-    Urgent news wait for no digest, and take along what does.
+    Urgent notifications do not wait for a digest, and take along what does.
     """
     times = sorted(min(each, at) for each in tried if abs(at - each) < HOUR)
     full, together = Wait(at, ""), Wait(at, "")
     if len(times) >= settings.per_hour:
         full = Wait(times[-settings.per_hour] + HOUR, f"{settings.per_hour} messages in an hour")
     if times:
-        why = f"what comes within {render_duration(settings.digest)} is told together"
+        why = f"notifications within {render_duration(settings.digest)} are sent together"
         together = Wait(times[-1] + settings.digest, why)
     may_go = [envelope for envelope in wanted if due[envelope.news.id].until <= at]
     presses = any(envelope.news.rule in settings.urgent for envelope in may_go)

@@ -1,12 +1,12 @@
-"""The spool: a folder of letters, by how far they are. What survives a kill is what lies there.
+"""The spool: folders of envelopes, by how far they are. What lies there survives a kill.
 
-    new/      put there, and not yet tried on any channel
-    sending/  tried, or about to be; the receipts in the letter say what on which channel
-    told/     over: told, or nobody is to be told, or whether it was told cannot be known
-    failed/   over: no channel took it
+    new/      put there, not tried on any channel yet
+    sending/  tried, or about to be; the receipts in the envelope say what happened on which channel
+    told/     done: delivered, or not wanted by anybody, or nobody can know whether it was delivered
+    failed/   done: no channel took it
 
-A letter is put by anybody, once; all else is done by one teller at a time. The folder is a name for people: what
-was tried stands in the receipts, and a kill between two folders is mended by the next look.
+Any process may put an envelope, once. Everything else is done by one sender at a time. The folders are for people: the
+receipts say what was tried, and the next look repairs a move between two folders that a kill interrupted.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _ENDING: Final = ".json"
 
 @dataclass(frozen=True, slots=True)
 class Spool:
-    """The letters of one user. All methods raise OSError if the disk would not."""
+    """The envelopes of one user. All methods raise OSError if the disk fails."""
 
     files: Files
     folder: Path
 
     def put(self, envelope: Envelope) -> bool:
-        """Put a letter in; False, and nothing changed, if one of its id is or was here. May be repeated."""
+        """Put an envelope in. Return False, and change nothing, if one with its id is or was here. May be repeated."""
         if any(self.files.entry(self._path(where, envelope.news.id)) for where in (SENDING, TOLD, FAILED)):
             return False
         self.files.make_folder(self.folder / NEW)
         return self.files.create(self._path(NEW, envelope.news.id), encoded(envelope))
 
     def waiting(self) -> list[Envelope]:
-        """Return what is not over, the oldest news first.
+        """Return the envelopes that are not done, the oldest notification first.
 
-        One that was put again while it was being taken is dropped: the elder has the receipts.
+        One that was put again while it was being sent is dropped: the older one has the receipts.
         """
         sending = list(self._read(SENDING))
         new = []
@@ -63,7 +63,7 @@ class Spool:
         return sorted([*sending, *new], key=lambda envelope: (envelope.news.at, envelope.news.id))
 
     def look(self) -> list[Envelope]:
-        """Return what is not over, the oldest news first, and change nothing: for who only shows it."""
+        """Return the envelopes that are not done, the oldest notification first. Changes nothing: for display only."""
         found = {
             envelope.news.id: envelope
             for where in (NEW, SENDING)
@@ -72,23 +72,23 @@ class Spool:
         return sorted(found.values(), key=lambda envelope: (envelope.news.at, envelope.news.id))
 
     def keep(self, envelope: Envelope) -> None:
-        """Write a letter down as it now stands, to be gone on with."""
+        """Record an envelope as it stands now; its delivery goes on."""
         self.files.make_folder(self.folder / SENDING)
         self.files.write(self._path(SENDING, envelope.news.id), encoded(envelope))
         self.files.remove(self._path(NEW, envelope.news.id))
 
     def lay_aside(self, envelope: Envelope, where: str) -> None:
-        """Be done with a letter: `where` is TOLD or FAILED."""
+        """Put an envelope away: `where` is TOLD or FAILED."""
         self.keep(envelope)
         self.files.make_folder(self.folder / where)
         self.files.rename(self._path(SENDING, envelope.news.id), self._path(where, envelope.news.id))
 
     def over(self, where: str) -> list[Envelope]:
-        """Return the letters that are over, the oldest news first."""
+        """Return the envelopes in a folder of done ones, the oldest notification first."""
         return sorted(self._read(where), key=lambda envelope: (envelope.news.at, envelope.news.id))
 
     def prune(self, kept: int) -> None:
-        """Remove of what is over all but the newest `kept`."""
+        """Remove done envelopes, all but the newest `kept`."""
         for where in (TOLD, FAILED):
             entries = sorted(self.files.entries(self.folder / where), key=lambda entry: entry.mtime_ns)
             for entry in entries[: max(len(entries) - kept, 0)]:
@@ -100,14 +100,14 @@ class Spool:
             try:
                 envelope = decoded(self.files.read(path, LARGEST))
                 if entry.name != f"{envelope.news.id}{_ENDING}":
-                    raise ValueError(f"holds the news {envelope.news.id!r:.80}")  # noqa: TRY301 (one way out)
+                    raise ValueError(f"holds the notification {envelope.news.id!r:.80}")  # noqa: TRY301 (one way out)
                 yield envelope
             except (Unreadable, ValueError) as error:
                 if tidy and where in {NEW, SENDING}:
-                    import logging  # whoever only shows the spool has no need of it
+                    import logging  # a verb that only shows the spool need not import it
 
                     log = logging.getLogger(__name__)
-                    log.error("%s is not told: %s", path, error)  # noqa: TRY400 (it is no error of ours)
+                    log.error("%s is not sent: %s", path, error)  # noqa: TRY400 (the file is at fault, not we)
                     self.files.make_folder(self.folder / FAILED)
                     self.files.rename(path, self.folder / FAILED / entry.name)
 

@@ -1,6 +1,6 @@
-"""The real teller: each message is sent by a short-lived process of its own.
+"""The real sender: a short-lived process of its own sends each message.
 
-That bounds a channel that hangs, whatever library it hangs in, and keeps those libraries out of the daemon's memory.
+That bounds a channel that hangs, in whatever library, and keeps those libraries out of the daemon's memory.
 """
 
 from __future__ import annotations
@@ -43,20 +43,22 @@ class SubprocessSender:
     _closed: bool = False
 
     def send(self, messages: Sequence[Message]) -> list[SendOutcome]:
-        """Send messages, all at once; who has not answered by the deadline is ended, and UNKNOWN."""
+        """Send all messages at once. A process that is late is killed, and its message is UNKNOWN."""
         until = time.monotonic() + self.deadline
         children = [self._started(message) for message in messages]
-        return [child if isinstance(child, SendOutcome) else self._heard(child, until) for child in children]
+        return [
+            child if isinstance(child, SendOutcome) else self._answer_of(child, until) for child in children
+        ]
 
     def close(self) -> None:
-        """End what is being sent."""
+        """Kill the processes that are sending."""
         with self._lock:
             self._closed = True
             for child in self._children:
                 _kill(child)
 
     def _started(self, message: Message) -> subprocess.Popen[bytes] | SendOutcome:
-        told = {
+        request = {
             "url": message.channel.url,
             "title": message.title,
             "body": message.body,
@@ -81,13 +83,13 @@ class SubprocessSender:
                 return SendOutcome(SendResult.REFUSED, f"no process could be started: {error.strerror}")
             self._children.add(child)
         assert child.stdin is not None  # noqa: S101 (it is a pipe)
-        with suppress(OSError):  # it ended at once: its last words say why
-            child.stdin.write(json.dumps(told).encode())
+        with suppress(OSError):  # it ended at once: its standard error says why
+            child.stdin.write(json.dumps(request).encode())
             child.stdin.close()
         child.stdin = None
         return child
 
-    def _heard(self, child: subprocess.Popen[bytes], until: float) -> SendOutcome:
+    def _answer_of(self, child: subprocess.Popen[bytes], until: float) -> SendOutcome:
         late = False
         try:
             out, err = child.communicate(timeout=max(until - time.monotonic(), 0.0))
@@ -98,27 +100,28 @@ class SubprocessSender:
         finally:
             with self._lock:
                 self._children.discard(child)
-        return _understood(out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), late=late)
+        return _outcome(out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), late=late)
 
 
-def _understood(out: str, err: str, *, late: bool) -> SendOutcome:
-    """Return what a child said. One that sent nothing yet has refused; one that was cut off after that is unknown."""
-    ready, _, said = out.partition("\n")
-    last = next((line.strip() for line in reversed(err.splitlines()) if line.strip()), "it said nothing")
+def _outcome(out: str, err: str, *, late: bool) -> SendOutcome:
+    """Return the outcome that a child printed.
+
+    A child that never began to send has refused the message. One that was killed while sending leaves it unknown.
+    """
+    ready, _, answer = out.partition("\n")
+    last = next((line.strip() for line in reversed(err.splitlines()) if line.strip()), "it printed nothing")
     if ready != READY:
         why = "it did not begin in time" if late else f"it could not begin: {last[:_LONGEST_REASON]}"
         return SendOutcome(SendResult.REFUSED, why)
     try:
-        told = json.loads(said)
-        return SendOutcome(SendResult(told["answer"]), str(told["reason"])[:_LONGEST_REASON])
+        result = json.loads(answer)
+        return SendOutcome(SendResult(result["answer"]), str(result["reason"])[:_LONGEST_REASON])
     except (ValueError, KeyError, TypeError):
-        return SendOutcome(
-            SendResult.UNKNOWN, "no answer in time" if late else "it was ended while it was sending"
-        )
+        return SendOutcome(SendResult.UNKNOWN, "no answer in time" if late else "it was killed while sending")
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End a child and what it started. It is not waited for yet, so that its number is nobody else's."""
+    """Kill a child and all that it started. It was not waited for yet, so its pid cannot be another process's."""
     if child.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)

@@ -1,6 +1,7 @@
-"""The terminals from which the user started tasks, or answered: there a bell may ring. Each is a file; few are kept.
+"""The terminals from which the user started tasks or answered questions: their bells may ring.
 
-A terminal's name is used again. So it is believed only while the process that led its session then still lives.
+Each terminal is a file; only a few are kept. The system gives a terminal's name to others later, so a file counts only
+while the process that led the terminal's session still lives.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from orchestrator import layout
 MOST: Final = 16
 _BELL: Final = b"\a"
 _STARTED: Final = 19
-"""Which field of /proc/PID/stat, behind the name in parentheses, says when a process was started: proc(5)."""
+"""The field of /proc/PID/stat, after the name in parentheses, with the start time of a process: proc(5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """A terminal: its device, and the process that led its session, with when that was started (0: not known)."""
+    """A terminal: its device, the process that led its session, and when that process started (0: not known)."""
 
     path: str
     device: int
@@ -33,7 +34,7 @@ class Terminal:
 
 
 def remember(state: str) -> None:
-    """Note the terminal of this process, if it has one; the oldest of many are dropped. Nothing is wrong without."""
+    """Remember the terminal of this process, if it has one, and drop the oldest of many. Errors are ignored."""
     with suppress(OSError):
         for descriptor in (2, 1, 0):
             if os.isatty(descriptor):
@@ -42,7 +43,7 @@ def remember(state: str) -> None:
 
 
 def terminals(state: str) -> Iterator[Terminal]:
-    """Yield the terminals that are still the user's."""
+    """Yield the remembered terminals that are still the user's."""
     for path in _files(state):
         with suppress(OSError, ValueError, TypeError, RecursionError):
             terminal = Terminal(**layout.own_json(str(path)))
@@ -51,7 +52,7 @@ def terminals(state: str) -> Iterator[Terminal]:
 
 
 def ring(path: str) -> bool:
-    """Ring the bell of a terminal; False if it could not be."""
+    """Ring the bell of a terminal. Return False if that was not possible."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -78,7 +79,7 @@ def _note(state: str, path: str, device: int) -> None:
 
 
 def _files(state: str) -> list[Path]:
-    """Return the files of all that were noted, the newest first."""
+    """Return the files of the remembered terminals, the newest first."""
     folder = Path(layout.terminals(state))
     try:
         found = [
@@ -92,7 +93,7 @@ def _files(state: str) -> list[Path]:
 
 
 def _is_there(terminal: Terminal) -> bool:
-    """Tell whether it is the terminal that it was, and ours."""
+    """Tell whether it is still the same terminal, and ours."""
     found = Path(terminal.path).stat()
     same = stat.S_ISCHR(found.st_mode) and found.st_rdev == terminal.device and found.st_uid == os.getuid()
     return same and terminal.path.startswith("/dev/") and _lives(terminal)
@@ -101,12 +102,12 @@ def _is_there(terminal: Terminal) -> bool:
 def _lives(terminal: Terminal) -> bool:
     if terminal.started:
         return _started(terminal.session) == terminal.started
-    os.kill(terminal.session, 0)  # raises where it is gone, or is another user's
+    os.kill(terminal.session, 0)  # raises if the process is gone, or is another user's
     return True
 
 
 def _started(pid: int) -> int:
-    """Return when a process was started, in ticks since boot; 0 where the system does not say."""
+    """Return when a process started, in ticks since boot; 0 if the system does not say."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()
         return int(fields[_STARTED])

@@ -1,7 +1,7 @@
-"""What a message says: one piece of news as it is, several as a digest. Pure.
+"""The text of a message: one notification as it is, several as a digest. Pure.
 
-All of it was written by others: secrets are masked and nothing in it acts on a terminal (law 7). A question always
-bears its id and the command that answers it, whatever else is cut.
+Others wrote all of it: secrets are masked, and nothing in it acts on a terminal (law 7). A question always shows its id
+and the command that answers it, whatever else is cut.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TITLE: Final = 120
 _TEXT: Final = 1500
 _TITLE_IN_DIGEST: Final = 90
 _TEXT_IN_DIGEST: Final = 200
-"""Characters at most. What many channels cut off begins at 4,096."""
+"""The most characters. Many channels cut messages off after 4,096."""
 
 _TONES: Final = {
     NotificationRule.COMPLETE: Tone.SUCCESS,
@@ -35,12 +35,12 @@ _TONES: Final = {
 
 
 def harmless(text: str) -> str:
-    """Return a text of anybody's, fit to be shown and kept anywhere."""
+    """Return anybody's text made fit to be shown and kept anywhere."""
     return redacted(neutral(text))
 
 
 def message(channel: Channel, news: Sequence[Notification], at: float) -> Message:
-    """Return what a channel is told of one or more news at a moment, in seconds since the epoch."""
+    """Return the message for a channel about one or more notifications. `at` is now, in seconds since the epoch."""
     if len(news) == 1:
         (one,) = news
         body = [cut(harmless(one.text).strip(), _TEXT), *_until(one), *_answer(one)]
@@ -61,7 +61,7 @@ def _title(news: Notification) -> str:
 
 
 def _until(news: Notification) -> list[str]:
-    """Return the line that says what happens by itself, and when. It is read later: its day is always said."""
+    """Return the line that says what will happen by itself, and when. It names the day: it may be read late."""
     if news.until is None:
         return []
     when = moment_said(news.until)
@@ -71,7 +71,7 @@ def _until(news: Notification) -> list[str]:
 
 
 def _answer(news: Notification) -> list[str]:
-    """Return the lines by which a question is answered, and known again if it is told twice."""
+    """Return the lines that say how to answer a question, and by which id a reader knows it if it arrives twice."""
     if not news.question:
         return []
     return [f"answer: task answer {news.task} {news.question} TEXT", f"({news.id})"]

@@ -1,4 +1,4 @@
-"""A teller: brings a message to a person, over a channel that others run."""
+"""A sender: delivers messages to people, over channels that others run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Tone(StrEnum):
-    """How a message sounds, where a channel can show that."""
+    """The tone of a message, for channels that can show one."""
 
     INFO = "info"
     SUCCESS = "success"
@@ -23,9 +23,9 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is to be told over one channel. Title and body are plain text, made harmless by the caller.
+    """What is sent over one channel. Title and body are plain text that the caller has made harmless.
 
-    `about` are the ids of the news in it.
+    `about` holds the ids of the notifications in it.
     """
 
     channel: Channel
@@ -36,32 +36,32 @@ class Message:
 
 
 class SendResult(StrEnum):
-    """What became of a message, as far as can be known (law 5)."""
+    """What came of a message, as far as anyone can know (law 5)."""
 
     TOLD = "told"  # the channel took it
-    REFUSED = "refused"  # it was not delivered, for certain: may be tried again
+    REFUSED = "refused"  # it was certainly not delivered: it may be tried again
     UNKNOWN = "unknown"  # it may have been delivered
 
 
 @dataclass(frozen=True, slots=True)
 class SendOutcome:
-    """The answer to one message. `reason` is for people and holds nothing of the channel's address."""
+    """What came of one message. `reason` is for people, and holds nothing of the channel's address."""
 
     answer: SendResult
     reason: str = ""
 
 
 class Sender(Protocol):
-    """Tells. It raises nothing: what goes wrong is an outcome."""
+    """Sends messages. It raises nothing: what goes wrong is an outcome."""
 
     def send(self, messages: Sequence[Message]) -> list[SendOutcome]:
         """Send messages, all at once, and return an outcome for each, in their order.
 
-        Returns within the teller's deadline: a channel that has not answered by then is UNKNOWN, and does not
-        touch the others.
+        Returns within the sender's deadline. A channel that has not answered by then is UNKNOWN, and does not affect
+        the others.
         """
         ...
 
     def close(self) -> None:
-        """End what is being sent, from another thread: `send` returns soon. Nothing is sent afterwards."""
+        """Stop sending, from another thread: `send` returns soon, and sends nothing afterwards."""
         ...

@@ -107,7 +107,7 @@ def test_a_channel_that_comes_back_is_told_what_it_missed_once(office: Office) -
     assert letter["title"] == "t1 is complete"
     assert letter["receipts"]["c0"]["standing"] == "told"
     assert set(hook.texts()) == {"t1 is complete"}
-    assert "is not told by c0 yet: HTTP 500" in world.log
+    assert "is not delivered by c0 yet: HTTP 500" in world.log
 
 
 def test_killed_while_it_tells_a_question_is_told_again_and_other_news_is_not(office: Office) -> None:
@@ -135,7 +135,7 @@ def test_killed_while_it_tells_a_question_is_told_again_and_other_news_is_not(of
     (letter,) = [letter for letter in news(world, "told") if letter["title"] == "t1 is complete"]
     assert letter["receipts"]["c0"]["standing"] == "unknown"
     assert hook.texts().count("t1 is complete") == 1
-    assert "whether c0 was told is not known; it is not told again" in world.log
+    assert "it is not known whether c0 delivered it; it is not sent again" in world.log
 
 
 def test_a_daemon_that_was_killed_at_work_tells_so_when_it_is_back_and_one_that_was_stopped_does_not(

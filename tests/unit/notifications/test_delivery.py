@@ -116,7 +116,7 @@ def test_other_news_is_given_up_after_its_tries_and_said_in_the_log(room, caplog
     assert room.over() == (set(), {news.id})
     assert room.sender.tried["phone"] == 3
     assert [record.levelname for record in caplog.records] == ["WARNING", "ERROR"]
-    assert "was not told by phone: given up after 3 tries: no" in caplog.text
+    assert "was not delivered by phone: given up after 3 tries: no" in caplog.text
 
 
 def test_a_question_is_given_up_by_its_age_alone_and_never_silently(room, caplog):
@@ -219,7 +219,7 @@ def test_what_is_no_letter_is_set_aside_and_holds_nothing_up(room, caplog):
     room.goes()
     assert len(room.bodies()) == 1
     assert {entry.name for entry in room.files.entries(FOLDER / FAILED)} == {"x.json", "y.json"}
-    assert "x.json is not told" in caplog.text
+    assert "x.json is not sent" in caplog.text
 
 
 def test_put_again_while_it_is_being_sent_it_is_still_one(room):
