@@ -38,5 +38,6 @@ def test_a_task_is_complete_with_real_agents_whatever_becomes_of_the_daemon(inst
         assert {change["delivery"] for change in story.changes("run_delivered")} <= {"delivered"}
         assert world.git("show", "task/t1:greet.py") == "def greet():\n    return 'greet'"
         assert world.git("show", "task/t1:part.py") == "def part():\n    return 'part'"
-        assert not house.server.faults
+        # Seen once in CI: the PM asked for a handoff that the script had written. Its log says what it had seen.
+        assert not house.server.faults, (world.home("t1") / "pm.log").read_text()
         world.check_nobody_is_left()
