@@ -47,7 +47,9 @@ def test_thirty_processes_are_enough_for_a_task(world: World, group: Path) -> No
     world.check_once()
 
 
+@pytest.mark.parametrize("world", [{"daemon__rescan": "1 s"}], indirect=True)
 def test_forty_open_files_are_enough_for_a_task(world: World) -> None:
+    """What finds no file to open for a moment is tried again at the next rescan."""
     pid = world.daemon("sh", "-c", f"ulimit -n {FEW_FILES}; {DAEMON}")
     assert resource.prlimit(pid, resource.RLIMIT_NOFILE) == (FEW_FILES, FEW_FILES)
     world.begin()
