@@ -16,7 +16,7 @@ small life that is killed ahead of each. All of them take some 10 s together.
 | buries_before_the_last_words | gone is not before the last words (law 5)         | f0, day 0.02 |
 | forgets_what_it_has_seen     | no handoff is taken in twice (H6)                 | f0, day 0.01 |
 | lets_everything_pass         | no step passes without its gate (law 6)           | f2, day 0.28 |
-| says_merged_and_does_not     | what has passed is on the branch (law 6)          | f0, day 0.50 |
+| says_merged_and_does_not     | what has passed is on the branch (law 6)          | f2, day 1.57 |
 | forgets_a_bound              | each retry has its bound (law 8)                  | f0, day 0.04 |
 | forgets_the_pauses           | what dies again rests longer each time (W7)       | f0, day 0.04 |
 | ends_without_a_look          | no run that works is ended as silent (law 5)      | f1, day 0.04 |
@@ -440,6 +440,11 @@ def a_rough_life(worlds):
     return [live(f"f{number}", 0.5, climate=ROUGH) for number in range(worlds)]
 
 
+def a_rough_life_that_merges_early(_worlds):
+    """Let a world live that shows a false merge three times sooner than the first one does."""
+    return [live("f2", 0.5, climate=ROUGH)]
+
+
 ON_BOXES = replace(
     ROUGH,
     rates=Rates(kill=12, power=2, tmux=0, full=0, git=0, clock=0, suspend=0, eio=0),
@@ -554,7 +559,7 @@ BREAKAGES = [
     Breakage(buries_before_the_last_words),
     Breakage(forgets_what_it_has_seen),
     Breakage(lets_everything_pass),
-    Breakage(says_merged_and_does_not),
+    Breakage(says_merged_and_does_not, 1, a_rough_life_that_merges_early),
     Breakage(forgets_a_bound),
     Breakage(forgets_the_pauses),
     Breakage(ends_without_a_look),
