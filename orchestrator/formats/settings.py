@@ -44,7 +44,7 @@ class _Value:
     def where(self, path: Path) -> str:
         """Return where it was found, as `task config` shows it."""
         place = self.variable or f"{path}:{self.line}"
-        return f"{place}, by its former name {self.former}" if self.former else place
+        return f"{place} as {self.former}" if self.former else place
 
 
 _Found = dict[str, dict[str, _Value]]

@@ -171,8 +171,8 @@ def test_former_name_of_a_key_is_read_and_shown(write):
     limits = load_settings(path, environ).limits
     assert (limits.inactivity_timeout, limits.max_concurrent_runs) == (420.0, 9)
     where = {each.key: each.where for each in explained(path, environ)}
-    assert where["limits.inactivity_timeout"] == f"{path}:2, by its former name silence"
-    assert where["limits.max_concurrent_runs"].endswith(", by its former name runs_at_once")
+    assert where["limits.inactivity_timeout"] == f"{path}:2 as silence"
+    assert where["limits.max_concurrent_runs"].endswith(" as runs_at_once")
 
 
 def test_a_key_set_by_both_its_names_is_a_fault(write):
