@@ -68,15 +68,15 @@ class ExitWatch:
             if self._closing:
                 return
             self._closing = True
-            self._nudge()
+            # The end of the pipe wakes the thread; a byte written into it might fail.
+            os.close(self._wake)
+            self._wake = -1
         self._thread.join()
         with self._lock:
             for run in list(self._watched):
                 self._forget(run)
             self._close_done()
             os.close(self._woken)
-            os.close(self._wake)
-            self._wake = -1
 
     def _forget(self, run: str) -> None:
         """Drop a run; the lock is held."""

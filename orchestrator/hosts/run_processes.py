@@ -207,7 +207,7 @@ def group_of(launcher: Process, parent: str) -> Path | None:
 def members(cgroup: Path) -> set[int]:
     """Return the processes in a control group and in those that were made beneath it; none if it is gone."""
     found = set[int]()
-    for each in (cgroup, *cgroup.glob("**/")):
+    for each in _groups_in(cgroup):
         with suppress(OSError):
             found.update(int(pid) for pid in (each / "cgroup.procs").read_text().split())
     return found
@@ -215,9 +215,14 @@ def members(cgroup: Path) -> set[int]:
 
 def remove_group(cgroup: Path) -> None:
     """Remove a control group in which nobody is any more, and those beneath it. One that is in use stays."""
-    for each in sorted(cgroup.glob("**/"), reverse=True):
+    for each in sorted(_groups_in(cgroup), reverse=True):
         with suppress(OSError):
             each.rmdir()
+
+
+def _groups_in(cgroup: Path) -> list[Path]:
+    """Return a control group and those beneath it. One may vanish meanwhile, which `Path.glob` does not survive."""
+    return [Path(folder) for folder, _, _ in os.walk(cgroup)]
 
 
 def _left(census: Census, signs: Signs) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -141,6 +142,20 @@ def test_a_listener_that_fails_stops_nothing(sleeper, caplog) -> None:
     sleeper.kill()
     wait_until(lambda: told.runs == ["r2"])
     watch.close()
+
+
+def test_it_closes_though_nothing_can_be_written(monkeypatch) -> None:
+    """A byte that wakes the thread may fail to be written; a disk that was full in a chaos test hung the close."""
+    watch = ExitWatch(Told())
+
+    def full(_descriptor: int, _data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    closing = threading.Thread(target=watch.close, daemon=True)
+    closing.start()
+    closing.join(10)
+    assert not closing.is_alive()
 
 
 def test_many_come_and_go_from_many_threads_and_nothing_leaks() -> None:

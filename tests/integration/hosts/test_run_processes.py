@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -283,3 +284,20 @@ def _counted(monkeypatch) -> list[Callable[[], Census]]:
 
     monkeypatch.setattr(run_processes, "Census", Counted)
     return taken
+
+
+def test_a_cgroup_may_vanish_while_it_is_read(tmp_path, monkeypatch) -> None:
+    """Another thread removes the groups of ended runs meanwhile; that once ended a look at the process table."""
+    (tmp_path / "group" / "beneath" / "it").mkdir(parents=True)
+    (tmp_path / "group" / "beneath" / "cgroup.procs").write_text("7\n")
+    (tmp_path / "group" / "cgroup.procs").write_text("5\n")
+    scandir = os.scandir
+
+    def too_late(folder: str | Path) -> Iterator[os.DirEntry[str]]:
+        if str(folder).endswith("beneath"):
+            shutil.rmtree(folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", too_late)
+    assert members(tmp_path / "group") == {5}
+    assert members(tmp_path / "group" / "beneath") == set()
