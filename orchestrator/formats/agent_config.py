@@ -199,6 +199,8 @@ def _place(text: str) -> Location:
 
 _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "cwd": ("cwd", _place),
+    "family": ("family", partial(checked_name, what="plan family name")),
+    "handoffs": ("handoffs", partial(checked_name, what="handoff format name")),
     "template": ("template", partial(checked_name, what="template name")),
     "runtime": ("runtime", partial(checked_name, what="runtime name")),
     "workspace": ("workspace", partial(_word, WorkspaceKind)),

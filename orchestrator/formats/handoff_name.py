@@ -1,4 +1,7 @@
-"""The names of handoffs: `{instance}-{YYYYMMDD}-{HHMMSS}.md`, in local time (HUB 4.2)."""
+"""The names of handoffs: `{instance}-{YYYYMMDD}-{HHMMSS}.md`, in local time (HUB 4.2).
+
+The suffix is that of the handoff's format.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import time
 from datetime import datetime
 from typing import Final
 
+from orchestrator.formats.handoff_format import suffixes
 from orchestrator.model.names import NAME, checked_name
 
 FIRST_YEAR: Final = 1969  # the epoch, west of Greenwich
@@ -19,31 +23,39 @@ _SAVING: Final = re.compile(
     r"|[0-9]{4,6}"  # 4913, by which vim tries whether it may write
     r"|(tmp|sed)[._]?[A-Za-z0-9_]{6,12}"  # tmpab12cd34, tmp.Ab12Cd34Ef, sedAb12Cd (mkstemp, mktemp, sed -i)
     r"|.*\.(tmp|temp|part|partial|filepart|sw[a-z]|new|bak|orig|save|lock|download|crdownload|unfinished|incomplete)"
-    r"([._-][A-Za-z0-9]+)*"  # x.md.tmp.1, x.md.part, x.tmp.md
-    r"|.*-[0-9]{8}-[0-9]{6}\.md.+",  # a handoff's whole name and more: x.md.Ab12Cd, x.md-
+    r"([._-][A-Za-z0-9]+)*",  # x.md.tmp.1, x.md.part, x.tmp.md
     re.DOTALL,
 )
-_HANDOFF: Final = re.compile(rf"({NAME})-(([0-9]{{4}})({_TWO})({_TWO})-({_TWO})({_TWO})({_TWO}))\.md")
+_AND_MORE: Final = re.compile(r".*-[0-9]{8}-[0-9]{6}(\..+)", re.DOTALL)
+"""A handoff's whole name, perhaps with more behind it: x.md.Ab12Cd, x.md-"""
+
+_HANDOFF: Final = re.compile(
+    rf"({NAME})-(([0-9]{{4}})({_TWO})({_TWO})-({_TWO})({_TWO})({_TWO}))(\.[a-z0-9]{{1,8}})"
+)
 
 
-def handoff_name(instance: str, at: float) -> str:
+def handoff_name(instance: str, at: float, suffix: str = ".md") -> str:
     """Return the file name of a handoff.
 
     Args:
         instance: Who writes it: an agent, `dev-2` for a second one at once, or `pm`.
         at: When, in seconds since the epoch.
+        suffix: That of the handoff's format.
 
     Raises:
         BadName: `instance` is no name.
 
     """
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(at))
-    return f"{checked_name(instance, 'agent name')}-{stamp}.md"
+    return f"{checked_name(instance, 'agent name')}-{stamp}{suffix}"
 
 
 def is_being_saved(name: str) -> bool:
     """Tell whether a file name is one under which editors, scripts and programs save what they then rename."""
-    return split_handoff_name(name) is None and _SAVING.fullmatch(name) is not None
+    if split_handoff_name(name) is not None:
+        return False
+    more = _AND_MORE.fullmatch(name)
+    return _SAVING.fullmatch(name) is not None or (more is not None and more[1].startswith(suffixes()))
 
 
 def split_handoff_name(name: str) -> tuple[str, str] | None:
@@ -52,9 +64,9 @@ def split_handoff_name(name: str) -> tuple[str, str] | None:
     None if it is not the name of a handoff, or its stamp is no date and time.
     """
     found = _HANDOFF.fullmatch(name)
-    if not found:
+    if not found or found[9] not in suffixes():
         return None
-    year, month, day, hour, minute, second = (int(part) for part in found.groups()[2:])
+    year, month, day, hour, minute, second = (int(part) for part in found.groups()[2:8])
     try:
         datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - only whether there is such a time
     except ValueError:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from orchestrator.formats.lines import Kind, Line, scan, trimmed, unclosed, without_comments
-from orchestrator.formats.sections import Guard, Section, Shape, sections
+from orchestrator.formats.sections import Guard, Section, Shape, plain, sections
 from orchestrator.formats.text import cut, decoded, neutral
 from orchestrator.model.errors import Fault
 
@@ -74,10 +74,14 @@ class Handoff(NamedTuple):
         return cut("\n\n".join(part for part in parts if part), PROSE_LENGTH)
 
 
-def take_apart(data: bytes, name: str, limit: int) -> Handoff:
-    """Return the parts of a handoff's bytes. Raises BadFile, as `text.decoded` does."""
+def take_apart(data: bytes, name: str, limit: int, titles: Collection[str] = ()) -> Handoff:
+    """Return the parts of a handoff's bytes. Raises BadFile, as `text.decoded` does.
+
+    `titles` are those of further sections, which are found under `other_key` of their title.
+    """
     lines = scan(decoded(data, name, limit).split("\n"))
-    found = sections(lines, SHAPE)
+    shape = SHAPE._replace(titles={**{plain(each): other_key(each) for each in titles}, **SHAPE.titles})
+    found = sections(lines, shape)
     headers, leading = list[HeaderLine](), True
     for place, section in enumerate(found):
         title = section.heading.title.casefold()
@@ -85,6 +89,11 @@ def take_apart(data: bytes, name: str, limit: int) -> Handoff:
         headers += _headers(section.lines, Kind.TEXT, leading=leading)
     in_code = {header.key: header.line for header in _headers(reversed(lines), Kind.CODE, leading=False)}
     return Handoff(tuple(headers), tuple(found), tuple(_hidden(lines)), in_code)
+
+
+def other_key(title: str) -> str:
+    """Return the key of a section that not every report has."""
+    return f"other {plain(title)}"
 
 
 def says_nothing(text: str) -> bool:

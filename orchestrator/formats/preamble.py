@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from orchestrator.formats.text import local_time, one_line
+from orchestrator.formats.handoff_format import HANDOFF_FORMATS, ReportForm
+from orchestrator.formats.text import local_time
 from orchestrator.model.agents import Role
 from orchestrator.model.plan import Gate
+from orchestrator.model.task import MARKDOWN
 
 SIGN_OF_PROGRESS: Final = 20
 """Minutes between two signs of work: well within the half hour after which silence is a signal (HUB 7.1)."""
@@ -28,7 +30,7 @@ Ensure this structure exists:
 - {scratchpad}/
 
 ### When You Finish (or Get Blocked)
-Write handoff to: {task_dir}/handoffs/{agent}-{{YYYYMMDD}}-{{HHMMSS}}.md
+Write handoff to: {task_dir}/handoffs/{agent}-{{YYYYMMDD}}-{{HHMMSS}}{suffix}
 (the local date and time at which you write it; if you cannot write files, make it your last message)
 
 Include:
@@ -39,26 +41,7 @@ Include:
 
 Exactly in this form, each line in parentheses replaced by what it asks for:
 
-```markdown
-# Handoff: {agent}
-**Timestamp:** (the local date and time)
-**Status:** (one word: COMPLETE, BLOCKED or NEEDS_REVIEW)
-{verdict}**Run:** {run}
-**In reply to:** {order_name}
-
-## Completed Work
-(what you accomplished)
-
-## Artifacts Generated
-- (the full path of a file that you wrote, one line for each; or None)
-
-## Blockers
-(what prevented progress, if BLOCKED; otherwise None)
-
-## Skill Gaps
-(what skill or context was missing, if BLOCKED; otherwise None)
-{unchanged}{sections}```
-
+{form}
 ### Rules
 1. Do NOT communicate with other agents directly
 2. Write all outputs to handoffs/ and artifacts/
@@ -71,24 +54,6 @@ Exactly in this form, each line in parentheses replaced by what it asks for:
 
 ## Your Instructions
 {order}
-"""
-_VERDICT: Final = "**Verdict:** (one word: APPROVED or REJECTED)\n"
-_SUBTASKS: Final = """
-## Subtasks
-- [first-id] (what is to be done) (agent: dev)
-  Done when: (how anyone can see that it is done)
-- [second-id] (what is to be done) (agent: dev; needs: first-id)
-  Done when: (how anyone can see that it is done)
-"""
-_UNCHANGED: Final = """
-## No Changes
-(only if you changed no file in your working directory: why no change was needed; otherwise leave this section out)
-"""
-_EVIDENCE: Final = """\
-(instead, for each that is not met: - [ ] the criterion (reason: why it is not met))
-(evidence is looked up, and counts only if it exists: a file on the task's branch, or in the folder of an agent's own
-`cwd:`, as `path` or `path:line`, a file in artifacts/, a commit, or a check that the PM ran as `check test:ID`;
-separate several by commas)
 """
 _DEFINITION: Final = """
 ## Your Role
@@ -123,11 +88,13 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
     run: str,
     order_name: str,
     order: str,
-    gates: Collection[Gate] = (),
+    gates: Collection[str] = (),
     criteria: Sequence[str] = (),
     remote_host: str = "",
     definition: str = "",
     earlier: str = "",
+    asked: str = "",
+    handoff_format: str = MARKDOWN,
 ) -> str:
     """Return the prompt that a run begins with. Paths are absolute, on the machine where the agent runs.
 
@@ -148,10 +115,23 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
         remote_host: `user@host` if it runs on another machine; empty here.
         definition: The prompt of the agent's definition.
         earlier: Where work of earlier tries lies, if there is any.
+        asked: Further sections that the report must have, for gates from installed packages.
+        handoff_format: The format in which the report is to be written.
 
     """
     judges = role in {Role.TEST, Role.REVIEW} or Gate.VERDICT in gates
     plans = role is Role.PLAN or Gate.SUBTASKS in gates
+    handoffs = HANDOFF_FORMATS.find(handoff_format)
+    form = ReportForm(
+        agent=agent,
+        run=run,
+        order=order_name,
+        verdict=judges,
+        unchanged=bool({Gate.COMMIT, Gate.CHANGED} & set(gates)),
+        subtasks=plans,
+        criteria=tuple(criteria) if Gate.CRITERIA in gates else None,
+        sections=asked,
+    )
     return _PREAMBLE.format(
         agent=agent,
         task=task,
@@ -160,12 +140,9 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
         task_dir=task_dir.rstrip("/"),
         artifacts=artifacts.rstrip("/"),
         scratchpad=scratchpad.rstrip("/"),
-        run=run,
-        order_name=order_name,
         order=order.rstrip("\n"),
-        verdict=_VERDICT if judges else "",
-        unchanged=_UNCHANGED if {Gate.COMMIT, Gate.CHANGED} & set(gates) else "",
-        sections=(_SUBTASKS if plans else "") + (_marks(criteria) if Gate.CRITERIA in gates else ""),
+        suffix=handoffs.suffix,
+        form=handoffs.form(form).rstrip("\n") + "\n",
         minutes=SIGN_OF_PROGRESS,
         definition=_DEFINITION.format(definition=definition.strip()) if definition.strip() else "",
         earlier=_EARLIER.format(earlier=earlier.strip()) if earlier.strip() else "",
@@ -173,12 +150,6 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
     )
 
 
-def _remote(host: str, task_dir: str, gates: Collection[Gate]) -> str:
+def _remote(host: str, task_dir: str, gates: Collection[str]) -> str:
     commit = _COMMIT if Gate.COMMIT in gates else ""
     return _REMOTE.format(host=host, task_dir=task_dir.rstrip("/"), commit=commit)
-
-
-def _marks(criteria: Sequence[str]) -> str:
-    listed = [one_line(criterion).replace("```", "'''") for criterion in criteria] or ["(a criterion)"]
-    lines = "".join(f"- [x] {criterion} (evidence: (what shows it))\n" for criterion in listed)
-    return f"\n## Success Criteria\n{lines}{_EVIDENCE}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 from typing import Final, TypeVar
 
@@ -11,6 +11,7 @@ from orchestrator.formats.handoff_name import split_handoff_name
 from orchestrator.formats.handoff_parts import (
     Handoff,
     HeaderLine,
+    other_key,
     rendered,
     says_nothing,
     take_apart,
@@ -34,7 +35,7 @@ _T = TypeVar("_T")
 _Enum = TypeVar("_Enum", bound=StrEnum)
 
 
-def read_report(data: bytes, name: str, limit: int = FILE_BYTES) -> Report:
+def read_report(data: bytes, name: str, limit: int = FILE_BYTES, titles: Collection[str] = ()) -> Report:
     """Return the report that a handoff of an agent is.
 
     `**Status:**` and `**Verdict:**` count wherever they stand in bold outside code; the other header lines
@@ -44,6 +45,7 @@ def read_report(data: bytes, name: str, limit: int = FILE_BYTES) -> Report:
         data: The file's bytes.
         name: Its name, for messages.
         limit: How many bytes it may have.
+        titles: The titles of further sections to keep, for gates that read them.
 
     Raises:
         BadFile: with every fault: no Status or not exactly one of the allowed values, two that contradict
@@ -51,7 +53,7 @@ def read_report(data: bytes, name: str, limit: int = FILE_BYTES) -> Report:
             criteria, not UTF-8, too large.
 
     """
-    handoff = take_apart(data, name, limit)
+    handoff = take_apart(data, name, limit, titles)
     faults = list(handoff.faults)
     status_line, status = _single(handoff, "status", _one_of(ReportStatus), faults)
     faults += _no_status(handoff) if not status_line else []
@@ -78,6 +80,11 @@ def read_report(data: bytes, name: str, limit: int = FILE_BYTES) -> Report:
         subtasks=read_subtasks(subtasks, faults) if subtasks else None,
         criteria=read_marks(criteria, faults) if criteria else None,
         unchanged=_unless_nothing(handoff.prose("unchanged")),
+        others=tuple(
+            (title, text)
+            for title in dict.fromkeys(titles)
+            if (text := _unless_nothing(handoff.prose(other_key(title))))
+        ),
     )
     if faults:
         raise refused(name, faults)
@@ -110,6 +117,7 @@ def render_report(agent: str, at: float, report: Report) -> str:
         bodies.append(("Skill Gaps", written(report.skill_gaps)))
     if report.unchanged:
         bodies.append(("No Changes", written(report.unchanged)))
+    bodies += [(one_line(title), written(text)) for title, text in report.others]
     if report.subtasks is not None:
         bodies.append(("Subtasks", render_subtasks(report.subtasks)))
     if report.criteria is not None:

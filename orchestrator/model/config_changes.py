@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from orchestrator.model.task import Config
 
 _NEEDS_STOP: Final = frozenset(
-    {"cwd", "bring", "template", "workspace", "architect", "approve", "pm", "runtime"}
+    {"cwd", "bring", "handoffs", "template", "workspace", "architect", "approve", "pm", "runtime"}
 )
 """Keys by which the steps of a plan are laid out: steps that exist cannot follow a change of these."""
 

@@ -67,6 +67,12 @@ class Report:
     subtasks: tuple[Subtask, ...] | None = None
     criteria: tuple[CriterionMark, ...] | None = None
     unchanged: str = ""
+    others: tuple[tuple[str, str], ...] = ()
+
+    def section(self, title: str) -> str:
+        """Return the text of a further section, which a gate of the step reads; empty if the report has none."""
+        wanted = title.casefold()
+        return next((text for name, text in self.others if name.casefold() == wanted), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,10 @@ class StepState(StrEnum):
 
 
 class Gate(StrEnum):
-    """What must hold before a step passes, beyond a valid report whose artifacts exist."""
+    """The gates that ship: what must hold before a step passes, beyond a valid report whose artifacts exist.
+
+    A step names its gates as text, as installed packages bring others (`pm.policies.gates`).
+    """
 
     VERDICT = "verdict"  # the report says APPROVED
     CHECK = "check"  # the command that the daemon ran before the agent exited 0
@@ -96,7 +99,7 @@ class Step:
     after: tuple[str, ...] = ()
     kind: WorkspaceKind = WorkspaceKind.READ_ONLY
     workspace: str = ""
-    gates: tuple[Gate, ...] = ()
+    gates: tuple[str, ...] = ()
     judges: str = ""
     subtask: str = ""
     done_when: str = ""

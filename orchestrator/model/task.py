@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from orchestrator.model.budget import Budget
 from orchestrator.model.permission import Permissions
+
+DELIVERY: Final = "delivery"
+"""The plan family of a task that names none."""
+
+MARKDOWN: Final = "markdown"
+"""The handoff format of a task that names none."""
 
 
 class Phase(StrEnum):
@@ -113,6 +120,12 @@ class Config:
 
     cwd: Location | None = None
     """Where dev and architect work: a local path, `user@host:/path`, `ssh://user@host:port/path`, or `POOL:/path`."""
+
+    family: str = DELIVERY
+    """The plan family: which steps the work goes through, and in which order."""
+
+    handoffs: str = MARKDOWN
+    """The format in which agents write their reports."""
 
     template: str = ""
     """The template whose agents and commands the task uses."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from orchestrator.formats.handoff import read_decision, read_order, read_report, split_handoff_name
+from orchestrator.formats.handoff import read_any_report, read_decision, read_order, split_handoff_name
 from orchestrator.model.consultation import PMDecision
 from orchestrator.model.errors import BadFile
 from orchestrator.model.handoff import Report, ReportStatus
@@ -37,7 +37,7 @@ def summary(name: str, data: bytes) -> str:
                 return _line(f"{PM} decides {decided.action} {decided.target}".rstrip(), decided.instructions)
             order = read_order(data, name, limit=len(data))
             return _line(f"{PM} to {order.target}", order.instructions)
-        return _told(who, read_report(data, name, limit=len(data)))
+        return _told(who, read_any_report(data, name, limit=len(data)))
     except BadFile as problem:
         return unreadable("; ".join(str(fault) for fault in problem.faults[:3]))
 

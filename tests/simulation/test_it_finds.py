@@ -210,7 +210,7 @@ def forgets_what_it_has_seen(patch):
 
 def lets_everything_pass(patch):
     """A verdict is not looked at, nor the check."""
-    patch.setattr(reports, "judged", lambda step, report: gates.Judgement())
+    patch.setattr(reports, "judge_report", lambda step, report: gates.Judgement())
 
 
 def says_merged_and_does_not(patch):

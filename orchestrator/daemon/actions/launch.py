@@ -40,6 +40,7 @@ from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
 from orchestrator.pm.plan.work_location import begins_work, makes_ready, only_looks
+from orchestrator.pm.policies.gates import sections_for
 from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.ports.workspaces import TreeLost
 from orchestrator.runtimes import Launching, Spawn
@@ -355,6 +356,8 @@ def _publish_order(
         criteria=state.brief.criteria,
         definition=agent.prompt,
         earlier=_earlier_work(adapters, state, run, where),
+        asked=sections_for(state.steps[run.step].gates),
+        handoff_format=state.brief.config.handoffs,
     )
     return _kept(adapters, where, run, text)
 

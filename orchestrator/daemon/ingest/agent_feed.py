@@ -167,7 +167,8 @@ class AgentFeed:
         if known.order not in state.orders or (decides and state.consultation.decided):
             return
         at = self.context.clock.now()
-        name = last_words(self.context.adapters.files, folder, known, said, at, decides=decides)
+        files, wanted = self.context.adapters.files, state.brief.config.handoffs
+        name = last_words(files, folder, known, said, at, handoff_format=wanted, decides=decides)
         if name:
             self.see_reports(name, NOBODY)
 

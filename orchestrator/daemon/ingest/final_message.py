@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.formats.handoff import handoff_name, read_decision, read_report
+from orchestrator.formats.handoff import handoff_name, read_any_report, read_decision
+from orchestrator.formats.handoff_format import HANDOFF_FORMATS
 from orchestrator.model.errors import BadFile
+from orchestrator.model.task import MARKDOWN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,42 +20,43 @@ TRIES: Final = 60
 
 PM: Final = "pm"
 _NONE: Final = "-"
-_HEADING: Final = "# Handoff:"
 
 
-def last_words(files: Files, folder: Path, run: Run, said: str, at: float, *, decides: bool = False) -> str:
+def last_words(
+    files: Files,
+    folder: Path,
+    run: Run,
+    said: str,
+    at: float,
+    *,
+    handoff_format: str = MARKDOWN,
+    decides: bool = False,
+) -> str:
     """Write a report into `handoffs/` under the next free name, and return that; empty if `said` is no report of `run`.
 
-    `decides`: what it is to hand in is a decision of the PM agent.
+    `handoff_format` is the one in which its report was asked for. `decides`: it is to hand in a decision of the PM
+    agent, which is markdown in any case.
 
     Raises:
         OSError: it could not be written.
 
     """
-    start = said.find(_HEADING)
-    if start < 0:
-        return ""
-    data = _unfenced(said[start:]).encode("utf-8", "replace")
-    if _run_of(data, decides=decides) not in {None, "", run.id}:
+    handoffs = HANDOFF_FORMATS[MARKDOWN if decides else handoff_format]
+    data = handoffs.within(said).encode("utf-8", "replace")
+    if not data or _run_of(data, handoffs.suffix, decides=decides) not in {None, "", run.id}:
         return ""
     for second in range(TRIES):
-        name = handoff_name(PM if decides else run.instance, at + second)
+        name = handoff_name(PM if decides else run.instance, at + second, handoffs.suffix)
         if files.create(folder / name, data, 0o644, durable=False):
             return name
     return ""
 
 
-def _run_of(data: bytes, *, decides: bool) -> str | None:
+def _run_of(data: bytes, suffix: str, *, decides: bool) -> str | None:
     """Return the run that a handoff names; one that can be of no run if it does not read."""
     try:
         if decides:
             return read_decision(data, "the last message").run
-        return read_report(data, "the last message").run
+        return read_any_report(data, f"the last message{suffix}").run
     except BadFile:
         return _NONE
-
-
-def _unfenced(text: str) -> str:
-    """Return a text without the closing fence of the block that it may have stood in."""
-    stripped = text.rstrip()
-    return stripped.removesuffix("```").rstrip() + "\n" if stripped.count("```") % 2 else stripped + "\n"

@@ -19,8 +19,8 @@ from orchestrator import layout
 from orchestrator.daemon.core.task_paths import task_folder_of
 from orchestrator.formats.handoff import (
     is_being_saved,
+    read_any_report,
     read_decision,
-    read_report,
     run_named,
     split_handoff_name,
 )
@@ -28,6 +28,7 @@ from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.facts import DecisionLanded, Fact, Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.run import Purpose
+from orchestrator.pm.policies.gates import sections_read
 from orchestrator.ports.files import Entry, Files, Unreadable
 
 if TYPE_CHECKING:
@@ -288,7 +289,7 @@ class HandoffIngest:
         if parts is None:
             return self._misnamed(name, data, instance, state, at) if quiet else None
         try:
-            report = read_report(data, name)
+            report = read_any_report(data, name, sections=_sections_wanted(instance, state))
         except BadFile as error:
             faults = error.faults
             return ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
@@ -361,7 +362,7 @@ class HandoffIngest:
         """
         digest, reason = sha256(data).hexdigest(), "handoffs are named AGENT-YYYYMMDD-HHMMSS.md"
         try:
-            report = read_report(data, name)
+            report = read_any_report(data, name)
         except BadFile:
             return Intruded(at, name, digest, reason)
         run = state.runs.get(report.run) if report.run else None
@@ -433,6 +434,13 @@ def _asked(state: PMState) -> Run | None:
         run for run in state.live_runs if run.step == state.consultation.step and run.purpose is Purpose.WORK
     )
     return next(live, None)
+
+
+def _sections_wanted(instance: str, state: PMState) -> tuple[str, ...]:
+    """Return the titles of the sections that the gates of an instance's step read."""
+    run = state.runs.get(state.runs.latest.get(instance, ""))
+    step = state.steps.get(run.step) if run is not None else None
+    return sections_read(step.gates) if step is not None else ()
 
 
 def history(files: Files, folder: Path, limits: Limits) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from orchestrator.formats.report import read_report
+from orchestrator.formats.handoff_format import read_any_report
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.model.errors import BadFile
 
@@ -19,7 +19,7 @@ def artifacts_named(data: bytes, name: str, shared: str) -> list[str]:
 
     """
     try:
-        report = read_report(data, name)
+        report = read_any_report(data, name)
     except BadFile:
         return []
     evidence = [each for mark in report.criteria or () for each in mark.evidence]

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from orchestrator.formats.handoff_format import suffixes
+
 PM: Final = "pm-"
 COUNTED: Final = ("artifacts/", "scratchpad/")
 """The folders of which so many bytes come at all."""
@@ -62,7 +64,7 @@ def kind_of(name: str, runs: Collection[str]) -> Kind | None:
     writes is the box's to say; order, answers and scripts are the daemon's.
     """
     match name.split("/"):
-        case ["handoffs", file] if file.endswith(".md") and not file.startswith("."):
+        case ["handoffs", file] if file.endswith(suffixes()) and not file.startswith("."):
             return Kind.HANDOFF
         case ["artifacts", *rest] if rest and all(part not in {"", ".", ".."} for part in rest):
             return Kind.ARTIFACT if "\0" not in name else None

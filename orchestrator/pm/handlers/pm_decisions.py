@@ -17,10 +17,11 @@ from orchestrator.pm.handlers.requests import add_loose_steps
 from orchestrator.pm.plan.advance import ACTIVE, end_run
 from orchestrator.pm.plan.asking import CONTINUE, STUCK, USER, WORDS, ask
 from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.plan.plan_edits import planner
 from orchestrator.pm.plan.readiness import may_be_ordered
 from orchestrator.pm.plan.repeated_questions import times_asked
 from orchestrator.pm.policies.inactivity import progressed
-from orchestrator.pm.policies.reopen import PLAN, feed, first_line, may_replan, replan
+from orchestrator.pm.policies.reopen import feed, first_line, may_replan, replan
 from orchestrator.pm.policies.retries import block
 from orchestrator.pm.state.changes import HandoffSeen
 from orchestrator.pm.state.consultation_changes import DecisionTaken, NewsNoted
@@ -210,14 +211,17 @@ def _replan(draft: Draft, decision: PMDecision) -> str:
         return f"{decision.target} is no subtask"
     if all(each.settled for each in steps.among(steps.of_subtask(step.subtask))):
         return f"the subtask {step.subtask} is settled: what is done stays done"
-    if draft.step(PLAN).state is not StepState.PASSED:
+    plan = planner(draft.state)
+    if plan is None:
+        return "nothing in this task plans: give orders instead"
+    if plan.state is not StepState.PASSED:
         return "it is being planned already"
     if not may_replan(draft, step.id):
         return "it was planned anew as often as it may be (limits.max_replans)"
     why = first_line(decision.instructions or decision.context)
     feed(draft, step.id, f"The PM: {decision.instructions or decision.context or why}")
     replan(draft, step.id, f"the PM gave it up: {why}")
-    draft.change(StepOrdered(PLAN))
+    draft.change(StepOrdered(plan.id))
     return ""
 
 

@@ -11,9 +11,9 @@ from orchestrator.model.task import Phase
 from orchestrator.pm.plan.acknowledgements import let_go
 from orchestrator.pm.plan.advance import close_order
 from orchestrator.pm.plan.consultations import is_consultation
-from orchestrator.pm.policies.completion import begin_checking, go_through, review_asked_by
-from orchestrator.pm.policies.evidence import mark_criteria
-from orchestrator.pm.policies.gates import judged, take_subtasks
+from orchestrator.pm.policies.completion import go_through, review_asked_by
+from orchestrator.pm.policies.gates import judge_report, take_report
+from orchestrator.pm.policies.gates.kind import begin_checking
 from orchestrator.pm.policies.inactivity import progressed
 from orchestrator.pm.policies.retries import ask_again, blocked, reject
 from orchestrator.pm.state.changes import HandoffSeen
@@ -115,15 +115,13 @@ def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
         blocked(draft, run.step, report)
         return
     step = draft.step(run.step)
-    verdict = judged(step, report)
-    if verdict.again:
-        ask_again(draft, step.id, verdict.again)
-    elif verdict.rejected:
-        reject(draft, step.id, verdict.rejected)
-    elif Gate.SUBTASKS in step.gates and (refused := take_subtasks(draft, step.id, report)):
-        ask_again(draft, step.id, refused)
-    elif Gate.CRITERIA in step.gates:
-        mark_criteria(draft, step.id, report)
+    judgement = judge_report(step, report)
+    if judgement.again:
+        ask_again(draft, step.id, judgement.again)
+    elif judgement.rejected:
+        reject(draft, step.id, judgement.rejected)
+    elif take_report(draft, step.id, report):
+        return
     elif _awaits_review(draft.state, step):
         begin_checking(draft, step.id, "it is reviewed again")
     elif report.status is ReportStatus.NEEDS_REVIEW and _may_ask_for_review(draft.state, step):

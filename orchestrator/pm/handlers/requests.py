@@ -14,7 +14,7 @@ from orchestrator.pm.plan.advance import ACTIVE, end_run
 from orchestrator.pm.plan.asking import withdraw
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.families import family_of
-from orchestrator.pm.plan.families.delivery import ACCEPT as ACCEPT_STEP
+from orchestrator.pm.plan.plan_edits import judges_of_the_whole, planner, wait_for
 from orchestrator.pm.plan.readiness import has_pm
 from orchestrator.pm.policies.consultation_end import begin_anew
 from orchestrator.pm.policies.reopen import feed, reopen
@@ -28,7 +28,7 @@ from orchestrator.pm.state.changes import (
     TaskMoved,
     ZoneSet,
 )
-from orchestrator.pm.state.step_changes import StepAdded, StepOrdered, StepReopened, StepRewired, StepTallied
+from orchestrator.pm.state.step_changes import StepAdded, StepOrdered, StepReopened, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.model.agents import Agent
@@ -43,6 +43,13 @@ def task_started(draft: Draft, fact: TaskStarted) -> None:
     """Begin a task, or go on with one that had ended."""
     if not draft.state.id:
         _begin(draft, fact)
+    elif fact.brief.config.family != (family := draft.state.brief.config.family):
+        draft.reply = (
+            f"{fact.name} was begun with the plan family {family}, and keeps it: write `family: {family}`, or "
+            f"begin another task"
+        )
+        draft.refused = True
+        return
     elif draft.state.state is TaskState.COMPLETE and _asks_the_same(draft, fact):
         draft.reply = (
             f"{fact.name} is complete already; change the goal or the criteria in its task.md for more"
@@ -138,11 +145,12 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
         why = "the task was started again"
         draft.change(StepReopened(step.id, step.attempt + 1, fact.at, why, carries=goes_on))
         draft.change(StepTallied(step.id, Tally()))
-    if not same and "plan" in draft.state.steps and draft.step("plan").state is not StepState.PENDING:
+    plan = planner(draft.state)
+    if not same and plan is not None and plan.state is not StepState.PENDING:
         feed(
-            draft, "plan", "The goal or the criteria in task.md have changed. Plan what is still to be done."
+            draft, plan.id, "The goal or the criteria in task.md have changed. Plan what is still to be done."
         )
-        reopen(draft, "plan", "task.md asks for something else now")
+        reopen(draft, plan.id, "task.md asks for something else now")
     if same and not hanging and all(step.settled for step in steps):
         what_helps = "change its task.md, or give an order (`task order`)"
         draft.reply = f"{fact.name} has nothing left to try ({was}): {what_helps}"
@@ -184,9 +192,10 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
         return
     draft.change(BriefTaken(new))
     draft.notice("task.md was edited: its goal and its success criteria count from now on")
-    accept = draft.state.steps.get(ACCEPT_STEP)
-    if new.criteria != old.criteria and accept is not None and accept.state is StepState.PASSED:
-        reopen(draft, ACCEPT_STEP, "the success criteria in task.md have changed")
+    if new.criteria != old.criteria:
+        for judge in judges_of_the_whole(draft.state):
+            if judge.state is StepState.PASSED:
+                reopen(draft, judge.id, "the success criteria in task.md have changed")
 
 
 def _note_config(draft: Draft, config: Config) -> None:
@@ -229,9 +238,7 @@ def add_loose_steps(draft: Draft, agent: Agent, instructions: str) -> tuple[str,
     number = _free_number(draft.state, agent.name)
     steps = family_of(draft.state.brief).loose_steps(draft.state.brief, agent, number, instructions)
     draft.change(*(StepAdded(replace(step, since=draft.at)) for step in steps))
-    last = draft.state.steps.get(ACCEPT_STEP)
-    if last is not None and last.state is StepState.PENDING:
-        draft.change(StepRewired(ACCEPT_STEP, (*last.after, steps[-1].id)))
+    wait_for(draft, [steps[-1].id])
     return tuple(step.id for step in steps)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.plan import StepState, Tally
+from orchestrator.model.plan import Gate, StepState, Tally
 from orchestrator.model.task import Phase
 from orchestrator.pm.plan.families import family_of
-from orchestrator.pm.plan.families.delivery import ACCEPT
 from orchestrator.pm.state.step_changes import StepAdded, StepMoved, StepRewired
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from orchestrator.model.plan import Step
     from orchestrator.pm.state.draft import Draft
     from orchestrator.pm.state.task_state import PMState
+
+_JUDGING: Final = frozenset({StepState.WORKING, StepState.CHECKING, StepState.PASSED})
 
 
 def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
@@ -70,17 +71,34 @@ def _begun(state: PMState) -> frozenset[str]:
     )
 
 
+def planner(state: PMState) -> Step | None:
+    """Return the step whose report lists the subtasks; None if the plan has none."""
+    return next((step for step in state.steps.values() if Gate.SUBTASKS in step.gates), None)
+
+
+def judges_of_the_whole(state: PMState) -> list[Step]:
+    """Return the steps that judge the task's success criteria."""
+    return [step for step in state.steps.values() if Gate.CRITERIA in step.gates]
+
+
+def wait_for(draft: Draft, steps: Sequence[str]) -> None:
+    """Let those who judge the whole task wait until these steps are settled, unless they are at it or have passed."""
+    for judge in judges_of_the_whole(draft.state):
+        if judge.state not in _JUDGING and not set(steps) <= {judge.id, *judge.after}:
+            draft.change(StepRewired(judge.id, tuple(dict.fromkeys([*judge.after, *steps]))))
+
+
 def _add(draft: Draft, steps: Sequence[Step]) -> None:
-    """Add steps, in place of those of the same name; the last review waits for all of them."""
+    """Add steps, in place of those of the same name; who judges the whole waits for all of their reviews."""
     for step in steps:
         old = draft.state.steps.get(step.id)
         attempt = old.attempt + 1 if old else 1
         life = old.tree_life if old else 0  # no folder is used again: something may still write into it
         draft.change(StepAdded(replace(step, since=draft.at, attempt=attempt, tree_life=life)))
-    reviews = [step.id for step in steps if step.phase is Phase.REVIEWING and step.id != ACCEPT]
-    waits = draft.step(ACCEPT).after
-    if not set(reviews) <= set(waits):
-        draft.change(StepRewired(ACCEPT, tuple(dict.fromkeys([*waits, *reviews]))))
+    wait_for(
+        draft,
+        [step.id for step in steps if step.phase is Phase.REVIEWING and Gate.CRITERIA not in step.gates],
+    )
 
 
 def faults_of(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Commit, Inspect, Merge
 from orchestrator.model.plan import Gate, StepState
-from orchestrator.model.question import QuestionKind
-from orchestrator.pm.plan.asking import APPROVE, REJECT, ask
+from orchestrator.pm.policies.gates import held_by
+from orchestrator.pm.policies.gates.kind import awaited
 from orchestrator.pm.policies.retries import THE_PM, block, reject, rejected_for_good, written_again
 from orchestrator.pm.policies.vanished_trees import commit_found_no_tree
 from orchestrator.pm.state.step_changes import StepApproved, StepCommitted, StepInspected, StepMoved
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 NAMED: Final = 5
 """How many of the files are named that were changed by who was only to look."""
-
-SHOWN: Final = 20
-"""How many subtasks a question about a plan lists."""
 
 _NOTHING_CHANGED: Final = (
     "it says that the work is done, and nothing was changed in its working directory. Do the work; or, if nothing has "
@@ -41,23 +38,14 @@ def review_asked_by(state: PMState, step: str) -> Step | None:
     return next((judge for judge in judges if not judge.needs), None)
 
 
-def go_through(draft: Draft, step: str) -> None:
-    """Take a step through what is left of its gate: its commit, the merge; then it has passed."""
+def go_through(draft: Draft, step: str, *, past: str = "") -> None:
+    """Take a step through its gates. `past` names the gate that has just been seen to hold, and those before it."""
     here = draft.step(step)
-    if Gate.APPROVED in here.gates and not here.approved:
-        begin_checking(draft, step, "waits for approval")
-        ask(draft, step, _for_approval(draft.state, here), (APPROVE, REJECT), QuestionKind.APPROVAL)
-    elif Gate.COMMIT in here.gates and not here.commit:
-        begin_checking(draft, step, "its work is being committed")
-        draft.act(Commit(id=draft.new_id("a"), step=step, attempt=here.attempt))
-    elif Gate.CHANGED in here.gates and not here.elsewhere:
-        begin_checking(draft, step, "it is seen whether anything was changed")
-        draft.act(Inspect(id=draft.new_id("a"), step=step, attempt=here.attempt))
-    elif Gate.MERGED in here.gates and (commit := _commit_of(draft.state, step)):
-        begin_checking(draft, step, "its work is being merged")
-        draft.act(Merge(id=draft.new_id("a"), step=step, attempt=here.attempt, commit=commit))
-    else:
+    gate = held_by(draft.state, here, past=past)
+    if gate is None:
         pass_step(draft, step)
+    else:
+        gate.order(draft, step)
 
 
 def approve(draft: Draft, step: str) -> None:
@@ -66,30 +54,12 @@ def approve(draft: Draft, step: str) -> None:
     go_through(draft, step)
 
 
-def _for_approval(state: PMState, step: Step) -> str:
-    planned = [each for each in state.steps.values() if each.subtask and not each.judges and not each.settled]
-    listed = "".join(f"\n  {each.subtask}: {each.title}" for each in planned[:SHOWN])
-    more = f"\n  and {len(planned) - SHOWN} more" if len(planned) > SHOWN else ""
-    return f"Do you approve of '{step.title}' (handoffs/{step.report})?{listed}{more}"
-
-
 def pass_step(draft: Draft, step: str) -> None:
     """Let a step pass, and with it what it was asked to review."""
     draft.change(StepMoved(step, StepState.PASSED, draft.at))
     judged_step = draft.step(step).judges
     if judged_step and draft.step(judged_step).state is StepState.CHECKING:
         go_through(draft, judged_step)
-
-
-def begin_checking(draft: Draft, step: str, why: str) -> None:
-    """Say that a step's work is in, and that its gate is not yet through."""
-    if draft.step(step).state is not StepState.CHECKING:
-        draft.change(StepMoved(step, StepState.CHECKING, draft.at, why))
-
-
-def _commit_of(state: PMState, step: str) -> str:
-    here = state.steps[step]
-    return here.commit or (state.steps[here.judges].commit if here.judges else "")
 
 
 def work_committed(draft: Draft, fact: WorkCommitted) -> None:
@@ -110,7 +80,7 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
         draft.change(StepCommitted(fact.step, fact.commit))
         go_through(draft, fact.step)
     else:
-        _unchanged(draft, fact.step)
+        _unchanged(draft, fact.step, Gate.COMMIT)
 
 
 def work_inspected(draft: Draft, fact: WorkInspected) -> None:
@@ -129,7 +99,7 @@ def work_inspected(draft: Draft, fact: WorkInspected) -> None:
     if fact.changed is None:
         draft.notice(f"whether {fact.step} changed anything is not known: {fact.where} is no git repository")
     if fact.changed is False:
-        _unchanged(draft, fact.step)
+        _unchanged(draft, fact.step, Gate.CHANGED)
     else:
         draft.change(StepInspected(fact.step, fact.where))
         go_through(draft, fact.step)
@@ -146,14 +116,14 @@ def _looked_on(draft: Draft, fact: WorkInspected) -> None:
         draft.notice(f"{fact.step} was only to look, and changed {named}{more}: they are in no commit{kept}")
 
 
-def _unchanged(draft: Draft, step: str) -> None:
+def _unchanged(draft: Draft, step: str, gate: Gate) -> None:
     """Let a step pass that changed nothing, if its report says why; its judges are told, and judge that.
 
     One that says again and again that the work is done, and changes nothing, is as good as rejected.
     """
     if draft.step(step).unchanged:
         draft.notice(f"{step} changed nothing: {draft.step(step).unchanged}")
-        pass_step(draft, step)
+        go_through(draft, step, past=gate)
     elif not written_again(draft, step, _NOTHING_CHANGED):
         rejected_for_good(draft, step, "said to be done, and nothing was changed, also when asked again")
 
@@ -174,10 +144,4 @@ def work_merged(draft: Draft, fact: WorkMerged) -> None:
     if fact.reason:
         reject(draft, fact.step, f"it could not be merged: {fact.reason}", by=THE_PM)
     else:
-        pass_step(draft, fact.step)
-
-
-def awaited(draft: Draft, step: str, attempt: int) -> bool:
-    """Tell whether the outcome of an action still says something: its step may have been opened again."""
-    here = draft.step(step)
-    return here.state is StepState.CHECKING and here.attempt == attempt
+        go_through(draft, fact.step, past=Gate.MERGED)

@@ -26,7 +26,8 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import AfterRejections
 from orchestrator.pm.plan.asking import ABANDON, ACCEPT, ANEW, RETRY
-from orchestrator.pm.policies.completion import awaited, begin_checking, go_through
+from orchestrator.pm.policies.completion import go_through
+from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checking
 from orchestrator.pm.policies.reopen import set_aside
 from orchestrator.pm.policies.retries import block, plan_more, written_again
 from orchestrator.pm.state.changes import CriteriaMarked
@@ -47,6 +48,15 @@ FORM: Final = (
 )
 _UNMET: Final = (RETRY, ANEW, ACCEPT, ABANDON)
 _UNMARKED: Final = CriterionMark("", met=False, reason="the review did not mark it")
+
+
+class CriteriaGate(GateKind):
+    """Each success criterion is marked met, with evidence that exists."""
+
+    def take(self, draft: Draft, step: str, report: Report) -> bool:
+        """Take the marks, and have their evidence looked up: what that finds decides how the step goes on."""
+        mark_criteria(draft, step, report)
+        return True
 
 
 def mark_criteria(draft: Draft, step: str, report: Report) -> None:

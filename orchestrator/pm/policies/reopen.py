@@ -10,13 +10,11 @@ from orchestrator.model.run import Ending
 from orchestrator.pm.plan.acknowledgements import let_go
 from orchestrator.pm.plan.advance import end_run
 from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.plan.plan_edits import planner
 from orchestrator.pm.state.step_changes import StepFed, StepMoved, StepReopened, StepTallied
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Draft
-
-PLAN: Final = "plan"
-"""The step whose report lists the subtasks, in every family that has such a step."""
 
 FEEDBACK_KEPT: Final = 8
 """Older feedback is dropped: an order must stay readable."""
@@ -60,7 +58,7 @@ def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> N
 
 def may_replan(draft: Draft, step: str) -> bool:
     """Tell whether a step's subtask can be planned anew: there is a plan, and the bound is not reached."""
-    plan = draft.state.steps.get(PLAN)
+    plan = planner(draft.state)
     return (
         bool(draft.step(step).subtask) and plan is not None and plan.tally.replans < draft.limits.max_replans
     )
@@ -69,21 +67,25 @@ def may_replan(draft: Draft, step: str) -> bool:
 def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
     """Give a step's subtask up and have what is left planned anew (HUB 7.1 row 6). What was begun stays.
 
+    Nothing happens in a plan without a step that plans: ask `may_replan` first.
+
     `counts`: against the bound. What a person asks for does not.
     """
-    here, plan = draft.step(step), draft.step(PLAN)
+    here, plan = draft.step(step), planner(draft.state)
+    if plan is None:
+        return
     set_aside(draft, step, why, replaced=True)
     if counts:
-        draft.change(StepTallied(PLAN, replace(plan.tally, replans=plan.tally.replans + 1)))
+        draft.change(StepTallied(plan.id, replace(plan.tally, replans=plan.tally.replans + 1)))
     learned = "".join(f"\n- {each}" for each in here.feedback[-3:])
     feed(
         draft,
-        PLAN,
+        plan.id,
         f"Subtask {here.subtask} ({here.title}) was given up: {why}. Plan what it was to reach in another way, with "
         f"new ids; what needed it and is still wanted must be listed again, and so must all that is not begun."
         + (f"\nWhat was said of it:{learned}" if learned else ""),
     )
-    reopen(draft, PLAN, f"subtask {here.subtask} is to be planned anew: {why}")
+    reopen(draft, plan.id, f"subtask {here.subtask} is to be planned anew: {why}")
 
 
 def first_line(text: str) -> str:

@@ -14,11 +14,12 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections
 from orchestrator.pm.plan.asking import ANEW, REPLAN, RETRY, STUCK, ask
 from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.plan.plan_edits import planner
 from orchestrator.pm.plan.repeated_questions import times_asked
 from orchestrator.pm.plan.skills import GAP_LENGTH, filling
 from orchestrator.pm.policies.causes import with_cause
 from orchestrator.pm.policies.consultation_end import fail
-from orchestrator.pm.policies.reopen import PLAN, feed, first_line, may_replan, reopen, replan, set_aside
+from orchestrator.pm.policies.reopen import feed, first_line, may_replan, reopen, replan, set_aside
 from orchestrator.pm.state.run_changes import RunSpent
 from orchestrator.pm.state.step_changes import StepHurried, StepLacked, StepMoved, StepRemembered, StepTallied
 
@@ -115,7 +116,7 @@ def plan_more(draft: Draft, why: str) -> bool:
 
     Up to `limits.max_replans` times, and not where task.md wants to be asked (`rejections: ask`).
     """
-    plan = draft.state.steps.get(PLAN)
+    plan = planner(draft.state)
     if (
         plan is None
         or plan.state is not StepState.PASSED
@@ -123,14 +124,14 @@ def plan_more(draft: Draft, why: str) -> bool:
         or draft.state.brief.config.after_rejections is not AfterRejections.REPLAN
     ):
         return False
-    _count(draft, PLAN, replace(plan.tally, replans=plan.tally.replans + 1))
+    _count(draft, plan.id, replace(plan.tally, replans=plan.tally.replans + 1))
     feed(
         draft,
-        PLAN,
+        plan.id,
         f"All that was planned is settled, and the task is not done: {why}. List the subtasks that are still needed, "
         f"with new ids. What is done stays done.",
     )
-    reopen(draft, PLAN, f"more is to be planned: {first_line(why)}")
+    reopen(draft, plan.id, f"more is to be planned: {first_line(why)}")
     return True
 
 

@@ -115,7 +115,7 @@ class Evidence:
                         and each.answer.strip().lower() == APPROVE
                         for each in state.questions.values()
                     )
-                case Gate.REVIEWED | Gate.DECISION:
+                case _:
                     holds = False
             if not holds:
                 broken.append(f"{step.id} passed without its gate {gate}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+from orchestrator.model.registry import Registry
+from orchestrator.model.task import DELIVERY
 from orchestrator.pm.plan.families import delivery
 
 if TYPE_CHECKING:
@@ -16,7 +18,12 @@ if TYPE_CHECKING:
 
 
 class Family(Protocol):
-    """What a family answers. All of it is pure."""
+    """What a family answers: a module or an object with these functions. All of it is pure.
+
+    The engine knows the steps of a family by their gates, never by their names: a step with `Gate.SUBTASKS` plans, and
+    is asked again when more is to be planned; one with `Gate.CRITERIA` judges the whole task, and waits for every
+    review that is added later.
+    """
 
     def agents(self, brief: Brief) -> tuple[str, ...]:
         """Return the agents without which such a task cannot be done."""
@@ -37,10 +44,14 @@ class Family(Protocol):
         ...
 
 
-FAMILIES: Final[dict[str, Family]] = {"delivery": delivery}
+FAMILIES: Final = Registry[Family]("plan family", {DELIVERY: lambda: delivery})
 
 
 def family_of(brief: Brief) -> Family:
-    """Return the family of a task. There is one so far; task.md will name others."""
-    del brief
-    return FAMILIES["delivery"]
+    """Return the family that a task's `family:` names.
+
+    Raises:
+        Refused: no such family is installed.
+
+    """
+    return FAMILIES.find(brief.config.family)

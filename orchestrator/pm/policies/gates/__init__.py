@@ -1,0 +1,105 @@
+"""Gates: what must hold before a step passes. A claim is not evidence (law 6).
+
+The life of a report, gate by gate:
+
+1. `judge_report`: every gate of the step looks at the report. One that lacks something has it written again; one that
+   rejects sends the work back with the reasons of all.
+2. `take_report`: a gate may have the report change the plan (its subtasks), or have it looked into (its evidence).
+3. `held_by`: the gates that want more than the report, in the order in which the step names them: the user's approval,
+   the commit, the merge. Each is asked until it holds the step no more. Then the step passes.
+
+Installed packages bring gates of their own, under the entry point group `agent_orchestrator.gates`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.plan import Gate
+from orchestrator.model.registry import Registry
+from orchestrator.pm.policies.gates.kind import PASSES, GateKind, Judgement
+from orchestrator.pm.policies.gates.reports import CheckGate, SubtasksGate, VerdictGate
+from orchestrator.pm.policies.gates.work import ApprovalGate, ChangeGate, CommitGate, MergeGate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from orchestrator.model.handoff import Report
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+__all__ = [
+    "GATES",
+    "GateKind",
+    "Judgement",
+    "held_by",
+    "judge_report",
+    "sections_for",
+    "sections_read",
+    "take_report",
+]
+
+
+def _criteria() -> GateKind:
+    """Return the gate CRITERIA, which stands above the others: what it has looked up leads on to the next gates."""
+    from orchestrator.pm.policies.evidence import CriteriaGate
+
+    return CriteriaGate()
+
+
+GATES: Final = Registry[GateKind](
+    "gate",
+    {
+        Gate.VERDICT: VerdictGate,
+        Gate.CHECK: CheckGate,
+        Gate.SUBTASKS: SubtasksGate,
+        Gate.CRITERIA: _criteria,
+        Gate.APPROVED: ApprovalGate,
+        Gate.COMMIT: CommitGate,
+        Gate.CHANGED: ChangeGate,
+        Gate.MERGED: MergeGate,
+        # Kept by the engine itself: the review that a report asked for, and the decision of a PM agent.
+        Gate.REVIEWED: GateKind,
+        Gate.DECISION: GateKind,
+    },
+)
+
+
+def judge_report(step: Step, report: Report) -> Judgement:
+    """Return what the gates of a step say of a report: the first that wants it written again, else all rejections."""
+    judged = [gate.judge(step, report) for gate in _gates_of(step)]
+    again = next((each.again for each in judged if each.again), "")
+    rejected = "\n".join(each.rejected for each in judged if each.rejected)
+    return Judgement(again, "" if again else rejected) if again or rejected else PASSES
+
+
+def take_report(draft: Draft, step: str, report: Report) -> bool:
+    """Let the gates of a step act on its report. Return whether one of them took over, and goes on by itself."""
+    return any(gate.take(draft, step, report) for gate in _gates_of(draft.step(step)))
+
+
+def held_by(state: PMState, step: Step, *, past: str = "") -> GateKind | None:
+    """Return the first gate that holds a step whose report was accepted, or None if it may pass.
+
+    `past` names a gate that is through, as are those which the step names ahead of it.
+    """
+    left = step.gates[step.gates.index(past) + 1 :] if past in step.gates else step.gates
+    gates = (GATES.find(name) for name in left)
+    return next((gate for gate in gates if gate.holds(state, step)), None)
+
+
+def sections_for(names: Iterable[str]) -> str:
+    """Return the sections that gates from other packages ask for in a report, as the agent reads them."""
+    forms = [GATES[name].form.strip() for name in names if name in GATES]
+    return "".join(f"\n{form}\n" for form in forms if form)
+
+
+def sections_read(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the titles of the sections, beyond those of every report, that gates read."""
+    return tuple(dict.fromkeys(title for name in names if name in GATES for title in GATES[name].sections))
+
+
+def _gates_of(step: Step) -> Iterator[GateKind]:
+    """Return the gates of a step in order; a task that names one that is not installed is not opened at all."""
+    return (GATES.find(name) for name in step.gates)

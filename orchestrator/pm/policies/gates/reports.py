@@ -1,0 +1,66 @@
+"""The gates that need nothing but the report and the daemon's own check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.model.handoff import Subtask, Verdict
+from orchestrator.pm.plan.plan_edits import edit_plan
+from orchestrator.pm.policies.causes import printed
+from orchestrator.pm.policies.gates.kind import PASSES, GateKind, Judgement
+from orchestrator.pm.policies.retries import ask_again
+
+if TYPE_CHECKING:
+    from orchestrator.model.handoff import Report
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state.draft import Draft
+
+
+class VerdictGate(GateKind):
+    """The report says APPROVED."""
+
+    def judge(self, step: Step, report: Report) -> Judgement:
+        """Reject the work if the report does; have the report written again if it gives no verdict."""
+        del step
+        if report.verdict is None:
+            return Judgement(again="the line `**Verdict:** APPROVED` or `**Verdict:** REJECTED` is missing")
+        return Judgement(rejected=_reason(report)) if report.verdict is Verdict.REJECTED else PASSES
+
+
+class CheckGate(GateKind):
+    """The command that the daemon ran before the agent exited 0."""
+
+    def judge(self, step: Step, report: Report) -> Judgement:
+        """Reject the work if its check failed, whatever the agent says, with the lines that the check printed last."""
+        if not step.check_exit:
+            return PASSES
+        failed = f"the check that the PM ran exited {step.check_exit}{printed(step.check_lines)}"
+        if report.verdict is Verdict.APPROVED:
+            failed = f"{failed}\n{step.agent} approved all the same: {_reason(report)}"
+        return Judgement(rejected=failed)
+
+
+class SubtasksGate(GateKind):
+    """The report's subtasks make a valid edit of the plan."""
+
+    def take(self, draft: Draft, step: str, report: Report) -> bool:
+        """Make the subtasks steps of the plan; what is wrong with them is asked for again.
+
+        A report without the section is asked for it once, and then taken as one subtask: the goal (H4).
+        """
+        refused = self._edited(draft, step, report)
+        if refused:
+            ask_again(draft, step, refused)
+        return bool(refused)
+
+    def _edited(self, draft: Draft, step: str, report: Report) -> str:
+        subtasks = report.subtasks
+        if subtasks is None:
+            if draft.step(step).tally.asks < draft.limits.max_report_requests:
+                return "the section `## Subtasks` is missing"
+            subtasks = (Subtask(id="all", text=draft.state.brief.goal),)
+        return edit_plan(draft, subtasks)
+
+
+def _reason(report: Report) -> str:
+    return report.completed.strip() or "no reason given"
