@@ -18,6 +18,7 @@ from orchestrator.cli.beat import Beat
 from orchestrator.cli.commands import CommandLocation, Commit, Folder, judged
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.screen import typed
+from orchestrator.extensions import missing_for
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.settings import Settings
@@ -76,6 +77,8 @@ class Case:
 
 def look(case: Case) -> list[Finding]:
     """Return what is wrong, or worth knowing, as far as it costs nothing to find out."""
+    if missing := missing_for(case.brief):
+        return [Finding("task.md", Severity.MISSING, missing, "`task doctor` lists what is installed")]
     grounds, no_ground = _grounds(case)
     roster, no_roster = _roster(case)
     found = [*_programs(case), *no_ground, *no_roster]

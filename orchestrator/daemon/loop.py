@@ -25,6 +25,7 @@ from orchestrator.daemon.process.clock_drift import Drift, Moved
 from orchestrator.daemon.retention.passivation import PassiveTasks
 from orchestrator.daemon.retention.task_removal import leaves, let_go
 from orchestrator.daemon.task import Task
+from orchestrator.extensions import missing_for_state
 from orchestrator.formats.scarcity import cause_of, no_thread
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused, Unconfirmed
 from orchestrator.model.facts import Answered, ClockMoved, RebaseAsked, SpawnAsked, StopAsked
@@ -225,6 +226,11 @@ class Loop:
         except (OrchestratorError, OSError):
             log.exception("task %s could not be opened", name)
             return None
+        missing = "" if task.rests else missing_for_state(task.engine.state)
+        if missing and not self._is_to_stop(home):
+            task.close()
+            self._refuse(home, f"{name} cannot go on: {missing}; or stop it: `task stop {name}`")
+            return None
         self._refused.pop(name, None)
         self.shelf.take(name)
         self.tasks[name] = task
@@ -237,6 +243,15 @@ class Loop:
             return None
         self._guarded(task, task.show)
         return task
+
+    def _is_to_stop(self, home: Path) -> bool:
+        """Tell whether the user has asked for a task to stop, which needs nothing of its plan."""
+        files = self.context.adapters.files
+        for name in requests.waiting(files, home):
+            with suppress(OrchestratorError):  # what is no request is answered when the task is open
+                if requests.read_request(files, home, name).verb == "stop":
+                    return True
+        return False
 
     def _let_go(self, task: Task, why: str) -> str:
         """Let go of a task that its user deletes or archives, and return what to say. Raises Refused."""

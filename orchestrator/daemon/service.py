@@ -30,6 +30,7 @@ from orchestrator.daemon.process.sd_notify import SdNotify
 from orchestrator.daemon.process.upgrade import PACKAGE, Upgrade, give_way, named, trial
 from orchestrator.daemon.retention.log_retention import LogRetention
 from orchestrator.daemon.task import Task
+from orchestrator.extensions import load_all
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.settings_stamp import settings_stamp
 from orchestrator.hosts.clock import SystemClock
@@ -106,6 +107,11 @@ class Service:
         self._boxes = KeptBoxes(
             self._state, self._files, environ, self._hints.put, self._tmux, pools=self._settings.hosts
         )
+        for extension in load_all():
+            if extension.fault:
+                log.error(
+                    "%s %s of %s: %s", extension.what, extension.name, extension.package, extension.fault
+                )
         self._context = context = self._opened_context(self._settings, environ)
         rescan = self._settings.daemon.rescan
         in_force, on_disk = f"{__version__} {self._stamp}", partial(named, PACKAGE, config)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator import layout
 from orchestrator.daemon.core.task_paths import code_of
 from orchestrator.daemon.ingest.handoffs import history
+from orchestrator.extensions import missing_for
 from orchestrator.formats.location import read_location
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.errors import Refused
@@ -66,6 +67,8 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         raise Refused(
             f"{layout.task_brief(folder)} is still the blank template: fill it in, then start again"
         )
+    if missing := missing_for(brief):
+        raise Refused(f"task.md: {missing}")
     brief, chosen = _placed(context, task, brief, asked, states)
     found = roster(context, root, brief)
     for warning in found.warnings:

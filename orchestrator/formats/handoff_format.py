@@ -7,18 +7,19 @@ Markdown ships (HUB 4.3). Installed packages bring others under the entry point 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
-from orchestrator.formats.text import FILE_BYTES
+from orchestrator.formats.text import FILE_BYTES, PROSE_LENGTH, neutral
+from orchestrator.model.errors import BadFile, BadName, Fault
+from orchestrator.model.handoff import CriterionMark, Report, Subtask
+from orchestrator.model.names import checked_name
 from orchestrator.model.registry import Registry
 from orchestrator.model.task import MARKDOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from orchestrator.model.handoff import Report
+    from collections.abc import Collection, Iterator
 
 _SUFFIX: Final = re.compile(r"\.[a-z0-9]{1,8}")
 
@@ -93,8 +94,61 @@ def format_of(name: str) -> HandoffFormat:
 def read_any_report(
     data: bytes, name: str, limit: int = FILE_BYTES, sections: Collection[str] = ()
 ) -> Report:
-    """Return the report that a file is, by the format that its name tells. Raises BadFile, as that format does."""
-    return format_of(name).read(data, name, limit, sections)
+    """Return the report that a file is, by the format that its name tells.
+
+    What comes from an installed package is not believed: whatever its reader gives or raises, the report is sound.
+
+    Raises:
+        BadFile: with every fault, as that format says them.
+
+    """
+    handoffs = format_of(name)
+    if handoffs is HANDOFF_FORMATS[MARKDOWN]:
+        return handoffs.read(data, name, limit, sections)
+    try:
+        report = handoffs.read(data, name, limit, sections)
+        faults = list(_faults_in(report))
+    except BadFile:
+        raise
+    except Exception as problem:  # noqa: BLE001 (a stranger's code, on an agent's file)
+        faults = [Fault(0, f"cannot be read: {type(problem).__name__}: {ascii(problem)[:200]}")]
+    if faults:
+        raise BadFile(name, faults)
+    return report
+
+
+def _faults_in(report: Report) -> Iterator[Fault]:
+    """Say what of a report no format may let through: it names files and steps, and is written into the journal."""
+    if not isinstance(report, Report):
+        raise TypeError("what was read is no report")
+    for text in _texts_in(report):
+        if len(text) > PROSE_LENGTH:
+            yield Fault(0, f"a text is longer than {PROSE_LENGTH} characters")
+        if any("\ud800" <= sign <= "\udfff" for sign in text):
+            yield Fault(0, f"{text[:40]!a} is no Unicode text")
+    for path in report.artifacts:
+        if neutral(path) != path or "\n" in path:
+            yield Fault(0, f"the path {path[:40]!a} holds a control character")
+    for subtask in report.subtasks or ():
+        for name in (subtask.id, subtask.agent, *subtask.needs):
+            try:
+                checked_name(name, "name of a subtask or an agent")
+            except BadName as problem:
+                yield Fault(0, str(problem))
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Go through all texts in a report. Raises TypeError where something else stands."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _texts_in(each)
+    elif isinstance(value, (Report, Subtask, CriterionMark)):
+        for each in fields(value):
+            yield from _texts_in(getattr(value, each.name))
+    elif not (value is None or isinstance(value, bool)):
+        raise TypeError(f"a report cannot hold {type(value).__name__}")
 
 
 @lru_cache(maxsize=8)

@@ -8,10 +8,9 @@ from typing import Final, NamedTuple
 
 from orchestrator.formats.lines import Kind, Line, scan, trimmed, unclosed, without_comments
 from orchestrator.formats.sections import Guard, Section, Shape, plain, sections
-from orchestrator.formats.text import cut, decoded, neutral
+from orchestrator.formats.text import PROSE_LENGTH, cut, decoded, neutral
 from orchestrator.model.errors import Fault
 
-PROSE_LENGTH: Final = 65_536
 SHAPE: Final = Shape(
     {
         "artifacts": "artifacts",

@@ -11,6 +11,9 @@ from typing import Final
 from orchestrator.model.errors import BadFile, Fault
 
 FILE_BYTES: Final = 1_048_576
+PROSE_LENGTH: Final = 65_536
+"""How many characters are kept of what stands in one section."""
+
 FILE_LINES: Final = 100_000
 FAULTS_SHOWN: Final = 100
 CUT_MARK: Final = "…"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Final
 
@@ -10,44 +11,31 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
 from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling
 from orchestrator.model.programs import Program
+from orchestrator.model.registry import Registry
 from orchestrator.runtimes import Runtime
 
 COMMAND: Final = "command"
 
 
-class _Shipped(Mapping[str, Runtime]):
-    """The runtimes that ship, by name. Each is imported when it is first asked for: of most, `task` needs the name."""
-
-    _classes: Final = {
-        COMMAND: "Command",
-        "claude": "Claude",
-        "codex": "Codex",
-        "gemini": "Gemini",
-        "opencode": "Opencode",
-        "kiro": "Kiro",
-        "aider": "Aider",
-    }
-
-    def __init__(self) -> None:
-        self._made: dict[str, Runtime] = {}
-
-    def __getitem__(self, name: str) -> Runtime:
-        if name not in self._made:
-            made = self._classes[name]
-            self._made[name] = getattr(import_module(f"orchestrator.runtimes.{name}"), made)()
-        return self._made[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._classes
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._classes)
-
-    def __len__(self) -> int:
-        return len(self._classes)
+def _shipped(name: str, kind: str) -> Runtime:
+    """Return a runtime that ships. Its module is imported when it is first asked for."""
+    made: Runtime = getattr(import_module(f"orchestrator.runtimes.{name}"), kind)()
+    return made
 
 
-RUNTIMES: Final[Mapping[str, Runtime]] = _Shipped()
+_CLASSES: Final = {
+    COMMAND: "Command",
+    "claude": "Claude",
+    "codex": "Codex",
+    "gemini": "Gemini",
+    "opencode": "Opencode",
+    "kiro": "Kiro",
+    "aider": "Aider",
+}
+
+RUNTIMES: Final = Registry[Runtime](
+    "runtime", {name: partial(_shipped, name, kind) for name, kind in _CLASSES.items()}
+)
 
 
 def runtime_of(agent: Agent, defined: Sequence[Program] = ()) -> Runtime:

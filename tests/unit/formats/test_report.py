@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.formats.handoff import read_report, render_report
-from orchestrator.formats.handoff_parts import PROSE_LENGTH, says_nothing
+from orchestrator.formats.handoff_parts import says_nothing
 from orchestrator.formats.lines import trimmed
-from orchestrator.formats.text import neutral, one_line
+from orchestrator.formats.text import PROSE_LENGTH, neutral, one_line
 from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from tests.unit.formats.texts import HUB, attempted, instants, junk, lines, names, prose

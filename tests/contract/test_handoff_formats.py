@@ -1,0 +1,15 @@
+"""The handoff formats that ship, by the suite that is published for those of other packages."""
+
+from __future__ import annotations
+
+from orchestrator.formats.handoff_format import HANDOFF_FORMATS
+from orchestrator.model.task import MARKDOWN
+from orchestrator.testing.contracts.formats import FormatContract
+
+
+class TestMarkdown(FormatContract):
+    name = MARKDOWN
+
+
+def test_each_format_that_ships_is_held_to_the_suite() -> None:
+    assert {TestMarkdown.name} == set(HANDOFF_FORMATS) - set(HANDOFF_FORMATS.added)
