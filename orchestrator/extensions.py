@@ -125,7 +125,7 @@ def _loaded(each: Extension) -> Extension:
     registry = DOORS[each.door].registry
     try:
         registry[each.name]
-    except Exception as problem:  # noqa: BLE001 (what a stranger's import raises must end nothing of ours)
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 (what a stranger's import raises ends nothing of ours)
         registry.unregister(each.name)
         return replace(each, fault=f"{type(problem).__name__}: {problem}"[:FAULT_LENGTH])
     return each

@@ -39,6 +39,7 @@ def of_machine(seen: MachineReport) -> list[Finding]:
     """Return what is to be said of this machine, and is known at once."""
     return [
         *_of_settings(seen),
+        *_of_extensions(seen),
         *_of_folders(seen),
         *_of_clock(seen),
         *_of_limits(seen.limits),
@@ -214,6 +215,16 @@ def _of_settings(seen: MachineReport) -> Iterator[Finding]:
         yield Finding(
             "settings", Severity.MISSING, seen.settings_fault, "correct the file: `task config` shows it then"
         )
+
+
+def _of_extensions(seen: MachineReport) -> Iterator[Finding]:
+    """Say what installed packages bring, and what of that cannot be used."""
+    for each in seen.extensions:
+        text = f"{each.what} {each.name}, of {each.package}"
+        if each.fault:
+            yield Finding("extension", Severity.WARN, f"{text}, cannot be used: {each.fault}")
+        else:
+            yield Finding("extension", Severity.OK, text)
 
 
 def _of_folders(seen: MachineReport) -> Iterator[Finding]:

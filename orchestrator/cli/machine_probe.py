@@ -23,6 +23,7 @@ from orchestrator.cli.beat import LATE, Beat
 from orchestrator.cli.exits import CommandError
 from orchestrator.cli.machine_report import CliReport, Folder, MachineReport, RuntimeReport, VersionReply
 from orchestrator.cli.service import service_of
+from orchestrator.extensions import load_all
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.process_limit import most_processes
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
@@ -86,6 +87,7 @@ def examine(
         locks=_stale_locks(project),
         tmux_fault=_tmux_fault(settings.tmux.socket, environ),
         settings_fault=fault,
+        extensions=load_all(),
         settings_file=shortened(config, home),
         passed=names,
         late_clock=_late_clock(state),

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from orchestrator.extensions import Extension
 from orchestrator.model.settings import PASSED
 from orchestrator.runtimes.cli_inventory import AgentCli
 from orchestrator.workspaces.locks import Lock
@@ -83,6 +84,7 @@ class MachineReport:
     locks: tuple[Lock, ...] = ()
     tmux_fault: str = ""
     settings_fault: str = ""
+    extensions: tuple[Extension, ...] = ()
     settings_file: str = ""
     passed: tuple[str, ...] = PASSED
     late_clock: float = 0.0

@@ -44,8 +44,8 @@ class Turn:
     spin: show the same again and again, for ever. compute: use the processor and show nothing, for ever. early: lay
     the artifacts down before anything else.
     run: a command whose output becomes an artifact. first: reports to lay down before the own one, each like an
-    object of these. say, status, verdict, blockers, artifacts (path to text), claims (more paths, which are not
-    made), claimed (paths in place of all), subtasks, marks, unchanged: what the report says.
+    object of these. say, status, verdict, blockers, sections, artifacts (path to text), claims (more paths, which are
+    not made), claimed (paths in place of all), subtasks, marks, unchanged: what the report says.
     name, bytes, place (fifo, folder, or a link's goal), slow (seconds), temporary: how the report is laid down.
     """
 
@@ -192,6 +192,8 @@ def report(turn: Turn, artifacts: list[str]) -> bytes:
     lines += [f"- {each}" for each in artifacts] or ["None"]
     if turn.unchanged:
         lines += ["", "## No Changes", turn.unchanged]
+    if turn.sections:
+        lines += ["", *turn.sections.splitlines()]
     if turn.status == "BLOCKED":
         lines += ["", "## Blockers", turn.blockers or "There is no database."]
     if ENV["STEP"] == "plan":
