@@ -1,4 +1,4 @@
-"""What installed packages bring: plan families, gates, handoff formats and runtimes, found by their entry points.
+"""What installed packages bring, found by their entry points: families, gates, handoff formats, host kinds, runtimes.
 
 A package names what it brings in its `pyproject.toml`; nothing else has to be done::
 
@@ -19,6 +19,7 @@ from orchestrator.formats.handoff_format import HANDOFF_FORMATS
 from orchestrator.model.errors import Refused
 from orchestrator.pm.plan.families import FAMILIES
 from orchestrator.pm.policies.gates import GATES
+from orchestrator.ports.host_kind import HOST_KINDS, kind_and_name
 from orchestrator.runtimes.registry import RUNTIMES
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ DOORS: Final = {
     "families": Door(FAMILIES, ("agents", "first_steps", "subtask_steps", "loose_steps")),
     "gates": Door(GATES, ("form", "sections", "judge", "take", "holds", "order")),
     "formats": Door(HANDOFF_FORMATS, ("suffix", "read", "write", "form", "within")),
+    "hosts": Door(HOST_KINDS, ("lacks", "host")),
     "runtimes": Door(RUNTIMES, ("name", "launching")),
 }
 """The doors by the last word of their entry point group."""
@@ -88,15 +90,15 @@ def missing_for(brief: Brief, gates: frozenset[str] = frozenset()) -> str:
         gates: The gates that its steps name.
 
     """
-    if not (
-        brief.config.family in FAMILIES and brief.config.handoffs in HANDOFF_FORMATS and gates <= set(GATES)
-    ):
-        discover()
+    hosts = dict.fromkeys((brief.config.host, *(wish.host for wish in brief.config.agents.values())))
     wanted: list[tuple[Registry[Any], str]] = [
         (FAMILIES, brief.config.family),
         (HANDOFF_FORMATS, brief.config.handoffs),
+        *((HOST_KINDS, kind_and_name(host)[0]) for host in hosts if host),
+        *((GATES, gate) for gate in sorted(gates)),
     ]
-    wanted += [(GATES, gate) for gate in sorted(gates)]
+    if not all(name in known for known, name in wanted):
+        discover()
     lacking = [f"the {known.what} {name}" for known, name in wanted if name not in known]
     return f"{' and '.join(lacking)} {_not_installed(len(lacking))}" if lacking else ""
 

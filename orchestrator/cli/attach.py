@@ -45,7 +45,7 @@ def _agent(task: TaskRecord, agent: str) -> dict[str, Any]:
     """Return what is told of an agent that is still there."""
     agents = [each for each in task.believed()["agents"] if agent in {each.get("name"), each.get("agent")}]
     there = [
-        each for each in agents if (each.get("pane") or _host(each) != _HERE) and each.get("state") != "gone"
+        each for each in agents if (each.get("pane") or _is_box(_host(each))) and each.get("state") != "gone"
     ]
     if not there:
         live = [harmless(each.get("name")) for each in task.told["agents"] if each.get("state") != "gone"]
@@ -62,6 +62,11 @@ def _host(agent: dict[str, Any]) -> str:
     return str(agent.get("host") or _HERE)
 
 
+def _is_box(host: str) -> bool:
+    """Tell whether a host is a machine over SSH, as `model.run` does."""
+    return host != _HERE and "://" not in host
+
+
 def _pane(task: TaskRecord, tmux: list[str], agent: dict[str, Any]) -> str:
     """Return the pane here that shows an agent: its own, or that of its box.
 
@@ -70,7 +75,7 @@ def _pane(task: TaskRecord, tmux: list[str], agent: dict[str, Any]) -> str:
 
     """
     host = _host(agent)
-    if host == _HERE:
+    if not _is_box(host):
         pane = str(agent["pane"])
         if _said(tmux, "display-message", "-p", "-t", pane, "#{session_name}") == task.id:
             return pane

@@ -18,7 +18,7 @@ from orchestrator.cli.journal import newest_first
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.task_branch import SHORT, Work
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.model.run import HERE
+from orchestrator.model.run import is_box
 from orchestrator.ports.workspaces import Tree
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.commit_work import base_of
@@ -153,7 +153,7 @@ def _is_far(work: Work, step: dict[str, Any]) -> bool:
     hosts = {
         agent.get("host") for agent in work.task.told["agents"] if agent.get("agent") == step.get("agent")
     }
-    return bool(hosts - {None, HERE})
+    return any(is_box(host) for host in hosts if host)
 
 
 def _lying(work: Work, step: dict[str, Any], state: str) -> Change | None:

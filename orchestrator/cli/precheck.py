@@ -25,6 +25,7 @@ from orchestrator.model.settings import Settings
 from orchestrator.model.task import Brief, WorkspaceKind
 from orchestrator.pm.plan.families import family_of
 from orchestrator.pm.plan.work_location import location_of
+from orchestrator.ports.host_kind import HOST_KINDS, kind_and_name
 from orchestrator.runtimes.cli_inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.logins import login_files, login_variables
@@ -79,9 +80,10 @@ def look(case: Case) -> list[Finding]:
     """Return what is wrong, or worth knowing, as far as it costs nothing to find out."""
     if missing := missing_for(case.brief):
         return [Finding("task.md", Severity.MISSING, missing, "`task doctor` lists what is installed")]
+    hosts = list(_hosts(case))
     grounds, no_ground = _grounds(case)
     roster, no_roster = _roster(case)
-    found = [*_programs(case), *no_ground, *no_roster]
+    found = [*hosts, *_programs(case), *no_ground, *no_roster]
     ground: CommandLocation = Folder(case.code)
     if grounds is not None:
         repository, own = grounds
@@ -104,6 +106,15 @@ def together(found: Iterable[Finding]) -> list[Finding]:
         Finding(", ".join(dict.fromkeys(names)), severity, text, mend)
         for (severity, text, mend), names in topics.items()
     ]
+
+
+def _hosts(case: Case) -> Iterator[Finding]:
+    """Say what keeps runs from living on the hosts of a kind that task.md names."""
+    named = (case.brief.config.host, *(wish.host for wish in case.brief.config.agents.values()))
+    for host in dict.fromkeys(each for each in named if each):
+        kind, name = kind_and_name(host)
+        if lacks := HOST_KINDS.find(kind).lacks(name):
+            yield Finding(f"host {kind}", Severity.MISSING, lacks)
 
 
 def _programs(case: Case) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import TaskRecord
 from orchestrator.formats.settings import load_settings
-from orchestrator.model.run import HERE
+from orchestrator.model.run import HERE, is_box
 from orchestrator.workspaces.repository import Repository
 from orchestrator.workspaces.user_tree import UserTree
 
@@ -129,7 +129,7 @@ def lacking(told: dict[str, Any]) -> list[str]:
 def elsewhere(told: dict[str, Any]) -> str:
     """Return the boxes on which a task's agents work; empty if they all work here."""
     hosts = dict.fromkeys(str(agent.get("host") or HERE) for agent in told["agents"])
-    return ", ".join(harmless(host) for host in hosts if host != HERE)
+    return ", ".join(harmless(host) for host in hosts if is_box(host))
 
 
 def _named(said: str, names: list[Any]) -> list[str]:

@@ -365,7 +365,7 @@ class Service:
             run.id: (task, run.pid)
             for task in self._loop.tasks.values()
             for run in (task.engine.state.live_runs if task.begun else ())
-            if run.pid is not None and not run.far
+            if run.pid is not None and not run.on_box
         }
         for name in set(self._watched_runs) - set(live):
             self._exits.remove(name)

@@ -315,7 +315,7 @@ class Task:
             self.context.clock.now(),
             self.context.adapters.settings.limits,
         )
-        if known.far:
+        if known.on_box:
             facts = far_facts_of(adapters.boxes, self.home, known, at)
             if overdue(adapters.files, adapters.boxes, self.home, known, at, limits):
                 self.doing.fence(self.engine.state, run)
@@ -323,7 +323,7 @@ class Task:
             facts = facts_of(adapters.files, adapters.host, self.home, known, at, limits)
         for fact in facts:
             if isinstance(fact, RunLeft):
-                if not (known.far or self._grace.is_over(run, self.context.clock.monotonic())):
+                if not (known.on_box or self._grace.is_over(run, self.context.clock.monotonic())):
                     continue
                 self._grace.forget(run)
             if isinstance(fact, LaunchFailed) and (error := self.doing.launch_error(run)):
@@ -351,7 +351,7 @@ class Task:
     def see_boxes(self) -> None:
         """Say where the task has runs on boxes, or files of such runs, and take what is believed of these."""
         boxes, where, state = self.context.adapters.boxes, self.where, self.engine.state
-        far = [run for run in state.live_runs if run.far]
+        far = [run for run in state.live_runs if run.on_box]
         over = self._outstanding.look(state, self.context.clock.now())
         self._see_behind(run.host for run in (*far, *over))
         if self.rests and not over:
@@ -562,7 +562,7 @@ class Task:
 
     def _trees(self, run: Run) -> tuple[Path, ...]:
         """Return where the work of a run here may lie, besides the task's folder."""
-        return () if run.far else (workspace_of(self.engine.state, run, self.where), self.where.code)
+        return () if run.on_box else (workspace_of(self.engine.state, run, self.where), self.where.code)
 
     def _keep(self, digest: str, report: bytes) -> None:
         """Keep a report as it was read, under its hash. Not waited for: what steers is in the journal."""

@@ -13,7 +13,7 @@ from orchestrator.formats.budget import read_budget
 from orchestrator.formats.durations import read_duration
 from orchestrator.formats.lines import Kind, Line
 from orchestrator.formats.lists import bulleted
-from orchestrator.formats.location import read_location
+from orchestrator.formats.location import read_host, read_location
 from orchestrator.formats.permission_rules import from_source, read_permissions
 from orchestrator.formats.text import neutral
 from orchestrator.model.agents import REMOTE_ROLES
@@ -72,6 +72,11 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
             faults.append(Fault(entry.line, f"`{entry.key}:` {problem}"))
             continue
         (wishes.setdefault(agent, {}) if dot else top)[field] = value
+        place = wishes.get(agent, {}).get("cwd") if dot else None
+        if place is not None and place.host and "host" in wishes[agent]:
+            faults.append(
+                Fault(entry.line, f"`{agent}.cwd:` is on a box, and `{agent}.host:` is here: keep one")
+            )
     agents = {agent: AgentWish(**wish) for agent, wish in wishes.items()}
     return Config(**top, agents=agents, written={entry.key: entry.value for entry in entries}), faults
 
@@ -199,6 +204,7 @@ def _place(text: str) -> Location:
 
 _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "cwd": ("cwd", _place),
+    "host": ("host", read_host),
     "family": ("family", partial(checked_name, what="plan family name")),
     "handoffs": ("handoffs", partial(checked_name, what="handoff format name")),
     "template": ("template", partial(checked_name, what="template name")),
@@ -220,6 +226,7 @@ _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "runtime": ("runtime", partial(checked_name, what="runtime name")),
     "model": ("model", model_name),
     "cwd": ("cwd", _place),
+    "host": ("host", read_host),
     "listens": ("listens", _yes),
     "skills": ("skills", _skills),
     "permissions": ("permissions", read_permissions),

@@ -8,6 +8,8 @@ from typing import Final
 
 from orchestrator.formats.text import neutral
 from orchestrator.model.errors import Refused
+from orchestrator.model.names import NAME
+from orchestrator.model.run import KIND_MARK
 from orchestrator.model.task import Location
 
 FORM: Final = "write /path, ~/path, user@host:/path or ssh://user@host:port/path"
@@ -19,6 +21,9 @@ _REMOTE: Final = re.compile(rf"((?:{_USER}@)?{_HOST}):(.*)")
 _URL: Final = re.compile(rf"ssh://((?:{_USER}@)?{_HOST}(?::[0-9]{{1,5}})?)(/.*)")
 _ADDRESS: Final = re.compile(rf"(?:(?P<user>{_USER})@)?(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?")
 _LAST_PORT: Final = 65535
+
+
+_KIND: Final = re.compile(rf"({NAME}):([A-Za-z0-9._/][A-Za-z0-9._:/@+-]{{0,199}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,16 @@ def address_of(place: Location) -> Address:
     if not found:
         raise Refused(f"{_shown(place.host)} is no address of a box: {FORM}")
     return Address(found["host"].strip("[]"), found["user"] or "", int(found["port"] or 0))
+
+
+def read_host(text: str) -> str:
+    """Return what the host is called that `KIND:NAME` asks for. Raises Refused; which kinds exist is not asked."""
+    found = _KIND.fullmatch(text)
+    if not found:
+        raise Refused(
+            f"is {_shown(text)}: write KIND:NAME, for a host kind that is installed (`task doctor` lists them)"
+        )
+    return f"{found[1]}{KIND_MARK}{found[2]}"
 
 
 def read_location(text: str) -> Location:

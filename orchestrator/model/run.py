@@ -12,7 +12,13 @@ from orchestrator.model.usage import Usage
 from orchestrator.model.usage_limit import Reset
 
 HERE: Final = "local"
+KIND_MARK: Final = "://"
 """This machine, as a run's host."""
+
+
+def is_box(host: str) -> bool:
+    """Tell whether a host is a machine over SSH: neither this one nor one of a kind that shares its files."""
+    return host != HERE and KIND_MARK not in host
 
 
 class Purpose(StrEnum):
@@ -234,9 +240,9 @@ class Run:
     lasted: float = 0.0
 
     @property
-    def far(self) -> bool:
-        """True where it lives on a box."""
-        return self.host != HERE
+    def on_box(self) -> bool:
+        """True where it lives on a machine over SSH, with files of its own."""
+        return is_box(self.host)
 
     @property
     def heard_at(self) -> float:

@@ -104,6 +104,9 @@ class AgentWish:
     cwd: Location | None = None
     """Where this agent works instead of a tree of the task; only dev and architect may work on another machine."""
 
+    host: str = ""
+    """The host kind that this agent is run by, and what names the host within it: `KIND:NAME`."""
+
     listens: bool | None = None
     """`yes` or `no`: whether a line that is typed into its pane reaches it."""
 
@@ -120,6 +123,9 @@ class Config:
 
     cwd: Location | None = None
     """Where dev and architect work: a local path, `user@host:/path`, `ssh://user@host:port/path`, or `POOL:/path`."""
+
+    host: str = ""
+    """The host kind that agents are run by, and what names the host within it: `KIND:NAME`. Otherwise this machine."""
 
     family: str = DELIVERY
     """The plan family: which steps the work goes through, and in which order."""

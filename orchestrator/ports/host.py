@@ -22,7 +22,8 @@ class LaunchSpec:
     `environment` is everything that the agent gets, but for two variables that the host itself sets: `TERM`,
     which depends on the pane, and `ORCHESTRATOR_LAUNCHER`, by which it finds the processes of the run.
     `session` names the task's tmux session, `window` the new window in it. `files` are laid down in the run's folder
-    by name, and `order` as its order where that is another machine. Sizes are bytes.
+    by name, and `order` as its order where that is another machine. `writable` are the folders that its
+    program must be able to write: a host of a kind may keep it from all others. Sizes are bytes.
     """
 
     run: str
@@ -35,6 +36,7 @@ class LaunchSpec:
     files: dict[str, bytes] = field(default_factory=dict)
     log_bytes: int = 10_485_760
     order: bytes = b""
+    writable: tuple[Path, ...] = ()
 
 
 class Standing(StrEnum):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def answer(adapters: Adapters, home: Path, run: Run, agent: Agent, action: Answer, at: float) -> AnswerGiven:
     """Lay an answer down; from here it is sent to where a run lives. Raises OSError."""
     runtime = runtime_known(agent, adapters.settings.runtimes)
-    put_reply(adapters.files, home, run.id, action.name, runtime.answer(action.reply), far=run.far)
-    if run.far:
+    put_reply(adapters.files, home, run.id, action.name, runtime.answer(action.reply), far=run.on_box)
+    if run.on_box:
         adapters.boxes.hurry(run.host)
     return AnswerGiven(at, action.id)

@@ -236,7 +236,7 @@ class Dispatcher:
         return (
             run.id not in self._asked_twice
             and run.ending is not Ending.NOT
-            and not run.far
+            and not run.on_box
             and self.context.adapters.settings.limits.termination_grace > SECOND_LOOK
         )
 
@@ -291,7 +291,7 @@ class Dispatcher:
         if reason := self._obstacle(state, run):
             if clock.monotonic() - since < adapters.settings.limits.max_run_time:
                 self._waits[run.id] = (action, since)
-            elif run.far or claim(adapters.files, folder):
+            elif run.on_box or claim(adapters.files, folder):
                 failed = LaunchFailed(clock.now(), action.id, run.id, reason)
                 self.context.post(OutcomeHint(self.task, failed))
             return
@@ -301,7 +301,7 @@ class Dispatcher:
                 return launch(adapters, state, run, where, clock)
             except (OrchestratorError, OSError) as error:
                 self._launch_errors[run.id] = str(error)
-                if run.far and self._may_come(run, error):
+                if run.on_box and self._may_come(run, error):
                     log.warning("run %s waits for its box: %s", run.id, error)
                     return None
                 lasts = isinstance(error, Refused | Lasting) and not isinstance(error, Unreadable)
@@ -312,7 +312,7 @@ class Dispatcher:
                 again, reason, lost = False, repr(error), False
             try:
                 # A claim here says nothing to a box, but would be taken for one that was seen there.
-                if run.far or claim(adapters.files, folder):
+                if run.on_box or claim(adapters.files, folder):
                     return LaunchFailed(
                         at, action.id, run.id, reason or "unknown", again=again, tree_lost=lost
                     )
@@ -416,7 +416,7 @@ class Dispatcher:
     def _end(self, state: PMState, run: str, *, kill: bool) -> None:
         self._see_off(state, run, partial(end, kill=kill))
         known = state.runs[run]
-        if known.far and (kill or known.ending is Ending.LEFT):
+        if known.on_box and (kill or known.ending is Ending.LEFT):
             # Of the end of a program its box tells; of that of what it left behind nobody does.
             executor = self.context.executor_for(known.host)
             self._do(f"{known.step}/end", lambda _: self.context.adapters.boxes.hurry(known.host), executor)
@@ -480,7 +480,7 @@ def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
     """Return the shared trees and the room on boxes that live runs of a task have, of those opened before another."""
     earlier = (other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run))
     return [
-        Lease(place, other.id, state.name, other.host if other.far else "")
+        Lease(place, other.id, state.name, other.host if other.on_box else "")
         for other in earlier
-        if (place := shared_place(state, other)) or other.far
+        if (place := shared_place(state, other)) or other.on_box
     ]

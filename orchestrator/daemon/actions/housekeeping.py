@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.model.actions import Inspect
-from orchestrator.model.run import HERE
+from orchestrator.model.run import is_box
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.steps import Marks
@@ -30,7 +30,9 @@ def spent_panes(state: PMState, panes: list[PaneSeen]) -> list[PaneSeen]:
 
 def boxes_of(state: PMState) -> list[str]:
     """Return the boxes on which the last runs of instances are, or were."""
-    return sorted({state.runs[run].host for run in state.runs.latest.values()} - {HERE})
+    return sorted(
+        host for host in {state.runs[run].host for run in state.runs.latest.values()} if is_box(host)
+    )
 
 
 def close_spent(state: PMState, host: Host) -> None:

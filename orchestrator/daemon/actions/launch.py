@@ -100,11 +100,11 @@ def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock
     # What lies in a run's folder speaks of processes: after a power cut here it means nothing, and is not fsynced.
     # Those on a box outlive one.
     first = adapters.files.entry(folder / LAUNCHED) is None
-    adapters.files.write(folder / LAUNCHED, b"", durable=run.far)
+    adapters.files.write(folder / LAUNCHED, b"", durable=run.on_box)
     try:
         _open(state, where, host, spec)
     except Unavailable as error:
-        if run.far and first and _was_not_opened(host, folder, error):
+        if run.on_box and first and _was_not_opened(host, folder, error):
             adapters.files.remove(folder / LAUNCHED)
         raise
     if remote_task is not None:
@@ -249,10 +249,11 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
         cwd=workspace,
         session=state.id,
         window=run.instance,
-        environment=({} if run.far else _way_back(adapters.environ))
+        environment=({} if run.on_box else _way_back(adapters.environ))
         | run_environment(there.environ, names, assignment, launching.environment),
         files=dict(launching.files),
-        order=text.encode() if run.far else b"",
+        order=text.encode() if run.on_box else b"",
+        writable=(folder, layout.task_events(seen.home), workspace, *granted(seen.task, agent, run)),
     )
 
 
@@ -366,7 +367,7 @@ def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths
     """Say where work of earlier tries lies: in the tree, or on the refs that keep what was taken out of it."""
     step = state.steps[run.step]
     tree = worked_in(state, run, where)
-    if tree is None or tree.detached or run.far or Gate.COMMIT not in step.gates:
+    if tree is None or tree.detached or run.on_box or Gate.COMMIT not in step.gates:
         return ""
     lines = []
     if step.keep_tree or step.carries:

@@ -71,7 +71,7 @@ def _sight(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, at: f
     # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
     tree, ours = _tree(state, run, where), where.task.parent
     changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)] if tree else []
-    if run.far and _changes_there(adapters, state, run, where, at - run.progress_at + run.uncounted):
+    if run.on_box and _changes_there(adapters, state, run, where, at - run.progress_at + run.uncounted):
         changed.append(int(at * 1e9))
     since = order.at if order else run.opened_at
     fresh = [path.name for path, entry in artifacts if entry.is_file and entry.mtime_ns / 1e9 >= since]
@@ -117,7 +117,7 @@ def _changes_there(adapters: Adapters, state: PMState, run: Run, where: TaskPath
 
 def _tree(state: PMState, run: Run, where: TaskPaths) -> Path | None:
     """Return the tree that a run works in; None where that lies on a box, which is asked."""
-    if run.far:
+    if run.on_box:
         return None
     tree = worked_in(state, run, where)
     return workspace_of(state, run, where) if tree is None else tree.path

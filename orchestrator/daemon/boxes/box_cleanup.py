@@ -48,7 +48,7 @@ class BoxCleanup:
         """Have every box left on which the task has worked since that was last done. Its task must rest."""
         if self._of is not state:
             left = self._left()
-            last = {run.host: run.id for run in state.runs.values() if run.far}
+            last = {run.host: run.id for run in state.runs.values() if run.on_box}
             with self._lock:
                 self._of, self._due = state, {box: run for box, run in last.items() if left.get(box) != run}
         now = self.context.clock.monotonic()

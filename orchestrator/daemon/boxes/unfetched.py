@@ -53,9 +53,9 @@ class Unfetched:
 
     def look(self, state: PMState, at: float) -> list[Run]:
         """Return the runs that are over and whose files are awaited at this moment."""
-        live = {run.id: run for run in state.live_runs if run.far}
+        live = {run.id: run for run in state.live_runs if run.on_box}
         if self._live is None:
-            ended = [run for run in state.runs.values() if run.far and not run.live]
+            ended = [run for run in state.runs.values() if run.on_box and not run.live]
         else:
             ended = [state.runs[name] for name in self._live.keys() - live.keys()]
         for run in ended:

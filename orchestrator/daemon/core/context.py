@@ -43,7 +43,7 @@ class Context:
     desk: Notifier = field(init=False)
 
     def executor_for(self, *hosts: str) -> Executor:
-        """Return the hands that do what is asked of these hosts: of HERE alone, or of boxes."""
+        """Return the workers that do what is asked of these hosts: of HERE alone, or of others."""
         boxes = [host for host in hosts if host != HERE]
         return self.executor if self.box_executors is None or not boxes else self.box_executors(*boxes)
 

@@ -9,10 +9,12 @@ from zoneinfo import ZoneInfo
 
 from orchestrator import layout
 from orchestrator.formats.reset_time import OURS, Zone
+from orchestrator.model.run import HERE
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.plan.work_location import life_of, location_of
 from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
 from orchestrator.ports.host import Host
+from orchestrator.ports.host_kind import host_of_kind
 from orchestrator.ports.workspaces import Tree, Workspaces
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def remote_task_of(state: PMState, where: TaskPaths, run: Run, over: Iterable[Ru
     `over` are runs that have ended, and of whose files not all were brought.
     """
     place = location_of(state.brief.config, run.agent)
-    if not run.far or place is None:
+    if not run.on_box or place is None:
         return None
 
     def of(runs: Iterable[Run]) -> frozenset[str]:
@@ -71,7 +73,7 @@ def remote_task_of(state: PMState, where: TaskPaths, run: Run, over: Iterable[Ru
         return frozenset(
             each.id
             for each in runs
-            if each.far and each.host == run.host and location_of(config, each.agent) == place
+            if each.on_box and each.host == run.host and location_of(config, each.agent) == place
         )
 
     return RemoteTask(
@@ -91,8 +93,10 @@ class Adapters:
     boxes: Boxes = field(default_factory=NoBoxes)
 
     def host_of(self, run: Run) -> Host:
-        """Return the host on which a run lives. Raises Unavailable while its box is lost."""
-        return self.boxes.host(run.host) if run.far else self.host
+        """Return the host on which a run lives. Raises Unavailable while its box is lost, Refused if there is none."""
+        if run.on_box:
+            return self.boxes.host(run.host)
+        return self.host if run.host == HERE else host_of_kind(run.host, self.host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class RunView:
 
 def zone_of(run: Run, environ: Callable[[str], Mapping[str, str]]) -> Zone:
     """Return the zone of the machine on which a run lives; None if nobody knows it. `environ` is that of a host."""
-    if not run.far:
+    if not run.on_box:
         return OURS
     try:
         return ZoneInfo(environ(run.host).get("TZ", "").removeprefix(":"))
@@ -125,7 +129,7 @@ def workspace_of(state: PMState, run: Run, where: TaskPaths) -> Path:
 def task_folder_of(state: PMState, run: Run, here: Path) -> Path:
     """Return the task's folder as a run sees it; `here` is where it lies for us."""
     place = location_of(state.brief.config, run.agent)
-    return layout.task_folder(Path(place.path), state.name) if run.far and place else here
+    return layout.task_folder(Path(place.path), state.name) if run.on_box and place else here
 
 
 def tree_of(state: PMState, step: Step, where: TaskPaths) -> Tree | None:

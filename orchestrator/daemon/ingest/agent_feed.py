@@ -23,7 +23,7 @@ from orchestrator.formats.pricing import priced
 from orchestrator.model.event import EventKind
 from orchestrator.model.facts import ActivitySeen, UsageSeen
 from orchestrator.model.permission import Permissions, Policy
-from orchestrator.model.run import HERE
+from orchestrator.model.run import is_box
 from orchestrator.model.usage import Usage
 from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.policies import budget
@@ -174,7 +174,7 @@ class AgentFeed:
 
     def _environ(self, host: str) -> Mapping[str, str]:
         adapters = self.context.adapters
-        return adapters.environ if host == HERE else adapters.boxes.environ(host)
+        return adapters.boxes.environ(host) if is_box(host) else adapters.environ
 
     def _used_by(self, run: str) -> Usage:
         state = self.engine.state

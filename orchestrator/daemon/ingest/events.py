@@ -83,7 +83,7 @@ class EventIngest:
 
     def let_go(self, run: Run, name: str) -> None:
         """Let a program that waits go its own way: nothing is said to it."""
-        put_reply(self.files, self.home, run.id, name, "", far=run.far)
+        put_reply(self.files, self.home, run.id, name, "", far=run.on_box)
 
     def fact(
         self, entry: Entry, state: PMState, where: TaskPaths, at: float
@@ -164,11 +164,11 @@ class EventIngest:
         is_own = (
             bool(own)
             and path.parts[-3:] == ("runs", run.id, own)
-            and (run.far or path.parent == real(folder))
+            and (run.on_box or path.parent == real(folder))
         )
         if not (is_own or any(path.is_relative_to(root) for root in roots)):
             return ""
-        if not run.far:
+        if not run.on_box:
             return str(path)
         note = layout.run_transcript_there(folder)
         if self.files.entry(note) is None or self.files.read(note) != bytes(path):
@@ -197,7 +197,7 @@ class EventIngest:
 
     def _real_of(self, run: Run) -> Callable[[Path], Path]:
         """Return how a run's paths are made real; on a box only made plain: what is a link there is unknown."""
-        return (lambda path: Path(normpath(path))) if run.far else self.files.real
+        return (lambda path: Path(normpath(path))) if run.on_box else self.files.real
 
     def _judged(self, wish: Wish, run: Run, state: PMState, where: TaskPaths) -> Judgement:
         if leave_for(wish) in state.rules:

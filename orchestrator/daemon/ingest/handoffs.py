@@ -387,7 +387,7 @@ class HandoffIngest:
         named = dict.fromkeys(report.artifacts)
         run = state.runs.get(state.runs.latest.get(instance, ""))
         trees = self.trees(run) if run is not None else ()
-        if run is not None and run.far:
+        if run is not None and run.on_box:
             there = f"{task_folder_of(state, run, self.folder)}/"
             named = {
                 name.removeprefix(there): None

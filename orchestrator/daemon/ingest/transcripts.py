@@ -69,7 +69,7 @@ class Tails:
             place += len(line)
             told = told_at(line)
             if told >= run.opened_at - CLOCKS:
-                lines.append(Line(place, at if run.far else min(told, at), line))
+                lines.append(Line(place, at if run.on_box else min(told, at), line))
         self._read[run.id] = run.transcript, place
         return lines
 
@@ -89,7 +89,7 @@ def remembered(files: Files, run: Run, runtime: Runtime) -> bool:
     Its program would exit at once where it cannot. In doubt it can: where its transcript is not known, lies on a box,
     or does not read.
     """
-    if not run.transcript or run.far or not isinstance(runtime, Remembering):
+    if not run.transcript or run.on_box or not isinstance(runtime, Remembering):
         return True
     path = Path(run.transcript)
     if files.entry(path) is None:

@@ -65,7 +65,7 @@ class UsageMeters:
         if meter.began:
             return replace(meter, read=runtime.usage(data, meter.read))
         # Here one clock times both; the run before it may have written its last line a moment ago.
-        ours = _ours(data, run.opened_at - (CLOCKS if run.far else 0.0))
+        ours = _ours(data, run.opened_at - (CLOCKS if run.on_box else 0.0))
         read = runtime.usage(data[:ours], meter.read)
         if ours == len(data):
             return replace(meter, read=read)

@@ -60,10 +60,10 @@ def workplace_of(
     workspace, *others = may_write(run, state, where)
     temporary = [Path(_TEMPORARY), *map(Path, filter(None, [environ.get("TMPDIR")]))]
     home = environ.get("HOME", "")
-    own = [] if run.far else [layout.state_above(where.home)]
+    own = [] if run.on_box else [layout.state_above(where.home)]
     elsewhere = location_of(state.brief.config, run.agent) is not None
     own_tree = not elsewhere and tree_of(state, state.steps[run.step], where) is not None
-    top = own_tree or (not run.far and _begins_repository(files, workspace))
+    top = own_tree or (not run.on_box and _begins_repository(files, workspace))
     return Workplace(
         grants=both((workspace, *others)),
         temporary=both(temporary),

@@ -82,7 +82,7 @@ def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
         _ended_by_us(draft, run)
     elif fact.tree_lost:
         launched_without_a_tree(draft, fact, run.step)
-    elif fact.again and run.far:
+    elif fact.again and run.on_box:
         not_launched(draft, run, how)
     elif fact.again:
         lost(draft, run.step, how, began=False)

@@ -48,7 +48,7 @@ def patience_ends(state: PMState, run: Run, limits: Limits) -> float:
 def ask_whether_gone(draft: Draft, run: Run) -> None:
     """Ask whether a run is gone, as nothing else can tell."""
     draft.change(RunWatched(run.id, draft.at))
-    where = f"on {run.host}" if run.far else "here"
+    where = f"on {run.host}" if run.on_box else "here"
     text = (
         f"{run.instance} was told to end, and nothing tells that it is gone ({run.evidence}): its process cannot be "
         f"killed, or the files that would tell are lost. Until then nobody else works on "

@@ -41,7 +41,7 @@ def standings(states: Iterable[PMState], lost: Collection[str], unfit: Collectio
     """Return how boxes stand, as the states of all tasks tell."""
     runs, tasks = Counter[str](), Counter[str]()
     for state in states:
-        runs.update(run.host for run in state.live_runs if run.far)
+        runs.update(run.host for run in state.live_runs if run.on_box)
         if state.state in ACTIVE:
             tasks.update({place.host for place in _places(state.brief.config) if place.host})
     return Standings(runs, tasks, frozenset(lost), frozenset(unfit))

@@ -29,7 +29,10 @@ def location_of(config: Config, agent: str) -> Location | None:
 def host_of(config: Config, agent: str) -> str:
     """Return the host on which an agent's runs live."""
     place = location_of(config, agent)
-    return place.host or HERE if place is not None else HERE
+    if place is not None and place.host:
+        return place.host
+    wish = config.agents.get(agent)
+    return (wish.host if wish else "") or config.host or HERE
 
 
 def leaves_a_tree(config: Config, agent: str) -> bool:

@@ -132,7 +132,7 @@ class Invariants:
         """
         ended, audit.ledger.silenced = audit.ledger.silenced, []
         now, limits, found = self.world.clock.monotonic(), self.world.settings.limits, []
-        for run in [audit.state.runs[each] for each in ended if audit.state.runs[each].far]:
+        for run in [audit.state.runs[each] for each in ended if audit.state.runs[each].on_box]:
             since = self.world.boxes[run.host].hindered_since
             if since is not None and now - since > KNOWN_BY:
                 found.append(
@@ -218,7 +218,7 @@ class Invariants:
         found = []
         for name, action in state.outbox.items():
             run = state.runs.get(getattr(action, "run", ""))
-            if run is not None and run.far:
+            if run is not None and run.on_box:
                 box = self.world.boxes[run.host]
                 if run.life is Life.UNREACHABLE or box.emptied or run.id in asked:
                     found.append(name)

@@ -145,7 +145,7 @@ def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
             return step.state is StepState.WORKING and run.live and run.step == step.id and waits
         case QuestionKind.BOX:
             run = state.runs[question.run]
-            return run.live and run.far and run.life is Life.UNREACHABLE and run.step == step.id
+            return run.live and run.on_box and run.life is Life.UNREACHABLE and run.step == step.id
         case QuestionKind.UNENDED:
             run = state.runs[question.run]
             return run.live and run.ending is not Ending.NOT and run.step == step.id

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.another_user import SOMEBODY, by_root
+from tests.bubblewrap import bwrap_works
 from tests.integration.daemon.world import World
 
 SANDBOXED = Path(__file__).parents[3] / "deploy" / "sandboxed"
@@ -51,13 +51,6 @@ mv "$ORCHESTRATOR_SCRATCHPAD/report" "$report"
 """
 MUST_NOT = ("list", "journal", "request", "plant", "signal", "kill", "tmux", "settings")
 NOR_IN_THE_SANDBOX = ("brief", "instead", "config", "hook", "repository", "tasks", "other")
-
-
-def bwrap_works() -> bool:
-    if shutil.which("bwrap") is None:
-        return False
-    tried = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "true"]
-    return subprocess.run(tried, capture_output=True, check=False, timeout=20).returncode == 0
 
 
 def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, str]:

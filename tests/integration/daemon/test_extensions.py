@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from tests.bubblewrap import bwrap_works
 from tests.integration.daemon.world import World, names
 
 EXAMPLES: Final = Path(__file__).parents[3] / "docs" / "examples"
@@ -56,7 +57,7 @@ def package(folder: Path, name: str, group: str, entry: str, code: str) -> None:
     (info / "entry_points.txt").write_text(f"[agent_orchestrator.{group}]\n{entry} = {name}\n")
 
 
-@pytest.mark.parametrize("example", ["research-family", "json-handoffs"])
+@pytest.mark.parametrize("example", ["research-family", "json-handoffs", "private-root"])
 def test_example_passes_its_own_suite(installed, tmp_path, example) -> None:
     (test,) = (EXAMPLES / example).glob("test_*.py")
     done = subprocess.run(
@@ -72,8 +73,8 @@ def test_example_passes_its_own_suite(installed, tmp_path, example) -> None:
 
 
 def test_examples_are_small() -> None:
-    """A family with a gate of its own takes four files at most, a handoff format three."""
-    for example, most in (("research-family", 4), ("json-handoffs", 3)):
+    """A family with a gate of its own takes four files at most, a handoff format three, a host kind six."""
+    for example, most in (("research-family", 4), ("json-handoffs", 3), ("private-root", 6)):
         kept = [path for path in (EXAMPLES / example).iterdir() if path.name != "__pycache__"]
         assert len(kept) <= most
 
@@ -121,10 +122,50 @@ def test_report_that_the_format_refuses_is_asked_for_again(extended) -> None:
     assert "`status`" in extended.story().orders("explore")[1]
 
 
+DEV_IN_A_SANDBOX: Final = r"""
+echo "NAME = 1" >"$ORCHESTRATOR_WORKSPACE/pkg/boxed.py"
+echo x >"$1" && elsewhere="can write elsewhere" || elsewhere="cannot write elsewhere"
+report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-20260101-120000.md
+{
+    printf '# Handoff: dev\n**Status:** COMPLETE\n**Run:** %s\n\n' "$ORCHESTRATOR_RUN"
+    printf '## Completed Work\n%s, home is %s\n' "$elsewhere" "$HOME"
+} >"$ORCHESTRATOR_SCRATCHPAD/part"
+mv "$ORCHESTRATOR_SCRATCHPAD/part" "$report"
+"""
+
+
+@pytest.mark.skipif(not bwrap_works(), reason="bubblewrap is not there, or may not be used here")
+def test_agent_runs_by_an_installed_host_kind(extended) -> None:
+    """Only dev is in the sandbox: it works in its tree, and nowhere else; its work is judged and merged as any."""
+    home, script, other = extended.root / "private", extended.root / "dev.sh", extended.root / "other"
+    home.mkdir()
+    script.write_text(DEV_IN_A_SANDBOX)
+    extended.begin(config=[f"dev.host: private:{home}"], dev=f"sh {script} {other}")
+    extended.until_is("complete")
+    assert extended.git("show", "task/t1:pkg/boxed.py") == "NAME = 1"
+    (report,) = (extended.project / "tasks" / "t1" / "handoffs").glob("dev-*.md")
+    assert f"cannot write elsewhere, home is {home}" in report.read_text()
+    assert not other.exists()
+    assert {run.get("host", "local") for run in extended.story().runs.values()} == {
+        "local",
+        f"private://{home}",
+    }
+    extended.check_nobody_is_left()
+
+
+def test_host_that_lacks_something_is_refused_at_start(extended) -> None:
+    extended.let({})
+    extended.brief("t1", "host: private:/no/such/folder")
+    said = extended.task("start", "t1", "--project", str(extended.project))
+    assert said.code != 0
+    assert "/no/such/folder" in " ".join(said.out.split())
+
+
 def test_what_is_not_installed_is_refused_at_start(world) -> None:
     for line, missing in (
         ("family: research", "plan family research"),
         ("handoffs: json", "handoff format json"),
+        ("dev.host: private:/srv", "host kind private"),
     ):
         world.let({})
         world.brief("t1", line)
@@ -165,7 +206,12 @@ def test_task_waits_while_its_extension_is_missing(extended, installed) -> None:
 
 def test_doctor_lists_them(extended) -> None:
     said = extended.task("doctor", "--project", str(extended.project))
-    for line in ("plan family research, of research-family 1.0", "gate sources", "handoff format json"):
+    for line in (
+        "plan family research, of research-family 1.0",
+        "gate sources",
+        "handoff format json",
+        "host kind private",
+    ):
         assert line in said.out
 
 

@@ -147,11 +147,13 @@ class World:
         goal: str = "A greeting.",
         title: str = "",
         criteria: Sequence[str] = ("There is a greeting.",),
+        dev: str = "",
     ) -> Path:
-        """Write the task.md of a task whose agents all follow the script; return the task's folder."""
+        """Write the task.md of a task whose agents all follow the script, dev perhaps not; return the task's folder."""
         folder = (project or self.project) / "tasks" / name
         folder.mkdir(parents=True, exist_ok=True)
         agents = [f"{agent}.command: {AGENT.format(script=self.script)}" for agent in AGENTS]
+        agents = [f"dev.command: {dev}" if dev and each.startswith("dev.") else each for each in agents]
         parts = [f"# Task: {title or name}", "## Goal", goal, "## Success Criteria"]
         parts += [*(f"- {each}" for each in criteria), "## Agent Config", *agents, *config]
         (folder / "task.md").write_text("\n".join(parts) + "\n")

@@ -36,7 +36,7 @@ def test_what_is_done_to_a_run_is_asked_of_its_host(story, kind) -> None:
     state = story.state
     far = story.run_of("dev:a")
     assert hosts_asked(state, of_run(kind, far.id)) == (BOX,)
-    near = next(run for run in state.runs.values() if not run.far)
+    near = next(run for run in state.runs.values() if not run.on_box)
     assert hosts_asked(state, of_run(kind, near.id)) == (HERE,)
 
 
@@ -55,7 +55,7 @@ def test_judge_of_work_that_is_still_on_a_box_asks_that_box(story, commit, asked
     state = story.state
     judge = next(step for step in state.steps.values() if step.judges)
     judged = replace(state.steps[judge.judges], gates=(Gate.COMMIT,), commit=commit)
-    near = next(run for run in state.runs.values() if not run.far)
+    near = next(run for run in state.runs.values() if not run.on_box)
     launched = replace(near, id="r-judge", step=judge.id)
     state = replace(state, steps=state.steps.with_step(judged), runs=state.runs.with_run(launched))
     assert hosts_asked(state, Launch("i", launched.id)) == asked

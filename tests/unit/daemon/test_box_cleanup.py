@@ -51,7 +51,7 @@ class Bench:
 
 def ended(*runs: tuple[str, str]) -> PMState:
     """Return what is asked of the state of a task whose runs were on these hosts."""
-    known = {name: SimpleNamespace(id=name, host=host, far=bool(host)) for name, host in runs}
+    known = {name: SimpleNamespace(id=name, host=host, on_box=bool(host)) for name, host in runs}
     return cast("PMState", SimpleNamespace(runs=known))
 
 

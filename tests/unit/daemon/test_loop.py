@@ -58,7 +58,7 @@ def test_a_start_has_every_lost_box_called_again():
         world.boot()
         world.start(wish, "much to do", ("it works",))
         box = world.boxes["near"]
-        while not any(run.far for task in world.tasks().values() for run in task.engine.state.live_runs):
+        while not any(run.on_box for task in world.tasks().values() for run in task.engine.state.live_runs):
             assert world.go_on(until=world.clock.monotonic() + 86400)
         box.refuses = True
         assert world.daemon.loop is not None
@@ -92,7 +92,7 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
         def state():
             return task.engine.state
 
-        (run,) = wait_for(world, lambda: [run.id for run in state().live_runs if run.far and run.pid])
+        (run,) = wait_for(world, lambda: [run.id for run in state().live_runs if run.on_box and run.pid])
         box = world.boxes["near"]
         box.host.lose_power()
         box.files.rename(box.root, box.root.with_name("away"))

@@ -260,7 +260,7 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
         ("cdw: /x", "`cdw:` is no setting: did you mean `cwd:`?"),
         ("Cwd: /x", "is no setting: did you mean `cwd:`?"),
         ("dev.comand: x", "is no setting: did you mean `dev.command:`?"),
-        ("zzzzz: x", "is no setting: there are cwd, family, handoffs, template, runtime, workspace"),
+        ("zzzzz: x", "is no setting: there are cwd, host, family, handoffs, template, runtime, workspace"),
         ("dev.zzzzzzzz: x", "is no setting"),
         ("Dev.command: x", "'Dev' is no agent name"),
         (".command: x", "is no setting"),
