@@ -9,6 +9,7 @@ from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.tasks import TaskRecord, about_task, chosen
+from orchestrator.model.host_names import HERE, is_box
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task attach tidy dev --read-only"
 _DEADLINE = 5.0
-_HERE = "local"  # as `model.run` has it, whose import costs as much as all else here
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def _agent(task: TaskRecord, agent: str) -> dict[str, Any]:
     """Return what is told of an agent that is still there."""
     agents = [each for each in task.believed()["agents"] if agent in {each.get("name"), each.get("agent")}]
     there = [
-        each for each in agents if (each.get("pane") or _is_box(_host(each))) and each.get("state") != "gone"
+        each for each in agents if (each.get("pane") or is_box(_host(each))) and each.get("state") != "gone"
     ]
     if not there:
         live = [harmless(each.get("name")) for each in task.told["agents"] if each.get("state") != "gone"]
@@ -59,12 +59,7 @@ def _agent(task: TaskRecord, agent: str) -> dict[str, Any]:
 
 
 def _host(agent: dict[str, Any]) -> str:
-    return str(agent.get("host") or _HERE)
-
-
-def _is_box(host: str) -> bool:
-    """Tell whether a host is a machine over SSH, as `model.run` does."""
-    return host != _HERE and "://" not in host
+    return str(agent.get("host") or HERE)
 
 
 def _pane(task: TaskRecord, tmux: list[str], agent: dict[str, Any]) -> str:
@@ -75,7 +70,7 @@ def _pane(task: TaskRecord, tmux: list[str], agent: dict[str, Any]) -> str:
 
     """
     host = _host(agent)
-    if not _is_box(host):
+    if not is_box(host):
         pane = str(agent["pane"])
         if _said(tmux, "display-message", "-p", "-t", pane, "#{session_name}") == task.id:
             return pane

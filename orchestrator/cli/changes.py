@@ -18,7 +18,7 @@ from orchestrator.cli.journal import newest_first
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.task_branch import SHORT, Work
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.model.run import is_box
+from orchestrator.model.host_names import is_box
 from orchestrator.ports.workspaces import Tree
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.commit_work import base_of

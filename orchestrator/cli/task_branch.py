@@ -13,7 +13,7 @@ from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import TaskRecord
 from orchestrator.formats.settings import load_settings
-from orchestrator.model.run import HERE, is_box
+from orchestrator.model.host_names import HERE, is_box
 from orchestrator.workspaces.repository import Repository
 from orchestrator.workspaces.user_tree import UserTree
 

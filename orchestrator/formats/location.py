@@ -8,8 +8,8 @@ from typing import Final
 
 from orchestrator.formats.text import neutral
 from orchestrator.model.errors import Refused
+from orchestrator.model.host_names import KIND_MARK
 from orchestrator.model.names import NAME
-from orchestrator.model.run import KIND_MARK
 from orchestrator.model.task import Location
 
 FORM: Final = "write /path, ~/path, user@host:/path or ssh://user@host:port/path"

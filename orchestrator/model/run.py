@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 from orchestrator.model.activity import Stage
 from orchestrator.model.event import Failure
+from orchestrator.model.host_names import HERE, is_box
 from orchestrator.model.usage import Usage
 from orchestrator.model.usage_limit import Reset
-
-HERE: Final = "local"
-KIND_MARK: Final = "://"
-"""This machine, as a run's host."""
-
-
-def is_box(host: str) -> bool:
-    """Tell whether a host is a machine over SSH: neither this one nor one of a kind that shares its files."""
-    return host != HERE and KIND_MARK not in host
 
 
 class Purpose(StrEnum):

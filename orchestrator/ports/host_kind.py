@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from orchestrator.model.errors import Refused
+from orchestrator.model.host_names import KIND_MARK
 from orchestrator.model.registry import Registry
-from orchestrator.model.run import KIND_MARK
 
 if TYPE_CHECKING:
     from orchestrator.ports.host import Host

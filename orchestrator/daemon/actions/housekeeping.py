@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.model.actions import Inspect
-from orchestrator.model.run import is_box
+from orchestrator.model.host_names import is_box
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.steps import Marks

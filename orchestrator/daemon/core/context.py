@@ -10,7 +10,7 @@ from orchestrator.daemon.core.hints import Hint
 from orchestrator.daemon.core.notifier import Notifier
 from orchestrator.daemon.core.task_paths import Adapters
 from orchestrator.daemon.core.worker_pool import Executor
-from orchestrator.model.run import HERE
+from orchestrator.model.host_names import HERE
 from orchestrator.notifications.default_channels import at_hand
 from orchestrator.notifications.null_sender import NullSender
 from orchestrator.ports.clock import Clock

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from orchestrator import layout
 from orchestrator.formats.reset_time import OURS, Zone
-from orchestrator.model.run import HERE
+from orchestrator.model.host_names import HERE
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.plan.work_location import life_of, location_of
 from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask

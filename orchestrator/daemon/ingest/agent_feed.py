@@ -22,8 +22,8 @@ from orchestrator.formats.prices import prices_in_force
 from orchestrator.formats.pricing import priced
 from orchestrator.model.event import EventKind
 from orchestrator.model.facts import ActivitySeen, UsageSeen
+from orchestrator.model.host_names import is_box
 from orchestrator.model.permission import Permissions, Policy
-from orchestrator.model.run import is_box
 from orchestrator.model.usage import Usage
 from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.policies import budget

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.model.agents import REMOTE_ROLES
+from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Gate
-from orchestrator.model.run import HERE, Ending, Purpose
+from orchestrator.model.run import Ending, Purpose
 from orchestrator.model.task import Bring, WorkspaceKind
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import pytest
 
 from orchestrator.daemon.actions.asked import hosts_asked
 from orchestrator.model.actions import Action, Commit, End, Inspect, Launch, Look, Merge, Nudge
+from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Gate
-from orchestrator.model.run import HERE
 from orchestrator.model.task import Location
 from tests.unit.pm.story import Story
 

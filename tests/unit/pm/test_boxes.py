@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from orchestrator.model.host_names import HERE
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
-from orchestrator.model.run import HERE, Ending, Exit, Life
+from orchestrator.model.run import Ending, Exit, Life
 from orchestrator.model.task import AgentWish, Bring, Location, TaskState, WorkspaceKind
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.plan.asking import WITHDRAWN
