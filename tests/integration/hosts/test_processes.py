@@ -14,7 +14,7 @@ import pytest
 
 from orchestrator.hosts import exit_watch, processes
 from orchestrator.hosts.exit_watch import ExitWatch
-from orchestrator.hosts.processes import Process, alive, rows_of, send, start_of
+from orchestrator.hosts.processes import Process, alive, environment_of, rows_of, send, start_of
 from tests.polling import wait_until
 
 
@@ -185,3 +185,28 @@ def test_many_come_and_go_from_many_threads_and_nothing_leaks() -> None:
     watch.add("late", Process(os.getpid(), start_of(os.getpid())))
     watch.remove("late")
     assert len(list(Path("/dev/fd").iterdir())) == descriptors
+
+
+@pytest.mark.skipif(not processes.LINUX, reason="environments of others are seen in /proc only")
+def test_a_program_that_is_just_being_started_shows_its_environment() -> None:
+    """Within execve there is none for a moment, in which most of these are seen: each would be a run's unknown child."""
+    for _ in range(30):
+        child = subprocess.Popen(["sleep", "600"], env={"MARKED": "by this test"})
+        try:
+            assert environment_of(child.pid) == b"MARKED=by this test\0"
+        finally:
+            child.kill()
+            child.wait()
+
+
+@pytest.mark.skipif(not processes.LINUX, reason="environments of others are seen in /proc only")
+def test_a_program_without_an_environment_is_not_waited_for(monkeypatch) -> None:
+    child = subprocess.Popen(["sleep", "600"], env={})
+    try:
+        wait_until(lambda: Path(f"/proc/{child.pid}/cmdline").read_bytes())
+        monkeypatch.setattr(processes.time, "sleep", lambda _: pytest.fail("it was waited for"))
+        assert environment_of(child.pid) == b""
+    finally:
+        child.kill()
+        child.wait()
+    assert environment_of(child.pid) == b""
