@@ -26,8 +26,8 @@ _SAVING: Final = re.compile(
     r"([._-][A-Za-z0-9]+)*",  # x.md.tmp.1, x.md.part, x.tmp.md
     re.DOTALL,
 )
-_AND_MORE: Final = re.compile(r".*-[0-9]{8}-[0-9]{6}(\..+)", re.DOTALL)
-"""A handoff's whole name, perhaps with more behind it: x.md.Ab12Cd, x.md-"""
+_STAMPED: Final = re.compile(r".*-[0-9]{8}-[0-9]{6}(\..+)", re.DOTALL)
+"""What a handoff's name looks like, with whatever stands behind its stamp: .md, or .md.Ab12Cd, .md-"""
 
 _HANDOFF: Final = re.compile(
     rf"({NAME})-(([0-9]{{4}})({_TWO})({_TWO})-({_TWO})({_TWO})({_TWO}))(\.[a-z0-9]{{1,8}})"
@@ -54,8 +54,11 @@ def is_being_saved(name: str) -> bool:
     """Tell whether a file name is one under which editors, scripts and programs save what they then rename."""
     if split_handoff_name(name) is not None:
         return False
-    more = _AND_MORE.fullmatch(name)
-    return _SAVING.fullmatch(name) is not None or (more is not None and more[1].startswith(suffixes()))
+    stamped = _STAMPED.fullmatch(name)
+    goes_on = stamped is not None and any(
+        stamped[1].startswith(suffix) and stamped[1] != suffix for suffix in suffixes()
+    )
+    return goes_on or _SAVING.fullmatch(name) is not None
 
 
 def split_handoff_name(name: str) -> tuple[str, str] | None:

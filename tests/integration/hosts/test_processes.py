@@ -189,7 +189,7 @@ def test_many_come_and_go_from_many_threads_and_nothing_leaks() -> None:
 
 @pytest.mark.skipif(not processes.LINUX, reason="environments of others are seen in /proc only")
 def test_a_program_that_is_just_being_started_shows_its_environment() -> None:
-    """Within execve there is none for a moment, in which most of these are seen: each would be a run's unknown child."""
+    """Within execve there is none for a moment, in which most of these are seen."""
     for _ in range(30):
         child = subprocess.Popen(["sleep", "600"], env={"MARKED": "by this test"})
         try:

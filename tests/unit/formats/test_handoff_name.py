@@ -106,6 +106,8 @@ def test_names_under_which_programs_save_are_known(name):
     "name",
     [
         "dev-20251127-154500.md",
+        "dev-20260101-000060.md",  # no such second: misnamed, which its agent is told at once
+        "dev-20261350-000000.md",
         "dev-new.md",
         "dev-report.md",
         "dev-20251127.md",
