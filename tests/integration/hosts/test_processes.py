@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -204,7 +205,7 @@ def test_a_program_without_an_environment_is_not_waited_for(monkeypatch) -> None
     child = subprocess.Popen(["sleep", "600"], env={})
     try:
         wait_until(lambda: Path(f"/proc/{child.pid}/cmdline").read_bytes())
-        monkeypatch.setattr(processes.time, "sleep", lambda _: pytest.fail("it was waited for"))
+        monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it was waited for"))
         assert environment_of(child.pid) == b""
     finally:
         child.kill()
