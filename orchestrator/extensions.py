@@ -90,7 +90,9 @@ def missing_for(brief: Brief, gates: frozenset[str] = frozenset()) -> str:
         gates: The gates that its steps name.
 
     """
-    hosts = dict.fromkeys((brief.config.host, *(wish.host for wish in brief.config.agents.values())))
+    hosts = dict.fromkeys(
+        (brief.config.host, *(overrides.host for overrides in brief.config.agents.values()))
+    )
     wanted: list[tuple[Registry[Any], str]] = [
         (FAMILIES, brief.config.family),
         (HANDOFF_FORMATS, brief.config.handoffs),

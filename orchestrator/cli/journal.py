@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import layout
+from orchestrator.daemon.journal.old_names import renewed
 from orchestrator.daemon.journal.segments import segments, unpacked
 
 
@@ -38,7 +39,7 @@ def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
             except (ValueError, RecursionError):
                 continue
             if isinstance(line, dict) and "fact" in line:
-                yield line
+                yield renewed(raw, line)
 
 
 def runs(journal: Path) -> Iterator[RunSeen]:

@@ -141,7 +141,10 @@ def _of_skills(skills: Skills, brief: Brief) -> Iterator[str]:
     """Yield what a user should know: what was passed over, and what task.md asks for and is nowhere."""
     yield from skills.warnings
     known = {skill.name for skill in skills.found}
-    asked = [*brief.config.skills, *(name for wish in brief.config.agents.values() for name in wish.skills)]
+    asked = [
+        *brief.config.skills,
+        *(name for overrides in brief.config.agents.values() for name in overrides.skills),
+    ]
     for name in dict.fromkeys(asked):
         if name not in known:
             yield f"task.md asks for the skill {name}, which was not found: orders name it all the same"

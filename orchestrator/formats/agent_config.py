@@ -22,7 +22,7 @@ from orchestrator.model.names import checked_name
 from orchestrator.model.permission import Permissions
 from orchestrator.model.task import (
     AfterRejections,
-    AgentWish,
+    AgentOverrides,
     Approval,
     Bring,
     Config,
@@ -57,7 +57,7 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
     """Return what the lines of the section ask for, and everything that is wrong with them."""
     entries, faults = _entries(lines)
     top: dict[str, Any] = {}
-    wishes: dict[str, dict[str, Any]] = {}
+    overrides: dict[str, dict[str, Any]] = {}
     seen: dict[str, int] = {}
     for entry in entries:
         if entry.key in seen:
@@ -71,13 +71,13 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
         except Refused as problem:
             faults.append(Fault(entry.line, f"`{entry.key}:` {problem}"))
             continue
-        (wishes.setdefault(agent, {}) if dot else top)[field] = value
-        place = wishes.get(agent, {}).get("cwd") if dot else None
-        if place is not None and place.host and "host" in wishes[agent]:
+        (overrides.setdefault(agent, {}) if dot else top)[field] = value
+        place = overrides.get(agent, {}).get("cwd") if dot else None
+        if place is not None and place.host and "host" in overrides[agent]:
             faults.append(
                 Fault(entry.line, f"`{agent}.cwd:` is on a box, and `{agent}.host:` is here: keep one")
             )
-    agents = {agent: AgentWish(**wish) for agent, wish in wishes.items()}
+    agents = {agent: AgentOverrides(**fields) for agent, fields in overrides.items()}
     return Config(**top, agents=agents, written={entry.key: entry.value for entry in entries}), faults
 
 
@@ -236,4 +236,4 @@ KEYS_OF_TASK: Final = {key: field for key, (field, _) in _OF_TASK.items()}
 """Each key of a task, with the field of `Config` that it sets."""
 
 KEYS_OF_AGENT: Final = {key: field for key, (field, _) in _OF_AGENT.items()}
-"""Each key of one agent, with the field of `AgentWish` that it sets."""
+"""Each key of one agent, with the field of `AgentOverrides` that it sets."""

@@ -133,10 +133,10 @@ class Rebase:
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
-    """Put news into the user's spool; from there it is told (law 4). Outcome: `Told`.
+class Notify:
+    """Put a message into the user's spool, from where it is sent (law 4). Outcome: `Notified`.
 
-    `id` is the news' own. `at` is when it happened; with `question` it is that question's `asked_at`. At `until` a
+    `id` is the message's own. `at` is when it happened; with `question` it is that question's `asked_at`. At `until` a
     question that nobody answered is taken to be `default`, and a limited run is tried again.
     """
 
@@ -148,9 +148,9 @@ class Tell:
     question: str = ""
     until: float | None = None
     default: str = ""
-    kind: Literal["tell"] = "tell"
+    kind: Literal["notify"] = "notify"
 
 
 Action: TypeAlias = (
-    Launch | End | Look | Nudge | Answer | Commit | Inspect | ResolveEvidence | Merge | Rebase | Tell
+    Launch | End | Look | Nudge | Answer | Commit | Inspect | ResolveEvidence | Merge | Rebase | Notify
 )

@@ -49,8 +49,8 @@ class Directive:
 class ConsultationState:
     """How it stands between the rules and the PM agent.
 
-    `number` counts the consultations, `step` is the one that is unsettled. `news` came up since the PM was last told,
-    `told` is what the open consultation tells; `fresh` says whether there is anything that it was not asked about.
+    `number` counts the consultations, `step` is the one that is unsettled. `pending` came up since the last briefing,
+    `briefing` is that of the open consultation; `fresh` says whether there is anything that it was not asked about.
     `decided` and `carried` count the decisions of the open consultation, and those of them that could be carried out;
     `freed`: the rules may start what is left. `ordered` are the steps that it wants started and that did not start
     yet; all others wait until `held_until`. `failed` counts consultations in a row of which nothing came.
@@ -59,8 +59,8 @@ class ConsultationState:
     number: int = 0
     step: str = ""
     opened_at: float = 0.0
-    news: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+    briefing: tuple[str, ...] = ()
     fresh: bool = False
     decided: int = 0
     carried: int = 0

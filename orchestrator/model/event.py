@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from orchestrator.model.permission import Wish
+from orchestrator.model.permission import ToolRequest
 from orchestrator.model.usage import Usage
 from orchestrator.model.usage_limit import Reset
 
@@ -49,7 +49,7 @@ class Event:
     session: str = ""
     transcript: str = ""
     text: str = ""
-    wish: Wish | None = None
+    tool_request: ToolRequest | None = None
     failure: Failure | None = None
     reset: Reset | None = None
     background: int = 0

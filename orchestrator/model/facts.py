@@ -476,12 +476,12 @@ class Intruded:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """News lies in the user's spool: telling it is no longer the task's affair."""
+class Notified:
+    """A message lies in the user's spool: the task has nothing more to do about it."""
 
     at: float
     action: str
-    kind: Literal["told"] = "told"
+    kind: Literal["notified"] = "notified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -529,6 +529,6 @@ Fact: TypeAlias = (
     | RebaseAsked
     | Rebased
     | Intruded
-    | Told
+    | Notified
     | JournalDamaged
 )

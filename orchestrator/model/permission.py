@@ -26,7 +26,7 @@ class Ruling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ToolRequest:
     """One tool call that an agent asks leave for.
 
     `paths` are absolute, links followed; `inside` says that each lies in a folder that the run was granted. `command`
@@ -115,7 +115,7 @@ class Judgement:
     """How a wish was judged, and why in words that its user understands.
 
     Where a person is to be asked, no answer for `wait` seconds is a denial. `passes`: nothing is said to the program,
-    so that it holds the wish by its own means [Wish.held].
+    so that it holds the wish by its own means [ToolRequest.held].
     """
 
     ruling: Ruling

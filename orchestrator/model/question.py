@@ -17,7 +17,7 @@ class QuestionKind(StrEnum):
     CRITERIA = "criteria"  # success criteria are not met
     DIALOG = "dialog"  # an agent waits at a dialog on its screen
     APPROVAL = "approval"  # something was to be approved before it is done
-    PERMISSION = "permission"  # an agent wishes to do what no rule says it may
+    PERMISSION = "permission"  # an agent wants to do what no rule allows
     ACCOUNT = "account"  # a program's login or credit is gone
     PM = "pm"  # the PM agent asks
     BUDGET = "budget"  # the task has used what it may
@@ -32,8 +32,8 @@ class Question:
     """Something that a person must say. It holds up `step` and what needs that step, and nothing else.
 
     `run` is the live run that it is about, where it is about one. At `deadline` (seconds since the epoch), where
-    policy gives one, nobody having answered, `default` is taken for the answer. `by` is who answered. `leave` is the
-    rule that an answer of `always` gives, `measure` what the task has used up.
+    policy gives one, nobody having answered, `default` is taken for the answer. `by` is who answered. `permission` is
+    the rule that an answer of `always` gives, `measure` what the task has used up.
     """
 
     id: str
@@ -48,7 +48,7 @@ class Question:
     default: str = ""
     deadline: float | None = None
     by: str = ""
-    leave: PermissionRule | None = None
+    permission: PermissionRule | None = None
     measure: Measure | None = None
 
     @property

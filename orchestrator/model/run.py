@@ -158,9 +158,9 @@ class Run:
     `host` is HERE, or the box on which it lives, as `Location` names it.
 
     `resumes` is the run whose work it goes on with. `session` is by what its program resumes the conversation, which
-    is `spent` when it grew too long, `delivery` what became of its order where the program tells, `heard` are the
-    newest events that were taken, by name, `told_at` is when the last one was, and `waits_for` the one that waits for
-    an answer. What is believed of its turn is so since `turn_since`.
+    is `spent` when it grew too long, `delivery` what became of its order where the program tells, `acknowledged` names
+    the newest events that were taken, `event_at` is when the last one was, and `waits_for` the one that waits for an
+    answer. What is believed of its turn is so since `turn_since`.
 
     `progress_at` is when it last gave a sign of work, put later by the seconds that were not counted since, as the
     machine slept or the clock was set: `uncounted`.
@@ -174,8 +174,8 @@ class Run:
 
     By the records that its program keeps: the `stage` of its turn, how many `records` there were, when the newest one
     came (`recorded_at`), when a call last came back (`returned_at`) and the newest that was no repetition (`novel_at`).
-    `cautioned_at` is when it was last told that it repeats itself, and `repeated` what. `wishes` are its newest for
-    leave, where there are no records.
+    `cautioned_at` is when it was last told that it repeats itself, and `repeated` what. `tool_requests` are its newest
+    requests for permission, where there are no records.
     """
 
     id: str
@@ -212,10 +212,10 @@ class Run:
     transcript: str = ""
     spent: bool = False
     delivery: Delivery | None = None
-    heard: tuple[str, ...] = ()
+    acknowledged: tuple[str, ...] = ()
     waits_for: str = ""
     turn_since: float = 0.0
-    told_at: float = 0.0
+    event_at: float = 0.0
     said: str = ""
     said_at: float = 0.0
     news_at: float = 0.0
@@ -226,7 +226,7 @@ class Run:
     returned_at: float = 0.0
     cautioned_at: float = 0.0
     repeated: str = ""
-    wishes: tuple[int, ...] = ()
+    tool_requests: tuple[int, ...] = ()
     usage: Usage = Usage()  # noqa: RUF009 (it is frozen)
     lasted: float = 0.0
 
@@ -238,7 +238,7 @@ class Run:
     @property
     def heard_at(self) -> float:
         """When it was last heard of: by an event, by a record, or as it came alive."""
-        return max(self.told_at, self.recorded_at, self.since)
+        return max(self.event_at, self.recorded_at, self.since)
 
     @property
     def live(self) -> bool:

@@ -86,7 +86,7 @@ class Approval(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AgentWish:
+class AgentOverrides:
     """What task.md says of one agent (`dev.command: …`); empty fields leave the definition as it is."""
 
     runtime: str = ""
@@ -160,7 +160,7 @@ class Config:
     pm: str = ""
     """The agent program that takes the PM's part; otherwise built-in rules do."""
 
-    agents: dict[str, AgentWish] = field(default_factory=dict)
+    agents: dict[str, AgentOverrides] = field(default_factory=dict)
     """What is said of single agents."""
 
     skills: tuple[str, ...] = ()

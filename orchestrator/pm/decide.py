@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Tell
+from orchestrator.model.actions import Notify
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.handlers import requests
 from orchestrator.pm.handlers.agent_events import event_landed
@@ -108,6 +108,6 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.Rebased: rebased,
     f.BriefChanged: requests.brief_changed,
     f.Intruded: _intruded,
-    f.Told: lambda draft, fact: draft.close_actions(Tell, id=fact.action),
+    f.Notified: lambda draft, fact: draft.close_actions(Notify, id=fact.action),
     f.JournalDamaged: _journal_damaged,
 }

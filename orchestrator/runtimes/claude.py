@@ -21,7 +21,7 @@ from orchestrator.formats.usage import claude_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.hooks import (
@@ -140,9 +140,11 @@ class Claude:
             case "UserPromptSubmit":
                 return event(EventKind.TAKEN, text=text_of(told, "prompt"))
             case "PermissionRequest":
-                return event(EventKind.ASKED, wish=_wish(told))
+                return event(EventKind.ASKED, tool_request=_tool_request(told))
             case "PreToolUse":
-                return event(EventKind.ASKED, wish=replace(_wish(told), held=True, again=True))
+                return event(
+                    EventKind.ASKED, tool_request=replace(_tool_request(told), held=True, again=True)
+                )
             case "Notification" if text_of(told, "notification_type") == "permission_prompt":
                 return event(EventKind.WAITING, text=text_of(told, "message"))
             case "Stop":
@@ -184,14 +186,14 @@ class Claude:
         return claude_usage(appended, before)
 
 
-def _wish(told: Mapping[str, Any]) -> Wish:
+def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
     tool = text_of(told, "tool_name")
     given = told.get("tool_input")
     given = given if isinstance(given, dict) else {}
     paths = tuple(path for key in _PATHS if (path := text_of(given, key)))
     act = _ACTS.get(tool, Act.OTHER)
     command = text_of(given, "url") if act is Act.FETCH else text_of(given, "command")
-    return Wish(tool, act, paths, command, cwd=text_of(told, "cwd"))
+    return ToolRequest(tool, act, paths, command, cwd=text_of(told, "cwd"))
 
 
 def _failure(error: str, said: str) -> Failure:

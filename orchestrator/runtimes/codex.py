@@ -23,7 +23,7 @@ from orchestrator.formats.usage import codex_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.codex_rollout import events_of
@@ -135,9 +135,9 @@ class Codex:
             case "UserPromptSubmit":
                 return event(EventKind.TAKEN, text=text_of(told, "prompt"))
             case "PermissionRequest":
-                return event(EventKind.ASKED, wish=_wish(told))
+                return event(EventKind.ASKED, tool_request=_tool_request(told))
             case "PreToolUse":
-                return event(EventKind.ASKED, wish=_held(told))
+                return event(EventKind.ASKED, tool_request=_held(told))
             case "Stop":
                 return event(EventKind.ENDED, text=text_of(told, "last_assistant_message"))
             case _:
@@ -165,7 +165,7 @@ class Codex:
         return codex_usage(appended, before)
 
 
-def _wish(told: Mapping[str, Any]) -> Wish:
+def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
     """Return what it asks leave for: a command outside of its sandbox, a patch elsewhere, a tool of an MCP server."""
     tool, command, cwd = (
         text_of(told, "tool_name"),
@@ -174,24 +174,24 @@ def _wish(told: Mapping[str, Any]) -> Wish:
     )
     match tool:
         case "Bash":
-            return Wish(tool, Act.RUN, command=command, cwd=cwd)
+            return ToolRequest(tool, Act.RUN, command=command, cwd=cwd)
         case "apply_patch":
             paths = tuple(_PATCHED.findall(command))
             # Where a path begins that is not whole is not told: `cd /etc && apply_patch` has the same `cwd` (measured).
             if paths and all(path.startswith("/") for path in paths):
-                return Wish(tool, Act.WRITE, paths, cwd=cwd)
-            return Wish(tool, Act.RUN, command=command, cwd=cwd)
+                return ToolRequest(tool, Act.WRITE, paths, cwd=cwd)
+            return ToolRequest(tool, Act.RUN, command=command, cwd=cwd)
         case _:
-            return Wish(tool, Act.OTHER, cwd=cwd)
+            return ToolRequest(tool, Act.OTHER, cwd=cwd)
 
 
-def _held(told: Mapping[str, Any]) -> Wish:
+def _held(told: Mapping[str, Any]) -> ToolRequest:
     """Return what it is about to do in its sandbox. A patch is held to its paths: a rule may speak of their names."""
-    wish = _wish(told)
-    if wish.tool == "apply_patch":
+    request = _tool_request(told)
+    if request.tool == "apply_patch":
         paths = tuple(_PATCHED.findall(text_of(told, "tool_input", "command")))
-        wish = Wish(wish.tool, Act.WRITE, paths, cwd=wish.cwd)
-    return replace(wish, held=True)
+        request = ToolRequest(request.tool, Act.WRITE, paths, cwd=request.cwd)
+    return replace(request, held=True)
 
 
 def _hooked(*commands: str) -> str:

@@ -26,7 +26,7 @@ from orchestrator.formats.usage import gemini_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.environment import passed
@@ -205,7 +205,7 @@ class Gemini:
             case "BeforeAgent":
                 return event(EventKind.TAKEN, text=text_of(told, "prompt"))
             case "BeforeTool":
-                return event(EventKind.ASKED, wish=_wish(told))
+                return event(EventKind.ASKED, tool_request=_tool_request(told))
             case "Notification" if text_of(told, "notification_type") == "ToolPermission":
                 return event(EventKind.WAITING, text=text_of(told, "message"))
             case "AfterAgent":
@@ -251,21 +251,23 @@ class Gemini:
         return gemini_usage(appended, before)
 
 
-def _wish(told: Mapping[str, Any]) -> Wish:
+def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
     tool, cwd = text_of(told, "tool_name"), text_of(told, "cwd")
     act = _ACTS.get(tool, Act.OTHER)
     match act:
         case Act.RUN:
-            return Wish(tool, act, command=text_of(told, "tool_input", "command"), cwd=_below(cwd, told))
+            return ToolRequest(
+                tool, act, command=text_of(told, "tool_input", "command"), cwd=_below(cwd, told)
+            )
         case Act.FETCH:
             # Several addresses are none that a rule could speak of.
             found = set(_ADDRESS.findall(text_of(told, "tool_input", "prompt")))
-            return Wish(tool, act, command=found.pop() if len(found) == 1 else "", cwd=cwd)
+            return ToolRequest(tool, act, command=found.pop() if len(found) == 1 else "", cwd=cwd)
         case Act.READ | Act.WRITE:
             path = text_of(told, "tool_input", "file_path") or text_of(told, "tool_input", "dir_path")
-            return Wish(tool, act, (path,) if path else (), cwd=cwd)
+            return ToolRequest(tool, act, (path,) if path else (), cwd=cwd)
         case Act.ASK | Act.OTHER:
-            return Wish(tool, act, cwd=cwd)
+            return ToolRequest(tool, act, cwd=cwd)
 
 
 def _below(cwd: str, told: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from orchestrator.formats.agent_file import MODEL_TO_KIRO
 from orchestrator.formats.json_fields import listed, text_of
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply, Say
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.hooks import CAUTION_FILES
 from orchestrator.runtimes.screens import ScreenRule, shipped_rules
@@ -100,7 +100,7 @@ class Kiro:
             case "userPromptSubmit":
                 return Event(EventKind.TAKEN, session, text=text_of(told, "prompt"))
             case "preToolUse":
-                return Event(EventKind.ASKED, session, wish=_wish(told))
+                return Event(EventKind.ASKED, session, tool_request=_tool_request(told))
             case "stop":
                 return Event(EventKind.ENDED, session, text=text_of(told, "assistant_response"))
             case _:
@@ -124,7 +124,7 @@ def _tools(agent: Agent) -> list[str]:
     return list(dict.fromkeys(_TOOLS.get(tool, tool) for tool in agent.tools)) or ["@builtin"]
 
 
-def _wish(told: Mapping[str, Any]) -> Wish:
+def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
     tool = text_of(told, "tool_name")
     given = told.get("tool_input")
     given = given if isinstance(given, dict) else {}
@@ -134,4 +134,4 @@ def _wish(told: Mapping[str, Any]) -> Wish:
     command = text_of(given, "command") if act is Act.RUN else ""
     if act is Act.FETCH:
         command = text_of(given, "url") or text_of(given, "query")
-    return Wish(tool, act, paths, command, cwd=text_of(told, "cwd"))
+    return ToolRequest(tool, act, paths, command, cwd=text_of(told, "cwd"))

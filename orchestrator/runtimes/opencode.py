@@ -21,7 +21,7 @@ from orchestrator.formats.usage import told_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.model.usage_limit import Reset
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.screens import ScreenRule, shipped_rules
@@ -155,7 +155,7 @@ class Opencode:
             case "prompt":
                 return Event(EventKind.TAKEN, session, text=text)
             case "asked":
-                return Event(EventKind.ASKED, session, wish=_wish(told))
+                return Event(EventKind.ASKED, session, tool_request=_tool_request(told))
             case "retry":
                 return _retry(told, session)
             case "overflow":
@@ -202,7 +202,7 @@ def _permission(spawn: Spawn) -> dict[str, Any]:
     return permission
 
 
-def _wish(told: Mapping[str, Any]) -> Wish:
+def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
     tool, directory = text_of(told, "permission"), text_of(told, "directory")
     act = _ACTS.get(tool, Act.OTHER)
     patterns = [each for each in listed(told, "patterns") if isinstance(each, str)]
@@ -218,7 +218,7 @@ def _wish(told: Mapping[str, Any]) -> Wish:
         command = text_of(told, "metadata", "url") or " ".join(patterns)
     elif act is Act.RUN:
         command = text_of(told, "command")
-    return Wish(tool, act, tuple(dict.fromkeys(paths)), command, cwd=directory)
+    return ToolRequest(tool, act, tuple(dict.fromkeys(paths)), command, cwd=directory)
 
 
 def _retry(told: Mapping[str, Any], session: str) -> Event:

@@ -14,7 +14,7 @@ from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.names import checked_name
 from orchestrator.model.programs import Program
-from orchestrator.model.task import AgentWish, Config
+from orchestrator.model.task import AgentOverrides, Config
 from orchestrator.pm.plan.work_location import location_of
 from orchestrator.ports.files import Files
 from orchestrator.runtimes.cli_inventory import first_installed
@@ -52,7 +52,7 @@ def find_agents(  # noqa: PLR0913 (it gathers what many places say)
     path: str = "",
     defined: Sequence[Program] = (),
 ) -> Roster:
-    """Find every agent that a task can spawn, with what its task.md wishes of each.
+    """Find every agent that a task can spawn, with what its task.md overrides of each.
 
     Args:
         project: the user's project. What its files define may come from anybody: they cannot name programs.
@@ -65,7 +65,7 @@ def find_agents(  # noqa: PLR0913 (it gathers what many places say)
         defined: the agent programs of the settings.
 
     Raises:
-        Refused: task.md wishes something of an agent that nobody defines, or that makes no sense.
+        Refused: task.md overrides something of an agent that nobody defines, or that makes no sense.
 
     """
     files = files or DiskFiles()
@@ -76,8 +76,8 @@ def find_agents(  # noqa: PLR0913 (it gathers what many places say)
     for folder, trusted in places:
         for agent in _defined(files, folder, warnings, trusted=trusted):
             agents.setdefault(agent.name, agent)
-    for name, wish in config.agents.items():
-        agents[checked_name(name, "agent name")] = _wished(agents.get(name), name, wish)
+    for name, overrides in config.agents.items():
+        agents[checked_name(name, "agent name")] = _wished(agents.get(name), name, overrides)
     if config.pm:
         agents[PM] = replace(agents.get(PM) or Agent(PM, Role.PM, source="task.md"), runtime=config.pm)
     folder_text = str(template) if template else ""
@@ -114,23 +114,23 @@ def _defined(files: Files, folder: Path, warnings: list[str], *, trusted: bool) 
         yield agent
 
 
-def _wished(agent: Agent | None, name: str, wish: AgentWish) -> Agent:
+def _wished(agent: Agent | None, name: str, overrides: AgentOverrides) -> Agent:
     """Return an agent as task.md wants it. One that is defined nowhere else must have a command there."""
     if agent is None:
-        if not wish.command:
+        if not overrides.command:
             raise Refused(
                 f"task.md speaks of the agent {name}, which nobody defines: add .claude/agents/{name}.md, "
                 f"or `{name}.command: …`"
             )
         agent = Agent(name, source="task.md")
-    runtime = wish.runtime or ("command" if wish.command else agent.runtime)
+    runtime = overrides.runtime or ("command" if overrides.command else agent.runtime)
     return replace(
         agent,
         runtime=runtime,
-        command=wish.command or agent.command,
-        check=wish.check or agent.check,
-        model=wish.model or agent.model,
-        listens=agent.listens if wish.listens is None else wish.listens,
+        command=overrides.command or agent.command,
+        check=overrides.check or agent.check,
+        model=overrides.model or agent.model,
+        listens=agent.listens if overrides.listens is None else overrides.listens,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final, get_type_hints
 
 from orchestrator.formats.agent_config import DEFAULTS, KEYS_OF_AGENT, KEYS_OF_TASK
 from orchestrator.formats.task_file import blank_task
-from orchestrator.model.task import AgentWish, Config
+from orchestrator.model.task import AgentOverrides, Config
 from scripts.reference.markdown import block, code, page, sentence, table
 from scripts.reference.sources import meanings
 
@@ -57,7 +57,7 @@ def task_file_pages() -> Iterator[tuple[str, str]]:
             f"Answers that `unanswered:` may give: {', '.join(map(code, DEFAULTS))}.",
             "## Keys of one agent",
             "`AGENT` names an agent: `explore`, `plan`, `architect`, `dev`, `test`, `review`, or one of your own.",
-            _keys(AgentWish, KEYS_OF_AGENT, "AGENT."),
+            _keys(AgentOverrides, KEYS_OF_AGENT, "AGENT."),
             "## The blank template",
             "`start` writes this file if there is none and no template was named:",
             block("markdown", blank_task("NAME")),

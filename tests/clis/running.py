@@ -190,7 +190,7 @@ class Running:
     def _hear(self, said: dict[str, Any], name: str) -> None:
         self.told.append(said)
         event = self.runtime.event(said)
-        ahead = event is not None and event.wish is not None and event.wish.held
+        ahead = event is not None and event.tool_request is not None and event.tool_request.held
         if event is not None:
             (self.ahead if ahead else self.events).append(event)
         if name.endswith(".waits.json"):

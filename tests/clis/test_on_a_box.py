@@ -33,8 +33,8 @@ def test_a_task_whose_developer_is_a_real_cli_on_a_box_is_complete(installed: st
     ):
         world = house.world
         house.daemon()
-        wishes = [f"dev.cwd: alpha:{box.home}/repo", *WISHES.get(installed, ())]
-        house.begin("t1", installed.partition("-")[0], *wishes)
+        config = [f"dev.cwd: alpha:{box.home}/repo", *WISHES.get(installed, ())]
+        house.begin("t1", installed.partition("-")[0], *config)
         world.until(lambda: world.agent("dev:one", "t1"), within=240)
         world.kill_daemon()
         house.daemon()

@@ -59,7 +59,7 @@ def test_an_order_is_taken_whole_worked_on_with_leave_and_its_end_is_told(instal
         ended = here.until(EventKind.ENDED)
         assert here.kinds() == [EventKind.STARTED, EventKind.TAKEN, *[EventKind.ASKED] * 2, EventKind.ENDED]
         assert here.events[1].text == ORDER == here.bench.server.turns[0].prompt
-        asked = [event.wish for event in here.events if event.wish is not None]
+        asked = [event.tool_request for event in here.events if event.tool_request is not None]
         assert [wish.act for wish in asked] == [Act.WRITE, Act.RUN]
         assert asked[0].paths == (f"{here.granted[0]}/made.md",)
         assert (ended.text, ended.background) == (REPORT, 0)

@@ -96,8 +96,8 @@ def test_leave_is_given_or_denied_by_the_answer_of_the_hook(outside: Path) -> No
         here.start("# Agent: dev", agent=DEV)
         refused = here.until(EventKind.ENDED)
         asked = here.until(EventKind.ASKED)
-        assert asked.wish is not None
-        assert (asked.wish.act, asked.wish.command) == (Act.RUN, f"echo hi > {outside}/1")
+        assert asked.tool_request is not None
+        assert (asked.tool_request.act, asked.tool_request.command) == (Act.RUN, f"echo hi > {outside}/1")
         assert "Not here." in refused.text
         here.end()
         here.answering = allows
@@ -115,7 +115,7 @@ def test_what_is_denied_does_not_run_inside_the_sandbox() -> None:
         yield say(made.text + refused.text)
 
     def holding(event: Event) -> told.Reply:
-        denied = event.wish is not None and "denied" in event.wish.command
+        denied = event.tool_request is not None and "denied" in event.tool_request.command
         return told.Reply(Say.DENY, "Not that.") if denied else told.Reply(Say.ALLOW)
 
     with running(played(working)) as here:
@@ -124,7 +124,7 @@ def test_what_is_denied_does_not_run_inside_the_sandbox() -> None:
         assert "Not that." in here.until(EventKind.ENDED).text
         assert (here.bench.place.work / "allowed.md").exists()
         assert not (here.bench.place.work / "denied.md").exists()
-        assert [event.wish and event.wish.act for event in here.ahead] == [Act.RUN, Act.RUN]
+        assert [event.tool_request and event.tool_request.act for event in here.ahead] == [Act.RUN, Act.RUN]
 
 
 def test_leave_that_nobody_can_be_asked_for_is_denied(outside: Path) -> None:

@@ -63,7 +63,7 @@ def test_an_order_is_taken_whole_worked_on_with_leave_and_its_end_is_told() -> N
         here.answering = allows
         pane = here.start(ORDER, agent=DEV)
         ended = here.until(EventKind.ENDED)
-        asked = [event.wish for event in here.events if event.wish is not None]
+        asked = [event.tool_request for event in here.events if event.tool_request is not None]
         assert here.kinds() == [EventKind.STARTED, EventKind.TAKEN, *[EventKind.ASKED] * 2, EventKind.ENDED]
         assert [wish.act for wish in asked] == [Act.WRITE, Act.RUN]
         assert here.events[1].text == ORDER == here.bench.server.turns[0].prompt

@@ -72,9 +72,9 @@ def test_an_order_arrives_whole_and_each_call_is_asked_about() -> None:
     """No dialog on a machine where it never ran; a denial does not end the turn; a user's own leave does not count."""
 
     def rules(event: Event) -> Reply:
-        if event.wish is None:
+        if event.tool_request is None:
             return lets_go(event)
-        denied = event.wish.act is Act.RUN and event.wish.command.startswith(">")
+        denied = event.tool_request.act is Act.RUN and event.tool_request.command.startswith(">")
         return Reply(Say.DENY, "Not that one.") if denied else Reply(Say.ALLOW)
 
     with running(played(working)) as here:
@@ -92,13 +92,13 @@ def test_an_order_arrives_whole_and_each_call_is_asked_about() -> None:
         (first, *_rest) = here.bench.server.turns
         assert first.prompt == ORDER
         assert "Speak of owls." in first.raw.decode()
-        wishes = [event.wish for event in here.events if event.wish]
-        assert [(wish.act, wish.command) for wish in wishes] == [
+        requests = [event.tool_request for event in here.events if event.tool_request]
+        assert [(request.act, request.command) for request in requests] == [
             (Act.RUN, "> made-unasked.txt"),
             (Act.RUN, "echo 1 > run.txt"),
             (Act.WRITE, ""),
         ]
-        assert wishes[2].paths == (str(place.work / "made.txt"),)
+        assert requests[2].paths == (str(place.work / "made.txt"),)
         assert (place.work / "made.txt").read_text() == MADE
         assert (place.work / "run.txt").read_text() == "1\n"
         assert not (place.work / "made-unasked.txt").exists()

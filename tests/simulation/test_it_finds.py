@@ -456,12 +456,12 @@ ON_BOXES = replace(
 
 def on_boxes(fate):
     """Three tasks with agents on two boxes; two share a repository there, and one has its architect elsewhere."""
-    wishes = (
+    user_tasks = (
         UserTask("alpha", architect=True, box="near", architects_box="far", brings=True),
         UserTask("beta", box="near", brings=True, tells=True),
         UserTask("gamma", architect=True, box="far"),
     )
-    return World(fate, wishes, Manners(bad=0.2, odd=0.5, longest=60.0, subtasks=2), deaf=0.3)
+    return World(fate, user_tasks, Manners(bad=0.2, odd=0.5, longest=60.0, subtasks=2), deaf=0.3)
 
 
 def a_life_on_boxes(worlds):
@@ -471,8 +471,8 @@ def a_life_on_boxes(worlds):
 
 def of_programs(fate):
     """Two tasks whose agents are programs that tell of themselves; much goes wrong with their models."""
-    wishes = (UserTask("alpha", tells=True), UserTask("beta", tells=True))
-    return World(fate, wishes, Manners(bad=0.4, odd=0.3, longest=60.0, subtasks=1), deaf=0.1)
+    user_tasks = (UserTask("alpha", tells=True), UserTask("beta", tells=True))
+    return World(fate, user_tasks, Manners(bad=0.4, odd=0.3, longest=60.0, subtasks=1), deaf=0.1)
 
 
 def a_life_of_programs(worlds):
@@ -485,8 +485,8 @@ def soon_shelved(fate):
     """Three tasks that are shelved whenever nothing came for a minute."""
     settings = Settings(daemon=DaemonSettings(shelve_after=60), logs=LogSettings(pack_after=60))
     settings = replace(settings, limits=replace(settings.limits, check_in_interval=60))
-    wishes = (UserTask("alpha"), UserTask("beta", checks=True), UserTask("gamma", tells=True))
-    return World(fate, wishes, Manners(bad=0.1, odd=0.2, longest=60.0, subtasks=1), settings, deaf=0.5)
+    user_tasks = (UserTask("alpha"), UserTask("beta", checks=True), UserTask("gamma", tells=True))
+    return World(fate, user_tasks, Manners(bad=0.1, odd=0.2, longest=60.0, subtasks=1), settings, deaf=0.5)
 
 
 def a_life_on_the_shelf(worlds):
@@ -496,8 +496,8 @@ def a_life_on_the_shelf(worlds):
 
 def limited(fate):
     """Three tasks whose agents all use one service."""
-    wishes = tuple(UserTask(name, tells=True) for name in ("alpha", "beta", "gamma"))
-    return World(fate, wishes, Manners(bad=0, rejects=0, odd=0, longest=180.0, subtasks=3))
+    user_tasks = tuple(UserTask(name, tells=True) for name in ("alpha", "beta", "gamma"))
+    return World(fate, user_tasks, Manners(bad=0, rejects=0, odd=0, longest=180.0, subtasks=3))
 
 
 def a_limited_life(worlds, world_of=limited):
@@ -514,8 +514,10 @@ LITTERED = replace(
 
 def left_to_write(fate):
     """Two tasks whose agents fail often, and leave behind what goes on writing."""
-    wishes = (UserTask("alpha"), UserTask("beta", checks=True, tells=True))
-    return World(fate, wishes, Manners(bad=0.4, rejects=0.3, leaves=0.7, longest=60.0, subtasks=2), deaf=0.3)
+    user_tasks = (UserTask("alpha"), UserTask("beta", checks=True, tells=True))
+    return World(
+        fate, user_tasks, Manners(bad=0.4, rejects=0.3, leaves=0.7, longest=60.0, subtasks=2), deaf=0.3
+    )
 
 
 def a_life_among_leftovers(worlds):

@@ -120,10 +120,10 @@ class Lives:
 
     def until(self, lives: int) -> None:
         """Let agents live and end until there were so many."""
-        wish = self.world.wishes[0]
+        user_task = self.world.user_tasks[0]
         while len(self.state.runs) < lives:
             if not (self.world.waiting or self.state.steps.pending or self.state.live_runs):
-                self.world.ask(wish, "spawn", agent="explore", instructions="Look around.")
+                self.world.ask(user_task, "spawn", agent="explore", instructions="Look around.")
             assert self.world.go_on(until=self.world.clock.monotonic() + 86400), "it does not go on"
             self.world.take_replies()
 
@@ -150,12 +150,12 @@ class Lives:
 
 @pytest.fixture(params=[False, True], ids=["commands", "programs that tell"])
 def lives(request):
-    wish = UserTask("alpha", tells=request.param)
+    user_task = UserTask("alpha", tells=request.param)
     manners = Manners(bad=0, rejects=0, odd=0, longest=2)
-    world = World(Scenario("lives"), (wish,), manners, Settings(), deaf=0.0, slow=False)
+    world = World(Scenario("lives"), (user_task,), manners, Settings(), deaf=0.0, slow=False)
     with listening(world):
         world.boot()
-        world.start(wish, "much to do", ("it works",))
+        world.start(user_task, "much to do", ("it works",))
         while not world.tasks():
             assert world.go_on(until=world.clock.monotonic() + 86400), "it does not begin"
         yield Lives(world)

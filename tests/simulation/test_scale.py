@@ -70,7 +70,7 @@ def cost(subtasks, monkeypatch):
     world = World(Scenario("scale"), (UserTask("alpha"),), manners, Settings(), deaf=0.0, slow=False)
     with listening(world):
         world.boot()
-        world.start(world.wishes[0], "much to do", ("it works",))
+        world.start(world.user_tasks[0], "much to do", ("it works",))
         until(world, STEPS)
         files = world.files
         assert isinstance(files, CountingFiles)

@@ -62,7 +62,7 @@ class Day:
     def changes(self, kind: str) -> list[dict[str, Any]]:
         """Return the changes of one kind that were journaled, in order."""
         assert self.world is not None
-        files, folder = self.world.files, layout.task_journal(self.world.wishes[0].home)
+        files, folder = self.world.files, layout.task_journal(self.world.user_tasks[0].home)
         lines = []
         for name in segments(entry.name for entry in files.entries(folder)):
             lines += [

@@ -18,7 +18,7 @@ from orchestrator.daemon.actions.housekeeping import boxes_of, close_spent, sett
 from orchestrator.daemon.actions.inspect import inspect
 from orchestrator.daemon.actions.launch import launch
 from orchestrator.daemon.actions.look import look
-from orchestrator.daemon.actions.notify import tell
+from orchestrator.daemon.actions.notify import notify
 from orchestrator.daemon.actions.nudge import nudge
 from orchestrator.daemon.actions.resolve import resolve
 from orchestrator.daemon.core.context import Context
@@ -37,10 +37,10 @@ from orchestrator.model.actions import (
     Launch,
     Look,
     Merge,
+    Notify,
     Nudge,
     Rebase,
     ResolveEvidence,
-    Tell,
 )
 from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
@@ -119,8 +119,8 @@ class Dispatcher:
                 self._finish(
                     state, action, lambda at: finish.rebase(adapters.workspaces, state, action, where, at)
                 )
-            case Tell():
-                self._tell(action)
+            case Notify():
+                self._notify(action)
 
     def heard(self, fact: Fact) -> None:
         """The outcome of an action was taken: should it still be open, it may be done again."""
@@ -401,12 +401,12 @@ class Dispatcher:
 
         self._do(f"{action.run}/answer", work)
 
-    def _tell(self, action: Tell) -> None:
+    def _notify(self, action: Notify) -> None:
         """Put news into the spool. What the disk does not take is tried again at each rescan."""
 
         def work(at: float) -> Fact | None:
             try:
-                return tell(self.context.desk, self.task, action, at)
+                return notify(self.context.desk, self.task, action, at)
             except OSError as error:
                 log.warning("task %s: %s waits for room on the disk: %s", self.task, action.id, error)
                 return None

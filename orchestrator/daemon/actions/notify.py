@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.model.facts import Told
+from orchestrator.model.facts import Notified
 from orchestrator.model.notification import Notification
 
 if TYPE_CHECKING:
     from orchestrator.daemon.core.notifier import Notifier
-    from orchestrator.model.actions import Tell
+    from orchestrator.model.actions import Notify
 
 
-def tell(desk: Notifier, task: str, action: Tell, at: float) -> Told:
+def notify(desk: Notifier, task: str, action: Notify, at: float) -> Notified:
     """Put it there. Raises OSError: the disk cannot do it now."""
     news = Notification(
         id=action.id,
@@ -26,4 +26,4 @@ def tell(desk: Notifier, task: str, action: Tell, at: float) -> Told:
         default=action.default,
     )
     desk.put(news)
-    return Told(at, action.id)
+    return Notified(at, action.id)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from orchestrator.daemon.core.task_paths import TaskPaths
     from orchestrator.daemon.ingest.transcripts import Line
-    from orchestrator.model.permission import Policy, Wish
+    from orchestrator.model.permission import Policy, ToolRequest
     from orchestrator.model.programs import Program
     from orchestrator.model.run import Run
     from orchestrator.pm.state.task_state import PMState
@@ -135,10 +135,10 @@ class EventIngest:
         if event.kind is EventKind.TAKEN:
             # Gemini CLI takes the white space off both ends.
             whole = event.text.strip() == self._order(run).strip()
-        if event.wish is not None:
-            wish = self._resolved(event.wish, run, state, where)
-            event = replace(event, wish=wish)
-            judgement = self._judged(wish, run, state, where)
+        if event.tool_request is not None:
+            request = self._resolved(event.tool_request, run, state, where)
+            event = replace(event, tool_request=request)
+            judgement = self._judged(request, run, state, where)
         if event.failure is Failure.LIMIT and event.reset is None:
             event = replace(event, reset=reset_time(event.text, at, zone_of(run, self.environ)))
         kept = self._believed(event.transcript, run, runtime_known(state.agents[run.agent], self.defined))
@@ -183,26 +183,26 @@ class EventIngest:
         except Unreadable:
             return ""
 
-    def _resolved(self, wish: Wish, run: Run, state: PMState, where: TaskPaths) -> Wish:
-        """Return a wish with its paths as they really are, and whether they lie where the run may write."""
+    def _resolved(self, request: ToolRequest, run: Run, state: PMState, where: TaskPaths) -> ToolRequest:
+        """Return a request with its paths as they really are, and whether they lie where the run may write."""
         real = self._real_of(run)
         folders = [real(folder) for folder in may_write(run, state, where)]
-        at = Path(wish.cwd) if wish.cwd.startswith("/") else folders[0]
+        at = Path(request.cwd) if request.cwd.startswith("/") else folders[0]
         try:
-            paths = [real(at / path) for path in wish.paths]
+            paths = [real(at / path) for path in request.paths]
         except (OSError, ValueError):  # too long, or with a NUL in it
-            return replace(wish, cwd=str(at))
+            return replace(request, cwd=str(at))
         inside = bool(paths) and all(any(path.is_relative_to(folder) for folder in folders) for path in paths)
-        return replace(wish, paths=tuple(map(str, paths)), inside=inside, cwd=str(at))
+        return replace(request, paths=tuple(map(str, paths)), inside=inside, cwd=str(at))
 
     def _real_of(self, run: Run) -> Callable[[Path], Path]:
         """Return how a run's paths are made real; on a box only made plain: what is a link there is unknown."""
         return (lambda path: Path(normpath(path))) if run.on_box else self.files.real
 
-    def _judged(self, wish: Wish, run: Run, state: PMState, where: TaskPaths) -> Judgement:
-        if leave_for(wish) in state.rules:
+    def _judged(self, request: ToolRequest, run: Run, state: PMState, where: TaskPaths) -> Judgement:
+        if leave_for(request) in state.rules:
             return Judgement(Ruling.ALLOW, "the user said: always")
         policy = self.policy(state, run)
         real = self._real_of(run)
         workplace = workplace_of(run, state, where, self.environ(run.host), self.files, real)
-        return replace(judge(policy, wish, workplace), wait=policy.wait)
+        return replace(judge(policy, request, workplace), wait=policy.wait)

@@ -40,10 +40,6 @@ _STATE: Final = {
 }
 
 
-_OLD_NAMES: Final = {"consultation": "counsel"}
-"""What journals written before a field was renamed call it."""
-
-
 def encoded_fact(fact: Fact) -> dict[str, Any]:
     """Return a fact as plain values; what stands at its default is left out."""
     return _bare(fact)
@@ -98,10 +94,9 @@ def decoded_state(data: object) -> PMState:
     if not isinstance(data, dict):
         raise ValueError("a state is an object")  # noqa: TRY004 (as whatever else does not read)
     read = {
-        name: made(adapter.validate_python(data[key]))
+        name: made(adapter.validate_python(data[name]))
         for name, (adapter, made) in _STATE.items()
-        for key in (name, _OLD_NAMES.get(name))
-        if key in data
+        if name in data
     }
     return PMState(**read)
 

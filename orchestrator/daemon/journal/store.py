@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import __version__
 from orchestrator.daemon.journal import codec
+from orchestrator.daemon.journal.old_names import renewed
 from orchestrator.daemon.journal.segments import COMPRESSED, MOST, PLAIN, segments, unpacked
 from orchestrator.model.errors import Damaged, JournalFailed
 from orchestrator.pm.state.fold import fold, with_action
@@ -265,14 +266,14 @@ def _sealed(rest: str) -> str:
 
 
 def unsealed(line: bytes) -> dict[str, Any]:
-    """Return the content of a journal line. Raises ValueError if it is not exactly what was written."""
+    """Return the content of a journal line, under today's names. Raises ValueError if it is damaged."""
     rest = line[_CRC_END:]
     if line[:_CRC_END] != f'{{"crc":"{zlib.crc32(rest):08x}",'.encode():
         raise ValueError("the checksum does not fit")
     content = json.loads(b"{" + rest)
     if not isinstance(content, dict):
         raise TypeError("no object")
-    return content
+    return renewed(rest, content)
 
 
 def replayed(state: PMState, changes: tuple[Change, ...], actions: tuple[Action, ...]) -> PMState:

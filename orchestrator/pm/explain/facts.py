@@ -28,7 +28,7 @@ _SENTENCES: Final = {
     "answered": "the user answered {question}: {text}",
     "rebase_asked": "the user asked for the work to stand upon {base}",
     "intruded": "{name} was found and is not obeyed: {reason}",
-    "told": "{action} is in the spool of news",
+    "notified": "{action} is in the spool of messages",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
 }
 """Facts that are told by their own fields."""
@@ -166,9 +166,9 @@ def _event(fact: dict[str, Any]) -> str:
         case "taken":
             return "it took its order, to the byte" if fact.get("whole") else "it took a prompt"
         case "asked":
-            wish = event.get("wish") or {}
-            what = wish.get("command") or ", ".join(wish.get("paths") or ()) or wish.get("tool")
-            return f"it wants to {wish.get('act')} {what}; {judged.get('ruling')}: {judged.get('why')}"
+            request = event.get("tool_request") or {}
+            what = request.get("command") or ", ".join(request.get("paths") or ()) or request.get("tool")
+            return f"it wants to {request.get('act')} {what}; {judged.get('ruling')}: {judged.get('why')}"
         case "ended":
             going = (
                 f", {event['background']} tasks go on in the background" if event.get("background") else ""

@@ -25,7 +25,7 @@ def explain(line: dict[str, Any]) -> list[str]:
     told += [text for change in line.get("changes", ()) if (text := told_of(change, at))]
     told += [_answer(each) for each in line.get("actions", ()) if each.get("kind") == "answer"]
     told += [
-        f"to be told: {each.get('title')}" for each in line.get("actions", ()) if each.get("kind") == "tell"
+        f"to be sent: {each.get('title')}" for each in line.get("actions", ()) if each.get("kind") == "notify"
     ]
     return [f"{clock} {happened(line['fact'])}", *(f"         {text}" for text in told)]
 

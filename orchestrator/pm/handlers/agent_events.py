@@ -50,7 +50,7 @@ _UNDECIDED: Final = (
 def event_landed(draft: Draft, fact: EventLanded) -> None:
     """Take what a program told. The same event again changes nothing."""
     run = draft.state.runs.get(fact.run)
-    if run is None or not run.live or fact.name in run.heard:
+    if run is None or not run.live or fact.name in run.acknowledged:
         return
     if _works(draft, run):
         _take(draft, run, fact)

@@ -35,7 +35,7 @@ from orchestrator.pm.policies.reopen import feed, may_replan, reopen, replan, se
 from orchestrator.pm.state.changes import (
     CriteriaMarked,
     QuestionAnswered,
-    RequestHeard,
+    RequestAcknowledged,
     SkillsFound,
     TaskMoved,
 )
@@ -58,7 +58,7 @@ _OF_A_KIND: Final[dict[QuestionKind, Callable[[Draft, Question, str], None]]] = 
 
 def answered(draft: Draft, fact: Answered) -> None:
     """Carry an answer to exactly the step that asked (law 10)."""
-    draft.change(RequestHeard(fact.request))
+    draft.change(RequestAcknowledged(fact.request))
     question = draft.state.questions.get(fact.question)
     if question is None or not question.open:
         draft.refused = True

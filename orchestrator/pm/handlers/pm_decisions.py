@@ -24,7 +24,7 @@ from orchestrator.pm.policies.inactivity import progressed
 from orchestrator.pm.policies.reopen import feed, first_line, may_replan, replan
 from orchestrator.pm.policies.retries import block
 from orchestrator.pm.state.changes import HandoffSeen
-from orchestrator.pm.state.consultation_changes import DecisionTaken, NewsNoted
+from orchestrator.pm.state.consultation_changes import BriefingExtended, DecisionTaken
 from orchestrator.pm.state.step_changes import StepOrdered, StepReported
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def decision_landed(draft: Draft, fact: DecisionLanded) -> None:
     )
     if refused:
         wanted = " ".join(filter(None, told))
-        draft.change(NewsNoted((f"your {wanted} was not carried out: {refused}",)))
+        draft.change(BriefingExtended((f"your {wanted} was not carried out: {refused}",)))
 
 
 def _is_asked(draft: Draft, run: Run) -> bool:

@@ -13,7 +13,13 @@ from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.task import Phase, TaskState, WorkspaceKind
 from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.policies.reopen import feed, reopen
-from orchestrator.pm.state.changes import BaseMoved, CriteriaMarked, PhaseMoved, RequestHeard, TaskMoved
+from orchestrator.pm.state.changes import (
+    BaseMoved,
+    CriteriaMarked,
+    PhaseMoved,
+    RequestAcknowledged,
+    TaskMoved,
+)
 from orchestrator.pm.state.transitions import phase_path
 
 if TYPE_CHECKING:
@@ -30,7 +36,7 @@ _OVER: Final = frozenset({StepState.PASSED, StepState.FAILED, StepState.BLOCKED,
 
 def rebase_asked(draft: Draft, fact: RebaseAsked) -> None:
     """Let the task's work stand upon another commit; what was tested and accepted before is so no more."""
-    draft.change(RequestHeard(fact.request))
+    draft.change(RequestAcknowledged(fact.request))
     if why := _against(draft.state, fact.base):
         draft.reply, draft.refused = why, True
         return

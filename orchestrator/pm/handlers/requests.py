@@ -22,7 +22,7 @@ from orchestrator.pm.policies.retries import try_launches_now
 from orchestrator.pm.state.changes import (
     BriefTaken,
     ConfigEdited,
-    RequestHeard,
+    RequestAcknowledged,
     SkillsFound,
     TaskBegun,
     TaskMoved,
@@ -63,7 +63,7 @@ def task_started(draft: Draft, fact: TaskStarted) -> None:
         _go_on(draft, fact)
     if draft.state.skills != fact.skills and draft.state.state in ACTIVE:
         draft.change(SkillsFound(fact.skills))
-    draft.change(RequestHeard(fact.request))
+    draft.change(RequestAcknowledged(fact.request))
 
 
 def _config_changes(draft: Draft, fact: TaskStarted) -> tuple[ConfigChange, ...]:
@@ -170,7 +170,7 @@ def _hangs(draft: Draft, step: Step) -> bool:
 
 def stop_asked(draft: Draft, fact: StopAsked) -> None:
     """Stop the PM's work on a task and end its agents. What they were at is done again when it goes on."""
-    draft.change(RequestHeard(fact.request))
+    draft.change(RequestAcknowledged(fact.request))
     if draft.state.state not in ACTIVE:
         draft.reply = f"{draft.state.name} is {draft.state.state} already"
         return
@@ -217,7 +217,7 @@ def _note_config(draft: Draft, config: Config) -> None:
 
 def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     """Add a step of the user's own beside the plan."""
-    draft.change(RequestHeard(fact.request))
+    draft.change(RequestAcknowledged(fact.request))
     over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL}
     if not over and draft.state.state not in ACTIVE:
         draft.reply = f"{draft.state.name} is {draft.state.state}: start it again first"

@@ -1,4 +1,4 @@
-"""Judging a wish: by the rules of its tool and of what it does, by default, and otherwise."""
+"""Judging a request: by the rules of its tool and of what it does, by default, and otherwise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orchestrator.model.permission import (
     Permissions,
     Policy,
     Ruling,
-    Wish,
+    ToolRequest,
     Workplace,
 )
 from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_rule, shown, strictest
@@ -41,111 +41,113 @@ def policy_for(settings: Policy, *said: Permissions) -> Policy:
     return Policy(rules, otherwise, settings.wait)
 
 
-def judge(policy: Policy, wish: Wish, workplace: Workplace) -> Judgement:
+def judge(policy: Policy, request: ToolRequest, workplace: Workplace) -> Judgement:
     """Return whether an agent may do what it asks leave for, and why. Never raises.
 
     Args:
         policy: The user's rules, and what holds otherwise.
-        wish: What is to be done.
+        request: What is to be done.
         workplace: Where its run works.
 
     """
     grants = tuple(path for grant in workplace.grants if (path := resolved(grant, "")))
-    found = _found(policy, wish, replace(workplace, grants=grants))
-    if wish.held and _left_open(policy, wish, found):
+    found = _found(policy, request, replace(workplace, grants=grants))
+    if request.held and _left_open(policy, request, found):
         return Judgement(Ruling.ALLOW, f"{found.why}; its program holds it by its own means", passes=True)
-    return Judgement(found.ruling, found.why, passes=wish.held)
+    return Judgement(found.ruling, found.why, passes=request.held)
 
 
-def _left_open(policy: Policy, wish: Wish, found: Finding) -> bool:
-    """Tell whether the rules leave a wish to the program that holds it: neither they nor the defaults deny it."""
+def _left_open(policy: Policy, request: ToolRequest, found: Finding) -> bool:
+    """Tell whether the rules leave a request to the program that holds it: neither they nor the defaults deny it."""
     match found.by:
         case By.OTHERWISE:
             return found.ruling is not Ruling.ALLOW
         case By.DOUBT:
             # What cannot be read may be what a rule denies. Where there is none, the sandbox is enough.
-            return wish.again or not any(
-                rule.ruling is not Ruling.ALLOW and rule.act in {wish.act, None} for rule in policy.rules
+            return request.again or not any(
+                rule.ruling is not Ruling.ALLOW and rule.act in {request.act, None} for rule in policy.rules
             )
         case By.RULE | By.DEFAULT:
-            return found.ruling is Ruling.ASK and wish.again
+            return found.ruling is Ruling.ASK and request.again
 
 
-def _found(policy: Policy, wish: Wish, workplace: Workplace) -> Finding:
-    tool = f"the tool {shown(wish.tool)}"
+def _found(policy: Policy, request: ToolRequest, workplace: Workplace) -> Finding:
+    tool = f"the tool {shown(request.tool)}"
     for ruling in (Ruling.DENY, Ruling.ASK):
         for rule in policy.rules:
             if (
                 rule.act is None
                 and rule.ruling is ruling
-                and wild(rule.pattern.casefold(), wish.tool.casefold())
+                and wild(rule.pattern.casefold(), request.tool.casefold())
             ):
                 found = by_rule(rule, tool)
                 return (
                     found
                     if ruling is Ruling.DENY
-                    else strictest([found, _by_act(Case(policy, workplace), wish)])
+                    else strictest([found, _by_act(Case(policy, workplace), request)])
                 )
-    return _by_act(Case(policy, workplace, _allowing(policy, wish)), wish)
+    return _by_act(Case(policy, workplace, _allowing(policy, request)), request)
 
 
-def _allowing(policy: Policy, wish: Wish) -> PermissionRule | None:
+def _allowing(policy: Policy, request: ToolRequest) -> PermissionRule | None:
     named = [rule for rule in policy.rules if rule.act is None and rule.ruling is Ruling.ALLOW]
-    return next((rule for rule in named if wild(rule.pattern, wish.tool)), None)
+    return next((rule for rule in named if wild(rule.pattern, request.tool)), None)
 
 
-def _by_act(case: Case, wish: Wish) -> Finding:
-    match wish.act:
+def _by_act(case: Case, request: ToolRequest) -> Finding:
+    match request.act:
         case Act.RUN:
-            return judged_line(case, wish.command, frozenset({wish.cwd}))
+            return judged_line(case, request.command, frozenset({request.cwd}))
         case Act.READ | Act.WRITE:
-            return _paths(case, wish)
+            return _paths(case, request)
         case Act.FETCH:
-            return _spoken(case, wish) or _named(case, wish) or _fetched(case, wish)
+            return _spoken(case, request) or _named(case, request) or _fetched(case, request)
         case Act.ASK:
-            return _spoken(case, wish) or _named(case, wish) or Finding(Ruling.DENY, NOBODY, By.DEFAULT)
+            return _spoken(case, request) or _named(case, request) or Finding(Ruling.DENY, NOBODY, By.DEFAULT)
         case Act.OTHER:
-            return _named(case, wish) or case.otherwise(f"the tool {shown(wish.tool)}")
-    assert_never(wish.act)
+            return _named(case, request) or case.otherwise(f"the tool {shown(request.tool)}")
+    assert_never(request.act)
 
 
-def _paths(case: Case, wish: Wish) -> Finding:
+def _paths(case: Case, request: ToolRequest) -> Finding:
     """Return what is found of the files that are read or written. That each lies inside is the edge's finding."""
-    if any(len(path) > _LONGEST_PATH for path in wish.paths):
+    if any(len(path) > _LONGEST_PATH for path in request.paths):
         return case.doubt("a path of more than 4096 signs is none")
-    if wish.paths:
+    if request.paths:
         return strictest(
-            judged_path(case, wish.act, at, granted=wish.inside or granted(case, at))
-            for path in wish.paths
-            for at in [resolved(path, wish.cwd) or path]
+            judged_path(case, request.act, at, granted=request.inside or granted(case, at))
+            for path in request.paths
+            for at in [resolved(path, request.cwd) or path]
         )
-    any_path = _spoken(case, wish) or _named(case, wish)
+    any_path = _spoken(case, request) or _named(case, request)
     if any_path:
         return any_path
-    if wish.act is Act.READ:
+    if request.act is Act.READ:
         return built_in(Ruling.ALLOW, "reading is allowed")
-    return case.doubt(f"the tool {shown(wish.tool)} does not say what it writes")
+    return case.doubt(f"the tool {shown(request.tool)} does not say what it writes")
 
 
-def _fetched(case: Case, wish: Wish) -> Finding:
+def _fetched(case: Case, request: ToolRequest) -> Finding:
     """Return what holds of an address of which no rule speaks: this machine, and where packages are looked up."""
-    why = allowed_address(wish.command) if "://" in wish.command else ""
+    why = allowed_address(request.command) if "://" in request.command else ""
     if why:
-        return built_in(Ruling.ALLOW, f"fetching {shown(wish.command)} {why}")
-    return case.otherwise(f"fetching {shown(wish.command)}")
+        return built_in(Ruling.ALLOW, f"fetching {shown(request.command)} {why}")
+    return case.otherwise(f"fetching {shown(request.command)}")
 
 
-def _spoken(case: Case, wish: Wish) -> Finding | None:
+def _spoken(case: Case, request: ToolRequest) -> Finding | None:
     """Return what a rule says of an address, or of an act as a whole."""
     for ruling in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW):
-        for rule in case.rules(wish.act, ruling):
+        for rule in case.rules(request.act, ruling):
             wide = ruling is not Ruling.ALLOW
             if not rule.pattern or (
-                wish.act is Act.FETCH and address_matches(rule.pattern, wish.command, widely=wide)
+                request.act is Act.FETCH and address_matches(rule.pattern, request.command, widely=wide)
             ):
-                return by_rule(rule, shown(wish.command) if wish.command else f"the tool {shown(wish.tool)}")
+                return by_rule(
+                    rule, shown(request.command) if request.command else f"the tool {shown(request.tool)}"
+                )
     return None
 
 
-def _named(case: Case, wish: Wish) -> Finding | None:
-    return by_rule(case.tool, f"the tool {shown(wish.tool)}") if case.tool else None
+def _named(case: Case, request: ToolRequest) -> Finding | None:
+    return by_rule(case.tool, f"the tool {shown(request.tool)}") if case.tool else None

@@ -44,7 +44,7 @@ _Read = tuple[PermissionRule, tuple[str, ...]]
 
 
 class _Candidate(NamedTuple):
-    words: Sequence[str]
+    words: tuple[str, ...]
     leads: bool
 
 
@@ -54,10 +54,15 @@ def denied_within(case: Case, text: str, *, anywhere: bool = False) -> Finding |
     With `anywhere` each word is taken for the begin of a command where the built-in denials are concerned, too.
     """
     rules = _Rules([(rule, words_of(rule)) for rule in case.rules(Act.RUN, Ruling.DENY)])
+    looked_at = set[_Candidate]()  # a long line says the same again and again
     for view in dict.fromkeys(_views(text)):
-        for candidate in _candidates(view):
-            if found := _denied(case, rules, candidate._replace(leads=candidate.leads or anywhere)):
+        for each in _candidates(view):
+            candidate = each._replace(leads=each.leads or anywhere)
+            if candidate in looked_at:
+                continue
+            if found := _denied(case, rules, candidate):
                 return found
+            looked_at.add(candidate)
     return None
 
 
@@ -175,7 +180,7 @@ def _candidates(view: str) -> Iterator[_Candidate]:
         parted = not _LEADS.isdisjoint(view[end : token.start()])
         wrapped = wrapped and not parted
         leads = ahead or wrapped or parted
-        yield _Candidate(words[at : at + _REACH], leads)
+        yield _Candidate(tuple(words[at : at + _REACH]), leads)
         name = base(token[0])
         ahead = name in _AHEAD or (leads and _PASSED_OVER.fullmatch(token[0]) is not None)
         wrapped = wrapped or (leads and name in _WRAPPERS)

@@ -9,7 +9,7 @@ from orchestrator.model.actions import Answer
 from orchestrator.model.event import Reply, Say
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.plan.asking import withdraw
-from orchestrator.pm.state.run_changes import RunAnswered, RunTold
+from orchestrator.pm.state.run_changes import RunAnswered, RunSignalled
 from orchestrator.pm.state.step_changes import StepLimited, StepTallied
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ def told(
     """Take note of an event: what is believed of its run now, and by what. Not `alive`: its model does not answer."""
     event = fact.event
     draft.change(
-        RunTold(run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits, alive)
+        RunSignalled(
+            run.id, fact.name, turn, evidence, fact.at, event.session, event.transcript, waits, alive
+        )
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import End, Inspect, Launch, Tell
+from orchestrator.model.actions import End, Inspect, Launch, Notify
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Ending, Purpose, Run
@@ -213,7 +213,7 @@ def _finish(draft: Draft) -> None:
 
 def _anything_moves(draft: Draft) -> bool:
     state = draft.state
-    if state.live_runs or any(not isinstance(action, Tell) for action in state.outbox.values()):
+    if state.live_runs or any(not isinstance(action, Notify) for action in state.outbox.values()):
         return True
     return next_start(state, draft.limits.max_concurrent_runs) is not None
 

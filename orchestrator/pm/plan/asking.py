@@ -55,7 +55,7 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     kind: QuestionKind = QuestionKind.STUCK,
     run: str = "",
     otherwise: Unanswered | None = None,
-    leave: PermissionRule | None = None,
+    permission: PermissionRule | None = None,
     *,
     measure: Measure | None = None,
 ) -> bool:
@@ -66,8 +66,8 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     Where task.md says what is to be taken for the answer if nobody gives one, and that is one of the options, it is
     the default; but after `limits.max_default_answers` of them in a row about the same step, a person must say
     something (law 8).
-    `otherwise` is taken if nobody answers, whatever task.md says, and without that bound; `leave` is what an answer of
-    `always` allows. `measure` is what the task has used up: no more of it is granted by nobody's answer.
+    `otherwise` is taken if nobody answers, whatever task.md says, and without that bound; `permission` is what an
+    answer of `always` allows. `measure` is what the task has used up: no more of it is granted by nobody's answer.
     Returns whether it was asked.
     """
     if kind is not QuestionKind.BOX:  # a box that is lost is nothing that a step itself waits for
@@ -93,7 +93,7 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
         run=run,
         default=default,
         deadline=deadline,
-        leave=leave,
+        permission=permission,
         measure=measure,
     )
     draft.change(QuestionAsked(question))

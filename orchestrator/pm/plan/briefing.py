@@ -30,9 +30,9 @@ def digest(state: PMState, limits: Limits) -> str:
     parts = [
         *_part(
             "News since you were last asked, the newest first:",
-            reversed(consultation.told),
+            reversed(consultation.briefing),
             NEWS,
-            len(consultation.told),
+            len(consultation.briefing),
         ),
         *_part("You may order these steps:", map(_worded, ready), STEPS, may_be_ordered(state).bit_count()),
         *_part(

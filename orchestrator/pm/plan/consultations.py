@@ -22,7 +22,7 @@ from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.plan.asking import POLICY, SETTING, USER
 from orchestrator.pm.plan.readiness import has_pm
 from orchestrator.pm.state import changes as c
-from orchestrator.pm.state.consultation_changes import ConsultationBegun, ConsultationOpened, NewsNoted
+from orchestrator.pm.state.consultation_changes import BriefingExtended, ConsultationBegun, ConsultationOpened
 from orchestrator.pm.state.run_changes import RunBelieved
 from orchestrator.pm.state.step_changes import StepAdded, StepMoved, StepReopened, StepReported
 
@@ -82,7 +82,7 @@ def note_news(draft: Draft, fact: f.Fact) -> None:
         return
     told = tuple(dict.fromkeys(line for change in draft.changes for line in _news(draft, fact, change)))
     if told:
-        draft.change(NewsNoted(told))
+        draft.change(BriefingExtended(told))
 
 
 def _news(draft: Draft, fact: f.Fact, change: c.Change) -> Iterator[str]:

@@ -68,12 +68,12 @@ def placed(
     def real(place: Location | None) -> Location | None:
         return None if place is None else taken.get(place, place)
 
-    agents = {name: replace(wish, cwd=real(wish.cwd)) for name, wish in config.agents.items()}
+    agents = {name: replace(overrides, cwd=real(overrides.cwd)) for name, overrides in config.agents.items()}
     return (replace(config, cwd=real(config.cwd), agents=agents) if taken else config), tuple(said)
 
 
 def _places(config: Config) -> Iterator[Location]:
-    for place in (config.cwd, *(wish.cwd for wish in config.agents.values())):
+    for place in (config.cwd, *(overrides.cwd for overrides in config.agents.values())):
         if place is not None:
             yield place
 

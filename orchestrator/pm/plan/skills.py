@@ -48,9 +48,9 @@ _COMMON: Final = frozenset(
 def skills_for(state: PMState, step: Step) -> tuple[str, ...]:
     """Return the names of the skills for a step's order: no name twice, always the same for the same state."""
     config = state.brief.config
-    wish = config.agents.get(step.agent)
+    overrides = config.agents.get(step.agent)
     said = step.directive.skills if step.directive else ()
-    asked = (*config.skills, *(wish.skills if wish else ()), *said)
+    asked = (*config.skills, *(overrides.skills if overrides else ()), *said)
     told = f"{step.title}\n{step.instructions}"
     others = (*filling(state.skills, step.gap), *_best(state.skills, told, _SUITS))
     fresh = [name for name in dict.fromkeys(others) if name not in asked]

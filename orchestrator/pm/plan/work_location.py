@@ -32,8 +32,8 @@ def host_of(config: Config, agent: str) -> str:
     place = location_of(config, agent)
     if place is not None and place.host:
         return place.host
-    wish = config.agents.get(agent)
-    return (wish.host if wish else "") or config.host or HERE
+    overrides = config.agents.get(agent)
+    return (overrides.host if overrides else "") or config.host or HERE
 
 
 def leaves_a_tree(config: Config, agent: str) -> bool:

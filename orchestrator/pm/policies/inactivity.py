@@ -97,7 +97,7 @@ def looked(draft: Draft, fact: Looked) -> None:
     """A quiet run was looked at. What it told meanwhile is newer than what was seen."""
     asked = draft.close_actions(Look, run=fact.run)
     run = draft.state.runs.get(fact.run)
-    if run is None or not (asked and _still_matters(draft, run)) or run.told_at > run.looked_at:
+    if run is None or not (asked and _still_matters(draft, run)) or run.event_at > run.looked_at:
         return
     quiet = found(run, fact.sight, draft.limits, draft.at, _longest(draft, run))
     _take(draft, run, quiet, fact.sight, fact.reason)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from orchestrator.model.actions import Tell
+from orchestrator.model.actions import Notify
 from orchestrator.model.facts import Answered, StopAsked
 from orchestrator.model.notification import NotificationRule
 from orchestrator.model.plan import StepState
@@ -16,7 +16,7 @@ from orchestrator.model.run import Turn
 from orchestrator.model.task import TaskState
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.state.changes import BudgetWarned, QuestionAsked, TaskMoved
-from orchestrator.pm.state.run_changes import RunTold
+from orchestrator.pm.state.run_changes import RunSignalled
 from orchestrator.pm.state.step_changes import StepMoved
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
         *_ended(draft),
     ):
         seed = f"{draft.at}:{draft.nonce}:{title}:{len(draft.changes)}"
-        draft.act(Tell(_id(draft, rule, seed), rule, _cut(title), _cut(text), draft.at, until=until))
+        draft.act(Notify(_id(draft, rule, seed), rule, _cut(title), _cut(text), draft.at, until=until))
 
 
 def _tell_question(draft: Draft, question: Question) -> None:
@@ -70,7 +70,7 @@ def _tell_question(draft: Draft, question: Question) -> None:
         else "the whole task: nothing goes on before."
     )
     lines.append(f"It is about {about}")
-    told = Tell(
+    told = Notify(
         id=question_news(draft.state.id, question),
         rule=NotificationRule.QUESTION,
         title=f"{name} asks: {question.id}",
@@ -101,7 +101,7 @@ def _tell_waiting(draft: Draft, before: PMState) -> None:
     if before.state is TaskState.WAITING or not went_on:
         return
     seed = " ".join(f"{question.id}:{question.asked_at}" for question in state.open_questions)
-    told = Tell(
+    told = Notify(
         id=_id(draft, NotificationRule.BLOCKED, seed),
         rule=NotificationRule.BLOCKED,
         title=_cut(f"{state.name} waits for {', '.join(question.id for question in state.open_questions)}"),
@@ -114,7 +114,7 @@ def _tell_waiting(draft: Draft, before: PMState) -> None:
 
 def _limited(draft: Draft) -> Iterator[_News]:
     for change in draft.changes:
-        if isinstance(change, RunTold) and change.turn is Turn.LIMITED:
+        if isinstance(change, RunSignalled) and change.turn is Turn.LIMITED:
             run = draft.state.runs[change.run]
             step = draft.state.steps[run.step]
             if step.tally.limits == 1:  # the first of a row

@@ -98,7 +98,7 @@ def due_at(limits: Limits, run: Run) -> float:
 
 def awaits_model(run: Run) -> bool:
     """Tell whether a run waits for its model, or ended its turn and told nothing of it."""
-    silent_end = run.stage is Stage.OVER and run.told_at < run.recorded_at - _SOON
+    silent_end = run.stage is Stage.OVER and run.event_at < run.recorded_at - _SOON
     waits = run.stage is Stage.MODEL or silent_end
     return waits and run.purpose is Purpose.WORK and not run.waits_for
 

@@ -170,11 +170,11 @@ class HandoffSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestHeard:
+class RequestAcknowledged:
     """A request of the user was dealt with; hearing it again does nothing."""
 
     request: str
-    kind: Literal["request_heard"] = "request_heard"
+    kind: Literal["request_acknowledged"] = "request_acknowledged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ TaskChange: TypeAlias = (
 WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswered
 """What was said and waits for an answer: orders to runs, questions to people."""
 
-NoteChange: TypeAlias = HandoffSeen | RequestHeard | Noticed | ActionClosed
+NoteChange: TypeAlias = HandoffSeen | RequestAcknowledged | Noticed | ActionClosed
 """What was dealt with, or is to be read about."""
 
 ClockChange: TypeAlias = TimesShifted | ZoneSet

@@ -10,11 +10,11 @@ from orchestrator.model.plan import Step
 
 
 @dataclass(frozen=True, slots=True)
-class NewsNoted:
-    """The PM agent is to be told this."""
+class BriefingExtended:
+    """These lines belong into the next briefing of the PM agent."""
 
     lines: tuple[str, ...]
-    kind: Literal["news_noted"] = "news_noted"
+    kind: Literal["briefing_extended"] = "briefing_extended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +55,30 @@ class ConsultationClosed:
 class ConsultationBegun:
     """What was between the rules and the PM agent is over: the task begins anew with it."""
 
-    kind: Literal["counsel_begun"] = "counsel_begun"
+    kind: Literal["consultation_begun"] = "consultation_begun"
 
 
 ConsultationChange: TypeAlias = (
-    NewsNoted | ConsultationOpened | DecisionTaken | ConsultationClosed | ConsultationBegun
+    BriefingExtended | ConsultationOpened | DecisionTaken | ConsultationClosed | ConsultationBegun
 )
 
-NEWS_KEPT: Final = 24
-"""Older news is dropped: a digest is short."""
+BRIEFING_KEPT: Final = 24
+"""Lines that a briefing holds at most; older ones are dropped."""
 
 
 def consultation_after(was: ConsultationState, change: ConsultationChange) -> ConsultationState:
     """Return how it stands after a change."""
     match change:
-        case NewsNoted():
-            return replace(was, news=(*was.news, *change.lines)[-NEWS_KEPT:], fresh=True)
+        case BriefingExtended():
+            return replace(was, pending=(*was.pending, *change.lines)[-BRIEFING_KEPT:], fresh=True)
         case ConsultationOpened():
             return replace(
                 was,
                 number=was.number + 1,
                 step=change.step,
                 opened_at=change.at,
-                told=was.news,
-                news=(),
+                briefing=was.pending,
+                pending=(),
                 fresh=False,
                 decided=0,
                 carried=0,
@@ -95,9 +95,9 @@ def consultation_after(was: ConsultationState, change: ConsultationChange) -> Co
             return replace(
                 was,
                 step="",
-                told=(),
+                briefing=(),
                 # What nobody decided on is told again.
-                news=was.news if was.decided else (*was.told, *was.news)[-NEWS_KEPT:],
+                pending=was.pending if was.decided else (*was.briefing, *was.pending)[-BRIEFING_KEPT:],
                 fresh=change.fresh,
                 held_until=change.held_until,
                 failed=change.failed,

@@ -107,7 +107,7 @@ def _fold_notes(state: PMState, change: c.NoteChange) -> PMState:
         case c.HandoffSeen():
             spoke = state.spoke.with_entry(change.name, change.run) if change.run else state.spoke
             return replace(state, seen=state.seen.with_entry(change.name, change.sha256), spoke=spoke)
-        case c.RequestHeard():
+        case c.RequestAcknowledged():
             return replace(state, requests=(*state.requests, change.request)[-REQUESTS_KEPT:])
         case c.Noticed():
             return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:])
@@ -212,7 +212,7 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
             watched_at=run.watched_at + by if run.watched_at else 0.0,
             ending_at=run.ending_at + by if run.ending_at else 0.0,
             turn_since=run.turn_since + by if run.turn_since else 0.0,
-            told_at=run.told_at + by if run.told_at else 0.0,
+            event_at=run.event_at + by if run.event_at else 0.0,
             news_at=run.news_at + by if run.news_at else 0.0,
             said_at=run.said_at + by if run.said_at else 0.0,
             recorded_at=run.recorded_at + by if run.recorded_at else 0.0,

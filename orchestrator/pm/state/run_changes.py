@@ -86,7 +86,7 @@ class RunNudged:
 
 
 @dataclass(frozen=True, slots=True)
-class RunTold:
+class RunSignalled:
     """A run's program told something: what is believed of its turn now, by which event, and how it is resumed.
 
     Not `alive`: it told that nothing comes from its model.
@@ -101,7 +101,7 @@ class RunTold:
     transcript: str = ""
     waits: bool = False
     alive: bool = True
-    kind: Literal["run_told"] = "run_told"
+    kind: Literal["run_signalled"] = "run_signalled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +156,12 @@ class RunCautioned:
 
 
 @dataclass(frozen=True, slots=True)
-class RunWished:
+class RunToolRequested:
     """A run whose program keeps no records asked leave for something; `wish` is its fingerprint, 0 for a new text."""
 
     run: str
-    wish: int
-    kind: Literal["run_wished"] = "run_wished"
+    tool_request: int
+    kind: Literal["run_tool_requested"] = "run_tool_requested"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,22 +190,22 @@ RunChange: TypeAlias = (
     | RunWatched
     | RunLooked
     | RunNudged
-    | RunTold
+    | RunSignalled
     | RunAnswered
     | RunDelivered
     | RunSpent
     | RunTraced
     | RunCautioned
-    | RunWished
+    | RunToolRequested
     | RunMetered
     | RunEnding
 )
 """What alters a run that is there already."""
 
-WISHES_KEPT: Final = 30
+TOOL_REQUESTS_KEPT: Final = 30
 """How many wishes for leave are remembered of a run whose program keeps no records."""
 
-HEARD_KEPT: Final = 64
+ACKNOWLEDGED_KEPT: Final = 64
 """How many events of a run are remembered by name: those of which the files may still lie there."""
 
 
@@ -243,10 +243,10 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
             )
         case RunNudged():
             return replace(was, nudges=was.nudges + 1)
-        case RunTold():
+        case RunSignalled():
             return _told(was, change)
         case RunAnswered():
-            return replace(was, waits_for="", told_at=max(was.told_at, change.at))
+            return replace(was, waits_for="", event_at=max(was.event_at, change.at))
         case RunDelivered():
             return replace(was, delivery=change.delivery)
         case RunSpent():
@@ -254,9 +254,9 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
         case RunTraced():
             return _traced(was, change)
         case RunCautioned():
-            return replace(was, cautioned_at=change.at, repeated=change.repeated, wishes=())
-        case RunWished():
-            return replace(was, wishes=(*was.wishes, change.wish)[-WISHES_KEPT:])
+            return replace(was, cautioned_at=change.at, repeated=change.repeated, tool_requests=())
+        case RunToolRequested():
+            return replace(was, tool_requests=(*was.tool_requests, change.tool_request)[-TOOL_REQUESTS_KEPT:])
         case RunMetered():
             return replace(was, usage=change.usage)
         case RunEnding():
@@ -276,8 +276,8 @@ def _believed(was: Run, change: RunBelieved) -> Run:
         pid=change.pid or was.pid,
         pane=change.pane or was.pane,
         exit=change.exit,
-        heard=() if change.life is Life.GONE else was.heard,  # nobody listens to it any more
-        wishes=() if change.life is Life.GONE else was.wishes,
+        acknowledged=() if change.life is Life.GONE else was.acknowledged,  # nobody listens to it any more
+        tool_requests=() if change.life is Life.GONE else was.tool_requests,
         lasted=was.lasted + (max(change.at - was.since, 0.0) if _lived(was) else 0.0),
     )
 
@@ -301,15 +301,15 @@ def _traced(was: Run, change: RunTraced) -> Run:
     return replace(now, turn=Turn.BUSY, evidence=change.evidence, turn_since=change.at, quiet=None)
 
 
-def _told(was: Run, change: RunTold) -> Run:
+def _told(was: Run, change: RunSignalled) -> Run:
     return replace(
         was,
         turn=change.turn,
         evidence=change.evidence,
         turn_since=change.at,
-        told_at=change.at if change.alive else was.told_at,
+        event_at=change.at if change.alive else was.event_at,
         session=change.session or was.session,
         transcript=change.transcript or was.transcript,
         waits_for=change.name if change.waits else was.waits_for,
-        heard=(*was.heard, change.name)[-HEARD_KEPT:],
+        acknowledged=(*was.acknowledged, change.name)[-ACKNOWLEDGED_KEPT:],
     )

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import Tell
+from orchestrator.model.actions import Notify
 from orchestrator.model.task import TaskState
 from orchestrator.model.usage_limit import Reset, UsageLimit
 
@@ -116,7 +116,7 @@ def parked(state: PMState) -> tuple[Step, ...]:
     if (
         state.state is not TaskState.RUNNING
         or state.live_runs
-        or any(not isinstance(action, Tell) for action in state.outbox.values())
+        or any(not isinstance(action, Notify) for action in state.outbox.values())
     ):
         return ()
     return tuple(step for step in state.steps.among(state.steps.pausing) if step.limited)

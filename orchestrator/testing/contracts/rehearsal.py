@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Commit, Inspect, Merge, ResolveEvidence, Tell
+from orchestrator.model.actions import Action, Commit, Inspect, Merge, Notify, ResolveEvidence
 from orchestrator.model.agents import Agent
 from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
@@ -124,8 +124,8 @@ class _Rehearsal:
             case ResolveEvidence(step=step, attempt=attempt, references=named):
                 found = tuple(Resolution(each.text, exists=True) for each in named)
                 self._feed(f.EvidenceResolved(at, nonce, step, attempt, found))
-            case Tell(id=told):
-                self._feed(f.Told(at, told))
+            case Notify(id=told):
+                self._feed(f.Notified(at, told))
             case _:
                 return
 

@@ -181,9 +181,9 @@ class BoxFaults:
 
     def _begin_anew(self, box: Box) -> None:
         """Make the marks that are missing, as the log says how."""
-        for wish in self.world.wishes:
-            own = layout.task_home(box.root, wish.id)
-            shared = layout.task_folder(box.place, wish.name)
+        for user_task in self.world.user_tasks:
+            own = layout.task_home(box.root, user_task.id)
+            shared = layout.task_folder(box.place, user_task.name)
             if box.files.entry(shared / MARK) is not None and box.files.entry(own / MARK) is None:
                 box.files.make_folder(own)
-                box.files.write(own / MARK, wish.id.encode())
+                box.files.write(own / MARK, user_task.id.encode())

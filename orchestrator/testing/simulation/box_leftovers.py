@@ -10,16 +10,16 @@ from orchestrator.testing.simulation.user_task import UserTask
 from orchestrator.testing.simulation.world import World
 
 
-def left_there(world: World, wish: UserTask, audit: Audit) -> list[str]:
+def left_there(world: World, user_task: UserTask, audit: Audit) -> list[str]:
     """Return what of a task's artifacts lies on a box alone, of runs whose files nobody waits for any more."""
     found = []
     for box in world.boxes.values():
-        shared = layout.task_folder(box.place, wish.name)
+        shared = layout.task_folder(box.place, user_task.name)
         for path in under(box.files, layout.artifacts(shared)):
-            run, here = audit.state.runs.get(path.stem), wish.folder / path.relative_to(shared)
+            run, here = audit.state.runs.get(path.stem), user_task.folder / path.relative_to(shared)
             if path.suffix != UNNAMED or run is None or run.live:
                 continue
-            mark = layout.run_outstanding(layout.run_home(wish.home, run.id))
+            mark = layout.run_outstanding(layout.run_home(user_task.home, run.id))
             if world.files.entry(here) is None and world.files.entry(mark) is None:
                 found.append(f"{here.name} lies on {box.name} alone, and nobody waits for it")
     return found

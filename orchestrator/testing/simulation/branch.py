@@ -20,7 +20,7 @@ class Branch:
     """Watches the branch of one task. `tip` is where it was seen last."""
 
     workspaces: FakeWorkspaces
-    wish: UserTask
+    user_task: UserTask
     tip: str = ""
     _held: set[str] = field(default_factory=set)
 
@@ -32,7 +32,11 @@ class Branch:
             return []
         while here and here != old:
             here = self.workspaces.commits[here].parent
-        return [] if here else [f"{self.wish.branch} was moved from {old[-4:]} to {self.tip[-4:]}: not ahead"]
+        return (
+            []
+            if here
+            else [f"{self.user_task.branch} was moved from {old[-4:]} to {self.tip[-4:]}: not ahead"]
+        )
 
     def foreign(self, audit: Audit) -> list[str]:
         """Return what new commits of steps hold, or lack, that is not the work of those who did it."""
@@ -72,7 +76,7 @@ class Branch:
         return self.workspaces.commits[commit].message == ELSEWHERE
 
     def _tip(self) -> str:
-        return self.workspaces.ref(PROJECT, self.wish.branch)
+        return self.workspaces.ref(PROJECT, self.user_task.branch)
 
 
 def _workers(state: PMState, step: str, attempts: range) -> set[str]:

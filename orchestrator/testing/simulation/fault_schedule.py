@@ -55,7 +55,7 @@ CLIMATES: Final = (BUSY, AWAY)
 
 
 class Boxed(TypedDict, total=False):
-    """On which boxes agents of a wish work."""
+    """On which boxes agents of a user_task work."""
 
     box: str
     architects_box: str
@@ -82,7 +82,7 @@ def drawn_climate(fate: Scenario) -> FaultSchedule:
 def drawn_world(fate: Scenario) -> World:
     """Return the world of a seed, in which nothing has happened yet."""
     random = fate.random("world")
-    wishes = [
+    user_tasks = [
         UserTask(
             name,
             architect=random.random() < 0.2,  # noqa: PLR2004 (chances, here and below)
@@ -111,5 +111,5 @@ def drawn_world(fate: Scenario) -> World:
     deaf = random.choice((0.0, 0.1, 0.5, 1.0))
     slow = random.choice((True, True, False))
     begins = random.choice(BEGINNINGS)
-    kept = tuple(wish for wish in wishes if fate.lets(f"task.{wish.name}"))
+    kept = tuple(user_task for user_task in user_tasks if fate.lets(f"task.{user_task.name}"))
     return World(fate, kept, manners, deaf=deaf, slow=slow, begins=begins)

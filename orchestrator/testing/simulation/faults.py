@@ -77,7 +77,7 @@ class Faults:
 
     `steps` counts every change that the daemon makes; it is killed ahead of the one whose number is `kill_at`, or of
     the first in a folder of the name `kill_in`, `with_power` together with the whole machine. `firsts` gives the number
-    of the first change of each kind.
+    of the first change of each kind. `ahead` is called ahead of each change, once it is counted.
     """
 
     world: World
@@ -90,6 +90,7 @@ class Faults:
     with_power: bool = False
     kills: int = 0
     firsts: dict[str, int] = field(default_factory=dict)
+    ahead: Callable[[Faults], None] = lambda _: None
     calm: bool = False
     _full: bool = False
     _locked: bool = False
@@ -203,6 +204,7 @@ class Faults:
         """Count a change that the daemon is about to make, and kill it there if it is time."""
         self.steps += 1
         self.firsts.setdefault(step, self.steps)
+        self.ahead(self)
         if self.kill_in and path.parent.name == self.kill_in:
             self.kill_at, self.kill_in = self.steps, ""
         before, self._before = self._before, (step, path)
@@ -248,10 +250,14 @@ class Faults:
 
     def _garble(self, random: Random) -> None:
         """Spoil what others read of a task. The journal is the truth: it is to be put right."""
-        if not self.world.wishes:  # what is left of a failure may be nothing at all
+        if not self.world.user_tasks:  # what is left of a failure may be nothing at all
             return
-        wish = random.choice(self.world.wishes)
-        for path in (wish.shown, layout.pm_state(wish.folder), layout.task_progress(wish.folder)):
+        user_task = random.choice(self.world.user_tasks)
+        for path in (
+            user_task.shown,
+            layout.pm_state(user_task.folder),
+            layout.task_progress(user_task.folder),
+        ):
             if self.world.files.entry(path) is not None:
                 data = self.world.files.read(path)
                 self.world.save(path, data[: len(data) // 2] if random.getrandbits(1) else b"\x00" * 64)

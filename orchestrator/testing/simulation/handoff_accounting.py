@@ -22,7 +22,7 @@ def _was_decided(audit: Audit, said: Said) -> bool:
     return said.name.startswith("pm-") and audit.ledger.taken[told] > 0
 
 
-def unheard(world: World, wish: UserTask, audit: Audit, runs: list[str]) -> list[str]:
+def unheard(world: World, user_task: UserTask, audit: Audit, runs: list[str]) -> list[str]:
     """Return those of some runs that left a word that counts, as it still lies there, and never were heard."""
     lost = []
     for run in runs:
@@ -30,26 +30,26 @@ def unheard(world: World, wish: UserTask, audit: Audit, runs: list[str]) -> list
             left = (
                 said for said in world.desk.said.get(run, ()) if said.counts and not _was_decided(audit, said)
             )
-            lost += [run for said in left if _lies_whole(world, wish, said)][:1]
+            lost += [run for said in left if _lies_whole(world, user_task, said)][:1]
     return [f"run {run} left a handoff and was never heard" for run in lost]
 
 
-def _lies_whole(world: World, wish: UserTask, said: Said) -> bool:
+def _lies_whole(world: World, user_task: UserTask, said: Said) -> bool:
     """Tell whether a word still lies where it was left: here, or on the box of its run."""
-    files, folder = world.files, wish.folder
+    files, folder = world.files, user_task.folder
     if said.box:
         box = world.boxes[said.box]
-        files, folder = box.files, layout.task_folder(box.place, wish.name)
+        files, folder = box.files, layout.task_folder(box.place, user_task.name)
     path = layout.handoffs(folder) / said.name
     return files.entry(path) is not None and files.read(path) == said.data
 
 
-def ordered_twice(world: World, wish: UserTask) -> list[str]:
+def ordered_twice(world: World, user_task: UserTask) -> list[str]:
     """Return the runs whose order was published under two names."""
     files, runs = world.files, Counter[str]()
-    for entry in files.entries(wish.handoffs):
+    for entry in files.entries(user_task.handoffs):
         if entry.name.startswith("pm-") and entry.is_file:
-            text = files.read(wish.handoffs / entry.name).decode()
+            text = files.read(user_task.handoffs / entry.name).decode()
             if "**Action:**" not in text:  # a PM agent's own
                 runs.update(_RUN.findall(text)[:1])
     return [f"run {run} has {times} orders" for run, times in runs.items() if times > 1]

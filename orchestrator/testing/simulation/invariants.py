@@ -54,7 +54,7 @@ class Watched:
     was put down to the days on which it was written: lines, runs and handoffs.
     """
 
-    wish: UserTask
+    user_task: UserTask
     audit: Audit
     pages: Pages
     branch: Branch
@@ -77,12 +77,12 @@ class Invariants:
 
     def begin(self) -> None:
         """Watch from now on."""
-        for wish in self.world.wishes:
-            branch = Branch(self.world.workspaces, wish)
+        for user_task in self.world.user_tasks:
+            branch = Branch(self.world.workspaces, user_task)
             audit = Audit(Ledger(self.world.settings.limits))
-            watched = Watched(wish, audit, Pages(self.world, wish), branch)
+            watched = Watched(user_task, audit, Pages(self.world, user_task), branch)
             self.tasks.append(watched)
-            self._journals[layout.task_journal(wish.home)] = watched
+            self._journals[layout.task_journal(user_task.home)] = watched
         self.world.files.appended = self._appended
         for box in self.world.boxes.values():
             box.host.signalled = self._signalled
@@ -103,7 +103,7 @@ class Invariants:
         self._note(watched)
         found = [*lasting_laws(audit.state, self.world.settings.limits), *audit.broken]
         found += self._silenced(audit) + self._stalled(audit) + self._buried(watched)
-        self._found += [f"{watched.wish.id}, line {audit.lines}: {law}" for law in found]
+        self._found += [f"{watched.user_task.id}, line {audit.lines}: {law}" for law in found]
 
     def _note(self, watched: Watched) -> None:
         """Put down to this day what the journal has grown by."""
@@ -163,12 +163,12 @@ class Invariants:
     def _buried(self, watched: Watched) -> list[str]:
         """A run is not gone before its last words are read (law 5)."""
         gone, watched.audit.ledger.buried = watched.audit.ledger.buried, []
-        return unheard(self.world, watched.wish, watched.audit, gone)
+        return unheard(self.world, watched.user_task, watched.audit, gone)
 
     def _read_on(self, watched: Watched) -> None:
         """Read what stands in the journal: a segment was begun, or a kill has left what nobody had seen."""
         watched.boot = self.world.daemon.boots
-        watched.audit.read(self.world.files, watched.wish.home)
+        watched.audit.read(self.world.files, watched.user_task.home)
 
     # After every turn -----------------------------------------------------------------------------
 
@@ -181,8 +181,8 @@ class Invariants:
         open_ = world.tasks()
         for watched in self.tasks:
             found += watched.branch.moved()
-            found += [f"{watched.wish.id}: {each}" for each in watched.branch.foreign(watched.audit)]
-            if (task := open_.get(watched.wish.id)) is not None:
+            found += [f"{watched.user_task.id}: {each}" for each in watched.branch.foreign(watched.audit)]
+            if (task := open_.get(watched.user_task.id)) is not None:
                 found += self._of_task(watched, task)
         found += self._unknown()
         if found:
@@ -207,7 +207,7 @@ class Invariants:
         if not task.troubled and not task.behind:
             found += watched.pages.differ(state)
         found += self._undone(watched)
-        return [f"{watched.wish.id}: {each}" for each in found]
+        return [f"{watched.user_task.id}: {each}" for each in found]
 
     def _held_up(self, state: PMState) -> list[str]:
         """Return the actions that nobody can do now: their run lives on a box that is lost, or lacks its disk.
@@ -270,38 +270,38 @@ class Invariants:
         found += [f"what run {process.run} left behind still lives" for process in left]
         found += [f"request {request} was never answered" for request in sorted(self.world.waiting)]
         for watched in self.tasks:
-            found += [f"{watched.wish.id}: {each}" for each in self._history(watched)]
+            found += [f"{watched.user_task.id}: {each}" for each in self._history(watched)]
         if found:
             raise Broken("; ".join(found[:10]))
 
     def _history(self, watched: Watched) -> list[str]:
-        wish, audit, files = watched.wish, watched.audit, self.world.files
+        user_task, audit, files = watched.user_task, watched.audit, self.world.files
         self._read_on(watched)
         found = list(audit.broken)
-        reopened = Journal(files, layout.task_journal(wish.home))
+        reopened = Journal(files, layout.task_journal(user_task.home))
         if reopened.state != audit.state:
             found.append("the journal does not fold to the state that it opens with")
         reopened.close()
-        if not self._is_known(wish, audit.state):
+        if not self._is_known(user_task, audit.state):
             found.append("the journal does not fold to the state that the daemon has")
         if audit.state.state not in ENDED:
             found.append(f"it is {audit.state.state} at the end")
         return (
             found
-            + unheard(self.world, wish, audit, list(audit.state.runs))
-            + ordered_twice(self.world, wish)
+            + unheard(self.world, user_task, audit, list(audit.state.runs))
+            + ordered_twice(self.world, user_task)
             + watched.branch.strays(audit)
-            + left_there(self.world, wish, audit)
+            + left_there(self.world, user_task, audit)
             + self._untold(audit)
         )
 
-    def _is_known(self, wish: UserTask, state: PMState) -> bool:
+    def _is_known(self, user_task: UserTask, state: PMState) -> bool:
         """Tell whether the daemon has a task in this state; one that is shelved and over is known by its journal."""
-        loop, task = self.world.daemon.loop, self.world.tasks().get(wish.id)
+        loop, task = self.world.daemon.loop, self.world.tasks().get(user_task.id)
         if task is not None:
             return task.engine.state == state
         over = state.state in ENDED and not (state.outbox or state.live_runs or state.open_questions)
-        return over and loop is not None and wish.id in loop.shelf
+        return over and loop is not None and user_task.id in loop.shelf
 
     def _untold(self, audit: Audit) -> list[str]:
         """A question that was open for long has reached the user (H14)."""

@@ -13,10 +13,10 @@ from orchestrator.model.actions import (
     Launch,
     Look,
     Merge,
+    Notify,
     Nudge,
     Rebase,
     ResolveEvidence,
-    Tell,
 )
 from orchestrator.model.budget import Measure
 from orchestrator.model.plan import Gate, StepState
@@ -202,7 +202,7 @@ def _outbox(state: PMState) -> Iterator[str]:
             case Launch(run=name) | End(run=name) | Look(run=name) | Nudge(run=name) | Answer(run=name):
                 if not state.runs[name].live:
                     yield f"run {name} is gone, and its {action.kind} is still to be done"
-            case Commit() | Inspect() | ResolveEvidence() | Merge() | Rebase() | Tell():
+            case Commit() | Inspect() | ResolveEvidence() | Merge() | Rebase() | Notify():
                 continue
     for run in state.live_runs:
         ends = any(isinstance(action, End) and action.run == run.id for action in state.outbox.values())

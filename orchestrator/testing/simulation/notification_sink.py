@@ -49,7 +49,7 @@ class Phone:
         """The daemon closes its end; the next one has another."""
 
     def _before(self, _: str) -> None:
-        self.changes("tell")
+        self.changes("notify")
 
     def _after(self, _: str) -> None:
         for message in self._sender.heard:

@@ -49,7 +49,7 @@ class Pages:
     """Looks at a task's pages when they should be up to date, and only if something is new since the last look."""
 
     world: World
-    wish: UserTask
+    user_task: UserTask
     looked: int = 0
     _seen: dict[Path, tuple[PMState, Entry | None, float]] = field(default_factory=dict)
     _held: dict[Path, tuple[PMState, bytes]] = field(default_factory=dict)
@@ -57,8 +57,8 @@ class Pages:
 
     def __post_init__(self) -> None:
         """Name the pages."""
-        folder = self.wish.folder
-        self._paths = (self.wish.shown, layout.pm_state(folder), layout.task_progress(folder))
+        folder = self.user_task.folder
+        self._paths = (self.user_task.shown, layout.pm_state(folder), layout.task_progress(folder))
 
     def differ(self, state: PMState) -> list[str]:
         """Return where a page tells another story than the state, once the hands and the disk had their time.
@@ -76,7 +76,7 @@ class Pages:
                 found += self._own_differs(state)
             if self._is_new(progress, state):
                 found += self._progress_differs(state)
-        return [f"{self.wish.id}: {each}" for each in found]
+        return [f"{self.user_task.id}: {each}" for each in found]
 
     def _is_new(self, page: Path, state: PMState) -> bool:
         """Tell whether a page or what it should tell is another than when it was last held to it. Times are no news."""
@@ -92,7 +92,7 @@ class Pages:
         return known is not state or text != held or seen_at != at
 
     def _state_differs(self, state: PMState) -> list[str]:
-        shown = self.world.shown(self.wish)
+        shown = self.world.shown(self.user_task)
         at = float(shown.get("updated") or 0.0)
         true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=at)))
         true["version"] = VERSION if len(state.steps) <= FEW else PAGED
@@ -141,7 +141,7 @@ class Pages:
 
     def _artifacts(self) -> list[tuple[int, str]]:
         """Return what lies under `artifacts/`, with its time."""
-        files, top = self.world.files, layout.artifacts(self.wish.folder)
+        files, top = self.world.files, layout.artifacts(self.user_task.folder)
         folders, found = [(top, "artifacts")], []
         while folders:
             folder, prefix = folders.pop()

@@ -84,7 +84,7 @@ def _lived(world: World, climate: FaultSchedule, days: float) -> Outcome:
         days_old = {name: max(0.0, at - begun) / DAY for name, at in fate.happened.items()}
         raise Failed(fate.seed, (world.clock.monotonic() - begun) / DAY, str(error), days_old) from error
     lasted = (world.clock.monotonic() - begun) / DAY
-    ended = {wish.name: str(world.shown(wish).get("state")) for wish in world.wishes}
+    ended = {user_task.name: str(world.shown(user_task).get("state")) for user_task in world.user_tasks}
     return Outcome(fate.seed, climate.name, lasted, ended, _counts(world, faults, invariants))
 
 
@@ -102,7 +102,7 @@ def _live(world: World, faults: Faults, user: User, invariants: Invariants, days
     user.calm_down()
     _until(world, user, world.clock.monotonic() + LAST_DAYS * DAY, to_the_end=True)
     if not user.ended():
-        states = [world.shown(wish).get("state") for wish in world.wishes]
+        states = [world.shown(user_task).get("state") for user_task in world.user_tasks]
         raise Broken(f"after {LAST_DAYS} days of peace the tasks are {states}")
     let_everybody_leave(world)
     invariants.at_end()

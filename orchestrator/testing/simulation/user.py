@@ -35,7 +35,7 @@ class Habits:
 
 @dataclass(slots=True)
 class User:
-    """Somebody with a few wishes.
+    """Somebody with a few user_tasks.
 
     A `calm` user only answers and starts again what they had stopped, so that everything comes to an end.
     """
@@ -51,8 +51,8 @@ class User:
     def begin(self) -> None:
         """Say what is wanted, and look in from time to time."""
         self._moments = self.world.fate.random("looks")
-        for number, wish in enumerate(self.world.wishes):
-            self.world.clock.after(number * self._moments.uniform(0, HOUR), partial(self._start, wish))
+        for number, user_task in enumerate(self.world.user_tasks):
+            self.world.clock.after(number * self._moments.uniform(0, HOUR), partial(self._start, user_task))
         self._look_in_later()
 
     def ended(self) -> bool:
@@ -61,7 +61,7 @@ class User:
         A calm user starts again what is stopped, so that is no end then.
         """
         ends = OVER if self.calm else ENDED
-        return all(self.world.shown(wish).get("state") in ends for wish in self.world.wishes)
+        return all(self.world.shown(user_task).get("state") in ends for user_task in self.world.user_tasks)
 
     def calm_down(self) -> None:
         """Come back and stay until all is over."""
@@ -77,27 +77,27 @@ class User:
         """See how everything stands, and say what is to be said."""
         self._looks += 1
         self.world.take_replies()
-        for wish in self.world.wishes:
-            shown = self.world.shown(wish)
+        for user_task in self.world.user_tasks:
+            shown = self.world.shown(user_task)
             for question in shown.get("questions", []):
-                self._answer(wish, question)
+                self._answer(user_task, question)
             if shown.get("state") == "stopped":
-                self._start(wish, again=True)
+                self._start(user_task, again=True)
             elif not self.calm:
-                self._perhaps_more(wish, shown)
+                self._perhaps_more(user_task, shown)
 
     def _look_in(self, turned: int) -> None:
         if turned == self._turned:
             self.look_in()
             self._look_in_later()
 
-    def _answer(self, wish: UserTask, question: dict[str, Any]) -> None:
+    def _answer(self, user_task: UserTask, question: dict[str, Any]) -> None:
         """Answer, or not, or twice. What is said to a question depends on nothing else."""
-        if GONE in question["options"] and not self._is_gone(wish, question["run"]):
+        if GONE in question["options"] and not self._is_gone(user_task, question["run"]):
             question = {**question, "options": [each for each in question["options"] if each != GONE]}
-        name = f"answer.{wish.name}/{question['id']}/{self._looks}"
+        name = f"answer.{user_task.name}/{question['id']}/{self._looks}"
         random, world = self.world.fate.random(name), self.world
-        say = partial(world.ask, wish, "answer", question=question["id"])
+        say = partial(world.ask, user_task, "answer", question=question["id"])
         if self.calm:
             options = question["options"]
             say(text=next((word for word in ("accept", GONE) if word in options), str(options[0])))
@@ -108,9 +108,9 @@ class User:
         if random.random() < self.habits.twice and world.fate.lets(f"twice.{name[7:]}"):
             say(text=self._word(random, question))
 
-    def _is_gone(self, wish: UserTask, run: str) -> bool:
+    def _is_gone(self, user_task: UserTask, run: str) -> bool:
         """Look whether nothing of a run lives, and all that it handed in came here."""
-        here = {entry.name for entry in self.world.files.entries(wish.handoffs)}
+        here = {entry.name for entry in self.world.files.entries(user_task.handoffs)}
         left = {said.name for said in self.world.desk.said.get(run, ()) if said.counts}
         return left <= here and all(each.run != run for each in self.world.living)
 
@@ -119,36 +119,36 @@ class User:
         word = str(random.choice(words))
         return "retry" if word == "abandon" and random.random() < 0.8 else word  # noqa: PLR2004
 
-    def _perhaps_more(self, wish: UserTask, shown: dict[str, Any]) -> None:
+    def _perhaps_more(self, user_task: UserTask, shown: dict[str, Any]) -> None:
         """Ask for something, sometimes."""
-        name = f"user.{wish.name}/{self._looks}"
+        name = f"user.{user_task.name}/{self._looks}"
         random = self.world.fate.random(name)
         over = shown.get("state") in OVER
         if over and random.random() < self.habits.eager and self.world.fate.lets(name):
-            self._start(wish)
+            self._start(user_task)
         elif random.random() < self.habits.restless and self.world.fate.lets(name):
-            self._do_something(wish, random)
+            self._do_something(user_task, random)
 
-    def _do_something(self, wish: UserTask, random: Random) -> None:
+    def _do_something(self, user_task: UserTask, random: Random) -> None:
         match random.randrange(6):
             case 0:
-                self.world.ask(wish, "stop")
+                self.world.ask(user_task, "stop")
             case 1:
-                self.world.ask(wish, "checkin")
+                self.world.ask(user_task, "checkin")
             case 2:
                 agent = random.choice(("dev", "explore", "nobody"))
-                self.world.ask(wish, "spawn", agent=agent, instructions="Look at the gate")
+                self.world.ask(user_task, "spawn", agent=agent, instructions="Look at the gate")
             case 3:
-                self.world.ask(wish, "answer", question="q1", text="retry")
+                self.world.ask(user_task, "answer", question="q1", text="retry")
             case 4:
-                self.world.edit(wish, self._goal(wish), CRITERIA[: random.randint(1, 3)])
+                self.world.edit(user_task, self._goal(user_task), CRITERIA[: random.randint(1, 3)])
             case _:
-                self.world.ask(wish, "start", project=str(PROJECT), name=wish.name)
+                self.world.ask(user_task, "start", project=str(PROJECT), name=user_task.name)
 
-    def _start(self, wish: UserTask, *, again: bool = False) -> None:
+    def _start(self, user_task: UserTask, *, again: bool = False) -> None:
         if not again:
-            self._goals[wish.name] = self._goals.get(wish.name, 0) + 1
-        self.world.start(wish, self._goal(wish), CRITERIA[:2])
+            self._goals[user_task.name] = self._goals.get(user_task.name, 0) + 1
+        self.world.start(user_task, self._goal(user_task), CRITERIA[:2])
 
-    def _goal(self, wish: UserTask) -> str:
-        return f"Make {wish.name} so, the {self._goals.get(wish.name, 1)}. time"
+    def _goal(self, user_task: UserTask) -> str:
+        return f"Make {user_task.name} so, the {self._goals.get(user_task.name, 1)}. time"

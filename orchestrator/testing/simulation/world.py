@@ -50,7 +50,7 @@ class World:
     """
 
     fate: Scenario
-    wishes: tuple[UserTask, ...]
+    user_tasks: tuple[UserTask, ...]
     manners: Manners = field(default_factory=Manners)
     settings: Settings = field(default_factory=lambda: Settings(notify=NOTIFY))
     deaf: float = 0.1
@@ -98,7 +98,8 @@ class World:
         self.host.alone = lambda spec: spec.cwd.is_relative_to(STATE / "worktrees")
         self.desks = [self.desk]
         self.boxes = {
-            name: self._box(name) for name in sorted(set().union(*(wish.boxes for wish in self.wishes)))
+            name: self._box(name)
+            for name in sorted(set().union(*(user_task.boxes for user_task in self.user_tasks)))
         }
         self._deafness = self.fate.random("deaf")
         slow = self.slow and self.fate.lets("slow")
@@ -114,9 +115,9 @@ class World:
             slow=slow,
             boxes_of=self._boxes_of if self.boxes else None,
         )
-        for wish in self.wishes:
-            self.files.make_folder(wish.handoffs)
-            self.files.make_folder(layout.task_events(wish.home))
+        for user_task in self.user_tasks:
+            self.files.make_folder(user_task.handoffs)
+            self.files.make_folder(layout.task_events(user_task.home))
 
     def tree_changes(self, step: str, path: Path) -> None:
         """Let a worktree that is made be seen on the disk."""
@@ -126,9 +127,9 @@ class World:
     def tree_is_gone(self, path: Path) -> None:
         """Let the watchers see that a worktree is gone; they may miss it."""
         self.daemon.news = True
-        for wish in self.wishes:
-            if path.is_relative_to(layout.task_worktrees(STATE, wish.id)) and not self._is_missed():
-                self.daemon.hint(TreeHint(wish.id))
+        for user_task in self.user_tasks:
+            if path.is_relative_to(layout.task_worktrees(STATE, user_task.id)) and not self._is_missed():
+                self.daemon.hint(TreeHint(user_task.id))
 
     def _box(self, name: str) -> Box:
         """Make a machine, whose clock may go wrong by minutes."""
@@ -173,10 +174,12 @@ class World:
         self.written_at = self.clock.monotonic()
         if self._is_missed():
             return
-        for wish in self.wishes:
-            if path.is_relative_to(wish.requests):
-                self.daemon.hint(EventHint(wish.id))
-            if path.is_relative_to(wish.folder) and (hint := task_hint(wish.id, wish.folder, path)):
+        for user_task in self.user_tasks:
+            if path.is_relative_to(user_task.requests):
+                self.daemon.hint(EventHint(user_task.id))
+            if path.is_relative_to(user_task.folder) and (
+                hint := task_hint(user_task.id, user_task.folder, path)
+            ):
                 self.daemon.hint(hint)
 
     def _is_missed(self) -> bool:
@@ -189,35 +192,35 @@ class World:
             home = path.parent.parent.parent
             self.daemon.hint(RunHint(home.name, path.parent.name))
 
-    def ask(self, wish: UserTask, verb: str, **arguments: str) -> None:
+    def ask(self, user_task: UserTask, verb: str, **arguments: str) -> None:
         """Let the user say `task VERB`."""
         self._requests += 1
         request = f"{self._requests:06}"
         said = {"id": request, "verb": verb, "at": self.clock.now(), "arguments": arguments}
         self.counts[f"asked by the user: {verb}"] += 1
-        self.waiting.add(f"{wish.id}/{request}")
-        self.save(wish.requests / f"{request}.json", json.dumps(said).encode())
+        self.waiting.add(f"{user_task.id}/{request}")
+        self.save(user_task.requests / f"{request}.json", json.dumps(said).encode())
         self.daemon.news = True
         if not self._is_missed():
-            self.daemon.hint(RequestHint(wish.id))
+            self.daemon.hint(RequestHint(user_task.id))
 
-    def start(self, wish: UserTask, goal: str, criteria: tuple[str, ...]) -> None:
+    def start(self, user_task: UserTask, goal: str, criteria: tuple[str, ...]) -> None:
         """Let the user write task.md and say `task start`."""
-        self.edit(wish, goal, criteria)
-        self.ask(wish, "start", project=str(PROJECT), name=wish.name)
+        self.edit(user_task, goal, criteria)
+        self.ask(user_task, "start", project=str(PROJECT), name=user_task.name)
 
-    def edit(self, wish: UserTask, goal: str, criteria: tuple[str, ...]) -> None:
+    def edit(self, user_task: UserTask, goal: str, criteria: tuple[str, ...]) -> None:
         """Let the user write task.md."""
-        self.desk.criteria[wish.folder] = criteria
-        path = layout.task_brief(wish.folder)
-        self.save(path, wish.brief(goal, criteria).encode())
+        self.desk.criteria[user_task.folder] = criteria
+        path = layout.task_brief(user_task.folder)
+        self.save(path, user_task.brief(goal, criteria).encode())
         self.wrote(path)
 
-    def shown(self, wish: UserTask) -> dict[str, Any]:
+    def shown(self, user_task: UserTask) -> dict[str, Any]:
         """Return what `task status` would read, with the steps of all pages; nothing before the first projection."""
-        shown = self.read_json(wish.shown)
+        shown = self.read_json(user_task.shown)
         if shown.get("version") == PAGED:
-            folder = layout.task_pages(wish.home)
+            folder = layout.task_pages(user_task.home)
             pages = [json.loads(self.files.read(folder / page)) for page in shown["pages"]]
             shown["steps"] = [step for page in pages for step in page]
         return shown
@@ -234,14 +237,14 @@ class World:
 
     def take_replies(self) -> None:
         """Let `task` take the replies that it waited for."""
-        for wish in self.wishes:
-            for entry in self.files.entries(wish.requests):
+        for user_task in self.user_tasks:
+            for entry in self.files.entries(user_task.requests):
                 if entry.name.endswith(".reply.json"):
-                    reply = json.loads(self.files.read(wish.requests / entry.name))
-                    self.waiting.discard(f"{wish.id}/{entry.name.partition('.')[0]}")
+                    reply = json.loads(self.files.read(user_task.requests / entry.name))
+                    self.waiting.discard(f"{user_task.id}/{entry.name.partition('.')[0]}")
                     self.counts["replies: done" if reply["ok"] else "replies: refused"] += 1
                     with self._unseen():
-                        self.files.remove(wish.requests / entry.name)
+                        self.files.remove(user_task.requests / entry.name)
 
     def save(self, path: Path, data: bytes) -> None:
         """Write a file durably, as `task` and editors do."""

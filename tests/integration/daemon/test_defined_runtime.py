@@ -64,7 +64,9 @@ def test_one_that_speaks_known_hooks_is_heard_answered_and_ended(world: World) -
     works = {run["id"] for run in story.runs.values() if run.get("purpose", "work") == "work"}
     delivered = {change["run"]: change["delivery"] for change in story.changes("run_delivered")}
     assert delivered == dict.fromkeys(works, "delivered")
-    sessions = {change["run"]: change["session"] for change in story.changes("run_told") if change["session"]}
+    sessions = {
+        change["run"]: change["session"] for change in story.changes("run_signalled") if change["session"]
+    }
     assert sessions == {run: f"session-of-{run}" for run in works}
     assert (folder / "scratchpad" / "dev" / "allowed").exists()
 

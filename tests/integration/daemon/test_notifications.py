@@ -66,7 +66,7 @@ def test_a_question_and_the_end_are_told_and_the_answer_is_one_command(office: O
     world.until(lambda: len(news(world, "told")) == 2)
     assert hook.texts() == ["t1 asks: q1", "t1 is complete"]
     assert not world.told()["questions"]
-    assert "to be told: t1 asks: q1" in world.task("why", "t1", "-n", "100").out
+    assert "to be sent: t1 asks: q1" in world.task("why", "t1", "-n", "100").out
     world.check_once()
 
 

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from orchestrator.formats.permission_rules import read_permissions
-from orchestrator.model.permission import Act, Policy, Ruling, Wish, Workplace
+from orchestrator.model.permission import Act, Policy, Ruling, ToolRequest, Workplace
 from orchestrator.pm.permissions import judge
 from tests.integration.permissions.lines import random_line
 
@@ -84,7 +84,7 @@ def test_no_shell_runs_denied_commands_of_allowed_lines(place, seed):
     allowed = 0
     for number in range(LINES):
         text, policy = random_line(random), POLICIES[number % len(POLICIES)]
-        wish = Wish("Bash", Act.RUN, command=text, cwd=str(place / "work"))
+        wish = ToolRequest("Bash", Act.RUN, command=text, cwd=str(place / "work"))
         conspicuous = any(word in text for word in ("git", "evil", "$", "`", "ev"))
         if not conspicuous or judge(policy, wish, workplace).ruling is not Ruling.ALLOW:
             continue

@@ -58,7 +58,7 @@ def world():
     world = World(Scenario("doing"), (UserTask("alpha"),), Manners(bad=0), Settings(), deaf=0.0, slow=True)
     with listening(world):
         world.boot()
-        world.start(world.wishes[0], "much to do", ("it works",))
+        world.start(world.user_tasks[0], "much to do", ("it works",))
         while not any(task.engine.state.live_runs for task in world.tasks().values()):
             assert world.go_on(until=world.clock.monotonic() + 3600)
         yield world

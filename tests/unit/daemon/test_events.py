@@ -130,8 +130,8 @@ def test_a_wish_is_judged_with_its_paths_as_they_really_are(bench):
     bench.tell(asks("Write", file_path="src/../x.py"), waits=True)
     (fact,) = bench.facts()
     assert fact.waits
-    assert fact.event.wish.paths == ("/state/worktrees/demo-1/a/x.py",)
-    assert fact.event.wish.inside
+    assert fact.event.tool_request.paths == ("/state/worktrees/demo-1/a/x.py",)
+    assert fact.event.tool_request.inside
     assert fact.judgement.ruling is Ruling.ALLOW
 
 
@@ -141,7 +141,7 @@ def test_a_wish_is_judged_with_its_paths_as_they_really_are(bench):
 def test_a_way_out_of_its_folders_is_not_inside(bench, path):
     bench.tell(asks("Write", file_path=path), waits=True)
     (fact,) = bench.facts()
-    assert not fact.event.wish.inside
+    assert not fact.event.tool_request.inside
     assert fact.judgement.ruling is not Ruling.ALLOW
 
 
@@ -149,7 +149,7 @@ def test_it_may_write_its_handoff_and_its_artifacts_and_not_those_of_others(benc
     for where in ("handoffs/dev-1.md", "artifacts/code/x.md", "scratchpad/dev/x"):
         bench.tell(asks("Write", file_path=f"/project/tasks/demo/{where}"), waits=True)
     bench.tell(asks("Write", file_path="/project/tasks/demo/artifacts/reviews/x.md"), waits=True)
-    assert [fact.event.wish.inside for fact in bench.facts()] == [True, True, True, False]
+    assert [fact.event.tool_request.inside for fact in bench.facts()] == [True, True, True, False]
 
 
 def test_a_transcript_is_believed_only_where_its_program_keeps_them(bench):

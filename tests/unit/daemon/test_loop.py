@@ -20,7 +20,7 @@ from orchestrator.testing.simulation.world import World, listening
 def test_a_journal_that_fails_under_a_request_ends_the_daemon_and_the_next_one_hears_it(spared):
     """A refusal would be a guess: the line may be on the disk, and the next one would bear the same number."""
     world = World(Scenario("loop"), (UserTask("alpha"),), settings=Settings(), deaf=0.0, slow=False)
-    (wish,) = world.wishes
+    (user_task,) = world.user_tasks
     left = spared
 
     def broken(step, path):
@@ -32,13 +32,13 @@ def test_a_journal_that_fails_under_a_request_ends_the_daemon_and_the_next_one_h
 
     with listening(world):
         world.boot()
-        world.start(wish, "much to do", ("it works",))
+        world.start(user_task, "much to do", ("it works",))
         world.files.before = broken
         assert world.daemon.loop is not None
         with pytest.raises(JournalFailed):
             world.daemon.loop.turn(0)
         world.files.before = None
-        assert [entry.name for entry in world.files.entries(wish.requests) if entry.is_file] == [
+        assert [entry.name for entry in world.files.entries(user_task.requests) if entry.is_file] == [
             "000001.json"
         ]
         world.daemon.drop()
@@ -53,10 +53,10 @@ def test_a_start_has_every_lost_box_called_again():
     world = World(
         Scenario("loop"), (UserTask("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False
     )
-    (wish,) = world.wishes
+    (user_task,) = world.user_tasks
     with listening(world):
         world.boot()
-        world.start(wish, "much to do", ("it works",))
+        world.start(user_task, "much to do", ("it works",))
         box = world.boxes["near"]
         while not any(run.on_box for task in world.tasks().values() for run in task.engine.state.live_runs):
             assert world.go_on(until=world.clock.monotonic() + 86400)
@@ -65,13 +65,13 @@ def test_a_start_has_every_lost_box_called_again():
         belief = partial(world.daemon.loop.context.adapters.boxes.belief, "near")
         while (believed := belief()) is None or believed.reachable:
             assert world.go_on(until=world.clock.monotonic() + 86400)
-        world.ask(wish, "stop")
+        world.ask(user_task, "stop")
         box.refuses = False
         assert world.go_on(until=world.clock.monotonic() + 86400)
         believed = belief()
         assert believed is not None
         assert believed.refused
-        world.start(wish, "much to do", ("it works",))
+        world.start(user_task, "much to do", ("it works",))
         until = world.clock.monotonic() + 60
         while (believed := belief()) is None or not believed.reachable:
             assert world.go_on(until=until), "it was not called"
@@ -83,10 +83,10 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
     world = World(
         Scenario("unended"), (UserTask("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False
     )
-    (wish,) = world.wishes
+    (user_task,) = world.user_tasks
     with listening(world):
         world.boot()
-        world.start(wish, "much to do", ("it works",))
+        world.start(user_task, "much to do", ("it works",))
         (task,) = wait_for(world, lambda: list(world.tasks().values()))
 
         def state():
@@ -115,7 +115,7 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
             see_reports(self, *rest, **more)
 
         monkeypatch.setattr(Task, "see_reports", seen)
-        world.ask(wish, "answer", question=question.id, text="gone")
+        world.ask(user_task, "answer", question=question.id, text="gone")
         wait_for(world, lambda: not state().runs[run].live)
     assert ((state().runs[run].instance,), True) in heard
     assert not world.complaints
@@ -124,10 +124,10 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
 def test_of_a_run_that_is_gone_nothing_left_behind_is_waited_for():
     """A moment that was noted for it and stays would be due for ever, and the task looked at all the time."""
     world = World(Scenario("left"), (UserTask("alpha"),), settings=Settings(), deaf=0.0, slow=False)
-    (wish,) = world.wishes
+    (user_task,) = world.user_tasks
     with listening(world):
         world.boot()
-        world.start(wish, "much to do", ("it works",))
+        world.start(user_task, "much to do", ("it works",))
         (task,) = wait_for(world, lambda: list(world.tasks().values()))
         (run,) = wait_for(world, lambda: [run.id for run in task.engine.state.live_runs if run.pid])
         assert not task._grace.is_over(run, world.clock.monotonic())

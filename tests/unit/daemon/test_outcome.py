@@ -9,7 +9,7 @@ from orchestrator.model import facts as f
 from orchestrator.model.agents import Role
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
-from orchestrator.model.task import AfterRejections, AgentWish, Location, TaskState, WorkspaceKind
+from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
 from tests.unit.pm.story import MET, Story
 
@@ -81,7 +81,7 @@ def test_what_is_merged_already_is_said_to_be() -> None:
 
 
 def test_checks_are_told_before_and_after() -> None:
-    story = Story(checks=("test",), agents={"test": AgentWish(check=("make", "test"))})
+    story = Story(checks=("test",), agents={"test": AgentOverrides(check=("make", "test"))})
     story.starts()
     before = story.comes_alive("baseline")
     story.feed(f.RunGone(story.at, "n", before.id, Exit(code=1), ("1 failed, 3 passed",)))
@@ -109,7 +109,7 @@ def test_a_shared_tree_is_named() -> None:
 
 
 def test_a_question_says_what_to_type() -> None:
-    story = Story(limits=Limits(max_crashes=0), agents={Role.DEV.value: AgentWish()})
+    story = Story(limits=Limits(max_crashes=0), agents={Role.DEV.value: AgentOverrides()})
     story.starts()
     story.comes_alive("explore")
     story.ends("explore", Exit(code=1))

@@ -17,7 +17,7 @@ from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.evidence import Reference, Resolution
 from orchestrator.model.plan import StepState
-from orchestrator.model.task import AgentWish, Bring, Location, WorkspaceKind
+from orchestrator.model.task import AgentOverrides, Bring, Location, WorkspaceKind
 from orchestrator.ports.boxes import RemoteFile
 from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
@@ -217,7 +217,7 @@ def test_a_folder_of_an_agents_own_is_looked_into(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "own.py").write_text("1\n2\n")
     (folder / "out.py").symlink_to("/etc/passwd")
-    desk = Desk(tmp_path, agents={"dev": AgentWish(cwd=Location(str(folder)))})
+    desk = Desk(tmp_path, agents={"dev": AgentOverrides(cwd=Location(str(folder)))})
     assert desk.look("own.py:2").detail == f"2 lines in {folder}"
     assert desk.look(str(folder / "own.py")).exists
     for text in ("own.py:3", "out.py", "never.py", "deadbeef", "../p/mine.py"):
@@ -225,8 +225,8 @@ def test_a_folder_of_an_agents_own_is_looked_into(tmp_path: Path) -> None:
 
 
 def test_nobody_is_looked_for_where_none_has_worked_yet(tmp_path: Path) -> None:
-    wishes = {"review": AgentWish(cwd=Location("/repo", "me@box"))}
-    desk = Desk(tmp_path, agents=wishes)
+    overrides = {"review": AgentOverrides(cwd=Location("/repo", "me@box"))}
+    desk = Desk(tmp_path, agents=overrides)
     assert not desk.look("greet.py").exists
     assert desk.boxes.asked == []
 

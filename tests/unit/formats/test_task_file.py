@@ -9,7 +9,7 @@ from orchestrator.model.budget import Budget
 from orchestrator.model.errors import BadFile
 from orchestrator.model.task import (
     AfterRejections,
-    AgentWish,
+    AgentOverrides,
     Approval,
     Brief,
     Bring,
@@ -189,13 +189,13 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
         limits=Budget(2_000_000, 20.0, 28_800.0),
         bring=Bring.BRANCH,
         agents={
-            "dev": AgentWish(
+            "dev": AgentOverrides(
                 runtime="codex",
                 model="opus",
                 command=("python3", "my_agent.py", "--fast"),
                 cwd=Location("/path", "user@host"),
             ),
-            "test": AgentWish(check=("python3", "-m", "pytest", "-q")),
+            "test": AgentOverrides(check=("python3", "-m", "pytest", "-q")),
         },
     )
     other = text.replace("cwd: /path", "# cwd: /path").replace("# cwd: user@host", "cwd: user@host")
@@ -247,10 +247,10 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
         "architect.cwd: ssh://me@box:22/repo",
     ).agents
     assert wish == {
-        "dev": AgentWish(command=("sh", "-c", 'echo "# no comment"; x', "#", "{python}", "a # b")),
-        "dev-2": AgentWish(check=("make", "test")),
-        "qa_1": AgentWish(model="qwen2.5:7b-instruct/x"),
-        "architect": AgentWish(cwd=Location("/repo", "me@box:22")),
+        "dev": AgentOverrides(command=("sh", "-c", 'echo "# no comment"; x', "#", "{python}", "a # b")),
+        "dev-2": AgentOverrides(check=("make", "test")),
+        "qa_1": AgentOverrides(model="qwen2.5:7b-instruct/x"),
+        "architect": AgentOverrides(cwd=Location("/repo", "me@box:22")),
     }
 
 

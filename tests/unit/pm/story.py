@@ -15,10 +15,10 @@ from orchestrator.model.actions import (
     Launch,
     Look,
     Merge,
+    Notify,
     Nudge,
     Rebase,
     ResolveEvidence,
-    Tell,
 )
 from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent, Role
@@ -119,8 +119,8 @@ class Story:
                 self.feed(f.Looked(self.at, self.nonce(), run, self.sees, reason))
             case Nudge(id=told, run=run):
                 self.feed(f.Nudged(self.at, self.nonce(), run, told, Delivery.UNKNOWN))
-            case Tell(id=told):
-                self.feed(f.Told(self.at, told))
+            case Notify(id=told):
+                self.feed(f.Notified(self.at, told))
             case Rebase(id=told):
                 self.feed(f.Rebased(self.at, told, self.rebase_refused))
             case Answer(id=told, name=name, reply=reply):

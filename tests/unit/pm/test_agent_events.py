@@ -7,7 +7,7 @@ import pytest
 from orchestrator.model.event import Event, EventKind, Failure, Say
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Judgement, Ruling, Wish
+from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
@@ -17,8 +17,8 @@ from tests.unit.pm.story import ROLES, Story
 
 TAKEN = Event(EventKind.TAKEN, session="s-1")
 ENDED = Event(EventKind.ENDED, session="s-1", text="I did it.")
-MAKE = Wish("Bash", Act.RUN, command="make all")
-ASKS = Event(EventKind.ASKED, wish=MAKE)
+MAKE = ToolRequest("Bash", Act.RUN, command="make all")
+ASKS = Event(EventKind.ASKED, tool_request=MAKE)
 IN_DOUBT = Judgement(Ruling.ASK, "no rule says anything of it", 600.0)
 
 

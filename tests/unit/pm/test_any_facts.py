@@ -19,10 +19,10 @@ from orchestrator.model.actions import (
     Launch,
     Look,
     Merge,
+    Notify,
     Nudge,
     Rebase,
     ResolveEvidence,
-    Tell,
 )
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.budget import Budget
@@ -32,13 +32,13 @@ from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Judgement, Ruling, Wish
+from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Delivery, Exit, Leftover, Life, Run, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import (
     AfterRejections,
-    AgentWish,
+    AgentOverrides,
     Approval,
     Brief,
     Bring,
@@ -98,7 +98,7 @@ configs = st.builds(
     approve=st.sampled_from([(), (), (Approval.PLAN,)]),
     cwd=st.sampled_from([None, None, Location("/repo", BOXES[0])]),
     bring=st.sampled_from(Bring),
-    agents=st.sampled_from([{}, {}, {"architect": AgentWish(cwd=Location("/there", BOXES[1]))}]),
+    agents=st.sampled_from([{}, {}, {"architect": AgentOverrides(cwd=Location("/there", BOXES[1]))}]),
     unanswered=st.sampled_from(
         [None, Unanswered("retry", 600.0), Unanswered("set-aside", 86_400.0), Unanswered("replan", 60.0)]
     ),
@@ -150,8 +150,8 @@ sights = st.builds(
     screen=st.just(("Go on? [y/N]",)),
     listens=st.booleans(),
 )
-wishes = st.builds(
-    Wish,
+tool_requests = st.builds(
+    ToolRequest,
     tool=st.just("Bash"),
     act=st.sampled_from(Act),
     paths=st.sampled_from([(), ("/project/x",)]),
@@ -162,7 +162,7 @@ events = st.builds(
     kind=st.sampled_from(EventKind),
     session=st.sampled_from(["", "s-1"]),
     text=st.sampled_from(["", "it says so"]),
-    wish=st.none() | wishes,
+    tool_request=st.none() | tool_requests,
     failure=st.none() | st.sampled_from(Failure),
     reset=st.sampled_from([None, Reset((0.0,)), Reset((1_764_260_000.0, 1_764_346_400.0), 60.0)]),
     background=st.sampled_from([0, 0, 2]),
@@ -288,8 +288,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.EvidenceResolved(self.at, told, step, attempt, found))
             case Merge(id=told, step=step, attempt=attempt, commit=made):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, made))
-            case Tell(id=told):
-                self.feed(f.Told(self.at, told))
+            case Notify(id=told):
+                self.feed(f.Notified(self.at, told))
             case Rebase(id=told):
                 self.feed(f.Rebased(self.at, told))
             case Answer(id=told):
@@ -350,7 +350,7 @@ class Mind(RuleBasedStateMachine):
         match self.pending(data):
             case None:
                 return
-            case Tell() | Answer() as action:
+            case Notify() | Answer() as action:
                 self.done(action, "")
             case (
                 Launch()
@@ -531,10 +531,10 @@ class Mind(RuleBasedStateMachine):
     )
     def any_event(self, data: st.DataObject, event: Event, *, again: bool, **told: Any) -> None:
         run = self.run(data)
-        name = run.heard[-1] if again and run is not None and run.heard else f"e.{self.nonce()}"
+        name = run.acknowledged[-1] if again and run is not None and run.acknowledged else f"e.{self.nonce()}"
         landed = f.EventLanded(self.at, name, run.id if run else "r-0", name, event, **told)
         answered = {each.name for each in self.state.outbox.values() if isinstance(each, Answer)}
-        was = run is not None and run.live and name not in run.heard
+        was = run is not None and run.live and name not in run.acknowledged
         self.feed(landed)
         if run is not None and was and landed.waits and run.live:
             # Whoever waits is answered, or a person is asked on its behalf.

@@ -9,7 +9,7 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Life
-from orchestrator.model.task import AgentWish, Bring, Location, TaskState, WorkspaceKind
+from orchestrator.model.task import AgentOverrides, Bring, Location, TaskState, WorkspaceKind
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.plan.asking import WITHDRAWN
 from tests.unit.pm.story import Story, plan_of
@@ -39,8 +39,8 @@ def test_a_box_of_the_task_is_that_of_dev_and_architect_alone() -> None:
 
 def test_an_agent_may_have_a_box_of_its_own_and_one_in_the_midst_of_others_may_stay_here() -> None:
     other = Location("/elsewhere", "other")
-    wishes = {"dev": AgentWish(cwd=Location("/here")), "architect": AgentWish(cwd=other)}
-    story = Story(cwd=THERE, architect=True, agents=wishes)
+    overrides = {"dev": AgentOverrides(cwd=Location("/here")), "architect": AgentOverrides(cwd=other)}
+    story = Story(cwd=THERE, architect=True, agents=overrides)
     story.starts()
     story.does("explore")
     assert story.run_of("architect").host == "other"

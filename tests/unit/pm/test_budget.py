@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import End, Tell
+from orchestrator.model.actions import End, Notify
 from orchestrator.model.budget import Budget, Measure, Worked
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.limits import Limits
@@ -143,7 +143,7 @@ def test_at_80_percent_it_is_news_once():
     uses(story, "explore", 799)
     assert not story.state.warned
     (told,) = uses(story, "explore", 800).actions
-    assert isinstance(told, Tell)
+    assert isinstance(told, Notify)
     assert (told.rule, told.title) == (NotificationRule.LIMITED, "demo comes near to its limit of tokens")
     assert "800 tokens of 1k tokens" in told.text
     assert "has used 800 tokens of 1k tokens" in story.state.notices[-1]

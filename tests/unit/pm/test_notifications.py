@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Tell
+from orchestrator.model.actions import Notify
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.limits import Limits
@@ -23,11 +23,11 @@ class Told(Story):
     """A story that remembers what was told."""
 
     def __init__(self, **config: object) -> None:
-        self.news: list[Tell] = []
+        self.news: list[Notify] = []
         super().__init__(**config)  # type: ignore[arg-type]
 
     def _work(self, action):
-        if isinstance(action, Tell):
+        if isinstance(action, Notify):
             self.news.append(action)
         super()._work(action)
 
@@ -148,7 +148,7 @@ def test_a_question_with_a_deadline_says_what_is_taken_for_its_answer():
     draft.change(QuestionAsked(asked))
     tell_news(draft, story.state, f.TimePassed(AT, "n"))
     (news,) = draft.actions
-    assert isinstance(news, Tell)
+    assert isinstance(news, Notify)
     assert (news.until, news.default) == (AT + 3600, "no")
 
 
@@ -183,10 +183,10 @@ def test_news_that_is_not_yet_in_the_spool_keeps_no_task_from_waiting():
     story = told("a")
     story.works = False
     asks(story)
-    assert [action.kind for action in story.state.outbox.values()] == ["tell"]
+    assert [action.kind for action in story.state.outbox.values()] == ["notify"]
     story.passes(60)
     assert story.task() is TaskState.WAITING
     (action,) = story.state.outbox
-    story.feed(f.Told(story.at, action))
+    story.feed(f.Notified(story.at, action))
     assert story.state.outbox == {}
-    assert decide(story.state, f.Told(story.at, action), story.limits).empty
+    assert decide(story.state, f.Notified(story.at, action), story.limits).empty

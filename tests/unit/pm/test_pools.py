@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.model import facts as f
 from orchestrator.model.pools import Pool
-from orchestrator.model.task import AgentWish, Config, Location
+from orchestrator.model.task import AgentOverrides, Config, Location
 from orchestrator.pm.plan.pools import Standings, placed, standings
 from tests.unit.pm.story import Story
 
@@ -76,20 +76,24 @@ def test_a_place_that_names_no_pool_is_that_place() -> None:
         Location("/srv/shop", "alpha"),
         Location("/srv/shop", "me@farm"),
     ):
-        config = Config(cwd=place, agents={"dev": AgentWish(cwd=place)})
+        config = Config(cwd=place, agents={"dev": AgentOverrides(cwd=place)})
         assert placed(config, NOWHERE, (FARM,), seen()) == (config, ())
 
 
 def test_agents_of_one_place_are_on_one_box_and_each_place_is_chosen_by_itself() -> None:
     here, there = Location("/srv/shop", "farm"), Location("/srv/other", "farm")
-    wishes = {"dev": AgentWish(model="m", cwd=here), "architect": AgentWish(cwd=there), "test": AgentWish()}
+    overrides = {
+        "dev": AgentOverrides(model="m", cwd=here),
+        "architect": AgentOverrides(cwd=there),
+        "test": AgentOverrides(),
+    }
     unfit = seen(unfit=(Location("/srv/other", "alpha"),))
-    config, said = placed(Config(cwd=here, agents=wishes), NOWHERE, (FARM,), unfit)
+    config, said = placed(Config(cwd=here, agents=overrides), NOWHERE, (FARM,), unfit)
     assert config.cwd == Location("/srv/shop", "alpha")
     assert config.agents == {
-        "dev": AgentWish(model="m", cwd=config.cwd),
-        "architect": AgentWish(cwd=Location("/srv/other", "me@beta:2222")),
-        "test": AgentWish(),
+        "dev": AgentOverrides(model="m", cwd=config.cwd),
+        "architect": AgentOverrides(cwd=Location("/srv/other", "me@beta:2222")),
+        "test": AgentOverrides(),
     }
     assert len(said) == 2
 
@@ -98,7 +102,7 @@ def test_a_task_started_again_keeps_its_box_unless_task_md_names_another_place()
     was, busy = Config(cwd=Location("/srv/shop", "gamma")), seen("gamma gamma gamma", lost=("gamma",))
     assert box_for(busy, was=was) == "gamma"
     assert placed(ASKED, was, (FARM,), busy)[1] == ("farm:/srv/shop stays on gamma",)
-    by_agent = Config(agents={"dev": AgentWish(cwd=Location("/srv/shop", "gamma"))})
+    by_agent = Config(agents={"dev": AgentOverrides(cwd=Location("/srv/shop", "gamma"))})
     assert box_for(busy, was=by_agent) == "gamma"
     elsewhere = Config(cwd=Location("/srv/other", "gamma"))
     assert box_for(busy, was=elsewhere) == "alpha"
@@ -110,7 +114,10 @@ def test_a_task_started_again_keeps_its_box_unless_task_md_names_another_place()
 def test_live_runs_of_all_tasks_are_counted_and_tasks_that_are_at_work() -> None:
     working = Story(cwd=Location("/srv/shop", "alpha")).planned("a")
     to_come = Story(
-        agents={"dev": AgentWish(cwd=Location("/x", "gamma")), "architect": AgentWish(cwd=Location("/y"))}
+        agents={
+            "dev": AgentOverrides(cwd=Location("/x", "gamma")),
+            "architect": AgentOverrides(cwd=Location("/y")),
+        }
     )
     to_come.starts()
     stopped = Story(cwd=Location("/srv/shop", "me@beta:2222")).planned("a")

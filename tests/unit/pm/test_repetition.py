@@ -9,14 +9,14 @@ import pytest
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import CAUTION, Event, EventKind, Reply, Say
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Judgement, Ruling, Wish
+from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight
 from tests.unit.pm.story import Story
 
 LIMITS = Limits()
 ALLOWED = Judgement(Ruling.ALLOW, "a rule")
-LISTS = Wish("Bash", Act.RUN, command="ls")
+LISTS = ToolRequest("Bash", Act.RUN, command="ls")
 TAKEN = Event(EventKind.TAKEN, session="s-1", transcript="/t.jsonl")
 
 
@@ -48,10 +48,10 @@ class Circling(Story):
             "explore", Activity(Stage.MODEL, self.count, self.at, "", 0.0, times, "Bash: make all")
         )
 
-    def asks(self, wish: Wish = LISTS) -> str:
+    def asks(self, wish: ToolRequest = LISTS) -> str:
         """It asks leave, and has it."""
         self.at += 1
-        return self.tells("explore", Event(EventKind.ASKED, wish=wish), waits=True, judgement=ALLOWED)
+        return self.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=ALLOWED)
 
     @property
     def cautions(self) -> list[Reply]:
@@ -129,9 +129,9 @@ def test_leave_that_is_given_is_no_progress() -> None:
     story = Circling()
     before = story.run.progress_at
     for _ in range(5):
-        story.asks(Wish("Bash", Act.RUN, command="make"))
+        story.asks(ToolRequest("Bash", Act.RUN, command="make"))
     assert story.run.progress_at == before
-    assert story.run.told_at == story.at
+    assert story.run.event_at == story.at
 
 
 @pytest.mark.parametrize("times", [342])
@@ -150,16 +150,16 @@ def test_identical_commands_of_a_program_without_records_are_seen(times: int) ->
 def test_new_wishes_of_a_program_without_records_are_signs_of_work() -> None:
     story = Circling(records=False)
     for number in range(100):
-        story.asks(Wish("Bash", Act.RUN, command=f"sed -n {number}p a"))
+        story.asks(ToolRequest("Bash", Act.RUN, command=f"sed -n {number}p a"))
         assert story.run.progress_at == story.at
-        story.asks(Wish("write", Act.WRITE, paths=("/a",)))
+        story.asks(ToolRequest("write", Act.WRITE, paths=("/a",)))
     assert not story.cautions
-    assert len(story.run.wishes) <= 30
+    assert len(story.run.tool_requests) <= 30
 
 
 def test_tests_that_are_run_again_after_edits_are_no_circle() -> None:
     story = Circling(records=False)
     for _ in range(100):
-        story.asks(Wish("write", Act.WRITE, paths=("/a",)))
-        story.asks(Wish("Bash", Act.RUN, command="pytest"))
+        story.asks(ToolRequest("write", Act.WRITE, paths=("/a",)))
+        story.asks(ToolRequest("Bash", Act.RUN, command="pytest"))
     assert not story.cautions

@@ -12,7 +12,7 @@ from orchestrator.model.handoff import CriterionMark, ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
-from orchestrator.model.task import AgentWish, Brief, Phase, TaskState, WorkspaceKind
+from orchestrator.model.task import AgentOverrides, Brief, Phase, TaskState, WorkspaceKind
 from tests.unit.pm.story import MET, Story, plan_of
 
 
@@ -289,7 +289,7 @@ def configured(story: Story, **written: str) -> Brief:
     """Return the story's brief with an Agent Config in which these keys stand; `_` is the dot of a key."""
     keys = {key.replace("_", "."): value for key, value in written.items()}
     check = tuple(keys.get("test.check", "").split())
-    agents = {"test": AgentWish(check=check)} if check else {}
+    agents = {"test": AgentOverrides(check=check)} if check else {}
     config = replace(story.brief.config, agents=agents, written=keys)
     return replace(story.brief, config=config)
 

@@ -12,7 +12,7 @@ from orchestrator.formats.order import render_order
 from orchestrator.model import facts as f
 from orchestrator.model.handoff import ReportStatus, Subtask
 from orchestrator.model.skills import Skill
-from orchestrator.model.task import AgentWish
+from orchestrator.model.task import AgentOverrides
 from orchestrator.pm.plan.skills import MOST, filling
 from tests.unit.pm.story import Story
 
@@ -73,13 +73,13 @@ def test_each_step_has_its_own() -> None:
 
 
 def test_what_task_md_asks_for_is_named_first_and_found_or_not() -> None:
-    wishes = {"explore": AgentWish(skills=("jtag", "unheard-of"))}
-    told = story(*SKILLS, goal="Fix the pool of DDS writers", skills=("identity",), agents=wishes)
+    overrides = {"explore": AgentOverrides(skills=("jtag", "unheard-of"))}
+    told = story(*SKILLS, goal="Fix the pool of DDS writers", skills=("identity",), agents=overrides)
     assert told.order_of("explore").skills == ("identity", "jtag", "unheard-of", "dds-testing")
 
 
 def test_a_wish_for_one_agent_is_not_named_to_another() -> None:
-    told = story(*SKILLS, agents={"dev": AgentWish(skills=("jtag",))})
+    told = story(*SKILLS, agents={"dev": AgentOverrides(skills=("jtag",))})
     assert told.order_of("explore").skills == ()
 
 
@@ -147,7 +147,7 @@ def test_skills_that_were_found_before_change_nothing() -> None:
             told.at, "x", "r", "demo-1", "demo", "/p", told.brief, told.agents, "base", skills=(DDS,)
         )
     )
-    assert [change.kind for change in again.changes] == ["request_heard"]
+    assert [change.kind for change in again.changes] == ["request_acknowledged"]
 
 
 def test_they_are_journaled_and_read_again() -> None:

@@ -11,7 +11,7 @@ from orchestrator.model.actions import Answer, Look
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Judgement, Ruling, Wish
+from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight, Turn
@@ -215,7 +215,7 @@ def test_look_right_after_an_answer_finds_no_stall() -> None:
     run = replace(
         Told().run,
         stage=Stage.MODEL,
-        told_at=AT,
+        event_at=AT,
         recorded_at=AT,
         since=AT,
         said="a/1",
@@ -248,8 +248,8 @@ def test_a_hang_after_a_long_tool_is_known_in_time() -> None:
 
 def test_time_in_which_it_waits_for_a_person_is_not_its_models() -> None:
     story = Told()
-    wish, ask = Wish("Bash", Act.RUN, command="docker ps"), Judgement(Ruling.ASK, "no rule", 7200.0)
-    story.tells("explore", Event(EventKind.ASKED, wish=wish), waits=True, judgement=ask)
+    wish, ask = ToolRequest("Bash", Act.RUN, command="docker ps"), Judgement(Ruling.ASK, "no rule", 7200.0)
+    story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=ask)
     story.passes(3600)
     assert story.run.ending is Ending.NOT
     story.answers(story.question().id, "allow")
@@ -411,9 +411,9 @@ def test_a_dialog_whose_hook_asks_late_is_left_to_that() -> None:
     story = Told()
     story.sees = UNASKED
     story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
-    wish, allow = Wish("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
+    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
     story.sees = STILL
-    story.tells("explore", Event(EventKind.ASKED, wish=wish), waits=True, judgement=allow)
+    story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
     story.passes(LIMITS.receipt_timeout + 1)
     assert story.run.ending is Ending.NOT
 
@@ -422,9 +422,9 @@ def test_a_look_from_before_an_event_says_nothing() -> None:
     story = Told()
     story.works = False
     story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
-    wish, allow = Wish("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
+    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
     story.at += 1
-    story.tells("explore", Event(EventKind.ASKED, wish=wish), waits=True, judgement=allow)
+    story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
     story.works = True
     story.feed(f.Looked(story.at, story.nonce(), story.run.id, UNASKED))
     assert story.run.quiet is None

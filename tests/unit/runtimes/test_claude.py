@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.runtimes.claude import KEPT_KEY, KEY, SETTINGS, Claude
 from orchestrator.runtimes.hooks import CAUTION, DENIALS
 from tests.unit.runtimes.captured import CAPTURED, WORK, captured
@@ -65,7 +65,9 @@ def test_a_receipt_has_the_whole_prompt_and_an_end_what_was_said_last(cli: str) 
 def test_a_wish_is_what_the_tool_would_do(cli: str) -> None:
     event = CLAUDE.event(captured(cli, "PermissionRequest"))
     assert event is not None
-    assert event.wish == Wish("Bash", Act.RUN, command="python3 -c 'print(1)' > asked.txt", cwd=WORK)
+    assert event.tool_request == ToolRequest(
+        "Bash", Act.RUN, command="python3 -c 'print(1)' > asked.txt", cwd=WORK
+    )
 
 
 @given(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.runtimes.codex import OVERRIDES, Codex
 from orchestrator.runtimes.hooks import CAUTION, DENIALS
 from orchestrator.runtimes.registry import runtime_of
@@ -174,15 +174,15 @@ def test_what_says_nothing_of_a_turn() -> None:
 def test_each_tool_is_held_against_denials_first() -> None:
     event = CODEX.event(captured("codex", "PreToolUse"))
     assert event is not None
-    assert event.wish is not None
-    assert (event.kind, event.wish.held, event.wish.again) == (EventKind.ASKED, True, False)
+    assert event.tool_request is not None
+    assert (event.kind, event.tool_request.held, event.tool_request.again) == (EventKind.ASKED, True, False)
 
 
 def test_leave_is_asked_for_a_command() -> None:
     event = CODEX.event(captured("codex", "PermissionRequest"))
     assert event is not None
     assert event.kind is EventKind.ASKED
-    assert event.wish == Wish("Bash", Act.RUN, command="git push", cwd=WORK)
+    assert event.tool_request == ToolRequest("Bash", Act.RUN, command="git push", cwd=WORK)
 
 
 def test_leave_is_asked_for_each_file_of_a_patch() -> None:
@@ -190,7 +190,7 @@ def test_leave_is_asked_for_each_file_of_a_patch() -> None:
     told = captured("codex", "PermissionRequest_patch") | {"tool_input": {"command": patch}}
     event = CODEX.event(told)
     assert event is not None
-    assert event.wish == Wish("apply_patch", Act.WRITE, ("/etc/a b", "/etc/c", "/d"), cwd=WORK)
+    assert event.tool_request == ToolRequest("apply_patch", Act.WRITE, ("/etc/a b", "/etc/c", "/d"), cwd=WORK)
 
 
 def test_a_patch_of_who_knows_where_is_no_write_that_a_rule_could_let_through() -> None:
@@ -198,7 +198,9 @@ def test_a_patch_of_who_knows_where_is_no_write_that_a_rule_could_let_through() 
     told = captured("codex", "PermissionRequest_patch")
     event = CODEX.event(told)
     assert event is not None
-    assert event.wish == Wish("apply_patch", Act.RUN, command=told["tool_input"]["command"], cwd=WORK)
+    assert event.tool_request == ToolRequest(
+        "apply_patch", Act.RUN, command=told["tool_input"]["command"], cwd=WORK
+    )
 
 
 def test_an_agent_of_the_agents_ends_no_turn_and_needs_leave() -> None:
@@ -218,7 +220,7 @@ def test_an_agent_of_the_agents_ends_no_turn_and_needs_leave() -> None:
 )
 def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[str, Any]) -> None:
     event = CODEX.event(told)
-    asked = event is not None and event.kind is EventKind.ASKED and event.wish is not None
+    asked = event is not None and event.kind is EventKind.ASKED and event.tool_request is not None
     assert asked == (told.get("hook_event_name") == "PermissionRequest")
 
 

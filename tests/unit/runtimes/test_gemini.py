@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.runtimes.gemini import DEFAULTS, GATE, ORDER, POLICY, SETTINGS, START, TRUST, Gemini
 from orchestrator.runtimes.gemini_chat import said_once
 from orchestrator.runtimes.hooks import CAUTION
@@ -266,7 +266,10 @@ def test_leave_is_asked_for_a_tool(
 ) -> None:
     event = GEMINI.event(captured("gemini", "BeforeTool") | {"tool_name": tool, "tool_input": given})
     assert event is not None
-    assert (event.kind, event.wish) == (EventKind.ASKED, Wish(tool, act, paths, command, cwd=cwd))
+    assert (event.kind, event.tool_request) == (
+        EventKind.ASKED,
+        ToolRequest(tool, act, paths, command, cwd=cwd),
+    )
 
 
 @given(
@@ -281,7 +284,7 @@ def test_leave_is_asked_for_a_tool(
 )
 def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[str, Any]) -> None:
     event = GEMINI.event(told)
-    asked = event is not None and event.kind is EventKind.ASKED and event.wish is not None
+    asked = event is not None and event.kind is EventKind.ASKED and event.tool_request is not None
     assert asked == (told.get("hook_event_name") == "BeforeTool")
 
 

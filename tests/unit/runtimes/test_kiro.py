@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply, Say
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.runtimes import kiro
 from orchestrator.runtimes.kiro import AGENT, FOREVER, HOOK, SCRIPT, Kiro
 from orchestrator.runtimes.screens import dialog_on
@@ -67,7 +67,10 @@ EXAMPLES: dict[str, tuple[dict[str, Any], Event | None]] = {
             "tool_name": "fs_read",
             "tool_input": {"operations": [{"mode": "Line", "path": f"{HERE}/docs/hooks.md"}]},
         },
-        Event(EventKind.ASKED, wish=Wish("fs_read", Act.READ, (f"{HERE}/docs/hooks.md",), cwd=HERE)),
+        Event(
+            EventKind.ASKED,
+            tool_request=ToolRequest("fs_read", Act.READ, (f"{HERE}/docs/hooks.md",), cwd=HERE),
+        ),
     ),
     "postToolUse": ({"tool_name": "fs_read", "tool_input": {}, "tool_response": {"success": True}}, None),
     "stop": ({}, Event(EventKind.ENDED)),
@@ -83,16 +86,20 @@ def test_the_documents_examples(name):
 @pytest.mark.parametrize(
     ("tool", "given", "wish"),
     [
-        ("fs_write", {"command": "create", "path": "/p/a.rs"}, Wish("fs_write", Act.WRITE, ("/p/a.rs",))),
-        ("execute_bash", {"command": "ls; id"}, Wish("execute_bash", Act.RUN, command="ls; id")),
-        ("@postgres/query", {"sql": "SELECT 1"}, Wish("@postgres/query", Act.OTHER)),
-        ("web_fetch", {"url": "https://x.org"}, Wish("web_fetch", Act.FETCH, command="https://x.org")),
+        (
+            "fs_write",
+            {"command": "create", "path": "/p/a.rs"},
+            ToolRequest("fs_write", Act.WRITE, ("/p/a.rs",)),
+        ),
+        ("execute_bash", {"command": "ls; id"}, ToolRequest("execute_bash", Act.RUN, command="ls; id")),
+        ("@postgres/query", {"sql": "SELECT 1"}, ToolRequest("@postgres/query", Act.OTHER)),
+        ("web_fetch", {"url": "https://x.org"}, ToolRequest("web_fetch", Act.FETCH, command="https://x.org")),
     ],
 )
 def test_what_a_tool_asks_for(tool, given, wish):
     event = Kiro().event({"hook_event_name": "preToolUse", "tool_name": tool, "tool_input": given})
     assert event
-    assert event.wish == wish
+    assert event.tool_request == wish
 
 
 @pytest.mark.parametrize(
@@ -100,7 +107,7 @@ def test_what_a_tool_asks_for(tool, given, wish):
 )
 def test_odd_objects_raise_nothing(odd):
     event = Kiro().event(odd)
-    assert event is None or event.wish == Wish("", Act.OTHER)
+    assert event is None or event.tool_request == ToolRequest("", Act.OTHER)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, Wish
+from orchestrator.model.permission import Act, ToolRequest
 from orchestrator.model.usage import Usage
 from orchestrator.model.usage_limit import Reset
 from orchestrator.runtimes.opencode import OVERFLOWS, PLUGIN, RUN, TRIES, Opencode
@@ -93,14 +93,14 @@ def test_what_the_plugin_tells(name, event):
 @pytest.mark.parametrize(
     ("name", "wish"),
     [
-        ("bash", Wish("bash", Act.RUN, command="cat /etc/hostname > made.txt", cwd=WORK)),
-        ("edit", Wish("edit", Act.WRITE, (f"{WORK}/made.txt",), cwd=WORK)),
-        ("external_directory", Wish("external_directory", Act.READ, ("/etc/hostname",), cwd=WORK)),
-        ("webfetch", Wish("webfetch", Act.FETCH, command="http://127.0.0.1:8000/x", cwd=WORK)),
+        ("bash", ToolRequest("bash", Act.RUN, command="cat /etc/hostname > made.txt", cwd=WORK)),
+        ("edit", ToolRequest("edit", Act.WRITE, (f"{WORK}/made.txt",), cwd=WORK)),
+        ("external_directory", ToolRequest("external_directory", Act.READ, ("/etc/hostname",), cwd=WORK)),
+        ("webfetch", ToolRequest("webfetch", Act.FETCH, command="http://127.0.0.1:8000/x", cwd=WORK)),
     ],
 )
 def test_what_it_asks_leave_for(name, wish):
-    assert Opencode().event(told(f"asked_{name}")) == Event(EventKind.ASKED, SESSION, wish=wish)
+    assert Opencode().event(told(f"asked_{name}")) == Event(EventKind.ASKED, SESSION, tool_request=wish)
 
 
 def test_every_file_of_a_patch_is_named():
@@ -108,8 +108,8 @@ def test_every_file_of_a_patch_is_named():
     asked = told("asked_edit") | {"patterns": ["a.py", "../b.py"], "metadata": {"filepath": "a.py, ../b.py"}}
     event = Opencode().event(asked)
     assert event
-    assert event.wish
-    assert event.wish.paths == (f"{WORK}/a.py", f"{WORK}/../b.py")
+    assert event.tool_request
+    assert event.tool_request.paths == (f"{WORK}/a.py", f"{WORK}/../b.py")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_turn_whose_last_message_has_an_error_has_not_ended_well(error, kind, 
 )
 def test_odd_objects_raise_nothing(odd):
     event = Opencode().event(odd)
-    assert event is None or event.wish == Wish("", Act.OTHER)
+    assert event is None or event.tool_request == ToolRequest("", Act.OTHER)
 
 
 def test_an_answer_is_what_the_plugin_reads():

@@ -5,7 +5,7 @@ import pytest
 
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import BadName, Refused
-from orchestrator.model.task import AgentWish, Config
+from orchestrator.model.task import AgentOverrides, Config
 from orchestrator.runtimes.roster import find_agents
 
 
@@ -106,28 +106,28 @@ def test_a_file_whose_name_differs_is_read_with_a_warning(project, shipped):
 
 
 def test_the_wishes_of_task_md_come_last(project, shipped, template):
-    wishes = {
-        "dev": AgentWish(command=("{python}", "mine.py"), model="opus"),
-        "review": AgentWish(check=("true",)),
+    overrides = {
+        "dev": AgentOverrides(command=("{python}", "mine.py"), model="opus"),
+        "review": AgentOverrides(check=("true",)),
     }
-    agents = find_agents(project, template, Config(agents=wishes), shipped, python="/py").agents
+    agents = find_agents(project, template, Config(agents=overrides), shipped, python="/py").agents
     assert agents["dev"].command == ("/py", "mine.py")
     assert (agents["dev"].model, agents["dev"].check) == ("opus", (f"{template}/check",))
     assert (agents["review"].check, agents["review"].runtime) == (("true",), "auto")
 
 
 def test_a_wish_with_a_command_defines_an_agent(project, shipped):
-    wishes = {"lint": AgentWish(command=("ruff",))}
-    assert find_agents(project, None, Config(agents=wishes), shipped).agents["lint"] == Agent(
+    overrides = {"lint": AgentOverrides(command=("ruff",))}
+    assert find_agents(project, None, Config(agents=overrides), shipped).agents["lint"] == Agent(
         "lint", runtime="command", command=("ruff",), source="task.md"
     )
 
 
 def test_a_wish_for_an_agent_that_nobody_defines_is_refused(project, shipped):
     with pytest.raises(Refused, match="speaks of the agent lint, which nobody defines"):
-        find_agents(project, None, Config(agents={"lint": AgentWish(model="opus")}), shipped)
+        find_agents(project, None, Config(agents={"lint": AgentOverrides(model="opus")}), shipped)
     with pytest.raises(BadName):
-        find_agents(project, None, Config(agents={"../x": AgentWish(command=("x",))}), shipped)
+        find_agents(project, None, Config(agents={"../x": AgentOverrides(command=("x",))}), shipped)
 
 
 def test_the_tasks_runtime_is_for_agents_that_have_none(project, shipped, template):
@@ -136,9 +136,9 @@ def test_the_tasks_runtime_is_for_agents_that_have_none(project, shipped, templa
 
 
 def test_a_place_in_a_template_needs_a_template(project, shipped):
-    wishes = {"dev": AgentWish(command=("{template}/x",))}
+    overrides = {"dev": AgentOverrides(command=("{template}/x",))}
     with pytest.raises(Refused, match=r"dev asks for \{template\}, but task.md names no template"):
-        find_agents(project, None, Config(agents=wishes), shipped)
+        find_agents(project, None, Config(agents=overrides), shipped)
 
 
 def test_auto_is_the_first_agent_cli_that_is_installed_and_a_command_comes_before_it(
@@ -149,7 +149,7 @@ def test_auto_is_the_first_agent_cli_that_is_installed_and_a_command_comes_befor
     for name in ("codex", "claude"):
         (bin_folder / name).write_text("#!/bin/sh\n")
         (bin_folder / name).chmod(0o755)
-    config = Config(agents={"test": AgentWish(command=("pytest",))})
+    config = Config(agents={"test": AgentOverrides(command=("pytest",))})
     agents = find_agents(project, None, config, shipped, path=f"relative:{bin_folder}").agents
     assert (agents["dev"].runtime, agents["dev"].receipts) == ("claude", True)
     assert (agents["test"].runtime, agents["test"].receipts) == ("command", False)
@@ -161,6 +161,6 @@ def test_task_md_says_what_the_pm_agent_runs_as(project, shipped):
     assert find_agents(project, None, Config(), shipped).agents["pm"].runtime == "auto"
     led = find_agents(project, None, Config(pm="claude"), shipped).agents["pm"]
     assert (led.runtime, led.role, led.receipts) == ("claude", Role.PM, True)
-    wishes = {"pm": AgentWish(command=("lead",))}
-    scripted = find_agents(project, None, Config(pm="command", agents=wishes), shipped).agents["pm"]
+    overrides = {"pm": AgentOverrides(command=("lead",))}
+    scripted = find_agents(project, None, Config(pm="command", agents=overrides), shipped).agents["pm"]
     assert (scripted.runtime, scripted.command) == ("command", ("lead",))

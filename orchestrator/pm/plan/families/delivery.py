@@ -68,7 +68,7 @@ def first_steps(brief: Brief) -> tuple[Step, ...]:
             else (Gate.SUBTASKS,),
         ),
     ]
-    if (wish := brief.config.agents.get(Role.TEST.value)) is not None and wish.check:
+    if (overrides := brief.config.agents.get(Role.TEST.value)) is not None and overrides.check:
         steps[1] = replace(steps[1], after=(BASELINE,))
         steps.insert(1, _baseline(brief))
     if brief.config.architect:

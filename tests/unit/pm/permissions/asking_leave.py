@@ -1,7 +1,7 @@
 """How tests ask leave: for a run that works in a worktree at /w/tree and may write there and in its task's folder."""
 
 from orchestrator.formats.permission_rules import read_permissions
-from orchestrator.model.permission import Act, Judgement, Policy, Ruling, Wish, Workplace
+from orchestrator.model.permission import Act, Judgement, Policy, Ruling, ToolRequest, Workplace
 from orchestrator.pm.permissions import judge, policy_for
 
 WORKPLACE = Workplace(
@@ -27,7 +27,7 @@ def run(
     cwd: str = "/w/tree",
     workplace: Workplace = WORKPLACE,
 ) -> Judgement:
-    return judge(policy(rules, otherwise), Wish("Bash", Act.RUN, command=command, cwd=cwd), workplace)
+    return judge(policy(rules, otherwise), ToolRequest("Bash", Act.RUN, command=command, cwd=cwd), workplace)
 
 
 def ruling(command: str, rules: str = "", otherwise: Ruling = Ruling.ASK) -> Ruling:

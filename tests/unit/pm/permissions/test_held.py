@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.model.permission import Act, Judgement, Ruling, Wish
+from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
 from orchestrator.pm.permissions import judge
 from tests.unit.pm.permissions.asking_leave import WORKPLACE, policy
 
 
 def held(command: str, rules: str = "", *, again: bool = False, otherwise: Ruling = Ruling.ASK) -> Judgement:
-    wish = Wish("Bash", Act.RUN, command=command, cwd="/w/tree", held=True, again=again)
+    wish = ToolRequest("Bash", Act.RUN, command=command, cwd="/w/tree", held=True, again=again)
     return judge(policy(rules, otherwise), wish, WORKPLACE)
 
 

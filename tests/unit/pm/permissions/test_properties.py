@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from orchestrator.formats.permission_rules import read_rule
 from orchestrator.formats.shell import Doubt, read_script
-from orchestrator.model.permission import Act, Permissions, Policy, Ruling, Wish
+from orchestrator.model.permission import Act, Permissions, Policy, Ruling, ToolRequest
 from orchestrator.pm.permissions import judge, policy_for
 from orchestrator.pm.permissions.defaults import DENIED as DENIED_BY_DEFAULT
 from tests.unit.pm.permissions.asking_leave import WORKPLACE, ruling
@@ -127,7 +127,7 @@ SPELLED = [
 @example("git push $(", Policy(), "")
 def test_judging_never_raises_and_always_says_why(text, policy, cwd):
     for act in Act:
-        wish = Wish(text[:20], act, (text, "/" + text), text, inside=True, cwd=cwd)
+        wish = ToolRequest(text[:20], act, (text, "/" + text), text, inside=True, cwd=cwd)
         found = judge(policy, wish, replace(WORKPLACE, grants=(*WORKPLACE.grants, text)))
         assert found == judge(policy, wish, replace(WORKPLACE, grants=(*WORKPLACE.grants, text)))
         assert found.why
@@ -174,7 +174,7 @@ def test_what_is_denied_by_default_is_never_allowed_however_it_is_wrapped(patter
 )
 def test_a_rule_more_that_denies_allows_nothing_more(text, policy, pattern):
     stricter = Policy((*policy.rules, read_rule(f"deny run {pattern}", "")), policy.otherwise)
-    wish = Wish("Bash", Act.RUN, command=text, cwd="/w/tree")
+    wish = ToolRequest("Bash", Act.RUN, command=text, cwd="/w/tree")
     before, after = judge(policy, wish, WORKPLACE).ruling, judge(stricter, wish, WORKPLACE).ruling
     assert STRICT[after] >= STRICT[before]
 

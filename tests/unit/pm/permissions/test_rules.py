@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.model.permission import Act, Judgement, Policy, Ruling, Wish
+from orchestrator.model.permission import Act, Judgement, Policy, Ruling, ToolRequest
 from orchestrator.pm.permissions import judge
 from tests.unit.pm.permissions.asking_leave import WORKPLACE, policy, ruling, run
 
@@ -97,7 +97,7 @@ def asked(
     *,
     inside: bool = False,
 ):
-    return judge(policy(rules), Wish(tool, act, paths, command, inside), WORKPLACE).ruling
+    return judge(policy(rules), ToolRequest(tool, act, paths, command, inside), WORKPLACE).ruling
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_tool_is_held_against_the_rules_by_its_name(rules, tool, expected):
 
 
 def test_nobody_is_asked_at_a_terminal_where_nobody_sits():
-    found = judge(Policy(), Wish("AskUserQuestion", Act.ASK), WORKPLACE)
+    found = judge(Policy(), ToolRequest("AskUserQuestion", Act.ASK), WORKPLACE)
     assert found.ruling == DENY
     assert found.why == (
         "nobody sits at this terminal: if you cannot decide it yourself, hand in Status BLOCKED with your question"
