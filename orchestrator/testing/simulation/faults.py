@@ -77,7 +77,7 @@ class Faults:
 
     `steps` counts every change that the daemon makes; it is killed ahead of the one whose number is `kill_at`, or of
     the first in a folder of the name `kill_in`, `with_power` together with the whole machine. `firsts` gives the number
-    of the first change of each kind. `ahead` is called ahead of each change, once it is counted.
+    of the first change of each kind.
     """
 
     world: World
@@ -90,7 +90,6 @@ class Faults:
     with_power: bool = False
     kills: int = 0
     firsts: dict[str, int] = field(default_factory=dict)
-    ahead: Callable[[Faults], None] = lambda _: None
     calm: bool = False
     _full: bool = False
     _locked: bool = False
@@ -204,7 +203,6 @@ class Faults:
         """Count a change that the daemon is about to make, and kill it there if it is time."""
         self.steps += 1
         self.firsts.setdefault(step, self.steps)
-        self.ahead(self)
         if self.kill_in and path.parent.name == self.kill_in:
             self.kill_at, self.kill_in = self.steps, ""
         before, self._before = self._before, (step, path)
