@@ -120,7 +120,7 @@ def _with_index(checkout: Checkout, index: Path, start: str) -> Git:
 
 
 def _take(git: Git, path: Path, index: Path, start: str, opened_since: str) -> Snapshot:
-    """Take a snapshot of a tree that was brought to `start`; repositories made since `opened_since`, if given, are opened."""
+    """Take a snapshot of a tree brought to `start`; repositories made since `opened_since`, if given, are opened."""
     if opened_since:
         _forget(git, _new_links(git, opened_since))
     new = _untracked(git)
