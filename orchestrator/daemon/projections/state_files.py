@@ -233,6 +233,15 @@ def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_chec
     return len(data)
 
 
+def last_checkin_shown(files: Files, home: Path) -> float:
+    """Return when a task was last checked in on, as it was shown last: nothing journals that. 0 if nothing tells."""
+    try:
+        told = json.loads(files.read(layout.task_state(home)))
+        return float(told["last_checkin"] or 0.0)
+    except (Unreadable, ValueError, RecursionError, TypeError, KeyError):
+        return 0.0
+
+
 def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
     """Say in what was told last of a task that its journal does not read any more, not even its beginning."""
     try:

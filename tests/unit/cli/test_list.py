@@ -87,7 +87,7 @@ def test_nothing_is_wider_than_80_columns(house, task):
 
 
 def test_a_task_at_rest_has_not_changed_because_the_daemon_looked(house, task):
-    """Tasks that had been complete for hours were said to be updated minutes ago: when their branches were looked at."""
+    """Tasks that had been complete for hours were said to be updated minutes ago, at a look at their branches."""
     now = time.time()
     house.task("old-00000001", updated=now, started_at=None, steps=[house.step(since=now - 7300)], agents=[])
     house.task("new-00000002", updated=now, started_at=None, steps=[house.step(since=now - 130)], agents=[])

@@ -11,7 +11,13 @@ import pytest
 from orchestrator import layout
 from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
-from orchestrator.daemon.projections.state_files import Shown, projection, write_lost, write_pm_state
+from orchestrator.daemon.projections.state_files import (
+    Shown,
+    last_checkin_shown,
+    projection,
+    write_lost,
+    write_pm_state,
+)
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import UsageSeen
 from orchestrator.model.limits import Limits
@@ -179,3 +185,12 @@ def test_only_attempts_that_were_begun_are_told(files) -> None:
     write_pm_state(files, TASK, story.state, last_checkin=1.0, at=2.0)
     milestones = json.loads(files.read(layout.pm_state(TASK)))["milestones"]
     assert {each["id"]: each["attempts"] for each in milestones}["dev:a"] == tries
+
+
+def test_the_last_check_in_is_known_after_a_restart(files, state) -> None:
+    """After each restart of the daemon "Last Check-in: never" was said of a task that had been checked in on."""
+    assert last_checkin_shown(files, HOME) == 0.0
+    Shown(files, HOME).write(state, 123.5, 200.0)
+    assert last_checkin_shown(files, HOME) == 123.5
+    files.write(layout.task_state(HOME), b"[1]")
+    assert last_checkin_shown(files, HOME) == 0.0
