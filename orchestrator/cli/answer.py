@@ -10,7 +10,7 @@ import os
 from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
-from orchestrator.cli.tasks import TaskRecord, find, tasks
+from orchestrator.cli.tasks import TaskRecord, called, find, tasks
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
     if question is None:
         raise CommandError(
             Exit.USAGE,
-            f"{task.name} has no open question {name[:40]!a}: `task questions {task.name}` shows them",
+            f"{task.name} has no open question {name[:40]!a}: `task questions {called(task)}` shows them",
         )
     print(
         harmless(ask(task.home, "answer", {"question": name, "text": _text(question, " ".join(words[1:]))}))

@@ -6,9 +6,9 @@ import os
 import sys
 
 from orchestrator import layout
-from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.screen import harmless
-from orchestrator.cli.tasks import TaskRecord, about_task, chosen
+from orchestrator.cli.exits import SAID, CommandError, Exit
+from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.tasks import TaskRecord, about_task, called, chosen
 from orchestrator.model.host_names import HERE, is_box
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     tmux = _tmux(task)
     pane = _pane(task, tmux, agent) if agent else ""
     if not sys.stdout.isatty():
-        raise CommandError(Exit.USAGE, f"attach needs a terminal; `task logs {task.name}` does not")
+        raise CommandError(Exit.USAGE, f"attach needs a terminal; `task logs {called(task)}` does not")
     attach = ["attach-session", *(["-r"] if options.read_only else []), "-t", f"={task.id}"]
     environment = {key: value for key, value in os.environ.items() if key not in {"TMUX", "TMUX_PANE"}}
     select = ["select-window", "-t", pane, ";"] if pane else []
@@ -52,7 +52,7 @@ def _agent(task: TaskRecord, agent: str) -> dict[str, Any]:
         raise CommandError(
             Exit.USAGE,
             f"{agent[:40]!a} has no window in {task.name} now; those that have: {', '.join(live) or 'none'} "
-            f"(`task logs {task.name} {harmless(agent)}` shows what its last one showed)",
+            f"(`task logs {called(task)} {harmless(agent)}` shows what its last one showed)",
         )
     found: dict[str, Any] = there[-1]
     return found
@@ -75,7 +75,7 @@ def _pane(task: TaskRecord, tmux: list[str], agent: dict[str, Any]) -> str:
         if _said(tmux, "display-message", "-p", "-t", pane, "#{session_name}") == task.id:
             return pane
         raise CommandError(
-            Exit.FAILED, f"that agent's window is closed: `task status {task.name}` shows who is there"
+            Exit.FAILED, f"that agent's window is closed: `task status {called(task)}` shows who is there"
         )
     # Its own pane has a number that counts there, and may be another's here.
     panes = _said(tmux, "list-panes", "-s", "-t", f"={task.id}:", "-F", "#{pane_id} #{@box}") or ""
@@ -103,10 +103,12 @@ def _tmux(task: TaskRecord) -> list[str]:
     socket = settings.tmux.socket
     tmux = ["tmux", "-S" if "/" in socket else "-L", os.path.expanduser(socket)]  # noqa: PTH111 (as it was given)
     if _said(tmux, "has-session", "-t", f"={task.id}") is None:
+        state = task.told.get("state", "not begun")
+        again = f"`{typed('task', 'start', task.name, '--project', task.project)}` makes one, "
         raise CommandError(
             Exit.FAILED,
-            f"{task.name} has no tmux session now ({task.told.get('state', 'not begun')}): "
-            f"`task start {task.name}` makes one, `task logs {task.name}` shows what was",
+            f"{task.name} has no tmux session now ({SAID.get(state, state)}): "
+            f"{again if state == 'stopped' else ''}`task logs {called(task)}` shows what was",
         )
     return tmux
 

@@ -25,7 +25,7 @@ task status NAME --json
   counts       passed set_aside open total criteria met       of steps, and of success criteria
   outcome      asked outcome work not_done cost next          the result in sentences
                branch_seen: when the branch was looked at that work tells of, or null
-  steps[]      id agent title status attempts phase subtask since began why limit said replaced commit
+  steps[]      id agent title status attempts tries phase subtask since began why limit said replaced commit
                unchanged check cause
                limit: as limited, of this step
                status: pending working checking passed blocked failed set_aside

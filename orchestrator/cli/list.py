@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task list --project ~/src/shop"
 _ACTIVE = frozenset({"running", "waiting"})
-_HEADINGS = ("TASK", "STATE", "PHASE", "STEPS", "AGENTS", "ASKS", "UPDATED", "PROJECT")
+_HEADINGS = ("TASK", "STATE", "PHASE", "STEPS", "AGENTS", "ASKS", "CHANGED", "PROJECT")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     if options.project:
         folder = os.path.realpath(options.project)
         found = [task for task in found if task.project == folder]
-    found.sort(key=lambda task: task.told.get("updated") or 0.0, reverse=True)
+    found.sort(key=_changed, reverse=True)
     if options.json:
         print(json.dumps({"tasks": [_shape(task) for task in found], "daemon": beat.shape()}))
         return Exit.DONE
@@ -59,6 +59,16 @@ def run(options: Namespace) -> int:
     if not beat.up:
         print(beat.words())
     return Exit.DONE
+
+
+def _changed(task: TaskRecord) -> float:
+    """Return when a task last changed: `updated` also moves when the daemon looks at a task that rests."""
+    told = task.told
+    moments = [told.get("started_at")]
+    moments += [each.get("since") for key in ("steps", "agents") for each in told.get(key) or ()]
+    moments += [each.get("asked_at") for each in told.get("questions") or ()]
+    known = [float(each) for each in moments if each]
+    return max(known) if known else float(told.get("updated") or 0.0)
 
 
 def _shape(task: TaskRecord) -> dict[str, Any]:
@@ -107,6 +117,6 @@ def _row(shape: dict[str, Any], task: TaskRecord, now: float) -> tuple[object, .
         _steps(shape) if task.told else "",
         shape["agents_live"] or "",
         shape["questions_open"] or "",
-        ago(task.told.get("updated"), now),
+        ago(_changed(task) or None, now),
         f"~{project[len(home) :]}" if project.startswith(f"{home}/") else project,
     )

@@ -40,6 +40,7 @@ def run(options: Namespace) -> int:
     if options.undo:
         return undo(task, dry=options.dry_run)
     work = work_of(task)
+    _refuse_if_empty(work)
     _refuse_unless_whole(task, anyway=options.anyway)
     own = _ready(work)
     wanted = "no" if options.no_ff else own.git.find("config", "--get", "merge.ff").lower()
@@ -68,6 +69,16 @@ def run(options: Namespace) -> int:
 
 
 # What stands against it ---------------------------------------------------------------------------
+
+
+def _refuse_if_empty(work: Work) -> None:
+    if work.count():
+        return
+    boxes = elsewhere(work.task.told)
+    there = f" (its agents work on {boxes}; `bring: branch` in task.md brings their commits)" if boxes else ""
+    raise CommandError(
+        Exit.FAILED, f"{work.branch} has no commit of its own: there is nothing to merge{there}"
+    )
 
 
 def _refuse_unless_whole(task: TaskRecord, *, anyway: bool) -> None:
@@ -101,14 +112,6 @@ def _ready(work: Work) -> UserTree:
         raise CommandError(
             Exit.FAILED,
             f"{work.branch} itself is checked out in {where}: `git switch` to a branch of yours first",
-        )
-    if not work.count():
-        boxes = elsewhere(work.task.told)
-        there = (
-            f" (its agents work on {boxes}; `bring: branch` in task.md brings their commits)" if boxes else ""
-        )
-        raise CommandError(
-            Exit.FAILED, f"{work.branch} has no commit of its own: there is nothing to merge{there}"
         )
     if not work.repository.is_ancestor(work.base, own.head):
         strange = own.git.ask("rev-list", "--count", f"{own.head}..{work.base}")

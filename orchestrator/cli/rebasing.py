@@ -18,6 +18,7 @@ from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.task_branch import SHORT, Work, commits_said, names_said, work_of
 from orchestrator.cli.tasks import AT_WORK, called, chosen
+from orchestrator.formats.timestamps import parted
 from orchestrator.workspaces.rebase import Replayed, replayed
 
 _PATIENCE: Final = 15.0
@@ -99,7 +100,9 @@ def _wait(work: Work, tip: str) -> None:
         work.task.read()
         if str(work.task.told.get("base")) == work.base:
             notices = work.task.told.get("notices") or ["see `task why`"]
-            raise CommandError(Exit.FAILED, f"the branch was not moved, and all is as before: {notices[-1]}")
+            raise CommandError(
+                Exit.FAILED, f"the branch was not moved, and all is as before: {parted(str(notices[-1]))[1]}"
+            )
         if time.monotonic() > deadline:
             raise CommandError(
                 Exit.DOWN,

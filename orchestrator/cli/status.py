@@ -142,7 +142,7 @@ def _head(
         *(_limit_lines(limit, width, now) if limit else []),
         *_edited(told, width),
         *([] if active else _folder_gone(told, width)),
-        *_boxes(told, width, now),
+        *_boxes(told, called_here, width, now),
         f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
         *_used_lines(_used(told.get("usage") or {}, now), width),
     ]
@@ -158,22 +158,22 @@ def _folder_gone(told: dict[str, Any], width: int) -> list[str]:
     return [f"folder    {first.strip()}", *more]
 
 
-def _boxes(told: dict[str, Any], width: int, now: float) -> Iterator[str]:
+def _boxes(told: dict[str, Any], name: str, width: int, now: float) -> Iterator[str]:
     """Yield what does not come from boxes, since when, why and what to do; and which runs' files are not all here."""
     for box in told.get("boxes") or ():
-        name, parts = box.get("address"), list[str]()
+        address, parts = box.get("address"), list[str]()
         if box.get("lost"):
             parts.append(str(box["lost"]))
         for each in box.get("failing") or ():
             parts.append(
-                f"{name}: {each.get('what')} do not come since {clock(each.get('since'), now)}: {each.get('why')}"
+                f"{address}: {each.get('what')} do not come since {clock(each.get('since'), now)}: {each.get('why')}"
             )
         if parts:
-            parts[-1] += f" (tried again by itself; at once by: task checkin {told['task']})"
+            parts[-1] += f" (tried again by itself; at once by: task checkin {name})"
         for each in box.get("missing") or ():
             ended = clock(each.get("ended"), now)
             parts.append(
-                f"{name}: not all artifacts and the log of {each.get('instance')}, which ended at {ended}, are here"
+                f"{address}: not all artifacts and the log of {each.get('instance')}, which ended at {ended}, are here"
             )
         for part in parts:
             first, *more = wrapped(harmless(part), width, " " * 10) or [""]
@@ -288,7 +288,7 @@ def _steps(told: dict[str, Any], name: str, width: int, now: float, *, colour: b
             step.get("id"),
             "" if _tells_agent(step) else step.get("agent"),
             step.get("status"),
-            step.get("attempts") if step.get("attempts") != 1 else "",
+            tries if (tries := step.get("tries", step.get("attempts"))) and tries > 1 else "",
             ago(step.get("since"), now),
             step.get("title"),
         )
@@ -374,4 +374,6 @@ def _notices(notices: list[str], width: int, now: float, shown: int = 3) -> list
         return []
     from orchestrator.formats.timestamps import unstamped
 
-    return ["", *(cut(f"! {unstamped(harmless(notice), now)}", width) for notice in notices[-shown:])]
+    earlier = len(notices) - shown
+    more = [f"! … and {earlier} earlier: see progress.md"] if earlier > 0 else []
+    return ["", *more, *(cut(f"! {unstamped(harmless(notice), now)}", width) for notice in notices[-shown:])]

@@ -35,7 +35,7 @@ class StepsShown:
         for number, step in enumerate(steps, 1):
             name, stands = step["id"], _stands(step)
             if again and step is again[-1]:  # of those that are done again, the last is the one that judged
-                last = {**step, "attempts": step["attempts"] - 1, "why": said}
+                last = {**step, "tries": _tries_before(step), "why": said}
                 outcome = "rejected" if len(again) > 1 else "tried again"
                 lines += self._line(number, last, outcome, width, colour=colour)
             elif step["status"] in _ENDED and self._known.get(name) != stands and not self._told(step, steps):
@@ -81,9 +81,16 @@ def _stands(step: dict[str, Any]) -> tuple[int, str]:
     return step["attempts"], step["status"]
 
 
+def _tries_before(step: dict[str, Any]) -> int:
+    """Return how many attempts of a step there were ahead of the one that is on now, if one is."""
+    tries = int(step.get("tries", step["attempts"] - 1))
+    return tries - 1 if "tries" in step and step["status"] in {"working", "checking"} else tries
+
+
 def _what(step: dict[str, Any], width: int) -> str:
     room = max(width - 3 - _AGENT - _TIME - _OUTCOME - 8, 10)
-    attempt = f" (attempt {step['attempts']})" if step["attempts"] > 1 else ""
+    tries = step.get("tries", step["attempts"])
+    attempt = f" (attempt {tries})" if tries > 1 else ""
     title = cut(harmless(step.get("title") or step["id"]), max(room - len(attempt), 8)) + attempt
     return f"{fitted(harmless(step['agent']), _AGENT)}  {fitted(title, room)}"
 

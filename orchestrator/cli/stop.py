@@ -6,7 +6,7 @@ import time
 
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
-from orchestrator.cli.tasks import AT_WORK, TaskRecord, about_task, chosen
+from orchestrator.cli.tasks import AT_WORK, TaskRecord, about_task, called, chosen
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
             raise CommandError(
                 Exit.FAILED,
                 f"{task.name} is not stopped after {waited:.0f} s: "
-                f"`task status {task.name}` shows what still lives",
+                f"`task status {called(task)}` shows what still lives",
             )
         time.sleep(_PAUSE)
         task.read()

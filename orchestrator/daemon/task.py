@@ -23,7 +23,7 @@ from orchestrator.daemon.journal.engine import Engine
 from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
-from orchestrator.daemon.projections.state_files import write_lost
+from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
 from orchestrator.model.config_changes import config_changes
@@ -208,6 +208,9 @@ class Task:
                 self.context.desk.report(f"lost {self.id}", f"the journal of {self.id} does not read", text)
                 write_lost(self.context.adapters.files, self.home, kept, self.context.clock.now())
             return
+        self.engine.last_checkin = self.engine.last_checkin or last_checkin_shown(
+            self.context.adapters.files, self.home
+        )
         self.end_strangers()
         self.see_everything()
         self.act_again()

@@ -12,6 +12,7 @@ from typing import Final
 from orchestrator.formats.amounts import cost_said, prices_said, span_said, tokens_said
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut, local_minute, local_time, one_line
+from orchestrator.formats.timestamps import parted
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.model.usage import Usage
@@ -37,6 +38,10 @@ _MEANINGS: Final = {
     TaskState.PARTIAL: "complete in part (see Result)",
     TaskState.FAILED: "failed",
 }
+
+
+_ENDED_OTHERWISE: Final = frozenset({TaskState.PARTIAL, TaskState.FAILED})
+"""States whose phase says nothing: BLOCKED is the nearest label, and nobody waits for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,8 @@ class PMView:
     `last_checkin` is in seconds since the epoch; `steps` says how many of them passed, `runs` agents live. `outcome`
     are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
-    waits for. `called` is the word by which commands reach the task, where its name is not enough.
+    waits for. `called` is the word by which commands reach the task, where its name is not enough. `notices` are the
+    last ones, stamped.
     """
 
     task: str
@@ -154,6 +160,7 @@ class PMView:
     idle: float = 0.0
     limited: Limited | None = None
     called: str = ""
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +216,7 @@ def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
         ("Commits", _commits(view)),
         ("Tests", _tests(view)),
         ("Trouble", _troubled(view)),
+        ("Notices", _notices(view)),
         ("Usage", _usage(view, at)),
     ):
         if said := list(lines):
@@ -240,11 +248,12 @@ def _head(view: PMView, at: float) -> str:
     checked = "never" if view.last_checkin is None else local_time(view.last_checkin)
     agents = "no agent" if not view.runs else "1 agent" if view.runs == 1 else f"{view.runs} agents"
     done = f"; {view.steps}" if view.steps else ""
+    phase = "" if view.state in _ENDED_OTHERWISE else f", phase {view.phase.value}"
     return (
         f"# Task Progress: {shown(view.task)}\n"
         f"{_LAST_UPDATED}{local_time(at)}\n"
         f"{_LAST_CHECK_IN}{checked}\n"
-        f"**Now:** {_now(view)}, phase {view.phase.value}{done}; {agents} running\n"
+        f"**Now:** {_now(view)}{phase}{done}; {agents} running\n"
     )
 
 
@@ -433,6 +442,13 @@ def _troubled(view: PMView) -> Iterable[str]:
             where = f" (`task logs {shown(view.called or view.task)} {shown(each.run)}`)" if each.run else ""
             yield f"  - how its last run failed: {shown(each.failed)}{where}"
             yield from _block(each.lines)
+
+
+def _notices(view: PMView) -> Iterable[str]:
+    """Yield what was noticed, each with its moment: the page is read on another day than it was written."""
+    for notice in view.notices:
+        at, said = parted(notice)
+        yield f"- {'' if at is None else f'{local_time(at)}: '}{shown(said, TEXT_LENGTH)}"
 
 
 def _block(lines: Iterable[str]) -> Iterable[str]:

@@ -8,13 +8,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from orchestrator.workspaces.repository import Repository
+from orchestrator.workspaces.snapshot import CACHES
 
 
 def fingerprint(repository: Repository, project: Path, without: Path) -> str:
     """Return a word for how a user's tree stands: its commit, its index, and each file that differs from that.
 
-    Files are told apart by inode, size and time, and are not read. What git ignores does not count, nor does what lies
-    in the folder `without`.
+    Files are told apart by inode, size and time, and are not read. What git ignores does not count, nor do caches, nor
+    does what lies in the folder `without`.
 
     Raises:
         Unavailable: git cannot do it now.
@@ -30,11 +31,14 @@ def fingerprint(repository: Repository, project: Path, without: Path) -> str:
         "--untracked-files=all",
         "--ignore-submodules=all",
     ]
+    arguments += ["--", ":/", *(f":(top,exclude,glob)**/{name}/**" for name in CACHES)]
     if without.is_relative_to(top):
-        arguments += ["--", ":/", f":(top,exclude,literal){without.relative_to(top)}"]
+        arguments.append(f":(top,exclude,literal){without.relative_to(top)}")
     said = type(git)(project, git.deadline, git.environ).run(*arguments)[1]
     seen = sha256(said)
-    for record in said.split(b"\0"):
+    for record in filter(
+        None, said.split(b"\0")
+    ):  # the end is no file: its name would be that of the whole tree
         name = record.partition(b" ")[2] if record[:2] == b"? " else record.rsplit(b" ", 1)[-1]
         with suppress(OSError, ValueError):
             found = os.lstat(os.fsencode(top) + b"/" + name)

@@ -13,8 +13,21 @@ from orchestrator.workspaces.git_process import Git, GitFailed
 
 _DEEPEST: Final = 20
 _SET_ASIDE: Final = ".git-kept"
-_LITTER: Final = (".aider.tags.cache.v*/", ".aider.chat.history.md", ".aider.input.history")
-"""What agent programs leave in a tree for themselves, though nobody asked for it: it is nobody's work."""
+CACHES: Final = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
+"""Folders that running code, tests or linters leaves behind."""
+
+_LITTER: Final = (
+    ".aider.tags.cache.v*/",
+    ".aider.chat.history.md",
+    ".aider.input.history",
+    *(f"{name}/" for name in CACHES),
+)
+"""What programs leave in a tree for themselves, though nobody asked for it: it is nobody's work.
+
+What the user has committed of it stays, as it is in their branch.
+"""
+
+_WITHOUT_LITTER: Final = tuple(f"--exclude={pattern}" for pattern in _LITTER)
 
 _LINK: Final = "160000"  # the mode of a submodule
 
@@ -43,13 +56,13 @@ def take(checkout: Checkout, index: Path, start: str, *, all_of_it: bool) -> Sna
     """
     opened_since = start if all_of_it else ""
     try:
-        return _take(_with_index(checkout, index, start), checkout.path, index, opened_since)
+        return _take(_with_index(checkout, index, start), checkout.path, index, start, opened_since)
     except GitFailed:
         if checkout.folder is None or not (all_of_it or _is_whole(checkout)):
             raise
     # Whoever worked there has spoilt git's own files of this tree: read everything, without them.
     lost = replace(checkout, folder=None)
-    return _take(_with_index(lost, index, start), checkout.path, index, opened_since)
+    return _take(_with_index(lost, index, start), checkout.path, index, start, opened_since)
 
 
 def seen(checkout: Checkout, index: Path, start: str) -> str:
@@ -106,8 +119,8 @@ def _with_index(checkout: Checkout, index: Path, start: str) -> Git:
     return git
 
 
-def _take(git: Git, path: Path, index: Path, opened_since: str) -> Snapshot:
-    """Take a snapshot; what was made a repository since the commit `opened_since` is opened, if that is given."""
+def _take(git: Git, path: Path, index: Path, start: str, opened_since: str) -> Snapshot:
+    """Take a snapshot of a tree brought to `start`; repositories made since `opened_since`, if given, are opened."""
     if opened_since:
         _forget(git, _new_links(git, opened_since))
     new = _untracked(git)
@@ -125,13 +138,22 @@ def _take(git: Git, path: Path, index: Path, opened_since: str) -> Snapshot:
         open_up(path)  # files that even their owner may not read
         sweep(path)  # a pipe where a file was
         _add(git, new)
+    _forget(git, _committed_litter(git, start))
     return Snapshot(git.ask("write-tree"), index)
+
+
+def _committed_litter(git: Git, start: str) -> list[str]:
+    """Return the litter that whoever worked there has added to the index or committed, and that `start` has not."""
+    litter = _names(git.ask("ls-files", "--cached", "--ignored", *_WITHOUT_LITTER, "-z"))
+    if not litter:
+        return []
+    new = git.ask("diff-index", "--cached", "--name-only", "--no-renames", "--diff-filter=A", "-z", start)
+    return sorted(set(litter).intersection(_names(new)))
 
 
 def _untracked(git: Git) -> list[str]:
     """Return the files that are new, but for litter. A repository of its own is not looked into: it ends in a slash."""
-    ours = [f"--exclude={pattern}" for pattern in _LITTER]
-    return _names(git.ask("ls-files", "--others", "--exclude-standard", *ours, "-z"))
+    return _names(git.ask("ls-files", "--others", "--exclude-standard", *_WITHOUT_LITTER, "-z"))
 
 
 def _new_links(git: Git, start: str) -> list[str]:

@@ -166,7 +166,9 @@ class Step(TypedDict):
     status: StepState
     """Its state."""
     attempts: int
-    """Number of the current attempt."""
+    """Number of the current attempt, begun or not."""
+    tries: int
+    """How many attempts were begun: a run of an agent or of a check was started for each."""
     phase: Phase
     """Phase of the task to which it belongs."""
     subtask: str

@@ -19,6 +19,7 @@ from orchestrator.pm.state.usage_limits import parked
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
+    from orchestrator.model.question import Question
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.workspaces import BranchSurvey
 
@@ -209,9 +210,7 @@ def _next(state: PMState, look: BranchLook | None, called: str) -> str:
     match state.state:
         case TaskState.WAITING:
             question = state.open_questions[0]
-            return (
-                f"`task answer {called} {question.id} {question.options[0] if question.options else 'TEXT'}`"
-            )
+            return f"`task answer {called} {question.id} {first_answer(question)}`"
         case TaskState.RUNNING if parked(state):
             return "nothing has to be done; it is tried again by itself"
         case TaskState.RUNNING:
@@ -227,6 +226,14 @@ def _next(state: PMState, look: BranchLook | None, called: str) -> str:
                 return f"{again} tries again what was set aside; {take}"
             # Every step passed, so a start alone finds nothing to do and the task ends the same at once.
             return f"change what task.md asks for, then {again} plans what is still to be done; {take}"
+
+
+def first_answer(question: Question) -> str:
+    """Return the first option of a question as it is to be typed: by its number, if its words need quotes."""
+    if not question.options:
+        return "TEXT"
+    first = question.options[0]
+    return first if first.isascii() and first.replace("-", "").isalnum() else "1"
 
 
 def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str = "") -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.daemon.projections.outcome import BranchLook, outcome_of, steps_said
+from orchestrator.daemon.projections.outcome import BranchLook, first_answer, outcome_of, steps_said
+from orchestrator.daemon.projections.state_files import NOTICES_SHOWN
 from orchestrator.formats.text import local_time, one_line, short_time
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose
@@ -60,7 +61,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None,
         phase=state.phase,
         state=state.state,
         last_checkin=last_checkin or None,
-        milestones=tuple(_milestone(chain) for chain in _chains(state)),
+        milestones=tuple(_milestone(chain, state.runs.tries(chain[0].id)) for chain in _chains(state)),
         blockers=(
             *(
                 f"{step.title}: {step.why}"
@@ -72,7 +73,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None,
         questions=tuple(
             OpenQuestion(
                 question.text,
-                f"task answer {called or state.name} {question.id} {question.options[0]}",
+                f"task answer {called or state.name} {question.id} {first_answer(question)}",
                 question.options,
                 question.default,
                 question.deadline,
@@ -98,6 +99,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None,
         by_phase=_by_phase(state) if state.runs.usage.told else {},
         idle=state.worked.idle,
         limited=_limited(state),
+        notices=state.notices[-NOTICES_SHOWN:],
     )
 
 
@@ -126,7 +128,7 @@ def _troubles(state: PMState) -> tuple[Trouble, ...]:
     found = [
         Trouble(
             step.id,
-            step.attempt,
+            state.runs.tries(step.id),
             tuple(one_line(each) for each in step.feedback),
             "" if step.cause is None else step.cause.what,
             () if step.cause is None else step.cause.lines,
@@ -134,7 +136,7 @@ def _troubles(state: PMState) -> tuple[Trouble, ...]:
             runs[step.id],
         )
         for step in _planned(state)
-        if step.attempt > 1 or step.feedback or step.cause is not None
+        if state.runs.tries(step.id) > 1 or step.feedback or step.cause is not None
     ]
     return tuple(found[-TROUBLES:])
 
@@ -162,10 +164,10 @@ def _chains(state: PMState) -> list[list[Step]]:
     return list(chains.values())
 
 
-def _milestone(chain: list[Step]) -> Milestone:
+def _milestone(chain: list[Step], attempts: int) -> Milestone:
     first = chain[0]
     told = [step for step in chain if step.report]
-    tries = f"attempt {first.attempt}" if first.attempt > 1 else ""
+    tries = f"attempt {attempts}" if attempts > 1 else ""
     commit = f"commit {first.commit[:10]}" if first.commit else ""
     unchanged = f"nothing changed: {first.unchanged}" if first.unchanged and not first.commit else ""
     why = next((step.why for step in chain if step.why and not step.settled), "")

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
     from orchestrator.model.usage import Usage
+    from orchestrator.pm.state.runs import Runs
     from orchestrator.pm.state.steps import Steps
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Files
@@ -52,6 +53,9 @@ FEW: Final = 256
 """Up to so many steps lie in `state.json` itself."""
 
 _USUAL: Final = Limits()
+
+NOTICES_SHOWN: Final = 10
+"""How many of the last notices are shown, here and in progress.md."""
 
 HELD_SHOWN: Final = 50
 """How many of the steps that wait for an answer are named."""
@@ -67,7 +71,7 @@ def projection(
     behind: Sequence[TransferStatus] = (),
 ) -> dict[str, Any]:
     """Return what `task status` shows, without secrets. Times are seconds since the epoch."""
-    steps = _told_steps(state.steps.values())
+    steps = _told_steps(state.steps.values(), state.runs)
     return _shape(state, last_checkin, at, limits, outcome, behind, steps=steps)
 
 
@@ -135,7 +139,7 @@ def _shape(  # noqa: PLR0913 (what is shown comes from several)
         "started_at": state.started_at,
         "last_checkin": last_checkin or None,
         "updated": at,
-        "notices": [_told(notice) for notice in state.notices[-10:]],
+        "notices": [_told(notice) for notice in state.notices[-NOTICES_SHOWN:]],
     }
 
 
@@ -167,13 +171,13 @@ class Shown:
             )
             self._pages = []
         else:
-            self._pages = self._written(state.steps)
+            self._pages = self._written(state.steps, state.runs)
             pages = [name for _, name in self._pages]
             told = _shape(state, last_checkin, at, self.limits, outcome, behind, pages=pages)
         put_page(self.files, layout.task_state(self.home), _packed(told))
         self._remove(before)
 
-    def _written(self, steps: Steps) -> list[tuple[object, str]]:
+    def _written(self, steps: Steps, runs: Runs) -> list[tuple[object, str]]:
         """Write the pages that changed, and return all of them."""
         folder, known = layout.task_pages(self.home), dict(enumerate(self._pages))
         pages: list[tuple[object, str]] = []
@@ -181,7 +185,7 @@ class Shown:
         for number, chunk in enumerate(steps.chunks):
             kept, name = known.get(number, (None, ""))
             if kept is not chunk:
-                data = _packed(_told_steps(step for _, step in chunk))
+                data = _packed(_told_steps((step for _, step in chunk), runs))
                 new = f"{number:04}-{blake2b(data, digest_size=8).hexdigest()}.json"
                 if new != name:
                     self.files.write(folder / new, data)
@@ -215,7 +219,7 @@ def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_chec
             "title": _told(step.title),
             "status": step.state.value,
             "phase": step.phase.value,
-            "attempts": step.attempt,
+            "attempts": state.runs.tries(step.id),
         }
         for step in state.steps.values()
         if Gate.DECISION not in step.gates
@@ -227,6 +231,15 @@ def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_chec
     if files.entry(task_folder) is not None:
         put_page(files, layout.pm_state(task_folder), data, 0o644)
     return len(data)
+
+
+def last_checkin_shown(files: Files, home: Path) -> float:
+    """Return when a task was last checked in on, as it was shown last: nothing journals that. 0 if nothing tells."""
+    try:
+        told = json.loads(files.read(layout.task_state(home)))
+        return float(told["last_checkin"] or 0.0)
+    except (Unreadable, ValueError, RecursionError, TypeError, KeyError):
+        return 0.0
 
 
 def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
@@ -270,22 +283,27 @@ def _shown(state: PMState) -> list[Run]:
     return [run for run in latest if run.purpose is Purpose.WORK or run.live]
 
 
-def _told_steps(steps: Iterable[Step]) -> list[dict[str, Any]]:
+def _told_steps(steps: Iterable[Step], runs: Runs) -> list[dict[str, Any]]:
     """Return steps as they are told; of consultations only the open one: they are none of the plan's."""
-    return [_step(step) for step in steps if Gate.DECISION not in step.gates or not step.settled]
+    return [
+        _step(step, runs.tries(step.id))
+        for step in steps
+        if Gate.DECISION not in step.gates or not step.settled
+    ]
 
 
 def _next_try(step: Step) -> float:
     return step.not_before
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: Step, tries: int) -> dict[str, Any]:
     return {
         "id": step.id,
         "agent": step.agent,
         "title": _told(step.title),
         "status": step.state.value,
         "attempts": step.attempt,
+        "tries": tries,
         "phase": step.phase.value,
         "subtask": step.subtask,
         "since": step.since,

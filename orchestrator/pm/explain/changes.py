@@ -186,6 +186,8 @@ def _answered(change: dict[str, Any]) -> str:
 
 def _marked(change: dict[str, Any]) -> str:
     marks = change.get("marks") or ()
+    if not marks:
+        return "the success criteria are to be judged again"
     return f"{sum(bool(mark.get('met')) for mark in marks)} of {len(marks)} success criteria are met"
 
 

@@ -54,7 +54,7 @@ def rebase_asked(draft: Draft, fact: RebaseAsked) -> None:
     draft.act(Rebase(draft.new_id("a"), fact.old, fact.new, before, had))
     again = _opened_again(draft, f"the work was rebased onto {short}")
     if again:
-        _rest(draft, f"rebased onto {short}; what was tested and accepted before is to be again")
+        _rest(draft, f"rebased onto {short}; what was tested and accepted must be tested and accepted again")
         draft.reply += f"; at the next start this is done again: {', '.join(again)}"
 
 
@@ -77,7 +77,7 @@ def rebased(draft: Draft, fact: Rebased) -> None:
 def _against(state: PMState, base: str) -> str:
     """Return why a task cannot be rebased now; nothing if it can."""
     if state.state in ACTIVE or state.live_runs:
-        return f"{state.name} is {state.state}: `task stop {state.name}` first"
+        return f"{state.name} is {state.state}: `task stop {state.id}` first"
     if not state.base:
         return f"{state.name} has no branch of its own: it works in your own tree"
     if any(isinstance(action, Rebase) for action in state.outbox.values()):
@@ -86,14 +86,15 @@ def _against(state: PMState, base: str) -> str:
 
 
 def _opened_again(draft: Draft, why: str) -> list[str]:
-    """Open what judged the whole of the work again, and return these steps."""
+    """Open what judged the whole of the work again, and return these steps and those that need them."""
     again = [step.id for step in (_last_test(draft.state), *_acceptances(draft.state)) if step is not None]
+    before = {step.id: step.attempt for step in draft.state.steps.values()}
     for step in again:
         feed(draft, step, f"{why[0].upper()}{why[1:]} since this was judged: look at what lies there now.")
         reopen(draft, step, why)
     if draft.state.criteria and again:
         draft.change(CriteriaMarked(()))
-    return again
+    return [step.id for step in draft.state.steps.values() if step.attempt != before[step.id]]
 
 
 def _last_test(state: PMState) -> Step | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.redact import redacted
 from orchestrator.model.config_changes import config_changes, digest, keys_of
@@ -22,6 +22,7 @@ from orchestrator.pm.policies.retries import try_launches_now
 from orchestrator.pm.state.changes import (
     BriefTaken,
     ConfigEdited,
+    CriteriaMarked,
     RequestAcknowledged,
     SkillsFound,
     TaskBegun,
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from orchestrator.model.task import Config
     from orchestrator.pm.state.draft import Draft
     from orchestrator.pm.state.task_state import PMState
+
+_SAID: Final = {TaskState.PARTIAL: "complete in part", TaskState.WAITING: "waiting for an answer"}
+"""States that a person is told in other words than their own."""
 
 
 def task_started(draft: Draft, fact: TaskStarted) -> None:
@@ -145,6 +149,11 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
         why = "the task was started again"
         draft.change(StepReopened(step.id, step.attempt + 1, fact.at, why, carries=goes_on))
         draft.change(StepTallied(step.id, Tally()))
+    if any(step.state is StepState.SET_ASIDE for step in hanging):
+        for judge in judges_of_the_whole(draft.state):
+            if judge.state is StepState.PASSED:
+                reopen(draft, judge.id, "what was set aside is tried again")
+                draft.change(CriteriaMarked(()))
     plan = planner(draft.state)
     if not same and plan is not None and plan.state is not StepState.PENDING:
         feed(
@@ -153,9 +162,9 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
         reopen(draft, plan.id, "task.md asks for something else now")
     if same and not hanging and all(step.settled for step in steps):
         what_helps = "change its task.md, or give an order (`task order`)"
-        draft.reply = f"{fact.name} has nothing left to try ({was}): {what_helps}"
+        draft.reply = f"{fact.name} has nothing left to try ({_SAID.get(was, was)}): {what_helps}"
     else:
-        draft.reply = f"{fact.name} goes on from where it was ({was})"
+        draft.reply = f"{fact.name} goes on from where it was ({_SAID.get(was, was)})"
     _tell_boxes(draft, fact)
 
 
@@ -172,7 +181,7 @@ def stop_asked(draft: Draft, fact: StopAsked) -> None:
     """Stop the PM's work on a task and end its agents. What they were at is done again when it goes on."""
     draft.change(RequestAcknowledged(fact.request))
     if draft.state.state not in ACTIVE:
-        draft.reply = f"{draft.state.name} is {draft.state.state} already"
+        draft.reply = f"{draft.state.name} is {_SAID.get(draft.state.state, draft.state.state)} already"
         return
     live = draft.state.live_runs
     draft.change(TaskMoved(TaskState.STOPPED, "the user stopped it", draft.at))

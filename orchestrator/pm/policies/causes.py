@@ -26,7 +26,7 @@ def with_cause(draft: Draft, step: str, text: str) -> str:
     cause = draft.step(step).cause
     if cause is None or not cause.run:
         return text
-    where = f"\n  the whole log: task logs {draft.state.name} {cause.run}"
+    where = f"\n  the whole log: task logs {draft.state.id} {cause.run}"
     return f"{text}{printed(cause.lines[-SHOWN:])}{where}"
 
 

@@ -178,6 +178,6 @@ def _ask_about_dialog(draft: Draft, run: Run, sight: Sight) -> None:
     shown = "".join(f"\n    {line}" for line in sight.screen)
     text = (
         f"{run.instance} waits at a dialog on '{draft.step(run.step).title}' ({sight.dialog}). Answer it in its pane "
-        f"(`task attach {draft.state.name}`), then answer this with {CONTINUE}.{shown}"
+        f"(`task attach {draft.state.id}`), then answer this with {CONTINUE}.{shown}"
     )
     ask(draft, run.step, text, (CONTINUE, RETRY, SET_ASIDE, ABANDON), QuestionKind.DIALOG, run.id)

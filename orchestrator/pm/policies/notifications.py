@@ -55,7 +55,8 @@ def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
         *_ended(draft),
     ):
         seed = f"{draft.at}:{draft.nonce}:{title}:{len(draft.changes)}"
-        draft.act(Notify(_id(draft, rule, seed), rule, _cut(title), _cut(text), draft.at, until=until))
+        told = f"{_cut(text)}\n{_project(draft)}"
+        draft.act(Notify(_id(draft, rule, seed), rule, _cut(title), told, draft.at, until=until))
 
 
 def _tell_question(draft: Draft, question: Question) -> None:
@@ -69,7 +70,7 @@ def _tell_question(draft: Draft, question: Question) -> None:
         if step
         else "the whole task: nothing goes on before."
     )
-    lines.append(f"It is about {about}")
+    lines += [f"It is about {about}", _project(draft)]
     told = Notify(
         id=question_news(draft.state.id, question),
         rule=NotificationRule.QUESTION,
@@ -105,7 +106,7 @@ def _tell_waiting(draft: Draft, before: PMState) -> None:
         id=_id(draft, NotificationRule.BLOCKED, seed),
         rule=NotificationRule.BLOCKED,
         title=_cut(f"{state.name} waits for {', '.join(question.id for question in state.open_questions)}"),
-        text=f"All else is done that could be. `task questions {state.id}` shows what is asked.",
+        text=f"All else is done that could be. `task questions {state.id}` shows what is asked.\n{_project(draft)}",
         at=draft.at,
     )
     if told.id not in state.outbox:
@@ -161,9 +162,14 @@ def _ended(draft: Draft) -> Iterator[_News]:
         yield (
             NotificationRule.COMPLETE,
             f"{state.name} {how}",
-            f"{moves[-1].why}\nproject: {state.project}",
+            moves[-1].why,
             None,
         )
+
+
+def _project(draft: Draft) -> str:
+    """Say whose task it is: another project may have one of the same name."""
+    return f"project: {draft.state.project}"
 
 
 def _id(draft: Draft, rule: NotificationRule, seed: str) -> str:

@@ -93,9 +93,15 @@ def first_line(text: str) -> str:
 
     One that only announces the next (`its last lines:`) says nothing without it: they are told as one.
     """
-    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
-    line = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    line = " ".join(parted_at_first(text)[0])
     return line if len(line) <= 200 else line[:199] + "…"  # noqa: PLR2004  (a length, named by its use)
+
+
+def parted_at_first(text: str) -> tuple[list[str], list[str]]:
+    """Return the lines of a text that are told as its first one, and all that follow."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
+    first = 2 if lines[0].endswith(":") else 1
+    return lines[:first], lines[first:]
 
 
 def _overtake(draft: Draft, step: str) -> None:

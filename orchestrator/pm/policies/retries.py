@@ -12,14 +12,22 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections
-from orchestrator.pm.plan.asking import ANEW, REPLAN, RETRY, STUCK, ask
+from orchestrator.pm.plan.asking import ANEW, POLICY, REPLAN, RETRY, STUCK, USER, ask
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.plan_edits import planner
 from orchestrator.pm.plan.repeated_questions import times_asked
 from orchestrator.pm.plan.skills import GAP_LENGTH, filling
 from orchestrator.pm.policies.causes import with_cause
 from orchestrator.pm.policies.consultation_end import fail
-from orchestrator.pm.policies.reopen import feed, first_line, may_replan, reopen, replan, set_aside
+from orchestrator.pm.policies.reopen import (
+    feed,
+    first_line,
+    may_replan,
+    parted_at_first,
+    reopen,
+    replan,
+    set_aside,
+)
 from orchestrator.pm.state.run_changes import RunSpent
 from orchestrator.pm.state.step_changes import StepHurried, StepLacked, StepMoved, StepRemembered, StepTallied
 
@@ -194,7 +202,7 @@ def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bo
     if here.tally.rejections + 1 < draft.limits.max_rejections:
         reopen(draft, step, f"rejected by {by}: {first_line(feedback)}", carries=carries)
         return
-    why = f"rejected {draft.limits.max_rejections} times, last: {first_line(feedback)}"
+    why = f"rejected {draft.limits.max_rejections} times{since_answer(draft, step)}, last: {first_line(feedback)}"
     rejected_for_good(draft, step, why, feedback, carries=carries)
 
 
@@ -216,8 +224,8 @@ def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "", *, 
 
 def _told_last(feedback: str) -> str:
     """Return the rest of what a judge said, beneath its first line."""
-    lines = [line for line in feedback.strip().splitlines() if line.strip()][1:]
-    return "".join(f"\n    {line.strip()}" for line in lines[:LINES_SHOWN])
+    lines = parted_at_first(feedback)[1]
+    return "".join(f"\n    {line}" for line in lines[:LINES_SHOWN])
 
 
 def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
@@ -235,8 +243,18 @@ def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> No
     elif not start_afresh(draft, step, f"it failed {crashes} times, and the last time it {how}"):
         _count(draft, step, replace(here.tally, crashes=crashes))
         draft.change(StepMoved(step, StepState.FAILED, draft.at, _with_last_line(here, how)))
-        text = f"{here.agent} failed {crashes} times on '{here.title}'; the last time it {how}"
+        since = since_answer(draft, step)
+        text = f"{here.agent} failed {crashes} times on '{here.title}'{since}; the last time it {how}"
         ask(draft, step, with_cause(draft, step, text))
+
+
+def since_answer(draft: Draft, step: str) -> str:
+    """Say since when something is counted anew: the last answer to a question about the step; nothing if none was."""
+    given = [
+        each for each in draft.state.questions.values() if each.step == step and each.by in {USER, POLICY}
+    ]
+    last = max(given, key=lambda each: each.answered_at or 0.0, default=None)
+    return f" since {last.id} was answered" if last is not None else ""
 
 
 def _with_last_line(step: Step, how: str) -> str:

@@ -12,8 +12,9 @@ from orchestrator.model.run import Exit, Purpose, Run, Turn
 from orchestrator.model.usage import Spent, Usage
 from orchestrator.pm.state.persistent_map import PersistentMap
 
-_DERIVED: Final = ("live", "latest", "spent", "_by_order", "_by_step")
+_DERIVED: Final = ("live", "latest", "spent", "_by_order", "_by_step", "_tries")
 _NONE: Final = Spent()
+_UNTRIED: Final = (0, 0)
 
 
 class Runs(PersistentMap[str, Run]):
@@ -31,6 +32,7 @@ class Runs(PersistentMap[str, Run]):
     spent: dict[str, Spent]
     _by_order: PersistentMap[str, str]
     _by_step: PersistentMap[str, str]
+    _tries: PersistentMap[str, tuple[int, int]]
 
     def __init__(self, runs: Iterable[Run] = ()) -> None:
         told = {run.id: run for run in runs}
@@ -48,6 +50,10 @@ class Runs(PersistentMap[str, Run]):
         self._by_step = PersistentMap(
             {run.step: run.id for run in told.values() if run.purpose is Purpose.WORK}
         )
+        tries: dict[str, tuple[int, int]] = {}
+        for run in told.values():
+            tries[run.step] = _tried(tries.get(run.step), run)
+        self._tries = PersistentMap(tries)
 
     @property
     def usage(self) -> Usage:
@@ -67,6 +73,10 @@ class Runs(PersistentMap[str, Run]):
         run = self._by_step.get(step)
         return None if run is None else self[run]
 
+    def tries(self, step: str) -> int:
+        """Return how many attempts of a step any run was opened for: one that nobody has begun is none yet."""
+        return self._tries.get(step, _UNTRIED)[1]
+
     def with_run(self, run: Run) -> Self:
         """Return a copy with one run set."""
         was, before = self.get(run.id), self.latest.get(run.instance, run.id)
@@ -82,6 +92,7 @@ class Runs(PersistentMap[str, Run]):
                 copy = copy.with_entry(before, _past(self[before]))
             copy.latest = {**self.latest, run.instance: run.id}
             copy._by_order = self._by_order.with_entry(run.order, run.id)
+            copy._tries = self._tries.with_entry(run.step, _tried(self._tries.get(run.step), run))
             if run.purpose is Purpose.WORK:
                 copy._by_step = self._by_step.with_entry(run.step, run.id)
         return copy
@@ -89,8 +100,14 @@ class Runs(PersistentMap[str, Run]):
     def _copy(self) -> Self:
         copy = super()._copy()
         copy.live, copy.latest, copy.spent = self.live, self.latest, self.spent
-        copy._by_order, copy._by_step = self._by_order, self._by_step
+        copy._by_order, copy._by_step, copy._tries = self._by_order, self._by_step, self._tries
         return copy
+
+
+def _tried(before: tuple[int, int] | None, run: Run) -> tuple[int, int]:
+    """Return the last attempt of a step that a run was opened for, and how many there were, with a further run."""
+    last, tries = before or _UNTRIED
+    return (last, tries) if run.attempt == last else (run.attempt, tries + 1)
 
 
 def _past(run: Run) -> Run:

@@ -30,7 +30,7 @@ _TIMES: Final = re.compile(
     rb'"(updated|last_checkin)": ?[^,}]*|^\*\*Last (Updated|Check-in):.*$', re.MULTILINE
 )
 _OWN: Final = ("task", "phase", "state", "branch")
-_MILESTONE: Final = ("id", "title", "status", "phase", "attempts")
+_MILESTONE: Final = ("id", "title", "status", "phase")
 _PARTS: Final = (
     "Milestone Summary",
     "Current Blockers",
@@ -118,7 +118,7 @@ class Pages:
         true = projection(state, last_checkin=0.0, at=0.0)
         wanted: dict[str, Any] = {key: true[key] for key in _OWN}
         wanted["milestones"] = [
-            {key: step[key] for key in _MILESTONE}
+            {**{key: step[key] for key in _MILESTONE}, "attempts": step["tries"]}
             for step in true["steps"]
             if not step["id"].startswith(ASKED)
         ]

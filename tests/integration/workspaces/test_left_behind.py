@@ -462,3 +462,49 @@ def test_what_an_agent_program_leaves_for_itself_is_nobodys_work(repo, tree, wor
         (path / name).write_text("x")
     commit, _ = workspaces.commit(tree, "Work")
     assert repo.names(commit) - repo.names(tree.base) == {"made.py", ".aider.conf.yml"}
+
+
+CACHED = ("pkg/__pycache__/a.cpython-311.pyc", ".pytest_cache/v/cache/lastfailed", ".mypy_cache/x.json")
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_caches_alone_are_no_work(repo, tree, workspaces, committed):
+    """A developer that wrote nothing and ran the tests had a commit of bytecode, and its subtask passed."""
+    path = workspaces.prepare(tree, 1)
+    for name in CACHED:
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text("x")
+    if committed:
+        repo.git("add", "--force", "--all", cwd=path)
+        repo.git("commit", "-q", "-m", "Work", cwd=path)
+    assert workspaces.commit(tree, "Work") == ("", 0)
+
+
+def test_caches_that_the_user_has_committed_stay(repo, tree, workspaces):
+    path = workspaces.prepare(tree, 1)
+    (path / "kept" / "__pycache__").mkdir(parents=True)
+    (path / "kept" / "__pycache__" / "a.pyc").write_text("x")
+    repo.git("add", "--force", "--all", cwd=path)
+    repo.git("commit", "-q", "-m", "Theirs", cwd=path)
+    theirs = replace(tree, base=repo.git("rev-parse", "HEAD", cwd=path), name="other", branch="task/other")
+    path = workspaces.prepare(theirs, 1)
+    (path / "made.py").write_text("x")
+    commit, _ = workspaces.commit(theirs, "Work")
+    assert repo.names(commit) - repo.names(theirs.base) == {"made.py"}
+    assert repo.names(theirs.base) <= repo.names(commit)
+
+
+def test_caches_do_not_change_how_a_users_tree_stands(repo, workspaces):
+    before = workspaces.fingerprint(repo.path, repo.path / "tasks")
+    (repo.path / "pkg" / "__pycache__").mkdir(parents=True)
+    (repo.path / "pkg" / "__pycache__" / "a.pyc").write_text("x")
+    assert workspaces.fingerprint(repo.path, repo.path / "tasks") == before
+    (repo.path / "pkg" / "made.py").write_text("x")
+    assert workspaces.fingerprint(repo.path, repo.path / "tasks") != before
+
+
+def test_caches_are_gone_in_the_next_attempt(place, clean):
+    for name in CACHED:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text("x")
+    assert not clean()

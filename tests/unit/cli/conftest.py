@@ -53,6 +53,7 @@ def _step(step: str = "explore", **other: Any) -> dict[str, Any]:
         "title": "Look around",
         "status": "passed",
         "attempts": 1,
+        "tries": 1,
         "phase": "EXPLORING",
         "subtask": "",
         "since": AT,

@@ -9,10 +9,18 @@ def socket(monkeypatch):
 
 
 def test_without_a_session_it_says_what_to_do(house, task):
-    house.task()
+    house.task(state="stopped")
     said = task("attach", "tidy")
     assert said.code == 1
-    assert "tidy has no tmux session now (running): `task start tidy` makes one" in said.err
+    again = f"task start tidy --project {house.project}"
+    assert f"tidy has no tmux session now (stopped): `{again}` makes one, `task logs tidy`" in said.err
+
+
+@pytest.mark.parametrize("state", ["running", "complete"])
+def test_no_start_is_advised_that_makes_no_session(house, task, state):
+    """Of a complete task it was said that `task start` makes a session; there was nothing left to start."""
+    house.task(state=state)
+    assert "task start" not in task("attach", "tidy").err
 
 
 def test_an_agent_without_a_window_is_told_from_those_that_have_one(house, task):

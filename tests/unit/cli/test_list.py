@@ -1,4 +1,7 @@
+import time
+
 from orchestrator.cli.screen import width_of
+from tests.unit.cli.conftest import AT
 
 
 def test_it_says_how_to_begin_when_there_is_nothing(house, task):
@@ -13,8 +16,8 @@ def test_it_says_so_before_anything_was_ever_started(house, task):
 
 
 def test_it_shows_the_task_that_changed_last_at_the_top(house, task):
-    house.task("old-00000001", updated=1.0)
-    house.task("new-00000002", updated=2.0)
+    house.task("old-00000001", steps=[house.step(since=AT - 2.0)])
+    house.task("new-00000002", steps=[house.step(since=AT - 1.0)])
     lines = task("list").out.splitlines()
     assert lines[0].startswith("TASK")
     assert [line.split()[0] for line in lines[1:3]] == ["new", "old"]
@@ -81,3 +84,14 @@ def test_folders_that_are_no_tasks_are_passed_over(house, task):
 def test_nothing_is_wider_than_80_columns(house, task):
     house.task(f"{'n' * 64}-00000001", project="/a" * 60, phase="EXPLORING")
     assert max(map(width_of, task("list").out.splitlines())) <= 80
+
+
+def test_a_task_at_rest_has_not_changed_because_the_daemon_looked(house, task):
+    """Tasks that had been complete for hours were said to be updated minutes ago, at a look at their branches."""
+    now = time.time()
+    house.task("old-00000001", updated=now, started_at=None, steps=[house.step(since=now - 7300)], agents=[])
+    house.task("new-00000002", updated=now, started_at=None, steps=[house.step(since=now - 130)], agents=[])
+    heading, first, second = task("list").out.splitlines()[:3]
+    assert "CHANGED" in heading
+    assert (first.split()[0], "2 min ago" in first) == ("new", True)
+    assert (second.split()[0], "2 h ago" in second) == ("old", True)

@@ -352,3 +352,12 @@ def test_the_daemon_need_not_be_up(shop, task):
     assert not (shop.house.state / "daemon.lock").exists()
     merged(task)
     assert not (shop.house.state / "daemon.lock").exists()
+
+
+def test_where_there_is_nothing_no_option_is_named(shop, task):
+    """A task that waits, with nothing on its branch, was to be merged by --anyway, which then refused as well."""
+    shop.git("branch", "task/tidy", shop.base)
+    shop.told(state="waiting", questions=[{"id": "q7"}])
+    said = refused(task)
+    assert "nothing to merge" in said
+    assert "--anyway" not in said

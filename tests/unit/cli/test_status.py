@@ -497,3 +497,17 @@ def test_box_that_does_not_answer_is_said_in_status(house, task):
         boxes=[{"address": "alpha", "lost": "alpha is unreachable since noon", "failing": [], "missing": []}]
     )
     assert "box       alpha is unreachable since noon" in task("status", "tidy").out
+
+
+def test_notices_that_are_not_shown_are_counted(house, task):
+    house.task(notices=[f"2025-11-27T14:35:03Z notice {n}" for n in range(5)])
+    said = task("status", "tidy").out
+    assert "notice 1" not in said
+    assert "! … and 2 earlier: see progress.md" in said
+
+
+def test_only_attempts_that_were_begun_are_tries(house, task):
+    house.task(steps=[house.step(attempts=4, tries=3), house.step("plan", attempts=4, tries=1)])
+    first, second = (line for line in task("status", "tidy").out.splitlines() if "Look around" in line)
+    assert ("3" in first.split(), "4" in first.split()) == (True, False)
+    assert not {"1", "4"} & set(second.split())

@@ -94,3 +94,13 @@ def test_who_is_at_work_is_one_line() -> None:
     assert ("Mend b" in line, "15 s" in line, "1 more" in line) == (True, True, True)
     assert width_of(line) <= WIDTH
     assert follower.at_work([step("dev:a")], 165.0, WIDTH) == ""
+
+
+def test_a_step_that_waits_for_an_answer_is_at_no_attempt_that_nobody_began() -> None:
+    before = (step("dev:a", "working", attempts=3, tries=3), step("test:a", "working", attempts=3, tries=3))
+    again = (
+        step("dev:a", "blocked", attempts=4, tries=3, said="Rejected by test:a: it leaks"),
+        step("test:a", "pending", attempts=4, tries=3),
+    )
+    assert "(attempt 4)" not in " ".join(shown(*again, before=before))
+    assert "(attempt 3)" in " ".join(shown(*again, before=before))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
+from orchestrator.daemon.projections.outcome import BranchLook, first_answer, outcome_of
 from orchestrator.model import facts as f
 from orchestrator.model.agents import Role
 from orchestrator.model.limits import Limits
+from orchestrator.model.question import Question
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
@@ -152,3 +153,10 @@ def test_a_branch_that_nobody_could_look_at_is_not_called_empty() -> None:
     state = finished().state
     for look in (None, BranchLook(1.0, fault="git hangs")):
         assert "nothing is there" not in outcome_of(state, look).next
+
+
+def test_an_answer_can_be_typed_as_it_is_shown() -> None:
+    asked = Question("q1", "dev:a", "Which?", options=("Keep the old name", "retry"), asked_at=1.0)
+    assert first_answer(asked) == "1"
+    assert first_answer(replace(asked, options=("set-aside",))) == "set-aside"
+    assert first_answer(replace(asked, options=())) == "TEXT"

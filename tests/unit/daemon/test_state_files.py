@@ -11,11 +11,18 @@ import pytest
 from orchestrator import layout
 from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
-from orchestrator.daemon.projections.state_files import Shown, projection, write_lost, write_pm_state
+from orchestrator.daemon.projections.state_files import (
+    Shown,
+    last_checkin_shown,
+    projection,
+    write_lost,
+    write_pm_state,
+)
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import UsageSeen
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
+from orchestrator.model.task import AfterRejections
 from orchestrator.model.usage import Usage
 from orchestrator.model.usage_limit import Reset
 from orchestrator.testing.memory_files import MemoryFiles
@@ -162,3 +169,28 @@ def test_what_nobody_told_is_null(state):
     assert {key: told["usage"][key] for key in ("tokens", "input", "cost", "context")} == dict.fromkeys(
         ("tokens", "input", "cost", "context")
     )
+
+
+def test_only_attempts_that_were_begun_are_told(files) -> None:
+    story = Story(after_rejections=AfterRejections.ASK).planned("a")
+    for _ in range(story.limits.max_rejections):
+        story.does("dev:a")
+        story.rejects("test:a", "it leaks")
+    tries = story.limits.max_rejections
+    told = {step["id"]: step for step in projection(story.state, last_checkin=1.0, at=2.0)["steps"]}
+    assert (told["dev:a"]["attempts"], told["dev:a"]["tries"]) == (tries + 1, tries)
+    view = pm_view(story.state, 1.0)
+    assert {each.step: each.attempts for each in view.troubles}["dev:a"] == tries
+    assert any(f"attempt {tries};" in f"{each.notes};" for each in view.milestones)
+    write_pm_state(files, TASK, story.state, last_checkin=1.0, at=2.0)
+    milestones = json.loads(files.read(layout.pm_state(TASK)))["milestones"]
+    assert {each["id"]: each["attempts"] for each in milestones}["dev:a"] == tries
+
+
+def test_the_last_check_in_is_known_after_a_restart(files, state) -> None:
+    """After each restart of the daemon "Last Check-in: never" was said of a task that had been checked in on."""
+    assert last_checkin_shown(files, HOME) == 0.0
+    Shown(files, HOME).write(state, 123.5, 200.0)
+    assert last_checkin_shown(files, HOME) == 123.5
+    files.write(layout.task_state(HOME), b"[1]")
+    assert last_checkin_shown(files, HOME) == 0.0

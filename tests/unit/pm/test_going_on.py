@@ -109,7 +109,7 @@ def test_a_question_about_a_crash_shows_its_cause() -> None:
     run = story.comes_alive("explore")
     crashes(story, "explore", talks=False)
     assert LINES[-1] in story.question().text
-    assert f"task logs demo {run.id}" in story.question().text
+    assert f"task logs {story.state.id} {run.id}" in story.question().text
     assert LINES[-1] in story.step("explore").why
 
 

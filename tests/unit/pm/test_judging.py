@@ -478,3 +478,25 @@ def test_a_line_that_announces_the_next_is_told_with_it() -> None:
     story.does("dev:a")
     story.rejects("test:a", "the check exited 3; its last lines:\n    boom\nand more")
     assert story.step("dev:a").why.endswith("its last lines: boom")
+
+
+def test_what_a_check_printed_is_said_once() -> None:
+    story = Story(checks=("test",), after_rejections=AfterRejections.ASK, limits=Limits(max_rejections=1))
+    story.planned("a")
+    story.does("dev:a")
+    run = story.comes_alive("test:a")
+    story.feed(f.RunGone(story.at, story.nonce(), run.id, Exit(code=1), ("boom", "1 failed")))
+    story.approves("test:a")
+    assert story.question().text.count("boom") == 1
+
+
+def test_what_is_counted_anew_says_since_when() -> None:
+    """Work that was rejected six times, three of them ahead of an answer, was said to be rejected three times."""
+    story = Story(after_rejections=AfterRejections.ASK).planned("a")
+    for answer in ("retry", ""):
+        for _ in range(story.limits.max_rejections):
+            story.does("dev:a")
+            story.rejects("test:a", "it leaks")
+        assert ("since q1 was answered" in story.question().text) is (not answer)
+        if answer:
+            story.answers(story.question().id, answer)

@@ -190,3 +190,11 @@ def test_news_that_is_not_yet_in_the_spool_keeps_no_task_from_waiting():
     story.feed(f.Notified(story.at, action))
     assert story.state.outbox == {}
     assert decide(story.state, f.Notified(story.at, action), story.limits).empty
+
+
+def test_every_notification_names_the_project():
+    """Two projects had a task of one name, and both notifications read `demo asks: q1`."""
+    story = told("a")
+    asks(story)
+    assert all("project: /project" in news.text for news in story.news)
+    assert story.news

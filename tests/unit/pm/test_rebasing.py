@@ -39,7 +39,7 @@ def test_a_complete_task_is_complete_no_more() -> None:
     assert story.task() is TaskState.STOPPED
     assert story.state.base == "today"
     assert (rebases(decision)[0].old, rebases(decision)[0].new) == ("tip", "anew")
-    assert "test:a, accept" in decision.reply
+    assert "test:a, review:a, accept" in decision.reply
     assert story.phase() is Phase.TESTING
     assert story.state.criteria == ()
     assert not story.works_on()
@@ -157,3 +157,10 @@ def test_what_cannot_be_rebased_now_is_refused(kind: str) -> None:
     assert story.rebases(base).refused
     assert story.state.base == before.base
     assert story.state.outbox == before.outbox
+
+
+def test_all_that_is_done_again_is_named() -> None:
+    """The review behind the test was opened again as well, and only the test was named."""
+    story = complete("a")
+    reply = story.rebases(**{"c-a-1": "x"}).reply
+    assert reply.endswith("is done again: test:a, review:a, accept")

@@ -12,7 +12,7 @@ from orchestrator.model.handoff import CriterionMark, ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
-from orchestrator.model.task import AgentOverrides, Brief, Phase, TaskState, WorkspaceKind
+from orchestrator.model.task import AfterRejections, AgentOverrides, Brief, Phase, TaskState, WorkspaceKind
 from tests.unit.pm.story import MET, Story, plan_of
 
 
@@ -423,3 +423,21 @@ def test_a_damaged_journal_of_a_complete_task_changes_nothing_but_a_question() -
     story.answers("q1", "abandon")
     assert story.task() is TaskState.COMPLETE
     assert story.state.open_questions == []
+
+
+def test_what_was_set_aside_and_is_done_after_all_is_judged_with_the_whole() -> None:
+    """The criteria stayed met by what lay there ahead of it: the task was complete by a judgement of half of it."""
+    story = Story(limits=Limits(max_rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned(
+        "a", "b"
+    )
+    story.does("dev:a")
+    story.rejects("test:a", "it leaks")
+    story.finishes("b")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert "(complete in part)" in story.starts().reply
+    assert story.state.criteria == ()
+    story.finishes("a")
+    assert story.works_on() == {"accept"}
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from orchestrator.daemon.journal import codec
 from orchestrator.model.run import Exit, Life, Purpose, Run, Turn
+from orchestrator.model.task import AfterRejections
 from orchestrator.model.usage import Usage
 from orchestrator.pm.state.runs import Runs
 from orchestrator.pm.state.task_state import PMState
+from tests.unit.pm.story import Story
 
 USED = Usage(input=1000, output=200, cost=0.5)
 FIRST = Run("r-1", "explore-1", 1, "explore", "explore", Purpose.WORK, 100.0, order="pm-1.md")
@@ -83,3 +85,20 @@ def test_runs_are_the_same_after_a_restart() -> None:
     assert (again.spent, again.latest, again.live) == (runs.spent, runs.latest, runs.live)
     assert Runs([GONE, OTHER, NEXT]) == runs, "a snapshot of an older version holds them whole"
     assert "exited 0" not in codec.dumped_state(PMState(runs=runs))
+
+
+def test_an_attempt_that_nobody_began_is_no_try() -> None:
+    """A step that was opened again for a question was said to be at its fourth attempt, after three."""
+    story = Story(after_rejections=AfterRejections.ASK).planned("a")
+    for _ in range(story.limits.max_rejections):
+        story.does("dev:a")
+        story.rejects("test:a", "it leaks")
+    assert story.step("dev:a").attempt == story.limits.max_rejections + 1
+    assert story.state.runs.tries("dev:a") == story.limits.max_rejections
+    assert story.state.runs.tries("review:a") == 0
+
+
+def test_runs_of_one_attempt_are_one_try_also_after_a_restart() -> None:
+    runs = [replace(FIRST, step="dev:a"), replace(NEXT, step="dev:a")]
+    runs.append(replace(OTHER, step="dev:a", attempt=4))
+    assert through(*runs).tries("dev:a") == Runs(runs).tries("dev:a") == 2

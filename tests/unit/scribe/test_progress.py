@@ -232,7 +232,8 @@ def test_what_came_earlier_is_still_told():
 
 @pytest.mark.parametrize("state", TaskState)
 def test_every_state_has_its_words(state):
-    assert f"phase {Phase.BLOCKED.value}" in render_progress(PMView("x", Phase.BLOCKED, state), OnDisk(), AT)
+    page = render_progress(PMView("x", Phase.BLOCKED, state), OnDisk(), AT)
+    assert ("phase BLOCKED" in page) is (state not in {TaskState.PARTIAL, TaskState.FAILED})
 
 
 def test_a_thousand_milestones_are_shown_and_the_rest_counted():
@@ -359,3 +360,13 @@ def test_runs_are_told_from_attempts_where_there_were_more():
     """An attempt that crashed four times was told as one attempt, and as nothing else."""
     told = section(ended(troubles=(Trouble("dev:a", 1, failed="exited 7", runs=5),)), "Trouble")
     assert told[0] == "- dev:a: 1 attempt in 5 runs"
+
+
+def test_notices_are_told_with_their_moments():
+    view = replace(
+        VIEW, notices=("2025-11-27T14:35:03Z test:a was only to look", "14:35 of an older version")
+    )
+    page = render_progress(view, OnDisk(), AT)
+    moment = local_time(1_764_254_103.0)
+    assert f"## Notices\n- {moment}: test:a was only to look\n- 14:35 of an older version\n" in page
+    assert "Notices" not in render_progress(VIEW, OnDisk(), AT)
