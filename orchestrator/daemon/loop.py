@@ -245,7 +245,7 @@ class Loop:
         return task
 
     def _is_to_stop(self, home: Path) -> bool:
-        """Tell whether the user has asked for a task to stop, which needs nothing of its plan."""
+        """Return whether the user has asked for a task to stop, which needs nothing of its plan."""
         files = self.context.adapters.files
         for name in requests.waiting(files, home):
             with suppress(OrchestratorError):  # what is no request is answered when the task is open
@@ -291,7 +291,7 @@ class Loop:
                 requests.answer(files, home, name, ok=False, message=reason)
 
     def _asks(self, news: Notification) -> bool:
-        """Tell whether a question still waits for its answer. Called by the hands that tell it."""
+        """Return whether a question still waits for its answer. Called by the hands that tell it."""
         task = self.tasks.get(news.task)
         if task is None:
             home = layout.task_home(self.context.state_folder, news.task)

@@ -229,7 +229,7 @@ class Dispatcher:
         ]
 
     def _is_asked_again(self, run: Run) -> bool:
-        """Tell whether processes of a run may have missed that they were asked to end, and are to hear of it.
+        """Return whether processes of a run may have missed that they were asked to end, and are to hear of it.
 
         A box looks for each run by itself; where the grace is no longer than this takes, all are killed then.
         """
@@ -326,7 +326,7 @@ class Dispatcher:
         self._look_at(run.step, run.id, executor)
 
     def _may_come(self, run: Run, error: Exception) -> bool:
-        """Tell whether the launcher of a run may come to its box, or waits for the way there, in spite of an error.
+        """Return whether the launcher of a run may come to its box, or waits for the way there, in spite of an error.
 
         No claim of ours keeps it from starting there: it is looked at when the box answers. What fails though there is
         a way is no reason to wait: it is counted.

@@ -37,7 +37,7 @@ FILES_TOLD: Final = 100
 def inspect(
     adapters: Adapters, state: PMState, action: Inspect, where: TaskPaths, at: float
 ) -> WorkInspected:
-    """Tell whether a step's tree is another one than ahead of its work; None where nobody can tell.
+    """Return whether a step's tree is another one than ahead of its work; None where nobody can tell.
 
     Raises:
         Unavailable: git, or the box, cannot do it now.

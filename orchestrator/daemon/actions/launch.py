@@ -127,7 +127,7 @@ def _open(state: PMState, where: TaskPaths, host: Host, spec: LaunchSpec) -> Non
 
 
 def _was_not_opened(host: Host, folder: Path, error: Unavailable) -> bool:
-    """Tell whether it is certain that no launcher of a run comes on its box, of which the first try failed so.
+    """Return whether it is certain that no launcher of a run comes on its box, of which the first try failed so.
 
     Until tmux is asked nothing is begun there. What tmux refused is made certain by our claim.
     """
@@ -198,7 +198,7 @@ def _made_ready(
 
 
 def _is_over(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> bool:
-    """Tell whether a step judges work that is on the task's branch, and whose tree was therefore taken away.
+    """Return whether a step judges work that is on the task's branch, and whose tree was therefore taken away.
 
     It is judged again at the tip of that branch, with all that came after it.
     """

@@ -109,7 +109,7 @@ def _screen(host: Host, run: Run) -> str:
 
 
 def _changes_there(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, seconds: float) -> bool:
-    """Tell whether a run on a box changed something there of late, in its tree or in its scratchpad."""
+    """Return whether a run on a box changed something there of late, in its tree or in its scratchpad."""
     scratchpad = layout.scratchpad(task_folder_of(state, run, where.task), run.instance)
     folders = str(workspace_of(state, run, where)), str(scratchpad)
     return any(adapters.boxes.changed(run.host, folder, seconds) for folder in folders)

@@ -188,7 +188,7 @@ class HostMonitor:
         self.ways.link.end()
 
     def ended(self, patience: float) -> bool:
-        """Tell whether the thread has ended, which is waited for so many seconds."""
+        """Return whether the thread has ended, which is waited for so many seconds."""
         self._thread.join(patience)
         return not self._thread.is_alive()
 

@@ -135,7 +135,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         monitor.ways.host.close_ended(task)
 
     def changed(self, box: str, place: str, seconds: float) -> bool:
-        """Tell whether anything was changed in a tree on a box of late. Raises Unavailable."""
+        """Return whether anything was changed in a tree on a box of late. Raises Unavailable."""
         return changed_within(self._monitor(box).ways.link, place, seconds)
 
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
@@ -143,7 +143,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         return fetch_head(self._monitor(box).ways.link, place, project, ref, self._environ)
 
     def uncommitted(self, box: str, place: str) -> bool:
-        """Tell whether work lies uncommitted in a repository on a box. Raises Unavailable."""
+        """Return whether work lies uncommitted in a repository on a box. Raises Unavailable."""
         return lies_uncommitted(self._monitor(box).ways.link, place)
 
     def fingerprint(self, box: str, place: str, without: str) -> str:

@@ -42,7 +42,7 @@ class TransferFailures:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __bool__(self) -> bool:
-        """Tell whether anything fails."""
+        """Return whether anything fails."""
         return bool(self._known)
 
     def of(self, task: str) -> tuple[TransferFailure, ...]:

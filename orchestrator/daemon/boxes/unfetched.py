@@ -102,7 +102,7 @@ class Unfetched:
         return [each.due for each in self._awaited.values()]
 
     def __bool__(self) -> bool:
-        """Tell whether the files of any run are awaited."""
+        """Return whether the files of any run are awaited."""
         return bool(self._awaited)
 
     # ----------------------------------------------------------------------------------------------

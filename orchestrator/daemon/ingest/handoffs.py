@@ -215,7 +215,7 @@ class HandoffIngest:
         return sorted(facts, key=lambda fact: not isinstance(fact, Intruded))
 
     def _changes_too_often(self, name: str, at: float, done: Done) -> bool:
-        """Tell whether a file that was dealt with, and is another again, has to wait: each costs a line for ever.
+        """Return whether a file that was dealt with, and is another again, has to wait: each costs a line for ever.
 
         The last words of a run wait for nothing.
         """
@@ -230,7 +230,7 @@ class HandoffIngest:
         self._changes[name] = (1 if at - last > CALM else min(times + 1, MANY), at)
 
     def _is_being_saved(self, entry: Entry, state: PMState, at: float, done: Done) -> bool:
-        """Tell whether a file is about to get its name, or to go: it is waited for, and costs nobody anything.
+        """Return whether a file is about to get its name, or to go: it is waited for, and costs nobody anything.
 
         A turn may end before what it started in the background renames its handoff. One that still lies there when
         its run is gone, or for long, is told like any that is no handoff.
@@ -240,7 +240,7 @@ class HandoffIngest:
         return done.get(_saver(entry.name, state), Stopped.TURN) is Stopped.TURN
 
     def _is_an_order(self, entry: Entry, state: PMState) -> bool:
-        """Tell whether a file is an order of ours; a PM agent that named its decision like one has written over it."""
+        """Return whether a file is an order of ours; a PM agent that named its decision like one has written over it."""
         if state.runs.with_order(entry.name) is None:
             return False
         asked = _asked(state)
@@ -254,7 +254,7 @@ class HandoffIngest:
             return True
 
     def _was_dealt_with(self, entry: Entry, state: PMState) -> bool:
-        """Tell whether these very bytes were taken before, as after a restart nearly all are: that costs a read."""
+        """Return whether these very bytes were taken before, as after a restart nearly all are: that costs a read."""
         digest = state.seen.get(_written(entry.name))
         if digest is None or not entry.is_file:
             return False
@@ -303,11 +303,11 @@ class HandoffIngest:
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
 
     def _is_doubtful(self, entry: Entry, data: bytes) -> bool:
-        """Tell whether what reads well may be half of what was meant, if its writer did not live to go on."""
+        """Return whether what reads well may be half of what was meant, if its writer did not live to go on."""
         return entry.name in self._doubted or not data.endswith(b"\n")
 
     def _may_go_on(self, entry: Entry, at: float) -> bool:
-        """Tell whether such a file is looked at again soon, however long it took to write: its writer may live."""
+        """Return whether such a file is looked at again soon, however long it took to write: its writer may live."""
         since = min(self._doubted.get(entry.name, at), at)
         self._doubted[entry.name] = since
         if at - since < min(DOUBT, self.limits.settle_time):
@@ -397,7 +397,7 @@ class HandoffIngest:
         return tuple(name for name in named if not self._is_there(name, trees))
 
     def _is_there(self, name: str, trees: tuple[Path, ...]) -> bool:
-        """Tell whether a path names a file, or a folder that holds something, where an agent's work may lie.
+        """Return whether a path names a file, or a folder that holds something, where an agent's work may lie.
 
         That is in the task's folders for agents, in the tree that the run works in, or in the project. A relative path
         may be meant from the task's folder or from the tree.
@@ -421,7 +421,7 @@ class HandoffIngest:
         return entry.is_file or (bool(files.names(path)) and path not in within)
 
     def _is_ours(self, path: Path) -> bool:
-        """Tell whether a file of the task's folder is the user's or the PM's own: it is no agent's work."""
+        """Return whether a file of the task's folder is the user's or the PM's own: it is no agent's work."""
         real = self.files.real(self.folder)
         return path.is_relative_to(real) and path.relative_to(real).parts[:1] not in {
             (each,) for each in _FOR_AGENTS

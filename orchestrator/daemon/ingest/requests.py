@@ -77,5 +77,5 @@ def _checked(name: str, data: Any) -> Request:  # noqa: ANN401 (whatever JSON ga
 
 
 def _is_text(text: str) -> bool:
-    """Tell whether a text can be written down: JSON, and words that are no UTF-8, may hold half a character."""
+    """Return whether a text can be written down: JSON, and words that are no UTF-8, may hold half a character."""
     return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)

@@ -95,7 +95,7 @@ def _left(seen: Observation, run: Run, at: float) -> list[Fact]:
 
 
 def overdue(files: Files, boxes: Boxes, home: Path, run: Run, at: float, limits: Limits) -> bool:
-    """Tell whether the launcher of a run on a box has not come, or not told of itself, for as long as it may take.
+    """Return whether the launcher of a run on a box has not come, or not told of itself, for as long as it may take.
 
     Only what was asked after that time says so; else the box is asked.
     """
@@ -116,7 +116,7 @@ class Grace:
     _until: dict[str, float] = field(default_factory=dict)
 
     def is_over(self, run: str, now: float) -> bool:
-        """Tell whether a run was seen to have left something behind for long enough; it begins with the first look."""
+        """Return whether a run was seen to have left something behind for long enough; it begins with the first look."""
         return now >= self._until.setdefault(run, now + LEFT_GRACE)
 
     def forget(self, run: str) -> None:
@@ -152,6 +152,6 @@ def _given_up(files: Files, host: Host, folder: Path) -> bool:
 
 
 def _overdue(files: Files, since: Path, at: float, limits: Limits) -> bool:
-    """Tell whether a file has stood there for as long as a launcher may take."""
+    """Return whether a file has stood there for as long as a launcher may take."""
     entry = files.entry(since)
     return entry is not None and at - entry.mtime_ns / 1e9 >= limits.start_timeout

@@ -105,7 +105,7 @@ def _put_back(files: Files, handoffs: Path, reports: Path, seen: Mapping[str, st
 
 
 def _leads_to_folder(files: Files, path: Path) -> bool:
-    """Tell whether a link leads to a folder: its user may want that."""
+    """Return whether a link leads to a folder: its user may want that."""
     try:
         files.names(path)
     except Unreadable:

@@ -84,7 +84,7 @@ class Tails:
 
 
 def remembered(files: Files, run: Run, runtime: Runtime) -> bool:
-    """Tell whether the conversation of a run can be gone on with, as far as can be seen from here.
+    """Return whether the conversation of a run can be gone on with, as far as can be seen from here.
 
     Its program would exit at once where it cannot. In doubt it can: where its transcript is not known, lies on a box,
     or does not read.

@@ -166,7 +166,7 @@ class Journal:
             self._lies = inode, size + len(written)
 
     def _is_whole(self) -> bool:
-        """Tell whether the file that is written to is what lies there. Raises Damaged if nothing does."""
+        """Return whether the file that is written to is what lies there. Raises Damaged if nothing does."""
         there = self._place_of_segment()
         if there is None:
             raise Damaged(f"{self._segment} was taken away: nothing more is done for its task")

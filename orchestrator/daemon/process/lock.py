@@ -96,7 +96,7 @@ def _opened(path: str) -> int:
 
 
 def _same_file(descriptor: int, path: Path) -> bool:
-    """Tell whether an open file is the one that `path` names."""
+    """Return whether an open file is the one that `path` names."""
     try:
         held, found = os.fstat(descriptor), path.lstat()
     except OSError:  # not open, or not there

@@ -82,7 +82,7 @@ class Upgrade:
             self.executor.do("daemon/upgrade", partial(self._try, found))
 
     def due(self, *, quiet: bool) -> bool:
-        """Tell whether what is on disk is to take over now: `quiet` says that nothing is in hand."""
+        """Return whether what is on disk is to take over now: `quiet` says that nothing is in hand."""
         version, since = self._proven
         if not version or version != self._seen:
             return False

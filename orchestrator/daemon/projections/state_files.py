@@ -340,7 +340,7 @@ def _used(state: PMState, limits: Limits, at: float) -> dict[str, Any]:
 
 
 def _is_by_default(state: PMState, budget: Budget) -> bool:
-    """Tell whether a task's limit of tokens is the one that nobody has set."""
+    """Return whether a task's limit of tokens is the one that nobody has set."""
     own = state.brief.config.limits.tokens is not None or Measure.TOKENS.value in state.raised
     return not own and budget.tokens == _USUAL.max_task_tokens
 

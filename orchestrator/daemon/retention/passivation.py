@@ -48,7 +48,7 @@ class PassiveTasks:
     _tasks: dict[str, PassiveTask] = field(default_factory=dict)
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether a task is shelved."""
+        """Return whether a task is shelved."""
         return name in self._tasks
 
     def __len__(self) -> int:
@@ -78,7 +78,7 @@ class PassiveTasks:
         self._tasks.pop(name, None)
 
     def keeps(self, home: Path) -> bool:
-        """Tell whether a task may stay, or be, shelved: nothing waits for it, and it was shelved as it stands.
+        """Return whether a task may stay, or be, shelved: nothing waits for it, and it was shelved as it stands.
 
         Raises:
             OSError: its folders cannot be read now.

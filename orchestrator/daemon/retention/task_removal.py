@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def leaves(files: Files, home: Path) -> bool:
-    """Tell whether the task with this folder is being deleted or archived."""
+    """Return whether the task with this folder is being deleted or archived."""
     return files.entry(layout.task_leaving(home)) is not None
 
 

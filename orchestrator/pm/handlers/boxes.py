@@ -75,7 +75,7 @@ def _ask(draft: Draft, there: list[Run], text: str) -> None:
 
 
 def _is_waited_for(draft: Draft, run: Run) -> bool:
-    """Tell whether a step waits for a run: also for the end of one that was ended, if it is to be done again."""
+    """Return whether a step waits for a run: also for the end of one that was ended, if it is to be done again."""
     ended = run.ending is not Ending.NOT
     return not ended or (run.reported_at is None and not draft.step(run.step).settled)
 

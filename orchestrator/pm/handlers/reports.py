@@ -131,7 +131,7 @@ def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
 
 
 def _awaits_review(state: PMState, step: Step) -> bool:
-    """Tell whether a review that an earlier report asked for is still to come: it was opened again with the step."""
+    """Return whether a review that an earlier report asked for is still to come: it was opened again with the step."""
     review = review_asked_by(state, step.id)
     return review is not None and review.state is StepState.PENDING
 

@@ -160,7 +160,7 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
 
 
 def _hangs(draft: Draft, step: Step) -> bool:
-    """Tell whether nothing would come of a step by itself: no run, and nobody is asked about it."""
+    """Return whether nothing would come of a step by itself: no run, and nobody is asked about it."""
     if step.state in {StepState.FAILED, StepState.WORKING}:
         return not draft.runs_of(step.id)
     asked = any(question.step == step.id for question in draft.state.open_questions)

@@ -138,13 +138,13 @@ def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:
 
 
 def _counts(draft: Draft, run: Run) -> bool:
-    """Tell whether the end of a run still says something about its step."""
+    """Return whether the end of a run still says something about its step."""
     step = draft.step(run.step)
     return step.attempt == run.attempt and step.state is StepState.WORKING
 
 
 def _wanted_gone(draft: Draft, run: Run) -> bool:
-    """Tell whether a run ended because the PM or the user wanted it to."""
+    """Return whether a run ended because the PM or the user wanted it to."""
     return not ended_by_itself(run) or draft.state.state not in ACTIVE
 
 
@@ -177,7 +177,7 @@ def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -
 
 
 def _stopped(draft: Draft, run: Run) -> bool:
-    """Tell whether a run ended with its task, so that it is to be run again when that goes on."""
+    """Return whether a run ended with its task, so that it is to be run again when that goes on."""
     return run.ending in {Ending.STOPPED, Ending.BUDGET} or draft.state.state not in ACTIVE
 
 
@@ -206,7 +206,7 @@ def _left_no_handoff(draft: Draft, run: Run, why: str) -> None:
 
 
 def _resumable(draft: Draft, run: Run) -> bool:
-    """Tell whether another run can go on with this one's conversation, and so wants its work."""
+    """Return whether another run can go on with this one's conversation, and so wants its work."""
     return bool(run.session) and not draft.state.runs[run.id].spent
 
 

@@ -73,11 +73,11 @@ class Call:
             yield resolved(text, place)
 
     def lies_inside(self, field: Field) -> bool:
-        """Tell whether a word certainly names something in a folder that the run was granted for good."""
+        """Return whether a word certainly names something in a folder that the run was granted for good."""
         paths = [] if field.tilde else list(self.paths(field.text))
         return bool(paths) and all(path and inside(path, self.case.workplace.grants) for path in paths)
 
     def at_home(self) -> bool:
-        """Tell whether it certainly runs in a folder that the run may write."""
+        """Return whether it certainly runs in a folder that the run may write."""
         temporary = self.case.workplace.temporary
         return all(place and (place in temporary or granted(self.case, place)) for place in self.places)

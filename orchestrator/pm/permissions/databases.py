@@ -60,7 +60,7 @@ def querying(call: Call) -> Finding | None:
 
 
 def _stays(text: str) -> bool:
-    """Tell whether commands and SQL reach nothing but the database."""
+    """Return whether commands and SQL reach nothing but the database."""
     if not MARKS.isdisjoint(text) or _REACHES.search(text):
         return False
     lines = [line.strip() for line in text.splitlines()]

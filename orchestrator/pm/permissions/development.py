@@ -268,7 +268,7 @@ def _is_path(text: str) -> bool:
 
 
 def _own_program(call: Call) -> bool:
-    """Tell whether a program is named by a path that lies in the run's own folders."""
+    """Return whether a program is named by a path that lies in the run's own folders."""
     field = call.fields[0]
     if "/" not in field.text or field.tilde or not _SCRIPT.search(field.text):
         return False

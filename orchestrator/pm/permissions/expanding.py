@@ -131,7 +131,7 @@ class Expander:
         return []
 
     def _tilde(self, word: Word) -> bool:
-        """Tell whether a word begins with a home that is not known."""
+        """Return whether a word begins with a home that is not known."""
         first = word.parts[0] if word.parts else None
         if not isinstance(first, Text) or first.quoted or not first.text.startswith("~"):
             return False

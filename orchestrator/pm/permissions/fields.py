@@ -47,17 +47,17 @@ class Field:
 
     @property
     def known(self) -> bool:
-        """Tell whether at least its kind is known: it is no text that could be anything."""
+        """Return whether at least its kind is known: it is no text that could be anything."""
         return ANYTHING not in self.text
 
     @property
     def certain(self) -> bool:
-        """Tell whether each character of it is known, and it is one word."""
+        """Return whether each character of it is known, and it is one word."""
         return not self.many and MARKS.isdisjoint(self.text)
 
     @property
     def option(self) -> bool:
-        """Tell whether it is certainly an option."""
+        """Return whether it is certainly an option."""
         return self.text.startswith("-") and len(self.text) > 1
 
 

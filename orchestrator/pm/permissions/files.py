@@ -143,7 +143,7 @@ def written(call: Call, fields: Iterable[Field]) -> Finding:
 
 
 def _left_out(call: Call, rule: PermissionRule) -> bool:
-    """Tell whether a search is told not to look at what a rule speaks of."""
+    """Return whether a search is told not to look at what a rule speaks of."""
     names = [part for part in rule.pattern.strip("'").split("/") if part.strip("*")]
     options = [text for text in call.texts if text.startswith(("--exclude", "-g!", "--glob=!", "!"))]
     return bool(names) and any(names[-1].strip("*") in text for text in options)
@@ -154,7 +154,7 @@ def _known(fields: Sequence[Field]) -> list[Field]:
 
 
 def _searches(call: Call) -> bool:
-    """Tell whether a program also reads what lies beneath the folders that it is given."""
+    """Return whether a program also reads what lies beneath the folders that it is given."""
     if call.name in {"rg", "ag", "ack", "diff"}:
         return True
     recursive = any(re.match(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive", text) for text in call.texts)
@@ -209,7 +209,7 @@ def _written(call: Call, field: Field, *, whole: bool = False) -> Finding:
 
 
 def _names_little(path: str) -> bool:
-    """Tell whether a pattern in a folder for temporary files may stand for anything there."""
+    """Return whether a pattern in a folder for temporary files may stand for anything there."""
     last = path.rpartition("/")[2]
     letters = sum(sign.isalnum() for sign in last.split("*")[0].split("?")[0])
     return letters < _LITERALS and path.count("/") <= _TOP

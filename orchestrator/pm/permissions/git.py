@@ -210,7 +210,7 @@ def _judged(call: Call, verb: str, rest: Sequence[Field]) -> Finding | None:
 
 
 def _runs_unseen(verb: str, rest: Sequence[Field]) -> bool:
-    """Tell whether a rebase may run something that is not written as an option and its value [wrappers.py]."""
+    """Return whether a rebase may run something that is not written as an option and its value [wrappers.py]."""
     spelled = {"-x", "--exec"}
     return verb == "rebase" and any(
         may_be_option(field.text, option)
@@ -260,7 +260,7 @@ def _unknown_option(rest: Sequence[Field]) -> str:
 
 
 def _is_text(field: Field) -> bool:
-    """Tell whether what is not known of a word is the value of an option that only takes text."""
+    """Return whether what is not known of a word is the value of an option that only takes text."""
     name, equals, _ = field.text.partition("=")
     return bool(equals) and ANYTHING not in name and name in _TEXTS
 

@@ -58,7 +58,7 @@ def judge(policy: Policy, wish: Wish, workplace: Workplace) -> Judgement:
 
 
 def _left_open(policy: Policy, wish: Wish, found: Finding) -> bool:
-    """Tell whether the rules leave a wish to the program that holds it: neither they nor the defaults deny it."""
+    """Return whether the rules leave a wish to the program that holds it: neither they nor the defaults deny it."""
     match found.by:
         case By.OTHERWISE:
             return found.ruling is not Ruling.ALLOW

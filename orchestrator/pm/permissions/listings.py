@@ -42,7 +42,7 @@ _GLOBBED: Final = re.compile(r"[*?\[]")
 
 
 def apart_from_settings(patterns: Sequence[str]) -> bool:
-    """Tell whether patterns of names are given, and none of them may mean what steers git or an agent's program."""
+    """Return whether patterns of names are given, and none of them may mean what steers git or an agent's program."""
     found = [pattern.rpartition("/")[2] or pattern for pattern in patterns]
     return bool(found) and not any(
         wild(pattern.replace("?", "*"), name) for pattern in found for name in _SETTINGS
@@ -50,13 +50,13 @@ def apart_from_settings(patterns: Sequence[str]) -> bool:
 
 
 def apart(root: str) -> bool:
-    """Tell whether a folder to begin at is one beneath a tree, and not the tree."""
+    """Return whether a folder to begin at is one beneath a tree, and not the tree."""
     parts = [part for part in root.split("/") if part not in {"", "."}]
     return not root.startswith("/") and bool(parts) and not any(part.startswith(".") for part in parts)
 
 
 def all_below(roots: Sequence[str]) -> bool:
-    """Tell whether each of some folders lies below the one that a command runs in."""
+    """Return whether each of some folders lies below the one that a command runs in."""
     return all(not root.startswith("/") and ".." not in root.split("/") for root in roots)
 
 
@@ -93,7 +93,7 @@ def listed(name: str, rest: Sequence[Field]) -> str:
 
 
 def lists_names(rest: Sequence[Field]) -> bool:
-    """Tell whether a search prints the names of the files in which it found something."""
+    """Return whether a search prints the names of the files in which it found something."""
     return any(
         re.fullmatch(r"-[A-Za-z]*[lL][A-Za-z]*", each.text) or each.text.startswith("--files-with")
         for each in rest
@@ -101,7 +101,7 @@ def lists_names(rest: Sequence[Field]) -> bool:
 
 
 def hides(rest: Sequence[Field]) -> bool:
-    """Tell whether files with secrets may be what a command is told to look for."""
+    """Return whether files with secrets may be what a command is told to look for."""
     return any(
         secret("/" + each.text.strip("*"))
         or protected("/" + each.text.strip("*"))

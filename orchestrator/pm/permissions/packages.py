@@ -117,7 +117,7 @@ def packaging(call: Call) -> Finding | None:
 
 
 def in_environment(call: Call) -> bool:
-    """Tell whether `pip` works on an environment that lies where the run may write."""
+    """Return whether `pip` works on an environment that lies where the run may write."""
     program = call.fields[0].text
     if "/" in program:
         return call.lies_inside(call.fields[0])
@@ -125,12 +125,12 @@ def in_environment(call: Call) -> bool:
 
 
 def sends(name: str) -> bool:
-    """Tell whether a script or target by this name is there to publish something."""
+    """Return whether a script or target by this name is there to publish something."""
     return _SENDS.search(name) is not None
 
 
 def _sets(name: str, verb: str, call: Call) -> bool:
-    """Tell whether a command that looks may change something after all."""
+    """Return whether a command that looks may change something after all."""
     rest = call.texts[list(call.texts).index(verb) + 1 :]
     if verb in {"config", "cache", "self", "pkg", "env", "pm"}:
         return not rest or rest[0] not in {

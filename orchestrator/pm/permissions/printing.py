@@ -122,7 +122,7 @@ def git_prints(rest: Sequence[Field], top: str) -> str:
 
 
 def _chooses(name: str, rest: Sequence[Field]) -> bool:
-    """Tell whether a command prints some of the lines that it reads, as they are."""
+    """Return whether a command prints some of the lines that it reads, as they are."""
     operands = [each.text for each in rest if not each.text.startswith("-")]
     options = [each.text for each in rest if each.text.startswith("-")]
     match name:
@@ -144,7 +144,7 @@ def _chooses(name: str, rest: Sequence[Field]) -> bool:
 
 
 def _one_token(name: str, rest: Sequence[Field]) -> bool:
-    """Tell whether a command prints one number or name and nothing else."""
+    """Return whether a command prints one number or name and nothing else."""
     known = _TOKENS_BY_OPTION.get(name)
     return known is not None and bool(rest) and all(re.fullmatch(rf"-[{known}]+", each.text) for each in rest)
 

@@ -78,7 +78,7 @@ def awk_only_prints(words: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _only_prints(script: str) -> bool:
-    """Tell whether a script of awk's runs nothing and writes to nothing but where it prints."""
+    """Return whether a script of awk's runs nothing and writes to nothing but where it prints."""
     at, before, printing, depth = 0, "", False, 0
     while at < len(script):
         if script[at] == "/" and (

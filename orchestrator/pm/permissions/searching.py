@@ -137,5 +137,5 @@ def found_by(name: str, rest: Sequence[Field]) -> str:
 
 
 def _chooses(pattern: str) -> bool:
-    """Tell whether a pattern of names keeps apart what steers git or an agent's program."""
+    """Return whether a pattern of names keeps apart what steers git or an agent's program."""
     return _LITERAL.search(pattern) is not None and apart_from_settings([pattern])

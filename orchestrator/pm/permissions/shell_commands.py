@@ -48,7 +48,7 @@ def judged(call: Call) -> Finding | None:
 
 
 def steers(name: str) -> bool:
-    """Tell whether a variable may make another command of what follows."""
+    """Return whether a variable may make another command of what follows."""
     return any(wild(pattern, name) for pattern in UNSAFE_VARIABLES)
 
 
@@ -136,19 +136,19 @@ def _sourcing(call: Call) -> Finding:
 
 
 def activates(call: Call) -> bool:
-    """Tell whether a script that is read into the shell activates a virtual environment, going by its name."""
+    """Return whether a script that is read into the shell activates a virtual environment, going by its name."""
     return bool(call.rest) and re.search(r"(?:^|/)bin/activate(?:\.\w+)?$", call.texts[0]) is not None
 
 
 def is_own_script(call: Call) -> bool:
-    """Tell whether a script that is read into the shell is one that only sets up the user's tools."""
+    """Return whether a script that is read into the shell is one that only sets up the user's tools."""
     home = call.case.workplace.home
     scripts = {script.replace("~", home, 1) if home else script for script in OWN_SCRIPTS}
     return bool(call.rest) and (call.texts[0] in scripts or call.texts[0].endswith("/conda.sh"))
 
 
 def _is_path(case: Case, value: str) -> bool:
-    """Tell whether a search path only puts folders of programs ahead of what it was."""
+    """Return whether a search path only puts folders of programs ahead of what it was."""
     parts = value.split(":")
     return SAME_PATH in parts and all(
         part == SAME_PATH

@@ -299,7 +299,7 @@ def _all_parts(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def _counts(text: str) -> bool:
-    """Tell whether a value is one that arithmetic takes for a number or a name."""
+    """Return whether a value is one that arithmetic takes for a number or a name."""
     bare = "".join(sign for sign in text if sign not in MARKS)
     return ANYTHING not in text and (not bare or bare.replace("_", "a").replace("-", "1").isalnum())
 

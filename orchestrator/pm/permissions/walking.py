@@ -277,7 +277,7 @@ def _item(field: Field) -> str:
 
 
 def _settled(made: Scope, scope: Scope) -> bool:
-    """Tell whether walking through something changed nothing of what is known."""
+    """Return whether walking through something changed nothing of what is known."""
     return made.places == scope.places and made.values == scope.values
 
 
@@ -293,6 +293,6 @@ def _forgotten(before: Scope, after: Scope) -> Scope:
 
 
 def _is_unset(word: Word, scope: Scope) -> bool:
-    """Tell whether a word is a variable that the line does not set."""
+    """Return whether a word is a variable that the line does not set."""
     parts = [part for part in word.parts if isinstance(part, Parameter)]
     return bool(parts) and all(part.name not in scope.values for part in parts)

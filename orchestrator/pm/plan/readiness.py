@@ -1,4 +1,4 @@
-"""Which pending steps may start: what they need, their time, their tree, a free place."""
+"""Which pending steps may start: their needs, their time, their tree, and a free slot."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ EVERY: Final = -1
 """Every step: all bits."""
 
 OPEN: Final = math.inf
-"""When those may start that wait for what the PM agent decides."""
+"""When steps may start that wait for the PM agent's decision: never by time alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The steps that wait for nothing but their time, at one moment: `admitted` of `steps`.
+    """The steps that only wait for their time, at one moment: `admitted` of `steps`.
 
-    Places, steps and trees are taken by live runs, and their places and trees also while it is seen whether who only
-    looked changed anything there. So are agents that have reported elsewhere and are about to
-    go: their place is awaited, so that a second instance is only ever one of two at once.
+    Live runs occupy slots, steps and trees. A step that was only to look keeps its slot and tree until it is known
+    whether it changed anything. An agent that has reported and is about to exit is also occupied: waiting for it
+    avoids a second instance of the same agent.
     """
 
     steps: Steps
     admitted: Marks
 
     def first(self, at: float, after: Marks = 0, among: Marks = EVERY) -> Step | None:
-        """Return the first step that may start at a moment: one of `among`, behind the step `after` in the plan."""
+        """Return the first step that may start at a moment: one of `among`, after the step `after` in the plan."""
         # All bits from that of `after` on, and without it: -(after << 1) has exactly those set.
         left = self.admitted & among & (-(after << 1) if after else EVERY)
         return next((step for step in self.steps.among(left) if at >= step.not_before), None)
@@ -58,7 +58,7 @@ def floor_of(state: PMState, runs_at_once: int) -> Floor:
 
 
 def _looks(state: PMState) -> list[Step]:
-    """Return the steps that only looked, and of which it is being seen whether they changed anything."""
+    """Return the steps that only looked, and that are being inspected for changes."""
     steps = (state.steps[each.step] for each in state.outbox.values() if isinstance(each, Inspect))
     return [step for step in steps if step.workspace]
 
@@ -96,7 +96,7 @@ def _next_start_led(state: PMState, floor: Floor, ordered: Marks, others_from: f
 
 
 def has_pm(state: PMState) -> bool:
-    """Tell whether an agent is the PM of a task, and was not given up."""
+    """Return whether an agent is the PM of a task, and was not given up."""
     return bool(state.brief.config.pm) and not state.consultation.given_up and Role.PM.value in state.agents
 
 

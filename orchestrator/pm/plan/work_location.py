@@ -37,13 +37,13 @@ def host_of(config: Config, agent: str) -> str:
 
 
 def leaves_a_tree(config: Config, agent: str) -> bool:
-    """Tell whether an agent's work comes to lie in a tree of the task, where others can judge it."""
+    """Return whether an agent's work comes to lie in a tree of the task, where others can judge it."""
     place = location_of(config, agent)
     return place is None or (bool(place.host) and config.bring is Bring.BRANCH)
 
 
 def only_looks(config: Config, step: Step) -> bool:
-    """Tell whether a step has a tree of the task's to look at, in which it is to change nothing."""
+    """Return whether a step has a tree of the task's to look at, in which it is to change nothing."""
     writes = Gate.COMMIT in step.gates or Gate.DECISION in step.gates or step.only_check
     return bool(step.workspace) and not writes and location_of(config, step.agent) is None
 
@@ -57,13 +57,13 @@ def lasting_places(state: PMState) -> list[Location]:
 
 
 def makes_ready(state: PMState, step: Step, purpose: Purpose) -> bool:
-    """Tell whether a run of a step begins in a clean tree, and not in what an earlier one left in it."""
+    """Return whether a run of a step begins in a clean tree, and not in what an earlier one left in it."""
     goes_on = step.keep_tree or (step.carries and not step.starts_from)
     return not goes_on and begins_work(state, step, purpose)
 
 
 def begins_life(state: PMState, step: Step, purpose: Purpose) -> bool:
-    """Tell whether a run of a step begins in a folder that no earlier life of its tree had.
+    """Return whether a run of a step begins in a folder that no earlier life of its tree had.
 
     Nothing that an earlier attempt left behind may write into a later one's tree. An attempt that goes on with the work
     and the conversation of the last one has its folder, too, unless that was lost: the programs find a conversation
@@ -78,7 +78,7 @@ def begins_life(state: PMState, step: Step, purpose: Purpose) -> bool:
 
 
 def begins_work(state: PMState, step: Step, purpose: Purpose) -> bool:
-    """Tell whether a run of a step looks at the tip of the branch, or is the first of those that do its work."""
+    """Return whether a run of a step looks at the tip of the branch, or is the first of those that do its work."""
     if not step.workspace or location_of(state.brief.config, step.agent) is not None:
         return False
     agent = state.agents.get(step.agent)

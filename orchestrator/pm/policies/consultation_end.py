@@ -21,7 +21,7 @@ _GIVEN_UP: Final = "the PM agent is not asked any more until the task is started
 
 
 def has_decided(draft: Draft, run: Run) -> bool:
-    """Tell whether a run is that of the open consultation, and has decided at least once."""
+    """Return whether a run is that of the open consultation, and has decided at least once."""
     consultation = draft.state.consultation
     return run.step == consultation.step and consultation.decided > 0
 

@@ -49,5 +49,5 @@ def run_left(draft: Draft, fact: RunLeft) -> None:
 
 
 def ended_by_itself(run: Run) -> bool:
-    """Tell whether a run's program was not ended by the PM: only what it left behind was, if anything."""
+    """Return whether a run's program was not ended by the PM: only what it left behind was, if anything."""
     return run.ending in {Ending.NOT, Ending.LEFT}

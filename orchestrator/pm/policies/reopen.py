@@ -57,7 +57,7 @@ def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> N
 
 
 def may_replan(draft: Draft, step: str) -> bool:
-    """Tell whether a step's subtask can be planned anew: there is a plan, and the bound is not reached."""
+    """Return whether a step's subtask can be planned anew: there is a plan, and the bound is not reached."""
     plan = planner(draft.state)
     return (
         bool(draft.step(step).subtask) and plan is not None and plan.tally.replans < draft.limits.max_replans

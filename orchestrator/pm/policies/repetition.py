@@ -30,7 +30,7 @@ _TOLD: Final = (
 
 
 def repeats(run: Run, seen: Activity, limits: Limits) -> bool:
-    """Tell whether a run has made so many vain calls in a row that something is to be done about it."""
+    """Return whether a run has made so many vain calls in a row that something is to be done about it."""
     return seen.repeats >= limits.max_repeated_calls and run.ending is Ending.NOT and run.reported_at is None
 
 

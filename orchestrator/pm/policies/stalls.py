@@ -73,7 +73,7 @@ def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
 
 
 def tells_more(limits: Limits, run: Run, seen: Activity, at: float) -> bool:
-    """Tell whether what the records of a live run say is to be journaled now (law 9).
+    """Return whether what the records of a live run say is to be journaled now (law 9).
 
     That is so where it is not what is believed, and that is shown; where it keeps the run from being looked at; and
     where it goes round in circles.
@@ -97,7 +97,7 @@ def due_at(limits: Limits, run: Run) -> float:
 
 
 def awaits_model(run: Run) -> bool:
-    """Tell whether a run waits for its model, or ended its turn and told nothing of it."""
+    """Return whether a run waits for its model, or ended its turn and told nothing of it."""
     silent_end = run.stage is Stage.OVER and run.told_at < run.recorded_at - _SOON
     waits = run.stage is Stage.MODEL or silent_end
     return waits and run.purpose is Purpose.WORK and not run.waits_for
@@ -141,7 +141,7 @@ def counts_tokens(said: str) -> bool:
 
 
 def says_more(before: str, now: str) -> bool:
-    """Tell whether a screen says something that it did not, by two fingerprints of it; a count may also vanish."""
+    """Return whether a screen says something that it did not, by two fingerprints of it; a count may also vanish."""
     if not (before and now):
         return False
     (text, _, count), (text_now, _, count_now) = before.partition("/"), now.partition("/")
@@ -149,7 +149,7 @@ def says_more(before: str, now: str) -> bool:
 
 
 def _contradicts(run: Run, seen: Activity) -> bool:
-    """Tell whether more records show that what a look had found holds no more; more of the same does not."""
+    """Return whether more records show that what a look had found holds no more; more of the same does not."""
     return run.quiet is not None and (run.quiet is not Quiet.REPEATING or seen.novel_at > run.novel_at)
 
 

@@ -65,7 +65,7 @@ def shortfalls(state: PMState) -> tuple[str, ...]:
 
 
 def delivered(state: PMState) -> bool:
-    """Tell whether anything of what was asked for is done: a subtask passed, or a criterion is met."""
+    """Return whether anything of what was asked for is done: a subtask passed, or a criterion is met."""
     done = any(
         step.subtask and step.state is StepState.PASSED and step.judges for step in state.steps.values()
     )

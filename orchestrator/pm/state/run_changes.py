@@ -283,7 +283,7 @@ def _believed(was: Run, change: RunBelieved) -> Run:
 
 
 def _lived(was: Run) -> bool:
-    """Tell whether the time since it was last believed otherwise was part of its life."""
+    """Return whether the time since it was last believed otherwise was part of its life."""
     return was.life is not Life.STARTING and (was.life is not Life.UNREACHABLE or was.pid is not None)
 
 

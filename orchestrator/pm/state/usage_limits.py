@@ -93,7 +93,7 @@ def next_try(limit: UsageLimit, limits: Limits) -> float:
 
 
 def outlasts(limit: UsageLimit, limits: Limits) -> bool:
-    """Tell whether a limit lasts longer than any window that is known: then waiting is for a person to decide.
+    """Return whether a limit lasts longer than any window that is known: then waiting is for a person to decide.
 
     Either it says so itself, or it was waited for as long, and refused `limits.max_usage_limits` times.
     """
@@ -141,7 +141,7 @@ def _overdue(known: UsageLimit, reset: Reset, at: float) -> float | None:
 
 
 def _same_time_of_day(known: Reset, told: Reset) -> bool:
-    """Tell whether a clock would show the same again: it may be what was shown before, and not tomorrow's."""
+    """Return whether a clock would show the same again: it may be what was shown before, and not tomorrow's."""
     apart = [(told.moments[0] - moment) % DAY for moment in known.moments]
     return any(min(each, DAY - each) in _CHANGED for each in apart)
 

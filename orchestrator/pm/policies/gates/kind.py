@@ -53,7 +53,7 @@ class GateKind:
         return False
 
     def holds(self, state: PMState, step: Step) -> bool:
-        """Tell whether a step whose report was accepted may not pass yet."""
+        """Return whether a step whose report was accepted may not pass yet."""
         del state, step
         return False
 
@@ -75,6 +75,6 @@ def begin_checking(draft: Draft, step: str, why: str) -> None:
 
 
 def awaited(draft: Draft, step: str, attempt: int) -> bool:
-    """Tell whether the outcome of an action still says something: its step may have been opened again."""
+    """Return whether the outcome of an action still says something: its step may have been opened again."""
     here = draft.step(step)
     return here.state is StepState.CHECKING and here.attempt == attempt
