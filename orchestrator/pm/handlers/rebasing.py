@@ -1,7 +1,8 @@
-"""`task rebase`: the work of a task that rests stands upon another commit, and is tested and accepted again there.
+"""`task rebase`: a stopped or ended task's work is moved onto another commit, and tested and accepted again there.
 
-What was tested is not what lies there now. So the last subtask that was tested is tested once more, with all that came
-before it in its tree, and the success criteria are judged anew: at the next start, and nothing is complete until then.
+The earlier test results do not apply to the moved work. So the last subtask that was tested is tested again, with
+everything before it in its tree, and the success criteria are judged again. Both happen at the next start; the task is
+not complete before.
 """
 
 from __future__ import annotations
@@ -23,37 +24,37 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 SHORT: Final = 10
-"""Signs of a commit's hash that are shown."""
+"""How many characters of a commit's hash are shown."""
 
 _OVER: Final = frozenset({StepState.PASSED, StepState.FAILED, StepState.BLOCKED, StepState.CHECKING})
 
 
 def rebase_asked(draft: Draft, fact: RebaseAsked) -> None:
-    """Let the task's work stand upon another commit; what was tested and accepted before is so no more."""
+    """Move the task's work onto another commit; earlier tests and acceptance no longer count."""
     draft.change(RequestHeard(fact.request))
     if why := _against(draft.state, fact.base):
         draft.reply, draft.refused = why, True
         return
     before, short = draft.state.base, fact.base[:SHORT]
     had = {step.id: step.commit for step in draft.state.steps.values() if step.commit in fact.commits}
-    stays = fact.old == fact.new  # the branch builds upon it already, or it has the whole branch
+    stays = fact.old == fact.new  # the branch builds on it already, or it contains the whole branch
     moved = {} if stays else {step: fact.commits[commit] for step, commit in had.items()}
     draft.change(BaseMoved(fact.base, moved))
     draft.notice(
         f"the work was rebased from {before[:SHORT]} onto {short}; its branch was at {fact.old[:SHORT]}"
     )
-    draft.reply = f"{draft.state.name} stands upon {short}"
-    if stays:  # what was tested is what lies there
+    draft.reply = f"{draft.state.name} is based on {short}"
+    if stays:  # the tested work is unchanged
         return
     draft.act(Rebase(draft.new_id("a"), fact.old, fact.new, before, had))
     again = _opened_again(draft, f"the work was rebased onto {short}")
     if again:
-        _rest(draft, f"rebased onto {short}; what was tested and accepted before is to be again")
+        _rest(draft, f"rebased onto {short}; tests and acceptance are to be repeated")
         draft.reply += f"; at the next start this is done again: {', '.join(again)}"
 
 
 def rebased(draft: Draft, fact: Rebased) -> None:
-    """The branch was moved; or it was not, and the work stands where it stood. It is tested again all the same."""
+    """Handle the outcome: the branch was moved, or the work stayed where it was. It is tested again in both cases."""
     action = draft.state.outbox.get(fact.action)
     if not isinstance(action, Rebase):
         return
@@ -65,22 +66,22 @@ def rebased(draft: Draft, fact: Rebased) -> None:
             if draft.step(step).state is StepState.PASSED
         }
         draft.change(BaseMoved(action.before, still))
-        draft.notice(f"the work is where it was, upon {action.before[:SHORT]}: {fact.reason}")
+        draft.notice(f"the work stays where it was, on {action.before[:SHORT]}: {fact.reason}")
 
 
 def _against(state: PMState, base: str) -> str:
-    """Return why a task cannot be rebased now; nothing if it can."""
+    """Return why a task cannot be rebased now; empty if it can."""
     if state.state in ACTIVE or state.live_runs:
         return f"{state.name} is {state.state}: `task stop {state.name}` first"
     if not state.base:
         return f"{state.name} has no branch of its own: it works in your own tree"
     if any(isinstance(action, Rebase) for action in state.outbox.values()):
         return f"{state.name} is being rebased already"
-    return f"{state.name} stands upon {base[:SHORT]} already" if state.base == base else ""
+    return f"{state.name} is based on {base[:SHORT]} already" if state.base == base else ""
 
 
 def _opened_again(draft: Draft, why: str) -> list[str]:
-    """Open what judged the whole of the work again, and return these steps."""
+    """Reopen the steps that judged the whole of the work, and return their ids."""
     again = [step.id for step in (_last_test(draft.state), *_acceptances(draft.state)) if step is not None]
     for step in again:
         feed(draft, step, f"{why[0].upper()}{why[1:]} since this was judged: look at what lies there now.")
@@ -91,7 +92,7 @@ def _opened_again(draft: Draft, why: str) -> list[str]:
 
 
 def _last_test(state: PMState) -> Step | None:
-    """Return the test that passed last and can be done again: what it judged is a commit of the branch."""
+    """Return the last test that passed and can be repeated, because the work that it judged is on the branch."""
     tests = [
         step
         for step in state.steps.values()
@@ -109,7 +110,7 @@ def _acceptances(state: PMState) -> list[Step]:
 
 
 def _rest(draft: Draft, why: str) -> None:
-    """Let the task be what a stopped one is, with its label where its work now is."""
+    """Put the task into the state of a stopped one, with the phase that fits its work."""
     if draft.state.state is not TaskState.RUNNING:
         draft.change(TaskMoved(TaskState.RUNNING, why, draft.at))
     earliest = draft.state.steps.first(draft.state.steps.unsettled)

@@ -27,7 +27,7 @@ def instructions_for(step: Step) -> str:
         text = f"{text}\n\nThe PM adds:\n\n{step.directive.instructions}"
     if step.feedback:
         feedback = "\n\n".join(step.feedback)
-        text = f"{text}\n\nThis is attempt {step.attempt}. What was text of the work so far:\n\n{feedback}"
+        text = f"{text}\n\nThis is attempt {step.attempt}. Feedback on the work so far:\n\n{feedback}"
     if step.cause is not None:
         lines = "".join(f"\n    {line}" for line in step.cause.lines)
         text = f"{text}\n\nHow the last try ended: it {step.cause.what}."

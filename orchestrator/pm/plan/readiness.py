@@ -64,14 +64,14 @@ def _looks(state: PMState) -> list[Step]:
 
 
 def held(state: PMState) -> bool:
-    """True while a question about the whole task is open: then nothing new starts."""
+    """Return whether a question about the whole task is open: then nothing new starts."""
     return any(not question.step for question in state.open_questions)
 
 
 def next_start(state: PMState, runs_at_once: int) -> float | None:
-    """Return the next moment at which a step may start that waits for nothing but its time, or None.
+    """Return the next moment at which a step may start that only waits for its time, or None.
 
-    A step that also waits for something else starts when that comes: its time alone is no reason to look.
+    A step that also waits for something else is checked when that happens, not when its time comes.
     """
     steps = state.steps
     if held(state):
@@ -86,7 +86,7 @@ def next_start(state: PMState, runs_at_once: int) -> float | None:
 
 
 def _next_start_led(state: PMState, floor: Floor, ordered: Marks, others_from: float) -> float | None:
-    """Return the next start where a PM agent holds back what it did not order."""
+    """Return the next start while a PM agent holds back the steps that it did not order."""
     steps, mine = state.steps, floor.admitted & ordered
     moments = [step.not_before for step in steps.among(steps.pausing & mine)]
     if others_from != OPEN:
@@ -101,10 +101,10 @@ def has_pm(state: PMState) -> bool:
 
 
 def left_by_pm(state: PMState) -> tuple[Marks, float]:
-    """Return the steps that may start whatever the PM agent decides next, and from when on all others may.
+    """Return the steps that may start whatever the PM agent decides next, and when all others may.
 
-    While a consultation is open it alone may start, and what was ordered; what came up since is a reason for the next
-    one and not for a start.
+    While a consultation is open, only the consultation and ordered steps may start. News that came up meanwhile leads
+    to the next consultation, not to a start.
     """
     consultation = state.consultation
     if not has_pm(state):
@@ -118,16 +118,16 @@ def left_by_pm(state: PMState) -> tuple[Marks, float]:
 
 
 def may_be_ordered(state: PMState) -> Marks:
-    """Return the steps that wait for nothing but a place, a tree or their time."""
+    """Return the steps that only wait for a slot, a tree or their time."""
     steps = state.steps
     asks = steps.mark(state.consultation.step) if state.consultation.step else 0
     return steps.pending & steps.ready & _whose_turn_it_is(steps) & ~asks
 
 
 def _whose_turn_it_is(steps: Steps) -> Marks:
-    """Return the steps that no other subtask holds up: one at a time, so that each starts from all that was accepted.
+    """Return the steps whose turn it is: one subtask at a time, so that each starts from all accepted work.
 
-    One that is done again goes before one that was never begun.
+    A subtask that is repeated goes before one that was never begun.
     """
     if len(steps.under_way) > 1:
         return steps.free

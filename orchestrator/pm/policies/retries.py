@@ -305,7 +305,8 @@ def silent(draft: Draft, step: str, how: str) -> None:
 def stalled(draft: Draft, run: Run, how: str) -> None:
     """Retry after a run that waited in vain for its model, or at a dialog that our hook missed.
 
-    Its conversation is resumed `limits.max_stalls` times in a row, then afresh, then ask. A stall after long work is the first again.
+    Its conversation is resumed `limits.max_stalls` times in a row; then a new one begins, then a person is asked. A
+    stall after long work counts as the first again.
     """
     here = draft.step(run.step)
     worked = run.novel_at - run.since >= draft.limits.inactivity_timeout
