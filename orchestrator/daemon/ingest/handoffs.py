@@ -240,7 +240,7 @@ class HandoffIngest:
         return done.get(_saver(entry.name, state), Stopped.TURN) is Stopped.TURN
 
     def _is_an_order(self, entry: Entry, state: PMState) -> bool:
-        """Return whether a file is an order of ours; a PM agent that named its decision like one has written over it."""
+        """Return whether a file is an order of ours, not a decision that a PM agent wrote over one of the same name."""
         if state.runs.with_order(entry.name) is None:
             return False
         asked = _asked(state)

@@ -116,7 +116,7 @@ class Grace:
     _until: dict[str, float] = field(default_factory=dict)
 
     def is_over(self, run: str, now: float) -> bool:
-        """Return whether a run was seen to have left something behind for long enough; it begins with the first look."""
+        """Return whether what a run left behind has been seen for long enough; the first look starts the time."""
         return now >= self._until.setdefault(run, now + LEFT_GRACE)
 
     def forget(self, run: str) -> None:
