@@ -108,7 +108,7 @@ class Census:
         return self.proves_over(launcher) if row is None else row.process == launcher
 
     def proves_over(self, launcher: Process) -> bool:
-        """Return whether this snapshot was taken after the launcher ended: processes missing from it are gone for good."""
+        """Return whether this snapshot began after the launcher ended: a process missing from it is gone for good."""
         return launcher.pid not in self.listed and 0 < launcher.began < self.began - _TICK
 
     def of(self, signs: Signs) -> list[Row]:
