@@ -156,7 +156,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         return file_at(self._monitor(box).ways.link, place, path)
 
     def commit_at(self, box: str, place: str, name: str) -> str:
-        """Return the full hash of a commit if HEAD of a repository on a box has it, else nothing. Raises Unavailable."""
+        """Return a commit's full hash if HEAD of a repository on a box has it, else nothing. Raises Unavailable."""
         return commit_at(self._monitor(box).ways.link, place, name)
 
     def close(self, patience: float) -> list[str]:
