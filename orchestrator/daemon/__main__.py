@@ -26,34 +26,34 @@ log = logging.getLogger("orchestrator.daemon")
 
 
 class PlainLines(logging.Formatter):
-    """Makes each record safe to look at: no secret, nothing that a terminal obeys, no line that forges another."""
+    """Makes each record safe to show: no secret, no control characters, no line that looks like another record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record; what follows its first line is indented."""
+        """Return the record as text, with all lines but the first indented."""
         return redacted(neutral(super().format(record))).replace("\n", "\n    ")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the daemon; its log goes to standard error.
 
-    `--check` only names its version and the settings, once all that it needs was imported and they were read.
-    `--lock-fd=N` is for a daemon that goes on in its predecessor's process.
+    `--check` only prints its version and the settings, after importing everything and reading them.
+    `--lock-fd=N` is for a daemon that continues in its predecessor's process.
     """
-    said = logging.StreamHandler(sys.stderr)
-    said.setFormatter(PlainLines("%(asctime)s %(levelname)s %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[said])
-    logging.raiseExceptions = False  # a log that takes nothing takes no word of that either
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(PlainLines("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.raiseExceptions = False  # a log that cannot be written cannot report that either
     os.umask(0o077)
-    # A folder made while its parent is being looked through is told of twice, and watched once.
+    # A folder made while its parent is being scanned is reported twice, and watched once.
     warnings.filterwarnings("ignore", module="watchdog")
-    faulthandler.enable()  # a watchdog ends a daemon that hangs by SIGABRT: the log then has where
+    faulthandler.enable()  # a watchdog ends a hanging daemon by SIGABRT: the log then has its stack
     try:
         preload()
         if CHECK in arguments:
             config = Path(layout.config_file(os.environ))
             stamp = settings_stamp(config)
             load_settings(config, os.environ)
-            print(f"{__version__} {stamp}")  # noqa: T201 (the one that asked reads it)
+            print(f"{__version__} {stamp}")  # noqa: T201 (the caller reads it)
             return 0
         inherited = [int(word.removeprefix(LOCK)) for word in arguments if word.startswith(LOCK)]
         Service(os.environ, SdNotify.taken_from(os.environ), *inherited[:1]).run()
@@ -62,14 +62,14 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     except OSError as error:
         if is_scarce(error):
-            log.error("this machine gives too little to go on: %s", cause_of(error))  # noqa: TRY400
+            log.error("this machine lacks the resources to go on: %s", cause_of(error))  # noqa: TRY400
             return 1
-        log.exception("the disk failed: nothing more is decided, start again when it is well")
+        log.exception("the disk failed: no more decisions are made; start again when it works")
         return 1
     except RuntimeError as error:
         if (scarce := no_thread(error)) is None:
             raise
-        log.error("this machine gives too little to go on: %s", cause_of(scarce))  # noqa: TRY400
+        log.error("this machine lacks the resources to go on: %s", cause_of(scarce))  # noqa: TRY400
         return 1
     return 0
 

@@ -1,7 +1,7 @@
-"""The loop: one thread takes hints, looks, decides, journals, and has things done.
+"""The loop: one thread takes hints, looks, decides, journals, and has actions carried out.
 
-It reads as one turn: what was hinted at, what is due, what others read. Everything that waits for the world
-is done by hands elsewhere, and comes back as a hint.
+It reads as one turn: handle the hints, handle what is due, update the projections. Everything that waits for the
+outside world is done by worker threads, and comes back as a hint.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ class Loop:
     """All tasks of this user, and the queue of hints.
 
     `watch` has a task's files watched, `beat` shows that the loop turns, `rescanned` is called after each rescan,
-    `clock_moved` when the machine slept or its clock was set, `shelved` when a task was, `let_go` when one is deleted
-    or archived. `tasks` are those that are open; the others lie on the `shelf`.
+    `clock_moved` when the machine slept or its clock was set, `shelved` when a task was passivated, `let_go` when one
+    is
+    deleted or archived. `tasks` are those that are open; the others are on the `shelf`.
     """
 
     context: Context
@@ -68,15 +69,15 @@ class Loop:
     _drift: Drift = field(init=False)
 
     def __post_init__(self) -> None:
-        """Remember how the clocks stand; let the newsdesk know what is still asked."""
+        """Remember how the clocks stand, and connect the notifier to the open questions."""
         self._drift = Drift(self.context.clock)
         self.shelf = PassiveTasks(self.context.adapters.files)
         self.context.desk.asks = self._asks
 
     def open(self) -> None:
-        """Open every task that is not shelved, and find out what became of it while nobody watched.
+        """Open every task that is not passivated, and recover it.
 
-        One that was over long ago is shelved before the next is opened: there may be more of them than files can be.
+        A task that has long been over is passivated before the next is opened: there may be more tasks than open files.
 
         Raises:
             OSError: the PM's own folder cannot be read now.
@@ -93,10 +94,9 @@ class Loop:
         self.context.desk.look()
 
     def turn(self, timeout: float | None = None) -> None:
-        """Take one turn: wait at most `timeout` seconds for a hint, take what there is, see what is due.
+        """Take one turn: wait at most `timeout` seconds for a hint, handle all hints, handle what is due.
 
-        A burst of equal hints is one look. Clocks that moved are told before anything else is looked at, and
-        lead to one check-in.
+        A burst of equal hints is one look. Clock changes are handled before anything else, and lead to one check-in.
         """
         waiting = self._waiting(timeout)
         if (moved := self._drift.look()) is not None:
@@ -114,14 +114,14 @@ class Loop:
             self._guarded(task, task.show)
 
     def wake_at(self) -> float | None:
-        """Return when something is due next, by the wall clock; None if only a hint can bring news."""
+        """Return when something is due next, by the wall clock; None if only a hint can bring something."""
         moments = [at for task in self.tasks.values() if task.begun and (at := task.wake_at()) is not None]
-        if (told_at := self.context.desk.wake_at()) is not None:
-            moments.append(told_at)
+        if (notify_at := self.context.desk.wake_at()) is not None:
+            moments.append(notify_at)
         return min(moments, default=None)
 
     def close(self) -> None:
-        """Write what others read, and let go of every file. Runs live on; they are found again."""
+        """Write the projections, and close every file. Runs go on; the next daemon finds them."""
         for task in self.tasks.values():
             self._guarded(task, partial(task.show, now=True))
             task.close()
@@ -137,7 +137,7 @@ class Loop:
         return taken
 
     def _set_by(self, moved: Moved) -> None:
-        """Tell every task that time has passed in which nobody worked, or that did not pass."""
+        """Tell every task of time in which nobody worked, or that did not pass."""
         log.warning("asleep for %.0f s, the clock set by %.0f s: checking in once", moved.slept, moved.put)
         self.clock_moved()
         for task in list(self.tasks.values()):
@@ -153,7 +153,7 @@ class Loop:
             case h.Beat():
                 _patiently(self.beat)
             case h.NewsHint():
-                pass  # the turn itself asks the newsdesk when it wants to be woken
+                pass  # the turn itself asks the notifier for its next deadline
             case h.CheckIn():
                 self._tend_shelf()
                 for task in list(self.tasks.values()):
@@ -206,7 +206,7 @@ class Loop:
                 task.show(f"artifacts/{path}")
 
     def _opened(self, name: str) -> Task | None:
-        """Open a task's journal and catch up with the world; None if there is no such task."""
+        """Open a task's journal and recover the task; None if there is no such task."""
         if name in self.tasks:
             return self.tasks[name]
         try:
@@ -215,11 +215,11 @@ class Loop:
             if entry is None or entry.is_file:
                 return None
             if leaves(self.context.adapters.files, home):
-                self._refuse(home, f"{name} is being removed: `task delete {name}` goes on with that")
+                self._refuse(home, f"{name} is being removed: `task delete {name}` continues that")
                 return None
             task = Task(self.context, home)
         except BadName:
-            return None  # no task of ours
+            return None  # not a task
         except Refused as error:
             self._refuse(home, str(error))
             return None
@@ -229,7 +229,7 @@ class Loop:
         missing = "" if task.rests else missing_for_state(task.engine.state)
         if missing and not self._is_to_stop(home):
             task.close()
-            self._refuse(home, f"{name} cannot go on: {missing}; or stop it: `task stop {name}`")
+            self._refuse(home, f"{name} cannot go on: {missing}. Or stop it: `task stop {name}`")
             return None
         self._refused.pop(name, None)
         self.shelf.take(name)
@@ -239,29 +239,29 @@ class Loop:
         self._guarded(task, partial(self.watch, task))
         self._guarded(task, task.recover)
         self._guarded(task, partial(self._hear, task))
-        if name not in self.tasks:  # it was only opened to be let go of
+        if name not in self.tasks:  # it was only opened to be removed
             return None
         self._guarded(task, task.show)
         return task
 
     def _is_to_stop(self, home: Path) -> bool:
-        """Tell whether the user has asked for a task to stop, which needs nothing of its plan."""
+        """Return whether the user has asked to stop a task, which needs nothing of its plan."""
         files = self.context.adapters.files
         for name in requests.waiting(files, home):
-            with suppress(OrchestratorError):  # what is no request is answered when the task is open
+            with suppress(OrchestratorError):  # an invalid request is answered once the task is open
                 if requests.read_request(files, home, name).verb == "stop":
                     return True
         return False
 
     def _let_go(self, task: Task, why: str) -> str:
-        """Let go of a task that its user deletes or archives, and return what to say. Raises Refused."""
-        said = let_go(self.context, task, why)
+        """Close a task that its user deletes or archives, and return the reply. Raises Refused."""
+        reply = let_go(self.context, task, why)
         del self.tasks[task.id]
         self.let_go(task)
-        return said
+        return reply
 
     def _tend_shelf(self) -> None:
-        """Shelve the tasks that are over and long quiet, and look through a few that lie there for long."""
+        """Passivate the tasks that are over and long quiet, and check a few passive ones."""
         old = self.shelf.to_look_through(self.context.clock.monotonic())
         for task in list(self.tasks.values()):
             self._guarded(task, partial(self._shelve_if_over, task))
@@ -281,7 +281,7 @@ class Loop:
         self.shelved(task)
 
     def _refuse(self, home: Path, reason: str) -> None:
-        """Leave a task alone whose files may not be believed: say so once, and to whoever asks for something."""
+        """Leave a task alone whose files cannot be trusted: say so once, and in reply to each request."""
         if self._refused.get(home.name) != reason:
             self._refused[home.name] = reason
             log.error("task %s is not opened: %s", home.name, reason)
@@ -291,17 +291,17 @@ class Loop:
                 requests.answer(files, home, name, ok=False, message=reason)
 
     def _asks(self, news: Notification) -> bool:
-        """Tell whether a question still waits for its answer. Called by the hands that tell it."""
+        """Return whether a question still waits for its answer. Called by the thread that sends notifications."""
         task = self.tasks.get(news.task)
         if task is None:
             home = layout.task_home(self.context.state_folder, news.task)
-            files = self.context.adapters.files  # of a task that was deleted nobody asks anything
+            files = self.context.adapters.files  # a deleted task asks nothing
             return news.task not in self.shelf and files.entry(home) is not None and not leaves(files, home)
         question = task.engine.state.questions.get(news.question)
         return question is not None and question.open and question.asked_at == news.at
 
     def _hear(self, task: Task) -> None:
-        """Hear the requests that wait for a task, oldest first."""
+        """Handle the requests that wait for a task, oldest first."""
         files = self.context.adapters.files
         for name in requests.waiting(files, task.home):
             if task.id in self.tasks:
@@ -310,20 +310,18 @@ class Loop:
     def _answer(self, task: Task, name: str) -> None:
         files = self.context.adapters.files
         try:
-            task.keep()  # of a folder that was taken away no word would be kept
+            task.keep()  # nothing would be kept in a folder that was deleted
             request = requests.read_request(files, task.home, name)
             message = self._granted(task, request)
             requests.answer(files, task.home, name, ok=True, message=message)
-        except (
-            JournalFailed
-        ):  # no refusal: whether it is written cannot be known, and the next daemon hears it again
+        except JournalFailed:  # no refusal: it may be written, and the next daemon handles it again
             raise
         except OrchestratorError as error:
             confirm = error.confirm if isinstance(error, Unconfirmed) else ""
             requests.answer(files, task.home, name, ok=False, message=str(error), confirm=confirm)
 
     def _granted(self, task: Task, request: requests.Request) -> str:
-        """Do what a request asks for and return what to say. Raises Refused."""
+        """Do what a request asks for and return the reply. Raises Refused."""
         arguments, at = request.arguments, self.context.clock.now()
         if request.verb == "release":
             return self._let_go(task, arguments.get("why", ""))
@@ -332,7 +330,7 @@ class Loop:
         fact: Fact
         match request.verb:
             case "start":
-                self.context.adapters.boxes.call_again()  # what kept it from going on may be mended
+                self.context.adapters.boxes.call_again()  # the cause of a failure may be fixed
                 given = tuple(arguments.get(word, "") for word in ("project", "name", "unfit", "confirmed"))
                 self._refuse_twin(task, *given[:2])
                 states = [each.engine.state for each in self.tasks.values() if each.begun]
@@ -340,7 +338,7 @@ class Loop:
             case "stop":
                 fact = StopAsked(at, request.id)
             case "answer":
-                self.context.adapters.boxes.call_again()  # the question may have been about one, and it was mended
+                self.context.adapters.boxes.call_again()  # the question may have been about a box that is fixed now
                 text = arguments.get("text", "")
                 question = arguments.get("question", "")
                 task.see_last_words(question)
@@ -349,14 +347,14 @@ class Loop:
                 fact = Answered(at, self.context.nonce(), request.id, question, text, skills)
             case "spawn":
                 agent = self._agent(task, arguments.get("agent", ""))
-                told = arguments.get("instructions", "")
-                fact = SpawnAsked(at, self.context.nonce(), request.id, agent, told)
+                instructions = arguments.get("instructions", "")
+                fact = SpawnAsked(at, self.context.nonce(), request.id, agent, instructions)
             case "rebase":
                 base, old, new = (arguments.get(word, "") for word in ("base", "old", "new"))
                 commits = _pairs(arguments.get("commits", ""))
                 fact = RebaseAsked(at, self.context.nonce(), request.id, base, old, new, commits)
             case "checkin":
-                self.context.adapters.boxes.call_again()  # as if it was asked for because something was mended
+                self.context.adapters.boxes.call_again()  # the user may ask because something was fixed
                 task.check_in(asked=True)
                 task.act_again()
                 task.show(now=True)
@@ -374,9 +372,9 @@ class Loop:
         return _reply(decision)
 
     def _refuse_twin(self, task: Task, project: str, name: str) -> None:
-        """Begin no task beside one of that name at work, whose own folder was taken away. Raises Refused.
+        """Refuse to begin a task while one of the same name is at work whose own folder was deleted. Raises Refused.
 
-        Whoever asks found nothing there. That folder is written anew now, and found the next time.
+        The caller found nothing there. That folder is written anew now, and will be found the next time.
         """
         for each in self.tasks.values():
             known = each.engine.state
@@ -385,7 +383,7 @@ class Loop:
             each.keep()
             each.show(now=True)
             raise Refused(
-                f"{name} is at work as {each.id}; its own folder was taken away and is made again: try again"
+                f"{name} is at work as {each.id}; its own folder was deleted and is being restored: try again"
             )
 
     def _agent(self, task: Task, name: str) -> Agent:
@@ -423,26 +421,26 @@ class Loop:
             if error.errno in PASSING_TROUBLE:
                 self._rest(task, error)
             else:
-                log.exception("task %s: the disk would not", task.id)
+                log.exception("task %s: the disk failed", task.id)
         except Exception as error:
             if (scarce := no_thread(error)) is not None:
                 self._rest(task, scarce)
                 return
             log.exception("task %s rests: this should not happen", task.id)
-            task.engine.say("something went wrong that should not: the daemon's log has it; the task rests")
+            task.engine.say("an unexpected error occurred: see the daemon's log; the task pauses")
             task.rest()
 
     def _rest(self, task: Task, error: OSError) -> None:
-        """Let a task rest until the system has more to give, and say what it lacked."""
-        log.error("task %s rests: %s; it goes on when there is room", task.id, cause_of(error))
+        """Let a task rest until the system has room again, and report what it lacked."""
+        log.error("task %s pauses: %s; it goes on when there is room", task.id, cause_of(error))
         task.rest()
         name = task.engine.state.name or task.id
         text = f"{cause_of(error)}. It goes on by itself when there is room."
-        self.context.desk.report(f"rests {task.id}", f"{name} rests", text)
+        self.context.desk.report(f"rests {task.id}", f"{name} pauses", text)
 
 
 def _patiently(work: Callable[[], object]) -> None:
-    """Do something that is no task's own; where the system cannot do it just now, it is done the next time."""
+    """Do something that belongs to no task; if the system cannot do it now, it is done the next time."""
     try:
         work()
     except OSError as error:
@@ -452,7 +450,7 @@ def _patiently(work: Callable[[], object]) -> None:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Return what the lines of a text say by two words each; the second may be missing."""
+    """Return the lines of a text as pairs of words; the second word may be missing."""
     return {old: new for old, _, new in (line.partition(" ") for line in text.splitlines())}
 
 

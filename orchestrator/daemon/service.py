@@ -56,28 +56,28 @@ log = logging.getLogger("orchestrator.daemon")
 
 SWEEP_EVERY: Final = 3600.0
 SWEEP_AGE: Final = 600.0
-"""Seconds between two sweeps, and how old a temporary file is that nobody writes any more."""
+"""Seconds between two sweeps, and the age of a temporary file that nobody writes any more."""
 
 STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 
 BOX_WORKERS: Final = 4
-"""Things that are done at once on one box: half the commands that its connection carries; its keeper has the rest."""
+"""How many things are done at once on one box: half of what its connection carries; the monitor has the rest."""
 
 BOXES_END: Final = 5.0
-"""Seconds for which a daemon that ends waits for what is being done on boxes; its programs are killed ahead of that."""
+"""Seconds that an ending daemon waits for work on boxes; its own programs there are killed before that."""
 
 LAST_WORDS: Final = 2.0
-"""Seconds for which a daemon that ends waits for a message that is on its way."""
+"""Seconds that an ending daemon waits for a notification that is being sent."""
 
 
 class Service:
     """One daemon, from its lock to its last projection, or to the version that takes its place."""
 
     def __init__(self, environ: Mapping[str, str], notify: SdNotify, inherited: int | None = None) -> None:
-        """Take the lock, or go on holding the `inherited` one, and make everything ready.
+        """Take the lock, or keep the `inherited` one, and prepare everything.
 
         Raises:
-            Refused: another daemon runs, or the settings do not read.
+            Refused: another daemon runs, or the settings cannot be parsed.
 
         """
         folder = layout.state_folder(environ)
@@ -135,17 +135,17 @@ class Service:
         self._return = None if inherited is not None else unforeseen_return(self._state, self._started_at)
 
     def run(self) -> None:
-        """Work until told to stop, or become the version that was installed meanwhile.
+        """Work until told to stop, or until a newly installed version takes over.
 
         Raises:
-            OSError: the journal can no longer be trusted to the disk.
+            OSError: the journal can no longer be written reliably.
 
         """
         for number in STOPS:
-            signal.signal(number, self._told_to_stop)
+            signal.signal(number, self._on_stop_signal)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # our predecessor holds them back: see `_give_way`
-        with suppress(OSError):  # a folder in its place: it only keeps an alarm quiet
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # our predecessor blocked them: see `_give_way`
+        with suppress(OSError):  # a folder is in its place; the file only prevents a false alarm
             layout.daemon_stopped(self._state).unlink()
         self._files.make_folder(layout.task_homes(self._state))
         self._watch.start()
@@ -172,7 +172,7 @@ class Service:
             self._give_way()
 
     def _work(self) -> bool:
-        """Take turns until told to stop; return True if another version is to take over instead."""
+        """Take turns until told to stop; return True if another version must take over instead."""
         while not self._loop.stopping:
             self._loop.turn(self._patience())
             self._watch_exits()
@@ -183,13 +183,13 @@ class Service:
 
     @property
     def _quiet(self) -> bool:
-        """True when nothing is in hand and nothing was hinted at. Hands hint before they are idle."""
+        """Return whether no work is under way and no hint waits. Workers post their hint before they become idle."""
         pools = (self._executor, self._box_executors, self._scribe_executor, self._notification_executor)
         return all(each.idle for each in pools) and self._hints.empty()
 
     @property
     def _status(self) -> str:
-        """What a service manager shows of us."""
+        """Return the line that a service manager shows."""
         tasks = [task for task in self._loop.tasks.values() if task.begun]
         at_work = sum(not task.rests for task in tasks)
         return f"{len(tasks) + len(self._loop.shelf)} tasks, {at_work} at work"
@@ -206,16 +206,16 @@ class Service:
         self._exits.close()
         self._box_executors.stop()
         stuck = self._boxes.close(BOXES_END)
-        self._end_telling()
+        self._end_notifying()
         self._executor.close()
         self._stuck = [*stuck, *self._box_executors.ended(BOXES_END)]
         if self._stuck:
-            log.warning("ending, while this does not end: %s", ", ".join(self._stuck))
+            log.warning("ending although this is still running: %s", ", ".join(self._stuck))
         self._loop.close()
         self._scribe_executor.close()
 
-    def _end_telling(self) -> None:
-        """Let a message that is being sent arrive, if it soon does; else whether it has is unknown."""
+    def _end_notifying(self) -> None:
+        """Wait a moment for a notification that is being sent; otherwise its delivery stays unknown."""
         until = self._clock.monotonic() + LAST_WORDS
         while not self._notification_executor.idle and self._clock.monotonic() < until:
             self._clock.sleep(0.01)
@@ -224,33 +224,33 @@ class Service:
 
     def _end(self) -> None:
         if self._stopped_by_hand:
-            with suppress(OSError):  # it only keeps an alarm quiet
+            with suppress(OSError):  # it only prevents a false alarm
                 layout.daemon_stopped(self._state).touch(0o600)
         if self._ends_well:
             ended_well(self._state, self._started_at)
         self._lock.release()
         log.info("ended; agents in their panes work on")
         if self._ends_well and self._stuck:
-            # Python would wait for these threads without end.
+            # Python would wait for these threads forever.
             logging.shutdown()
             os._exit(0)
 
     def _give_way(self) -> None:
-        """Become the other version, unless told to stop in the last moment; what comes later is for it to hear."""
+        """Become the other version, unless a stop signal came just before; a later one is handled by that version."""
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         if self._loop.stopping:
             self._notify.stopping()
             self._end()
             return
         log.info("version %s gives way to what is on disk; agents in their panes work on", __version__)
-        self._notify.beat("what is on disk takes over")
+        self._notify.beat("the version on disk takes over")
         give_way(self._lock, self._notify)
 
-    def _told_to_stop(self, number: int, _frame: object) -> None:
+    def _on_stop_signal(self, number: int, _frame: object) -> None:
         if self._loop.stopping:
-            log.warning("told twice (signal %d): ending at once", number)
+            log.warning("second stop signal (%d): ending at once", number)
             ended_well(self._state, self._started_at)
-            os._exit(0)  # as told: no service manager is to start us again
+            os._exit(0)  # exit status 0: a service manager must not restart us
         self._stopped_by_hand = number == signal.SIGINT  # Ctrl-C
         self._loop.stopping = True
         self._hints.put(h.Stop())
@@ -285,11 +285,11 @@ class Service:
         every = self._settings.daemon.beat
         beat(self._files, self._state, self._started_at, self._clock, every, settings, self._watch.polling)
         self._notify.beat(self._status)
-        with suppress(OSError):  # it goes on where it went, and is tried again at the next beat
+        with suppress(OSError):  # the output stays where it is; retried at the next beat
             roll_output(layout.daemon_log(self._state), self._settings.logs.size)
 
     def _pack(self) -> None:
-        """Have what runs and tries have left behind packed, now and then."""
+        """Have the leftovers of ended runs and tries compressed, now and then."""
         now = self._clock.monotonic()
         if now - self._tidied_at < self._settings.logs.pack_after:
             return
@@ -307,7 +307,7 @@ class Service:
                 self._workspaces.gather(code, state.branch, self._settings.git.kept_refs)
             attic.gathered = complete
         except (OrchestratorError, OSError) as error:
-            log.info("what %s left behind is packed later: %s", state.id, error)
+            log.info("what %s left behind will be compressed later: %s", state.id, error)
 
     def _watch_task(self, task: Task) -> None:
         requests = layout.task_requests(task.home)
@@ -326,7 +326,7 @@ class Service:
                 self._watch.trees(task.id, task.where.trees)
 
     def _shelved(self, task: Task) -> None:
-        """Let go of what is held for a task that is shelved, and have packed what it leaves behind."""
+        """Release what is held for a passivated task, and have its leftovers compressed."""
         self._watch.drop(layout.task_requests(task.home))
         attic = self._attics.pop(task.id, None) or LogRetention(self._files, task.home)
         if task.begun:
@@ -335,7 +335,7 @@ class Service:
             self._executor.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
 
     def _let_go(self, task: Task) -> None:
-        """Let go of what is held for a task that its user deletes or archives."""
+        """Release what is held for a task that its user deletes or archives."""
         self._watch.drop(layout.task_requests(task.home))
         self._attics.pop(task.id, None)
         if task.begun:
@@ -348,7 +348,7 @@ class Service:
         self._pack()
 
     def _sweep(self) -> None:
-        """Have removed, now and then, what writes that were cut off have left behind."""
+        """Have the temporary files of interrupted writes removed, now and then."""
         now = self._clock.monotonic()
         if now - self._swept_at < SWEEP_EVERY:
             return
@@ -360,7 +360,7 @@ class Service:
         self._executor.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
 
     def _watch_exits(self) -> None:
-        """Watch the process that each live run waits for, and no other: its launcher, or what outlives that."""
+        """Watch the process that each live run depends on, and no other: its launcher, or one that outlives it."""
         live = {
             run.id: (task, run.pid)
             for task in self._loop.tasks.values()
@@ -382,7 +382,7 @@ class Service:
                 self._watched_runs[name] = task.id, pid
                 if seen.start:
                     self._exits.add(name, Process(seen.pid, seen.start))
-                else:  # it ended since it was looked at, while this turn wrote what others read
+                else:  # it ended since the last look, while this turn wrote projections
                     self._ended(name)
 
     def _ended(self, run: str) -> None:
@@ -392,7 +392,7 @@ class Service:
 
 
 def _swept(state: Path, homes: list[Path], shared: list[Path], before: float) -> None:
-    """Remove what cut-off writes of ours have left in the PM's own folder and in those of the tasks."""
+    """Remove temporary files of interrupted writes from the PM's own folder and from those of the tasks."""
     folders = [state]
     for home in homes:
         runs = layout.task_runs(home)
@@ -402,4 +402,4 @@ def _swept(state: Path, homes: list[Path], shared: list[Path], before: float) ->
     for task in shared:
         folders += [task, layout.handoffs(task)]
     if swept := sweep(folders, before):
-        log.info("%d temporary files of writes that were cut off are removed", swept)
+        log.info("removed %d temporary files of interrupted writes", swept)

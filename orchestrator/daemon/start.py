@@ -1,4 +1,4 @@
-"""`task start`, on the daemon's side: what task.md asks for, with whom, on what, becomes the first fact."""
+"""`task start`, on the daemon's side: task.md, the agents and the base become the first fact."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """What a start request says; `unfit` are places on boxes of pools, one a line, where something was missing.
+    """A start request; `unfit` are locations on boxes of pools, one a line, where something is missing.
 
-    `confirmed` is the digest of the Agent Config that the user agreed to.
+    `confirmed` is the digest of the Agent Config that the user confirmed.
     """
 
     request: str
@@ -53,8 +53,8 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
     """Return the fact that a start request leads to. `states` are those of all tasks.
 
     Raises:
-        Refused: it cannot be started as it stands; the message says what to do.
-        Unavailable: git cannot tell just now.
+        Refused: it cannot be started as it is; the message says what to do.
+        Unavailable: git cannot answer now.
 
     """
     files = context.adapters.files
@@ -105,14 +105,14 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
 
 
 def _denies_in_vain(context: Context, brief: Brief, agent: Agent) -> None:
-    """Refuse an agent whose program does unasked what a rule denies it. Raises Refused."""
+    """Refuse an agent whose program does something without asking that a rule denies it. Raises Refused."""
     runtime = runtime_of(agent, context.adapters.settings.runtimes)
     own = brief.config.agents.get(agent.name)
     said = (own.permissions, brief.config.permissions) if own else (brief.config.permissions,)
     rule = denied_in_vain(runtime, policy_for(context.adapters.settings.permissions, *said))
     if rule is not None:
         raise Refused(
-            f"the rule `{rule}` would not hold for {agent.name}: the program `{runtime.name}` asks nobody ahead of "
+            f"the rule `{rule}` would not hold for {agent.name}: the program `{runtime.name}` does not ask before "
             f"that. Give it another (`{agent.name}.runtime: …`), or take the rule out of {rule.source or 'task.md'}"
         )
 
@@ -120,7 +120,7 @@ def _denies_in_vain(context: Context, brief: Brief, agent: Agent) -> None:
 def _placed(
     context: Context, task: Task, brief: Brief, asked: StartRequest, states: Iterable[PMState]
 ) -> tuple[Brief, tuple[str, ...]]:
-    """Return the brief with a box for each pool that it names, and which were taken and why."""
+    """Return the brief with a box for each pool that it names, and a sentence for each choice."""
     pools = context.adapters.settings.hosts
     if not pools:
         return brief, ()
@@ -138,7 +138,7 @@ def skills_of(context: Context, project: Path) -> Skills:
 
 
 def _of_skills(skills: Skills, brief: Brief) -> Iterator[str]:
-    """Yield what a user should know: what was passed over, and what task.md asks for and is nowhere."""
+    """Yield messages for the user: skills that were skipped, and skills that task.md asks for and do not exist."""
     yield from skills.warnings
     known = {skill.name for skill in skills.found}
     asked = [

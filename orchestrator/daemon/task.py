@@ -1,4 +1,4 @@
-"""One task in the daemon's care: looks at its files, feeds its engine, has its actions done."""
+"""One task in the daemon: reads its files, feeds its engine, has its actions carried out."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REST: Final = 5.0
-"""Seconds until a task whose disk was full, say, tries again."""
+"""Seconds until a task is retried after a system failure, such as a full disk."""
 
 STRANGER_KILLS: Final = 3
-"""How often a run that no journal knows is killed, until it is seen to be gone: something may be born meanwhile."""
+"""How often a run that no journal knows is killed until it is gone: its processes may start others meanwhile."""
 
 SOON: Final = 0.5
-"""Seconds until something that may still be in the making is looked at again."""
+"""Seconds until something that may still be incomplete is looked at again."""
 
 
 @dataclass(slots=True)
 class Task:
-    """A task whose journal is open. All methods are called by the one deciding thread."""
+    """A task whose journal is open. All methods are called by the deciding thread."""
 
     context: Context
     home: Path
@@ -127,17 +127,17 @@ class Task:
 
     @property
     def begun(self) -> bool:
-        """True once `task start` was heard."""
+        """Return whether `task start` was handled."""
         return bool(self.engine.state.id)
 
     @property
     def rests(self) -> bool:
-        """True when the task has ended or was stopped, and no run of it is left."""
+        """Return whether the task has ended or was stopped, and none of its runs is left."""
         return self.engine.state.state not in ACTIVE and not self.engine.state.live_runs
 
     @property
     def is_over(self) -> bool:
-        """True when the task rests, nobody is to answer or to do anything for it, and all is shown as it stands."""
+        """Return whether the task rests, waits for no answer or action, and its projections are up to date."""
         state = self.engine.state
         waits = state.outbox or state.open_questions or self.doing.busy or self.troubled or self._outstanding
         unread = self._intake is not None and self._intake.unsettled
@@ -146,39 +146,39 @@ class Task:
 
     @property
     def where(self) -> TaskPaths:
-        """Where the task lies. Asked for at every turn, and told anew only when it may be another place."""
+        """Return where the task is. Called at every turn, so it is computed anew only when something changed."""
         state = self.engine.state
-        told = (state.project, state.name, state.brief, self.template)
-        if self._lies is None or any(map(is_not, told, self._lies[0])):
+        inputs = (state.project, state.name, state.brief, self.template)
+        if self._lies is None or any(map(is_not, inputs, self._lies[0])):
             project = self.home.__class__(state.project)
             trees = layout.task_worktrees(self.context.state_folder, self.id)
             code = code_of(state.project, state.brief)
             task = layout.task_folder(project, state.name)
-            self._lies = told, TaskPaths(code, self.home, task, trees, self.template)
+            self._lies = inputs, TaskPaths(code, self.home, task, trees, self.template)
         return self._lies[1]
 
     @property
     def behind(self) -> bool:
-        """True while others do not read yet how the task stands: it waits for its turn, or could not be written."""
+        """Return whether the projections are out of date: they wait for their turn, or could not be written."""
         return self._showing is not None and self._showing.behind
 
     # Rest --------------------------------------------------------------------------------------------
 
     @property
     def troubled(self) -> bool:
-        """True while the task rests because the system could not do what it needed."""
+        """Return whether the task rests because of a system failure."""
         return self._rests_until is not None
 
     @property
     def rested(self) -> bool:
-        """True once, when a rest is over: then the task is to be recovered as after a restart."""
+        """Return True once when a rest is over: then the task must be recovered as after a restart."""
         if self._rests_until is None or self.context.clock.monotonic() < self._rests_until:
             return False
         self._rests_until = None
         return True
 
     def rest(self) -> None:
-        """Do nothing for a while, then look at everything anew: what was seen but not journaled is forgotten."""
+        """Do nothing for a while, then look at everything again: what was seen but not journaled is forgotten."""
         self._rests_until = self.context.clock.monotonic() + REST
         self._intake = None
         self._brief_stamp = None
@@ -195,17 +195,17 @@ class Task:
         return decision
 
     def recover(self) -> None:
-        """Find out by looking what became of everything while nobody watched (law 3).
+        """Find out what happened while no daemon was watching (law 3).
 
-        Lives first, and with each its last reports; then the open actions of the outbox: each is observed before it is
+        First the runs, each with its last reports; then the open actions of the outbox: each is observed before it is
         repeated.
         """
         self.engine.own_damage(self.context.clock.now(), self.context.nonce())
         if not self.begun:
             if kept := self.engine.lost():
-                log.error("task %s: its journal does not read and is kept as %s", self.id, kept)
-                text = f"It is kept as {kept}. Start the task again: its handoffs are history then."
-                self.context.desk.report(f"lost {self.id}", f"the journal of {self.id} does not read", text)
+                log.error("task %s: its journal cannot be read and is kept as %s", self.id, kept)
+                text = f"It is kept as {kept}. Start the task again; its handoffs are history then."
+                self.context.desk.report(f"lost {self.id}", f"the journal of {self.id} cannot be read", text)
                 write_lost(self.context.adapters.files, self.home, kept, self.context.clock.now())
             return
         self.engine.last_checkin = self.engine.last_checkin or last_checkin_shown(
@@ -216,9 +216,9 @@ class Task:
         self.act_again()
 
     def act_again(self) -> None:
-        """Have every action done whose outcome is not known, and shown what could not be written.
+        """Repeat every action whose outcome is not known, and every failed write of projections.
 
-        What was done is found by looking (law 4).
+        An action that was done is recognised by looking (law 4).
         """
         for action in list(self.engine.state.outbox.values()):
             self._act(self.engine, action)
@@ -226,7 +226,7 @@ class Task:
             self._showing.soon()
 
     def end_strangers(self) -> None:
-        """End the runs that the journal does not know: it was damaged, and what it opens next wants their trees."""
+        """End the runs that the journal does not know after damage: the next runs need their trees."""
         adapters = self.context.adapters
         runs = layout.task_runs(self.home)
         strangers = [each for each in adapters.files.entries(runs) if each.name not in self.engine.state.runs]
@@ -239,9 +239,9 @@ class Task:
                 adapters.host.end(folder, kill=True)
 
     def see_everything(self) -> None:
-        """Look at all that may have changed: events, runs, reports, task.md.
+        """Look at everything that may have changed: events, runs, reports, task.md.
 
-        Runs before reports: whether a report may be half of one depends on how its writer ended.
+        Runs before reports: whether a report may be incomplete depends on how its writer ended.
         """
         self.see_boxes()
         self.see_events()
@@ -254,25 +254,25 @@ class Task:
         self.see_brief()
 
     def see_reports(self, name: str = "", done: Done = NOBODY) -> None:
-        """Take what has landed in `handoffs/`: one name, or everything that is new, of which some are done writing."""
+        """Handle new files in `handoffs/`: one name, or all; `done` are instances that have finished writing."""
         at, state = self.context.clock.now(), self.engine.state
         intake = self.intake
         try:
             facts = intake.look(name, state, at) if name else intake.scan(state, at, done)
         except (Unreadable, PermissionError):
-            # Nobody can have written anything into what is no folder. What cannot be read is asked about.
+            # Nobody can have written into something that is no folder. One that cannot be read is a question.
             self.see_folder(closely=True)
             facts = intake.scan(state, at, done)
         for fact in facts:
             try:
                 self.feed(fact)
-            except IllegalMove:  # of one report, which must not hold up the others
+            except IllegalMove:  # one report must not hold up the others
                 log.exception("task %s: a rule erred on %s; nothing was changed", self.id, fact)
 
     def see_folder(self, *, closely: bool = False) -> None:
-        """Put right what can be of the task's folder in its project, and say what cannot.
+        """Repair the task's folder in its project as far as possible, and report what cannot be repaired.
 
-        Looked at `closely`, it is tried whether it can be read.
+        `closely` also tests whether it can be read.
         """
         state, files, folder = self.engine.state, self.context.adapters.files, self.where.task
         if state.state not in ACTIVE:
@@ -287,7 +287,7 @@ class Task:
             self.feed(FolderBack(at, nonce, mended))
 
     def make_folder_again(self, question: str, text: str) -> None:
-        """Make the task's folder anew, if that is what the answer to a question says. Raises Refused."""
+        """Make the task's folder anew, if the answer to a question says so. Raises Refused."""
         asked = self.engine.state.questions.get(question)
         if asked is None or not asked.open or asked.kind is not QuestionKind.FOLDER:
             return
@@ -299,17 +299,17 @@ class Task:
                     make_run_folders(files, folder, agent, run)
 
     def see_last_words(self, question: str) -> None:
-        """Take what a run left, if a question is whether it is gone: an answer may say so (law 5)."""
+        """Read the last words of a run before an answer that it is gone is handled (law 5)."""
         asked = self.engine.state.questions.get(question)
         if asked is not None and asked.open and asked.kind is QuestionKind.UNENDED:
             self.see_reports(done={self.engine.state.runs[asked.run].instance: Stopped.RUN})
 
     def see_events(self) -> None:
-        """Take what agent programs told of themselves."""
+        """Handle the events that agent programs reported."""
         self._listening.hear(self.where)
 
     def see_run(self, run: str) -> None:
-        """Look at one run. If it is gone, its last words are read before that is said (law 5)."""
+        """Look at one run. If it is gone, its last words are read before that is recorded (law 5)."""
         known = self.engine.state.runs.get(run)
         if known is None or not known.live:
             return
@@ -330,7 +330,7 @@ class Task:
                     continue
                 self._grace.forget(run)
             if isinstance(fact, LaunchFailed) and (error := self.doing.launch_error(run)):
-                fact = replace(fact, reason=f"{fact.reason} ({error})")  # noqa: PLW2901 (with what is known of why)
+                fact = replace(fact, reason=f"{fact.reason} ({error})")  # noqa: PLW2901 (with the known cause)
             if isinstance(fact, RunGone):
                 self._grace.forget(run)
                 fact = replace(fact, lines=last_lines(adapters.files, layout.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
@@ -341,18 +341,18 @@ class Task:
             self.feed(fact)
 
     def keep(self) -> None:
-        """Have on the disk what is known of the task, where its own folder was taken away. Raises OSError: no room."""
+        """Write the known state of the task to disk again if its own folder was deleted. Raises OSError: no room."""
         self.engine.keep_journal()
         if self.begun and self.context.adapters.files.entry(layout.task_state(self.home)) is None:
             self.engine.dirty = True
             self.show()
 
     def see_trees(self) -> None:
-        """Look whether the worktrees are there in which somebody works."""
+        """Look whether the worktrees exist in which somebody works."""
         self.doing.tend_trees(self.engine.state, self.where)
 
     def see_boxes(self) -> None:
-        """Say where the task has runs on boxes, or files of such runs, and take what is believed of these."""
+        """Tell the boxes which runs, or files of runs, the task has there, and handle their believed states."""
         boxes, where, state = self.context.adapters.boxes, self.where, self.engine.state
         far = [run for run in state.live_runs if run.on_box]
         over = self._outstanding.look(state, self.context.clock.now())
@@ -384,7 +384,7 @@ class Task:
                 self.feed(BoxLost(at, self.context.nonce(), box, belief.why, belief.refused))
 
     def _see_behind(self, names: Iterable[str]) -> None:
-        """Say of which runs files are missing, and have what fails on these boxes shown, once it is otherwise."""
+        """Report which runs' files are missing, and refresh the projections when that changed."""
         boxes, names = self.context.adapters.boxes, set(names)
 
         def why(box: str) -> str:
@@ -397,9 +397,9 @@ class Task:
             self.engine.dirty = True
 
     def see_brief(self) -> None:
-        """Take an edited task.md; one that does not read is told and otherwise left alone.
+        """Handle an edited task.md; one that cannot be parsed is reported and otherwise ignored.
 
-        That of a task which has ended is left to its next start, which sees by it that there is more to do.
+        If the task has ended, this is left to its next start, which sees by it that there is more to do.
         """
         files, state = self.context.adapters.files, self.engine.state
         if state.state not in ACTIVE:
@@ -413,7 +413,7 @@ class Task:
         try:
             brief = read_brief(files.read(path, 1 << 20), "task.md")
         except (BadFile, Unreadable) as error:
-            self.engine.say(f"the edited task.md is not taken: {error}")
+            self.engine.say(f"the edited task.md is ignored: {error}")
             return
         asks = (brief.goal, brief.criteria) != (state.brief.goal, state.brief.criteria)
         edited = config_changes(state.brief.config, brief.config) != state.edited
@@ -421,9 +421,9 @@ class Task:
             self.feed(BriefChanged(self.context.clock.now(), brief))
 
     def check_in(self, *, asked: bool = False) -> None:
-        """The heartbeat: look at everything, take note of signs of work, see what is due (HUB 4.1).
+        """The heartbeat: look at everything, record signs of work, handle what is due (HUB 4.1).
 
-        `asked`: its user asked for it.
+        `asked`: the user requested it.
         """
         self.see_everything()
         self._listening.meter(GROWN)
@@ -443,7 +443,7 @@ class Task:
         self.show(rescan=True)
 
     def see_what_is_due(self) -> None:
-        """Act on the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
+        """Handle the deadlines that have passed: the state's own, graces of runs being ended, unsettled files."""
         at, limits = self.context.clock.now(), self.context.adapters.settings.limits
         self._looked_at = at
         self.see_boxes()
@@ -452,7 +452,7 @@ class Task:
                 self.see_reports(name)
         moment = self._deadline()
         if moment is not None and at >= moment:
-            self.see_events()  # which may have come in time
+            self.see_events()  # they may have come in time
             moment = self._deadline()
         if moment is not None and at >= moment:
             self.feed(TimePassed(at, self.context.nonce()))
@@ -464,14 +464,14 @@ class Task:
         self.doing.see_what_is_due(self.engine.state, self.where)
 
     def wake_at(self) -> float | None:
-        """Return when this task wants to be looked at next, or None."""
+        """Return when to look at this task next, by the wall clock, or None."""
         limits, now = self.context.adapters.settings.limits, self.context.clock.now()
         if self.troubled:
             return now + REST
         moments = self.doing.moments(self.engine.state)
         moments += [moment + now - self.context.clock.monotonic() for moment in self._grace.moments]
         moments += self._outstanding.moments
-        # Looked at once when it should have come alive; after that, or while it waits for a lease, scans will do.
+        # Looked at once when it should be alive; after that, or while it waits for a lease, scans suffice.
         moments += [
             late
             for run in self.engine.state.live_runs
@@ -482,23 +482,23 @@ class Task:
         if self._intake is not None and (again := self._intake.look_again(now)) is not None:
             moments.append(again)
         soonest = min(moments, default=None)
-        # What was due already when last looked at waits for something else: no reason to spin.
+        # What was already due at the last look waits for something else: no reason to look again at once.
         return now + SOON if soonest is not None and soonest <= self._looked_at else soonest
 
     def _deadline(self) -> float | None:
-        """Return when time alone changes something. It is asked at every turn, and is the same while the state is."""
+        """Return when time alone changes something. Called at every turn, so it is cached for each state."""
         state = self.engine.state
         if self._deadline_of is None or self._deadline_of[0] is not state:
             self._deadline_of = state, wake_at(state, self.context.adapters.settings.limits)
         return self._deadline_of[1]
 
     def show(self, *names: str, rescan: bool = False, now: bool = False) -> None:
-        """Show others how the task stands.
+        """Update the projections of the task.
 
         Args:
             names: what is new or changed in the task's folder, for the scribe.
-            rescan: the scribe is to look at everything.
-            now: it is to be written before this returns; else soon, and only if there is news.
+            rescan: the scribe must look at everything.
+            now: write before this returns; otherwise soon, and only if something changed.
 
         """
         if not self.begun or not (self.engine.dirty or names or rescan or now):
@@ -539,7 +539,7 @@ class Task:
         return self._showing
 
     def _look_at_branch(self, state: PMState) -> BranchLook | None:
-        """Look at the task's branch, for what is shown of it. Called by the thread that shows."""
+        """Look at the task's branch, for its projections. Called by the thread that writes them."""
         if not state.base:
             return None
         at, workspaces = self.context.clock.now(), self.context.adapters.workspaces
@@ -555,7 +555,7 @@ class Task:
 
     @property
     def intake(self) -> HandoffIngest:
-        """The way in for this task's handoffs."""
+        """The ingest of this task's handoffs."""
         if self._intake is None:
             adapters = self.context.adapters
             limits = adapters.settings.limits
@@ -564,11 +564,11 @@ class Task:
         return self._intake
 
     def _trees(self, run: Run) -> tuple[Path, ...]:
-        """Return where the work of a run here may lie, besides the task's folder."""
+        """Return the folders where the work of a run here may be, besides the task's folder."""
         return () if run.on_box else (workspace_of(self.engine.state, run, self.where), self.where.code)
 
     def _keep(self, digest: str, report: bytes) -> None:
-        """Keep a report as it was read, under its hash. Not waited for: what steers is in the journal."""
+        """Keep a copy of a report, by its hash. Not waited for: the journal has what the decision needs."""
         files, accepted = self.context.adapters.files, layout.task_reports(self.home)
 
         def work() -> None:
@@ -578,11 +578,11 @@ class Task:
         self.context.executor.do(f"{self.id}/reports", work)
 
     def close(self) -> None:
-        """Let go of the task's files."""
+        """Close the task's files."""
         self.engine.close()
 
     def let_go(self) -> None:
-        """Let go of the task's files, and write nothing of it any more: its user takes them away."""
+        """Close the task's files, and write nothing of it any more: its user deletes or archives it."""
         if self._showing is not None:
             self._showing.end()
         self.close()

@@ -143,7 +143,7 @@ class DiskFiles:
         return Path(os.path.realpath(path))
 
     def being_written(self, path: Path) -> bool:
-        """Tell whether some process has the file open for writing; False where the system cannot tell.
+        """Return whether some process has the file open for writing; False where the system cannot tell.
 
         Asks for a read lease, which Linux gives only while nobody has the file open for writing.
         """

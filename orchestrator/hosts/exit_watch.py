@@ -150,7 +150,7 @@ def _pidfd(process: Process) -> int:
 
 
 def _ended(process: Process) -> bool:
-    """Tell whether a process is seen to be gone; what cannot be seen now is not."""
+    """Return whether a process is seen to be gone; what cannot be seen now is not."""
     try:
         return not alive(process)
     except (OSError, Unavailable):

@@ -67,7 +67,7 @@ class Row:
 
 
 def alive(process: Process) -> bool:
-    """Tell whether exactly this process runs; one that ended and was not yet waited for does not."""
+    """Return whether exactly this process runs; one that ended and was not yet waited for does not."""
     if LINUX:
         stat = _stat_of(process.pid)
         return stat is not None and _start(stat[1]) == process.start

@@ -103,12 +103,12 @@ class Census:
         return marked, sessions, children
 
     def knows(self, launcher: Process) -> bool:
-        """Tell whether this is a look at a run of this launcher: it was there then, or had ended."""
+        """Return whether this is a look at a run of this launcher: it was there then, or had ended."""
         row = self._rows.get(launcher.pid)
         return self.proves_over(launcher) if row is None else row.process == launcher
 
     def proves_over(self, launcher: Process) -> bool:
-        """Tell whether this was taken after the launcher's end: then who is not in it will not come to be any more."""
+        """Return whether this snapshot began after the launcher ended: a process missing from it is gone for good."""
         return launcher.pid not in self.listed and 0 < launcher.began < self.began - _TICK
 
     def of(self, signs: Signs) -> list[Row]:

@@ -32,7 +32,7 @@ class NoTarget(TmuxFailed):
 
 
 def is_of_another_version(words: str) -> bool:
-    """Tell whether tmux says that the server is of another version than itself."""
+    """Return whether tmux says that the server is of another version than itself."""
     return _OTHER_PROTOCOL.search(words) is not None
 
 

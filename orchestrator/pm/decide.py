@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 
 def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
-    """Return what a fact leads to. Pure: the same arguments always give the same decision.
+    """Return what follows from a fact. Pure: the same arguments always give the same decision.
 
     Raises:
-        IllegalMove: a rule tried what no table allows. That is an error of ours; the state is as it was.
+        IllegalMove: a rule tried a transition that no table allows. That is a bug of ours; the state is unchanged.
 
     """
     request = getattr(fact, "request", "")
     if request and request in state.requests:
-        return Decision(state, reply="this was heard before", refused=False)
+        return Decision(state, reply="this request was handled before", refused=False)
     draft = Draft(state, fact.at, getattr(fact, "nonce", ""), limits)
     _RULES[type(fact)](draft, fact)
     note_news(draft, fact)
@@ -60,7 +60,7 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
 def _intruded(draft: Draft, fact: f.Intruded) -> None:
     if draft.state.seen.get(fact.name) != fact.sha256:
         draft.change(HandoffSeen(fact.name, fact.sha256))
-        draft.notice(f"{fact.name} was not obeyed: {fact.reason}")
+        draft.notice(f"{fact.name} was ignored: {fact.reason}")
 
 
 def _zone_changed(draft: Draft, fact: f.ZoneChanged) -> None:
@@ -69,11 +69,13 @@ def _zone_changed(draft: Draft, fact: f.ZoneChanged) -> None:
 
 
 def _journal_damaged(draft: Draft, fact: f.JournalDamaged) -> None:
-    text = f"The journal was damaged after line {fact.kept}; what followed is kept as {fact.where}. Go on from there?"
+    text = (
+        f"The journal was damaged after line {fact.kept}; the rest is kept as {fact.where}. Go on from there?"
+    )
     ask(draft, "", text, (CONTINUE, ABANDON), QuestionKind.DAMAGE)
 
 
-# A table rather than a match: it grows with each kind of fact, and says nothing else.
+# A table rather than a match: it has one entry per kind of fact, and nothing else.
 _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.ReportLanded: report_landed,
     f.DecisionLanded: decision_landed,

@@ -26,7 +26,7 @@ from tests.clis.users import agent, variables
 from tests.polling import wait_until
 
 TRACED = [name for name in pins() if isinstance(RUNTIMES.get(name.partition("-")[0]), Traced)]
-TOLD = "The PM sees that you go round in circles."
+TOLD = "The PM sees that you are going round in circles"
 Steps = Generator[ModelReply, tuple[ToolResult, ...], None]
 
 pytestmark = pytest.mark.parametrize("installed", TRACED, indirect=True)

@@ -209,7 +209,7 @@ def test_an_agent_on_a_box_that_was_emptied_for_good_is_asked_about_and_another_
     subprocess.run(["sh", "-c", begin_anew[1]], check=True, env={**os.environ, "HOME": str(box.home)})
     world.until(lambda: [each["kind"] for each in world.told()["questions"]] == ["unended"], within=LONG)
     (question,) = world.told()["questions"]
-    assert "See on alpha that no process of it lives any more, and answer gone" in question["text"]
+    assert "Make sure on alpha that none of its processes is alive, then answer gone" in question["text"]
     assert world.lives_of("dev:greet") == 1
     assert world.task("answer", "t1", question["id"], "gone").code == 0
     complete(world)

@@ -1,4 +1,4 @@
-"""Answer an event: a file in the run's folder, in the words of its program's hooks. Again is the same file (law 4)."""
+"""Answer an event: a file in the run's folder, in the form that its program's hooks expect. Repeatable (law 4)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def answer(adapters: Adapters, home: Path, run: Run, agent: Agent, action: Answer, at: float) -> AnswerGiven:
-    """Lay an answer down; from here it is sent to where a run lives. Raises OSError."""
+    """Write an answer; if the run is on a box, it is sent there from here. Raises OSError."""
     runtime = runtime_known(agent, adapters.settings.runtimes)
     put_reply(adapters.files, home, run.id, action.name, runtime.answer(action.reply), far=run.on_box)
     if run.on_box:

@@ -1,4 +1,4 @@
-"""Which machines an action asks something of: what waits for a box is done apart from what is done here."""
+"""Which machines an action needs: work that waits for a box is separate from work on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def hosts_asked(state: PMState, action: Action) -> tuple[str, ...]:
-    """Return the hosts without whose answers an action cannot be done, HERE or boxes; none, if it needs no other."""
+    """Return the hosts that an action needs, HERE or boxes; none if it needs no host."""
     match action:
         case Launch():
             run = state.runs[action.run]

@@ -1,4 +1,4 @@
-"""One task's actions: each is given to the hands, and its outcome comes back to the loop as a hint."""
+"""The dispatcher of one task's actions: each is given to workers, and its outcome comes to the loop as a hint."""
 
 from __future__ import annotations
 
@@ -57,29 +57,30 @@ from orchestrator.workspaces.leases import Lease, is_full, may_take
 log = logging.getLogger(__name__)
 
 SECOND_LOOK: Final = 0.1
-"""Seconds after which a run that was asked to end is looked at again: one look serves many runs, so that processes
-which began in the milliseconds after it were not asked. Their grace begins then.
+"""Seconds after which a run that was asked to end is looked at again: one look serves many runs, and finds processes
+that began in the milliseconds after the first and were not asked. Their grace begins then.
 """
 
 
 @dataclass(slots=True)
 class Dispatcher:
-    """Does what was decided. A state is a snapshot: hands work on the one they were given.
+    """Carries out decided actions. A state is a snapshot: workers use the one that they were given.
 
-    Its moments are of the clock that nobody sets.
+    Its moments are of the monotonic clock.
 
-    `_told` are the runs that were asked to end, and when; `_asked_twice` those that were looked at again; `_waits` the
-    launches that wait for a lease or for room on a box; `_launchers` the hands that launch each run; `_launch_errors`
-    why a launch came to nothing the last time; `_hindered` the commits and merges that git could not do, and since
-    when; `_at_hand` those that are being done or whose outcome is on its way, for done again on what the branch gained
-    meanwhile it would be another commit; `_left` the settled steps whose trees were seen to, `_put_off` those where
-    that failed.
+    `_ending` are the runs that were asked to end, and when; `_asked_twice` those that were looked at again; `_waits`
+    the launches that wait for a lease or for room on a box; `_launchers` the workers that launch each run;
+    `_launch_errors` why a launch failed the last time; `_hindered` the commits and merges that git could not do, and
+    since when; `_at_hand` those under way, or whose outcome is on its way: repeated on a branch that has advanced
+    since,
+    they would make another commit; `_left` the settled steps whose trees were cleaned up, `_put_off` those where that
+    failed.
     """
 
     context: Context
     task: str
     home: Path
-    _told: dict[str, float] = field(default_factory=dict)
+    _ending: dict[str, float] = field(default_factory=dict)
     _asked_twice: set[str] = field(default_factory=set)
     _waits: dict[str, tuple[Launch, float]] = field(default_factory=dict)
     _launchers: dict[str, Executor] = field(default_factory=dict)
@@ -91,7 +92,7 @@ class Dispatcher:
     _swept: int = 0
 
     def act(self, state: PMState, where: TaskPaths, action: Action) -> None:
-        """Have one action done. Again is fine: what was done is found by looking."""
+        """Have one action carried out. Repeatable: what was done already is recognised by looking."""
         adapters = self.context.adapters
         match action:
             case Launch():
@@ -123,40 +124,40 @@ class Dispatcher:
                 self._notify(action)
 
     def heard(self, fact: Fact) -> None:
-        """The outcome of an action was taken: should it still be open, it may be done again."""
+        """Note that an action's outcome was handled: if it is still open, it may be repeated."""
         self._at_hand.discard(getattr(fact, "nonce", ""))
 
     @property
     def busy(self) -> bool:
-        """True while something is being done, or waits to be."""
-        return bool(self._told or self._waits or self._at_hand or self._put_off)
+        """Return whether an action is under way, or waits."""
+        return bool(self._ending or self._waits or self._at_hand or self._put_off)
 
     def forget(self) -> None:
-        """Wait for no outcome any more: what comes meanwhile is not heard."""
+        """Wait for no outcome any more: outcomes that come meanwhile are ignored."""
         self._at_hand.clear()
 
     def gone(self, run: str) -> None:
-        """Nothing more is to be done about a run."""
-        self._told.pop(run, None)
+        """Forget a run that is gone."""
+        self._ending.pop(run, None)
         self._asked_twice.discard(run)
         self._waits.pop(run, None)
         self._launchers.pop(run, None)
         self._launch_errors.pop(run, None)
 
     def launch_error(self, run: str) -> str:
-        """Return why the last try to launch a run came to nothing, as far as is known."""
+        """Return why the last try to launch a run failed, as far as known."""
         return self._launch_errors.get(run, "")
 
     def fence(self, state: PMState, run: str) -> None:
-        """See to it that the launcher of a run, which has not come, starts nothing when it does.
+        """Fence a run whose launcher has not come: it must start nothing if it comes later.
 
-        One that came meanwhile, as it was sent again, is left alone.
+        A launcher that came meanwhile, because it was sent again, is left alone.
         """
-        if run not in self._told:
+        if run not in self._ending:
             self._see_off(state, run, fence)
 
     def see_what_is_due(self, state: PMState, where: TaskPaths) -> None:
-        """Kill what was asked to end and did not in time; try the launches that wait for others."""
+        """Kill runs that were asked to end and did not in time; retry launches that wait for others."""
         self._see_who_ends(state)
         self._forget(state)
         waits, self._waits = self._waits, {}
@@ -167,37 +168,37 @@ class Dispatcher:
         at, grace = self.context.clock.monotonic(), self.context.adapters.settings.limits.termination_grace
         self._asked_twice &= state.runs.live.keys()
         missed = list[Run]()
-        for run, since in list(self._told.items()):
-            if run not in state.runs.live:  # it could not be launched at all
-                del self._told[run]
+        for run, since in list(self._ending.items()):
+            if run not in state.runs.live:  # it was never launched
+                del self._ending[run]
             elif self._is_asked_again(state.runs[run]):
                 if at - since >= SECOND_LOOK:
                     self._asked_twice.add(run)
-                    self._told[run] = at
+                    self._ending[run] = at
                     missed.append(state.runs[run])
             elif at - since >= grace:
                 if state.runs[run].ending is Ending.NOT:
-                    # Forestalled on its box, or not: whether it still is to be depends on what is seen there now.
-                    del self._told[run]
+                    # Fenced on its box, or not: whether it still must be depends on what is seen there now.
+                    del self._ending[run]
                     continue
-                self._told[run] = at
+                self._ending[run] = at
                 self._end(state, run, kill=True)
         if missed:
             self._ask_again(missed)
 
     def _forget(self, state: PMState) -> None:
-        """Let go of what was kept for actions and runs that are over."""
+        """Forget the state kept for actions and runs that are over."""
         for put_off in list(self._hindered):
             if put_off not in state.outbox:
                 self._hindered.pop(put_off, None)
         for run in self._launchers.keys() - state.runs.live.keys():
             del self._launchers[run]
-        for run in list(self._launch_errors):  # hands add to it
+        for run in list(self._launch_errors):  # workers add to it
             if run not in state.runs.live:
                 self._launch_errors.pop(run, None)
 
     def tend_trees(self, state: PMState, where: TaskPaths) -> None:
-        """Look whether those trees are there in which somebody works: one that vanished is told at once."""
+        """Look whether the trees exist in which somebody works: one that vanished is reported at once."""
         worked = {
             run.id: tree
             for run in state.live_runs
@@ -213,7 +214,7 @@ class Dispatcher:
             try:
                 reason = workspaces.tend(tree)
             except (OrchestratorError, OSError) as error:
-                log.info("the tree of run %s is looked at later: %s", run, error)
+                log.info("the tree of run %s will be looked at later: %s", run, error)
                 continue
             if reason:
                 vanished = TreeVanished(clock.now(), f"{run}:tree", run, reason)
@@ -225,13 +226,13 @@ class Dispatcher:
         apart = clock.now() - clock.monotonic()
         return [
             since + (SECOND_LOOK if self._is_asked_again(state.runs[run]) else grace) + apart
-            for run, since in self._told.items()
+            for run, since in self._ending.items()
         ]
 
     def _is_asked_again(self, run: Run) -> bool:
-        """Tell whether processes of a run may have missed that they were asked to end, and are to hear of it.
+        """Return whether processes of a run may have missed the request to end, and must be asked again.
 
-        A box looks for each run by itself; where the grace is no longer than this takes, all are killed then.
+        A box checks each of its runs itself. If the grace is no longer than this check takes, all are killed then.
         """
         return (
             run.id not in self._asked_twice
@@ -241,7 +242,7 @@ class Dispatcher:
         )
 
     def keep_house(self, state: PMState, where: TaskPaths) -> None:
-        """Close the panes and remove the trees that are spent; compress what the journal has closed.
+        """Close panes and remove trees that are not needed any more; compress closed segments of the journal.
 
         Nothing waits for it, and it may be repeated.
         """
@@ -257,7 +258,7 @@ class Dispatcher:
 
         def work() -> None:
             try:
-                # What a daemon that was killed has left of a tree is swept as well, though its folder is gone.
+                # Leftovers of a tree that a killed daemon was removing are swept as well, even if its folder is gone.
                 there = adapters.workspaces.remains(where.code, where.trees, state.branch) if trees else ()
                 for name in trees.keys() & there:
                     adapters.workspaces.release(trees[name], 0)
@@ -272,7 +273,7 @@ class Dispatcher:
             try:
                 close_spent(state, adapters.boxes.host(box))
             except (OrchestratorError, OSError) as error:
-                log.info("panes of %s on %s are closed later: %s", state.id, box, error)
+                log.info("panes of %s on %s will be closed later: %s", state.id, box, error)
                 self._put_off.append(left)
 
         if trees or sweep:
@@ -311,7 +312,7 @@ class Dispatcher:
                 log.exception("run %s could not be launched: this should not happen", run.id)
                 again, reason, lost = False, repr(error), False
             try:
-                # A claim here says nothing to a box, but would be taken for one that was seen there.
+                # A claim here means nothing to a box, but would be taken for one that was seen there.
                 if run.on_box or claim(adapters.files, folder):
                     return LaunchFailed(
                         at, action.id, run.id, reason or "unknown", again=again, tree_lost=lost
@@ -320,25 +321,25 @@ class Dispatcher:
                 log.warning("run %s waits for the next look: %s", run.id, error)
             return None
 
-        # Two tries at one launch are never made at once, also where what it asks for is another thing by then.
+        # Two tries at one launch never run at once, even if they need different hosts.
         executor = self._launchers.setdefault(run.id, self.context.executor_for(*hosts_asked(state, action)))
         self._do(run.step, work, executor)
         self._look_at(run.step, run.id, executor)
 
     def _may_come(self, run: Run, error: Exception) -> bool:
-        """Tell whether the launcher of a run may come to its box, or waits for the way there, in spite of an error.
+        """Return whether a run's launcher may come to its box despite an error, or waits for a connection.
 
-        No claim of ours keeps it from starting there: it is looked at when the box answers. What fails though there is
-        a way is no reason to wait: it is counted.
+        A local claim does not prevent it from starting there: the box is checked when it answers. A failure while there
+        is a connection is no reason to wait: it is counted.
         """
         launched = layout.run_home(self.home, run.id) / LAUNCHED
         no_way = isinstance(error, NotLetIn | Unreachable) and not (isinstance(error, Cut) and error.stands)
         return no_way or self.context.adapters.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
-        """Look at or move what git has.
+        """Read or change what git has.
 
-        What git cannot do just now is tried again at each rescan, for `limits.inactivity_timeout`.
+        What git cannot do now is retried at each rescan, for `limits.inactivity_timeout`.
         """
         if action.id in self._at_hand:
             return
@@ -370,13 +371,13 @@ class Dispatcher:
         self._do(about, tried, self.context.executor_for(*hosts_asked(state, action)))
 
     def _see(self, state: PMState, where: TaskPaths, action: Look) -> None:
-        """Look at a quiet run. Not in its step's queue: a look must not wait for what hangs there."""
+        """Look at a quiet run. Not in its step's queue: a look must not wait for work that hangs there."""
         run, adapters = state.runs[action.run], self.context.adapters
         executor = self.context.executor_for(*hosts_asked(state, action))
         self._do(f"{run.step}/look", lambda at: look(adapters, state, run, where, action.id, at), executor)
 
     def _nudge(self, state: PMState, action: Nudge) -> None:
-        """Type a line; where it cannot even be claimed, it is tried at the next look at the outbox."""
+        """Type a line; if it cannot even be claimed, it is retried at the next look at the outbox."""
         adapters, run = self.context.adapters, state.runs[action.run]
 
         def work(at: float) -> Fact | None:
@@ -389,7 +390,7 @@ class Dispatcher:
         self._do(f"{action.run}/nudge", work, self.context.executor_for(*hosts_asked(state, action)))
 
     def _answer(self, state: PMState, action: Answer) -> None:
-        """Lay an answer where its program looks; what the disk does not take is tried again at each rescan."""
+        """Write an answer to where its program looks; a failed write is retried at each rescan."""
         run = state.runs[action.run]
 
         def work(at: float) -> Fact | None:
@@ -402,7 +403,7 @@ class Dispatcher:
         self._do(f"{action.run}/answer", work)
 
     def _notify(self, action: Notify) -> None:
-        """Put news into the spool. What the disk does not take is tried again at each rescan."""
+        """Put a notification into the spool. A failed write is retried at each rescan."""
 
         def work(at: float) -> Fact | None:
             try:
@@ -417,12 +418,12 @@ class Dispatcher:
         self._see_off(state, run, partial(end, kill=kill))
         known = state.runs[run]
         if known.on_box and (kill or known.ending is Ending.LEFT):
-            # Of the end of a program its box tells; of that of what it left behind nobody does.
+            # A box reports the end of a program, but not the end of processes that it left behind.
             executor = self.context.executor_for(known.host)
             self._do(f"{known.step}/end", lambda _: self.context.adapters.boxes.hurry(known.host), executor)
 
     def _ask_again(self, runs: list[Run]) -> None:
-        """Ask those of runs to end that the first look missed: one look for all, and no look at each run."""
+        """Ask those processes to end that the first request missed: one look for all runs, not one for each."""
         adapters, home = self.context.adapters, self.home
 
         def work() -> None:
@@ -435,25 +436,25 @@ class Dispatcher:
         self.context.executor.do(f"{self.task}/end-again", work)
 
     def _see_off(self, state: PMState, run: str, deed: Callable[[Host, Path, str], None]) -> None:
-        self._told.setdefault(run, self.context.clock.monotonic())
+        self._ending.setdefault(run, self.context.clock.monotonic())
         adapters, home, known = self.context.adapters, self.home, state.runs[run]
 
         def work(_: float) -> None:
             try:
                 deed(adapters.host_of(known), home, run)
             except Unavailable as error:
-                log.info("run %s is ended later: %s", run, error)
+                log.info("run %s will be ended later: %s", run, error)
             except (OrchestratorError, OSError):
                 log.exception("run %s could not be ended just now", run)
 
-        # Not in the step's queue: a launch that hangs must not keep its run from being ended.
+        # Not in the step's queue: a hanging launch must not prevent the end of its run.
         key = f"{state.runs[run].step}/end"
         executor = self.context.executor_for(known.host)
         self._do(key, work, executor)
         self._look_at(key, run, executor)
 
     def _do(self, key: str, work: Callable[[float], Fact | None], executor: Executor | None = None) -> None:
-        """Have work done, by the hands for this machine unless others are given; its outcome comes to the loop."""
+        """Have work done, by the workers for this machine unless others are given; its outcome goes to the loop."""
         clock, post, task = self.context.clock, self.context.post, self.task
         (executor or self.context.executor).do(
             f"{task}/{key}", lambda: post(OutcomeHint(task, work(clock.now())))
@@ -464,7 +465,7 @@ class Dispatcher:
         executor.do(f"{self.task}/{key}", lambda: post(hint))
 
     def _obstacle(self, state: PMState, run: Run) -> str:
-        """Return what of others a run has to wait for, if for anything: a shared tree, room on a box of a pool."""
+        """Return what a run waits for, if anything: a shared tree, or room on a box of a pool."""
         place, pool = shared_place(state, run), pool_of(self.context.adapters.settings.hosts, run.host)
         if not place and pool is None:
             return ""
@@ -477,7 +478,7 @@ class Dispatcher:
 
 
 def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
-    """Return the shared trees and the room on boxes that live runs of a task have, of those opened before another."""
+    """Return the shared trees, and the room on boxes, that live runs of a task hold, of those opened before another."""
     earlier = (other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run))
     return [
         Lease(place, other.id, state.name, other.host if other.on_box else "")

@@ -1,4 +1,4 @@
-"""End a run: asked first, killed after the grace. One that was never claimed is forestalled: it never lives."""
+"""End a run: asked first, killed after the grace. A run that was never claimed is fenced: it will never start."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def end(host: Host, home: Path, run: str, *, kill: bool) -> None:
-    """Signal a run's processes. What becomes of them is observed, not assumed."""
+    """Signal a run's processes. The result is observed, not assumed."""
     host.end(layout.run_home(home, run), kill=kill)
 
 
 def fence(host: Host, home: Path, run: str) -> None:
-    """Let a launcher that has not come start nothing when it does."""
+    """Make sure that a launcher that has not come starts nothing if it comes later."""
     host.fence(layout.run_home(home, run))

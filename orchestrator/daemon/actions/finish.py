@@ -1,6 +1,6 @@
 """Commit a step's work and move the task's branch forward. Both may be repeated.
 
-Where git cannot do it just now, they raise, and are tried again later: neither is the step's fault.
+If git cannot do it now, they raise, and are retried later: neither is the step's fault.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from orchestrator.ports.workspaces import Tree, Workspaces
 
 OfAStep: TypeAlias = Commit | Inspect | ResolveEvidence | Merge
-"""The actions that take a step through its gate. Each may be repeated, and is given up when it never succeeds."""
+"""The actions that take a step through its gate. Each may be repeated, and is given up if it never succeeds."""
 
 OfGit: TypeAlias = OfAStep | Rebase
-"""All that looks at or moves what git has; a rebase is of no step."""
+"""All actions that read or change what git has; a rebase belongs to no step."""
 
 SUBJECT: Final = 72
-"""Characters of a commit's first line: what `git log --oneline` shows in a terminal."""
+"""The maximum length of a commit's first line: what `git log --oneline` shows in a terminal."""
 
 
 def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths, at: float) -> WorkCommitted:
-    """Commit what a step's agent left in its tree, or bring what it committed on its box; tell which commit it is.
+    """Commit what a step's agent left in its tree, or fetch what it committed on its box; return the commit.
 
     Raises:
         Unavailable: git, or the box, cannot do it now.
@@ -49,8 +49,8 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
             if not is_news and adapters.boxes.uncommitted(place.host, place.path):
                 left = f"{place.host}:{place.path}"
         else:
-            said = message(f"{state.name}: {step.title}", about)
-            made, files = adapters.workspaces.commit(tree, said, attempt=step.attempt)
+            text = message(f"{state.name}: {step.title}", about)
+            made, files = adapters.workspaces.commit(tree, text, attempt=step.attempt)
     except TreeLost as lost:
         return WorkCommitted(
             at, action.id, action.step, action.attempt, "", lost=str(lost.reason) or "unknown", kept=lost.kept
@@ -61,9 +61,9 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
 
 
 def bring_judged(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> None:
-    """Bring the work that a step judges from its box, if it was handed in for review ahead of its commit.
+    """Fetch the work that a step judges from its box, if it was handed in for review before its commit.
 
-    Raises as `commit` does; and Refused: git will not.
+    Raises as `commit` does; and Refused: git rejects it.
     """
     judged = state.steps.get(step.judges)
     if judged is not None and (place := judged_elsewhere(state, step)) is not None:
@@ -71,7 +71,7 @@ def bring_judged(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> 
 
 
 def judged_elsewhere(state: PMState, step: Step) -> Location | None:
-    """Return the place on a box from which what a step judges is still to be brought; None if there is none."""
+    """Return the location on a box from which judged work must still be fetched; None if there is none."""
     judged = state.steps.get(step.judges)
     if judged is None or judged.commit or Gate.COMMIT not in judged.gates:
         return None
@@ -86,14 +86,14 @@ def _brought(adapters: Adapters, step: Step, place: Location, tree: Tree) -> tup
 
 
 def message(title: str, about: str) -> str:
-    """Return a commit's message; a title too long for its first line stands whole beneath it."""
+    """Return a commit's message; a title too long for the first line is repeated in full below it."""
     if len(title) <= SUBJECT:
         return f"{title}\n\n{about}"
     return f"{title[: SUBJECT - 1].rstrip()}…\n\n{title}\n\n{about}"
 
 
 def merge(workspaces: Workspaces, state: PMState, action: Merge, where: TaskPaths, at: float) -> WorkMerged:
-    """Move the task's branch to a step's commit, forward only; the outcome says why not, if not.
+    """Move the task's branch to a step's commit, forward only; the outcome says why not, if it fails.
 
     Raises:
         Unavailable: git cannot do it now.
@@ -108,7 +108,7 @@ def merge(workspaces: Workspaces, state: PMState, action: Merge, where: TaskPath
 
 
 def rebase(workspaces: Workspaces, state: PMState, action: Rebase, where: TaskPaths, at: float) -> Rebased:
-    """Move the task's branch to its work as it was made anew upon another commit; the outcome says why not, if not.
+    """Move the task's branch to its work, rebuilt on another commit; the outcome says why not, if it fails.
 
     Raises:
         Unavailable: git cannot do it now.

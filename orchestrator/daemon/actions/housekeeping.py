@@ -1,4 +1,4 @@
-"""Housekeeping: panes that nobody needs to look at any more, trees that nobody will work in again."""
+"""Housekeeping: panes that nobody needs to see any more, and trees in which nobody will work again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def spent_panes(state: PMState, panes: list[PaneSeen]) -> list[PaneSeen]:
-    """Return the dead panes of a task whose instance has a later run: the last words of each stay to be read."""
+    """Return the dead panes of a task whose instance has a later run: each instance's last pane stays."""
     latest = state.runs.latest
     return [
         pane
@@ -47,7 +47,7 @@ def close_spent(state: PMState, host: Host) -> None:
 
 
 def settled(state: PMState) -> Marks:
-    """Return the steps that are settled, without those whose trees runs have still to leave, or a look has."""
+    """Return the settled steps, without those whose trees are still used by a run or a look."""
     others = state.steps.unsettled
     for run in state.live_runs:
         step = state.steps[run.step]
@@ -61,10 +61,10 @@ def settled(state: PMState) -> Marks:
 
 
 def spent_trees(state: PMState, where: TaskPaths, done: Marks, since: Marks) -> list[Tree]:
-    """Return the worktrees of which all steps are `done`.
+    """Return the worktrees whose steps are all `done`.
 
-    `since` are the steps of which that has become true: only their trees are looked at, each once. All steps of a large
-    plan may share one, and come back whenever a run leaves it.
+    `since` are the steps that have become done: only their trees are checked, each once. In a large plan all steps may
+    share one tree, and it comes up again whenever a run leaves it.
     """
     trees: dict[str, Tree] = {}
     while (step := state.steps.first(since)) is not None:

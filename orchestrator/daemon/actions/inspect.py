@@ -1,11 +1,11 @@
-"""See whether a step changed anything in a tree that is not its own to change.
+"""See whether a step changed anything in a tree that is not the task's own, or in which it must change nothing.
 
-The user's, or one on a box: nothing there is ours to commit. So the tree is looked at ahead of the first run of a piece
-of work, and again when that is handed in; the first look is kept in the run's folder and handed on to the runs that go
-on with the work.
+In the user's tree, or one on a box, nothing may be committed by the PM. So the tree is fingerprinted before the first
+run of a piece of work, and again when that is handed in; the first fingerprint is kept in the run's folder and passed
+to the runs that continue the work.
 
-One of the task's, in which the step was only to look: it is looked at ahead of each run, and when that has left. What
-differs is kept on a ref and taken out again, so that it comes into nobody's commit.
+A tree of the task's, in which the step was only to look, is recorded before each run, and compared when that has
+left. Differences are kept on a ref and removed from the tree, so that they get into no commit.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.workspaces import Tree
 
-FILES_TOLD: Final = 100
-"""How many of the files are told that somebody changed who was only to look."""
+FILES_LISTED: Final = 100
+"""How many of the files are listed that a step changed although it was only to look."""
 
 
 def inspect(
     adapters: Adapters, state: PMState, action: Inspect, where: TaskPaths, at: float
 ) -> WorkInspected:
-    """Tell whether a step's tree is another one than ahead of its work; None where nobody can tell.
+    """Return whether a step's tree differs from before its work; None if that cannot be known.
 
     Raises:
         Unavailable: git, or the box, cannot do it now.
@@ -59,7 +59,7 @@ def inspect(
 
 
 def look_before(adapters: Adapters, tree: Tree, run: Run, where: TaskPaths) -> None:
-    """Keep how a tree of the task's lies ahead of a run that is only to look.
+    """Record the state of a tree of the task's before a run that is only to look.
 
     Raises:
         Unavailable: git cannot do it now.
@@ -74,23 +74,23 @@ def look_before(adapters: Adapters, tree: Tree, run: Run, where: TaskPaths) -> N
 def _tidied(
     adapters: Adapters, state: PMState, action: Inspect, where: TaskPaths, at: float
 ) -> WorkInspected:
-    """Take what a step changed that was only to look out of its tree, and tell of it."""
+    """Remove the changes of a step that was only to look from its tree, and report them."""
     step = state.steps[action.step]
     run, tree = state.runs.last_at_work_on(step.id), tree_of(state, step, where)
-    told = WorkInspected(at, action.id, action.step, action.attempt)
+    outcome = WorkInspected(at, action.id, action.step, action.attempt)
     if run is None or tree is None or not (before := _kept(adapters, where, run)):
-        return told
+        return outcome
     try:
         files, kept = adapters.workspaces.tidy(tree, action.attempt, before)
     except Refused as error:
-        return replace(told, reason=str(error) or "unknown")
+        return replace(outcome, reason=str(error) or "unknown")
     if not files:
-        return replace(told, changed=False)
-    return replace(told, where=str(tree.path), changed=True, files=files[:FILES_TOLD], kept=kept)
+        return replace(outcome, changed=False)
+    return replace(outcome, where=str(tree.path), changed=True, files=files[:FILES_LISTED], kept=kept)
 
 
 def look_ahead(adapters: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> None:
-    """Keep how a tree stands ahead of a run; one that goes on with work takes over what was seen ahead of that.
+    """Record the state of a tree before a run; a run that continues work takes over the record from before that work.
 
     Raises:
         Unavailable: git, or the box, cannot do it now.
@@ -122,7 +122,7 @@ def _fingerprint(adapters: Adapters, state: PMState, step: Step) -> str:
 
 
 def _tree(state: PMState, step: Step) -> str:
-    """Return the folder in which a step works, as `address:path` where that is on a box."""
+    """Return the folder in which a step works, as `address:path` if it is on a box."""
     place = location_of(state.brief.config, step.agent)
     if place is None:
         return str(code_of(state.project, state.brief))

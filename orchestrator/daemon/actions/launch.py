@@ -1,9 +1,9 @@
 """Launch a run: its workspace, its order, its pane. All parts may be repeated; the claim file decides (law 4).
 
-What a run is told of places is true on the machine on which it lives: `where` is here, `there` as the run sees it.
+Paths that a run gets are valid on the machine on which it lives: `where` is here, `there` as the run sees them.
 
-The file `launched` in the run's folder divides it: before it the workspace may be made anew, after it the
-agent may be at work there, so that nothing but the launcher is tried again.
+The file `launched` in the run's folder marks the boundary: before it the workspace may be made anew; after it the agent
+may be at work there, so that only the launcher is tried again.
 """
 
 from __future__ import annotations
@@ -63,20 +63,21 @@ log = logging.getLogger(__name__)
 _SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
 
 KEPT_NAMED: Final = 5
-"""How many refs that keep earlier work an order names, the newest first."""
+"""How many refs that keep earlier work an order lists, the newest first."""
 
 CLAIM_PATIENCE: Final = 0.5
 CLAIM_LOOK: Final = 0.001
-"""Seconds: how long to wait for a launcher's word, and how often to look. It comes within 10 ms (measured)."""
+"""Seconds: how long to wait for a launcher's report, and how often to look. It comes within 10 ms (measured)."""
 
 
 def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock: Clock) -> RunStarted | None:
-    """Launch a run, or go on with a launch that was cut off.
+    """Launch a run, or continue an interrupted launch.
 
-    Returns that it lives, if its launcher says so soon; else that is seen later, or missed (`limits.start_timeout`).
+    Returns that it lives, if its launcher reports soon; otherwise that is seen later, or missed
+    (`limits.start_timeout`).
 
     Raises:
-        Refused: it can never be launched as it stands.
+        Refused: it can never be launched as it is.
         Unavailable: tmux or git cannot do it now.
         OSError: the disk cannot do it now.
 
@@ -88,7 +89,7 @@ def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock
     if agent is None:
         raise Refused(f"there is no agent named {run.agent}: run `task setup-agents` or add its definition")
     if run.purpose is Purpose.WORK and run.order not in state.orders:
-        # It has reported, and a power cut took what told of its life.
+        # It has reported, and a power cut lost the files that show that it lived.
         raise Refused(f"its order {run.order} is closed already")
     adapters.files.make_folder(folder)
     there = _there(adapters, state, run, where)
@@ -97,8 +98,8 @@ def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock
     if (remote_task := remote_task_of(state, where, run)) is not None:
         adapters.boxes.send(remote_task, run.instance)
         adapters.files.write(layout.run_outstanding(folder), b"")
-    # What lies in a run's folder speaks of processes: after a power cut here it means nothing, and is not fsynced.
-    # Those on a box outlive one.
+    # A run's folder describes processes: it means nothing after a power cut here, so it is not fsynced. Processes on a
+    # box survive a power cut here.
     first = adapters.files.entry(folder / LAUNCHED) is None
     adapters.files.write(folder / LAUNCHED, b"", durable=run.on_box)
     try:
@@ -121,15 +122,15 @@ def _open(state: PMState, where: TaskPaths, host: Host, spec: LaunchSpec) -> Non
         host.launch(spec)
     except Unreachable:
         raise
-    except Unavailable:  # most likely there is no session yet; if not, this fails in the same way
+    except Unavailable:  # most likely there is no session yet; otherwise this fails in the same way
         host.open_session(state.id, state.name, layout.task_log(where.home))
         host.launch(spec)
 
 
 def _was_not_opened(host: Host, folder: Path, error: Unavailable) -> bool:
-    """Tell whether it is certain that no launcher of a run comes on its box, of which the first try failed so.
+    """Return whether it is certain that no launcher of a run comes on its box after its first try failed like this.
 
-    Until tmux is asked nothing is begun there. What tmux refused is made certain by our claim.
+    Nothing is begun there before tmux is asked. If tmux refused, our claim makes it certain.
     """
     if isinstance(error, Unreachable | NotLetIn):
         return False
@@ -143,7 +144,7 @@ def _was_not_opened(host: Host, folder: Path, error: Unavailable) -> bool:
 
 
 def _show(adapters: Adapters, state: PMState, where: TaskPaths, remote_task: RemoteTask) -> None:
-    """Have a window here show the agents on a box. They need none, and so nothing is made of it where there is none."""
+    """Make a window here that shows the agents on a box. They do not need it, so a failure is only logged."""
     try:
         adapters.host.open_session(state.id, state.name, layout.task_log(where.home))
         adapters.boxes.show(remote_task)
@@ -152,7 +153,7 @@ def _show(adapters: Adapters, state: PMState, where: TaskPaths, remote_task: Rem
 
 
 def _there(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> RunView:
-    """Return how a run sees its task; on a box everything is made ready for it."""
+    """Return a run's view of its task; on a box, prepare everything for it."""
     remote_task = remote_task_of(state, where, run)
     if remote_task is None:
         return RunView(where, adapters.environ)
@@ -164,7 +165,7 @@ def _there(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> Ru
 
 
 def _workspace(adapters: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> Path:
-    """Return the folder that a run works in, made ready if the run may still change nothing in it."""
+    """Return the folder that a run works in, prepared if the run may still change nothing in it."""
     tree = worked_in(state, run, where)
     launched = adapters.files.entry(layout.run_home(where.home, run.id) / LAUNCHED) is not None
     if tree is None:
@@ -180,7 +181,7 @@ def _workspace(adapters: Adapters, state: PMState, step: Step, run: Run, where: 
 def _made_ready(
     adapters: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths, tree: Tree, *, launched: bool
 ) -> Path:
-    """Return the worktree that a run works in, as it stands, or brought to where the run is to begin."""
+    """Return the worktree that a run works in, as it is, or reset to where the run must begin."""
     if launched or not begins_work(state, step, run.purpose):
         if not launched:
             bring_judged(adapters, state, step, tree)
@@ -193,14 +194,14 @@ def _made_ready(
         except TreeLost:
             if tree.name in adapters.workspaces.remains(where.code, where.trees, state.branch):
                 raise
-            # It was never made: its step came no further than to its first launch.
+            # The tree was never made: its step got no further than its first launch.
     return adapters.workspaces.prepare(tree, step.attempt, step.starts_from)
 
 
 def _is_over(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> bool:
-    """Tell whether a step judges work that is on the task's branch, and whose tree was therefore taken away.
+    """Return whether a step judges work that is on the task's branch, and whose tree was therefore removed.
 
-    It is judged again at the tip of that branch, with all that came after it.
+    It is judged again at the tip of that branch, with all later work.
     """
     judged = state.steps.get(step.judges)
     if judged is None or not judged.commit or adapters.files.entry(tree.path) is not None:
@@ -208,7 +209,7 @@ def _is_over(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> bool
     return adapters.workspaces.holds(tree, judged.commit)
 
 
-def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
+def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     adapters: Adapters,
     state: PMState,
     run: Run,
@@ -249,7 +250,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
         cwd=workspace,
         session=state.id,
         window=run.instance,
-        environment=({} if run.on_box else _way_back(adapters.environ))
+        environment=({} if run.on_box else _folders_for_cli(adapters.environ))
         | run_environment(there.environ, names, assignment, launching.environment),
         files=dict(launching.files),
         order=text.encode() if run.on_box else b"",
@@ -260,7 +261,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers what many know)
 def _assignment(
     state: PMState, run: Run, step: Step, agent: Agent, seen: TaskPaths, workspace: Path
 ) -> Assignment:
-    """Return what a run is told of itself; places are as it sees them."""
+    """Return what a run must know of itself, with paths as it sees them."""
     return Assignment(
         run=run.id,
         task=state.name,
@@ -283,12 +284,12 @@ def _assignment(
 
 
 def session_of(run: Run) -> str:
-    """Return what a new conversation of a run is called, where its program lets us choose: always the same."""
+    """Return the name of a new conversation of a run, if its program lets us choose: always the same."""
     return str(uuid5(_SESSIONS, run.id))
 
 
 def _session_to_resume(adapters: Adapters, state: PMState, run: Run, runtime: Runtime) -> str:
-    """Return the conversation that a run goes on with; none where that is used up, or its program has lost it."""
+    """Return the conversation that a run resumes; none if it is used up, or its program has lost it."""
     before = state.runs.get(run.resumes) if run.resumes else None
     if before is None or before.spent or not before.session:
         return ""
@@ -298,8 +299,8 @@ def _session_to_resume(adapters: Adapters, state: PMState, run: Run, runtime: Ru
     return before.session
 
 
-def _way_back(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what lets `task status` inside a run look where the user has put the PM's folder and the settings."""
+def _folders_for_cli(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return variables by which `task status` inside a run finds the user's PM folder and settings."""
     ours = (layout.HOME_VARIABLE, layout.CONFIG_VARIABLE)
     return {variable: environ[variable] for variable in ours if variable in environ}
 
@@ -313,7 +314,7 @@ def _publish_order(
     there: RunView,
     workspace: Path,
 ) -> str:
-    """Put the order where everybody can read it, and with its preamble where its agent does; return the latter."""
+    """Write the order where everybody can read it, and with its preamble where its agent does; return the latter."""
     seen = there.where
     order = state.orders[run.order]
     rendered = render_order(order)
@@ -350,7 +351,7 @@ def _publish_order(
         scratchpad=str(layout.scratchpad(seen.task, run.instance)),
         run=run.id,
         order_name=order.name,
-        # What it says of the task's folder is to be found where its agent works (H8).
+        # What it says of the task's folder must be found where its agent works (H8).
         order=rendered.replace(str(where.task), str(seen.task)),
         remote_host=there.name,
         gates=state.steps[run.step].gates,
@@ -364,7 +365,7 @@ def _publish_order(
 
 
 def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
-    """Say where work of earlier tries lies: in the tree, or on the refs that keep what was taken out of it."""
+    """Return where work of earlier tries is: in the tree, or on the refs that keep what was removed from it."""
     step = state.steps[run.step]
     tree = worked_in(state, run, where)
     if tree is None or tree.detached or run.on_box or Gate.COMMIT not in step.gates:
@@ -384,6 +385,6 @@ def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths
 
 
 def _kept(adapters: Adapters, where: TaskPaths, run: Run, text: str) -> str:
-    """Put what an agent is told into its run's folder, and return it."""
+    """Write a text for an agent into its run's folder, and return it."""
     adapters.files.write(layout.run_order(layout.run_home(where.home, run.id)), text.encode(), durable=False)
     return text

@@ -1,6 +1,6 @@
-"""Look at a run that gave no sign of progress: what it changed, printed, computed, and what its screen shows.
+"""Look at a run without a sign of progress: what it changed, printed and computed, and what its screen shows.
 
-Costs a few file looks and one or two calls of tmux, and is done for a quiet run only (law 9).
+This costs a few file looks and one or two calls of tmux, and is done for a quiet run only (law 9).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from orchestrator.ports.host import Host
 
 ENTRIES: Final = 20_000
-"""How many names of a tree are looked at; in a larger one what lies further on is not seen."""
+"""How many names of a tree are looked at; the rest of a larger one is not seen."""
 
 SCREEN_LINES: Final = 50
 LINE_LENGTH: Final = 200
@@ -48,7 +48,7 @@ _SKIPPED: Final = frozenset({".git", "node_modules", "__pycache__", ".venv", ".t
 
 
 def look(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, action: str, at: float) -> Looked:
-    """Return what is to be seen of a run at this moment. What cannot be seen is left open, never guessed (law 5)."""
+    """Return what can be seen of a run at this moment. What cannot be seen is left open, never guessed (law 5)."""
     try:
         sight = _sight(adapters, state, run, where, at)
     except (OrchestratorError, OSError) as error:
@@ -68,7 +68,7 @@ def _sight(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, at: f
     artifacts = list(_walk(files, made)) if made else []
     changed = [entry.mtime_ns for _, entry in artifacts]
     changed += [entry.mtime_ns for _, entry in _walk(files, layout.scratchpad(where.task, run.instance))]
-    # The tasks' own folders are written by the PM itself, and may lie in the tree that an agent works in.
+    # The tasks' own folders are written by the PM itself, and may be in the tree that an agent works in.
     tree, ours = _tree(state, run, where), where.task.parent
     changed += [entry.mtime_ns for _, entry in _walk(files, tree, without=ours)] if tree else []
     if run.on_box and _changes_there(adapters, state, run, where, at - run.progress_at + run.uncounted):
@@ -98,25 +98,25 @@ def _sight(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, at: f
 
 
 def _reset(adapters: Adapters, run: Run, screen: str) -> Reset | None:
-    """Return when a limit ends by what a screen shows: that was told when the run fell silent, or later."""
+    """Return when a limit ends, by a screen: the message appeared when the run fell silent, or later."""
     return reset_time("\n".join(end_of(screen)), run.progress_at, zone_of(run, adapters.boxes.environ))
 
 
 def _screen(host: Host, run: Run) -> str:
-    """Return what the run's own pane shows: found by its label, for a pane's number may be another's by now."""
+    """Return the screen of the run's own pane: found by its label, as a pane's number may be reused."""
     pane = next((pane.id for pane in host.panes() if pane.run == run.id and not pane.dead), "")
     return host.capture(pane, SCREEN_LINES) if pane else ""
 
 
 def _changes_there(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, seconds: float) -> bool:
-    """Tell whether a run on a box changed something there of late, in its tree or in its scratchpad."""
+    """Return whether a run on a box changed something there recently, in its tree or in its scratchpad."""
     scratchpad = layout.scratchpad(task_folder_of(state, run, where.task), run.instance)
     folders = str(workspace_of(state, run, where)), str(scratchpad)
     return any(adapters.boxes.changed(run.host, folder, seconds) for folder in folders)
 
 
 def _tree(state: PMState, run: Run, where: TaskPaths) -> Path | None:
-    """Return the tree that a run works in; None where that lies on a box, which is asked."""
+    """Return the tree that a run works in; None if it is on a box, which is asked instead."""
     if run.on_box:
         return None
     tree = worked_in(state, run, where)
@@ -124,7 +124,7 @@ def _tree(state: PMState, run: Run, where: TaskPaths) -> Path | None:
 
 
 def _walk(files: Files, root: Path, without: Path | None = None) -> Iterator[tuple[Path, Entry]]:
-    """Yield what lies beneath a folder, to a bound; links are not followed, and one folder may be left out."""
+    """Yield what is below a folder, up to a bound; links are not followed, and one folder may be left out."""
     waiting, left = [root], ENTRIES
     while waiting and left > 0:
         folder = waiting.pop()

@@ -1,4 +1,4 @@
-"""Put news of a task into the user's spool. May be repeated: what is or was there is not put again."""
+"""Put a notification of a task into the user's spool. Repeatable: each is put there at most once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def notify(desk: Notifier, task: str, action: Notify, at: float) -> Notified:
-    """Put it there. Raises OSError: the disk cannot do it now."""
+    """Put the notification there. Raises OSError: the disk cannot do it now."""
     news = Notification(
         id=action.id,
         rule=action.rule,

@@ -1,4 +1,4 @@
-"""Type one line to a run, at most once: claimed before it is begun, and never tried again in the dark (law 4)."""
+"""Type one line to a run, at most once: claimed before it is begun, and never repeated blindly (law 4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def nudge(files: Files, host: Host, home: Path, action: Nudge, at: float) -> Nudged:
-    """Type a nudge, unless a dialog may be up. No program of this kind gives a receipt: typed is *unknown*.
+    """Type a nudge, unless a dialog may be up. No program gives a receipt for it: typed means *unknown*.
 
     Raises:
         OSError: the claim could not be written; nothing was typed.
@@ -28,22 +28,24 @@ def nudge(files: Files, host: Host, home: Path, action: Nudge, at: float) -> Nud
     """
     claim = layout.run_home(home, action.run) / f"nudge-{action.id}"
     if not files.create(claim, b""):
-        return _told(action, at, Delivery.UNKNOWN, "it was begun before, and nobody knows how far it came")
+        return _outcome(
+            action, at, Delivery.UNKNOWN, "it was begun before, and it is not known how far it came"
+        )
     try:
         pane = next((pane.id for pane in host.panes() if pane.run == action.run and not pane.dead), "")
         if not pane:
-            return _told(action, at, Delivery.NOT_DELIVERED, "its pane is gone")
+            return _outcome(action, at, Delivery.NOT_DELIVERED, "its pane is gone")
         if dialog := dialog_on(host.capture(pane, SCREEN_LINES)):
-            return _told(action, at, Delivery.NOT_DELIVERED, f"a dialog is up: {dialog}")
+            return _outcome(action, at, Delivery.NOT_DELIVERED, f"a dialog is up: {dialog}")
         typed = host.type_line(pane, action.run, action.text)
     except Refused as error:
-        return _told(action, at, Delivery.NOT_DELIVERED, str(error))
+        return _outcome(action, at, Delivery.NOT_DELIVERED, str(error))
     except OrchestratorError as error:
-        return _told(action, at, Delivery.UNKNOWN, str(error))
+        return _outcome(action, at, Delivery.UNKNOWN, str(error))
     if typed:
-        return _told(action, at, Delivery.UNKNOWN, "typed; nothing tells whether it was read")
-    return _told(action, at, Delivery.NOT_DELIVERED, "its pane takes no keys")
+        return _outcome(action, at, Delivery.UNKNOWN, "typed; it is not known whether it was read")
+    return _outcome(action, at, Delivery.NOT_DELIVERED, "its pane takes no keys")
 
 
-def _told(action: Nudge, at: float, delivery: Delivery, reason: str) -> Nudged:
+def _outcome(action: Nudge, at: float, delivery: Delivery, reason: str) -> Nudged:
     return Nudged(at, action.id, action.run, action.id, delivery, reason)

@@ -1,10 +1,10 @@
-"""Look up what the evidence of success criteria points at: in the task's folder, and on the task's branch (U11).
+"""Look up the evidence of success criteria: in the task's folder, and on the task's branch (U11).
 
-That branch is anybody's to move who works in the repository: so it is asked as well whether it still has what was
-accepted, and whether it changes anything.
+Anybody who works in the repository can move that branch. So this also checks whether it still contains the accepted
+work, and whether it changes anything.
 
-What agents do in a place of their own, here or on a box, may stay there. So files that are not on the branch are looked
-for in those places too, and commits on the boxes.
+Work of agents in a folder of their own, here or on a box, may stay there. So files that are not on the branch are also
+looked for in those folders, and commits on the boxes.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 LARGEST: Final = 16 * 1_048_576
-"""Bytes of a file of which lines are counted; a larger one is evidence as a whole."""
+"""The maximum size in bytes of a file whose lines are counted; a larger one is evidence as a whole."""
 
 DEEPEST: Final = 8
-"""Folders within each other in which a file is looked for."""
+"""How many levels of folders are searched for a file."""
 
 _OURS: Final = ("artifacts", "handoffs")
 
@@ -38,7 +38,7 @@ _OURS: Final = ("artifacts", "handoffs")
 def resolve(
     adapters: Adapters, state: PMState, action: ResolveEvidence, where: TaskPaths, at: float
 ) -> EvidenceResolved:
-    """Return what each reference points at.
+    """Return the resolution of each reference.
 
     Raises:
         Unavailable: git, or a box, cannot do it now.
@@ -54,7 +54,7 @@ def resolve(
 
 
 def _branch(adapters: Adapters, state: PMState, where: TaskPaths) -> tuple[tuple[str, ...], bool]:
-    """Return the steps whose accepted commits the branch lacks, and whether all that it has changes nothing."""
+    """Return the steps whose accepted commits are missing from the branch, and whether its commits change nothing."""
     accepted = accepted_work(state)
     if not accepted:
         return (), False
@@ -102,7 +102,7 @@ def _in_task(adapters: Adapters, state: PMState, reference: Reference, where: Ta
 
 
 def _in_place(adapters: Adapters, reference: Reference, place: Location) -> Resolution:
-    """Look for a file or a commit in a place of an agent's own."""
+    """Look for a file or a commit in a folder of an agent's own."""
     if reference.kind is EvidenceKind.COMMIT:
         return _commit_there(adapters, reference, place)
     if place.host:
@@ -112,12 +112,12 @@ def _in_place(adapters: Adapters, reference: Reference, place: Location) -> Reso
 
 
 def _of_task(adapters: Adapters, reference: Reference, where: TaskPaths, path: str) -> Resolution:
-    """Look for a file in the folder of the task's that its path begins with, and not beside it."""
+    """Look for a file in the folder of the task that its path begins with, and nowhere else."""
     return _on_disk(adapters, reference, where.task / path.partition("/")[0], where.task / path, "")
 
 
 def _file(adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
-    """Look for a file: on the task's branch where it has one, else in the user's own tree."""
+    """Look for a file: on the task's branch if it has one, else in the user's own tree."""
     named = Path(reference.target)
     if named.is_absolute():
         return _absolute(adapters, state, reference, where)
@@ -127,7 +127,7 @@ def _file(adapters: Adapters, state: PMState, reference: Reference, where: TaskP
     if seen is None:
         return _missing(reference, f"is not on the branch {state.branch}")
     if seen.is_link:
-        return _missing(reference, f"is a link on the branch {state.branch}: name what it leads to")
+        return _missing(reference, f"is a link on the branch {state.branch}: name its target")
     if reference.line > seen.lines:
         return _missing(reference, f"has {_lines(seen.lines)} on the branch {state.branch}")
     lines = "a folder" if seen.is_folder else _lines(seen.lines)
@@ -135,7 +135,7 @@ def _file(adapters: Adapters, state: PMState, reference: Reference, where: TaskP
 
 
 def _absolute(adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
-    """Look for a file that is named by its whole path: in the task's folder, a tree of the task's, or the project."""
+    """Look for a file by its absolute path: in the task's folder, a tree of the task, or the project."""
     named = Path(reference.target)
     for root in (where.task, *_trees(adapters, where), where.code):
         if named.is_relative_to(root):
@@ -144,23 +144,23 @@ def _absolute(adapters: Adapters, state: PMState, reference: Reference, where: T
                 return _of_task(adapters, reference, where, str(inside))
             relative = Reference(reference.text, EvidenceKind.FILE, str(inside), reference.line)
             return _file(adapters, state, relative, where)
-    return _missing(reference, "lies outside of the task and its project")
+    return _missing(reference, "is outside of the task and its project")
 
 
 def _trees(adapters: Adapters, where: TaskPaths) -> list[Path]:
-    """Return the task's worktrees: what an agent names by a path in one of them is looked for on the branch."""
+    """Return the task's worktrees: files in them are looked for on the branch."""
     return [where.trees / entry.name for entry in adapters.files.entries(where.trees) if entry.is_folder]
 
 
 def _on_disk(adapters: Adapters, reference: Reference, root: Path, path: Path, where: str) -> Resolution:
-    """Look for a file beneath a folder; links that lead out of it are not followed."""
+    """Look for a file below a folder; links that lead out of it are not followed."""
     files = adapters.files
     real = files.real(path)
     if not real.is_relative_to(files.real(root)):
         return _missing(reference, "leads elsewhere")
     entry = files.entry(real)
     if entry is None or not (entry.is_file or entry.is_folder):
-        return _missing(reference, f"is not there{where}" if where else "is not in the task's folder")
+        return _missing(reference, f"does not exist{where}" if where else "is not in the task's folder")
     if entry.is_folder:
         held = not reference.line and _holds_a_file(adapters, real)
         return Resolution(reference.text, held, "a folder" if held else "is a folder with nothing in it")
@@ -223,7 +223,7 @@ def _file_there(adapters: Adapters, reference: Reference, place: Location) -> Re
 
 def _commit_there(adapters: Adapters, reference: Reference, place: Location) -> Resolution:
     if not place.host:
-        return _missing(reference, f"is not looked for in {place.path}")
+        return _missing(reference, f"is not searched for in {place.path}")
     there = f"{place.host}:{place.path}"
     commit = adapters.boxes.commit_at(place.host, place.path, reference.target)
     if not commit:

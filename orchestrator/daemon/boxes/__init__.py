@@ -1,1 +1,1 @@
-"""The machines over SSH: one monitor for each, and what is pulled from them."""
+"""The machines over SSH: a monitor for each, and the transfer of files from them."""

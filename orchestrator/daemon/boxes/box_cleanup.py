@@ -1,7 +1,7 @@
-"""Boxes on which a task that has ended worked: its windows there are closed, and what was mirrored here is freed.
+"""Cleaning up boxes after a task has ended: its windows there are closed, and its mirror here is deleted.
 
-What is left is told by the journal, and a file tells of what was left behind already. So it does not matter whether the
-daemon was restarted meanwhile, or the box was away: that is tried again, at ever longer intervals.
+The journal says which boxes remain, and a file which are done. So neither a restart of the daemon nor a box that is
+away matters: the clean-up is retried at growing intervals.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ log = logging.getLogger(__name__)
 
 FIRST: Final = 5.0
 LONGEST: Final = 3600.0
-"""Seconds until a box that was away is tried again: they double from the first to the longest."""
+"""Seconds until a box that was away is retried: they double from the first to the longest."""
 
 _BYTES: Final = 1_048_576
 
 
 @dataclass(slots=True)
 class BoxCleanup:
-    """The boxes of one task. `home` is the task's own folder. One thread calls `leave_all`, hands do the rest."""
+    """The boxes of one task. `home` is the task's own folder. One thread calls `leave_all`, workers do the rest."""
 
     context: Context
     home: Path
@@ -45,7 +45,7 @@ class BoxCleanup:
     _lock: Lock = field(default_factory=Lock)
 
     def leave_all(self, state: PMState) -> None:
-        """Have every box left on which the task has worked since that was last done. Its task must rest."""
+        """Clean up every box on which the task has worked since its last clean-up. The task must be at rest."""
         if self._of is not state:
             left = self._left()
             last = {run.host: run.id for run in state.runs.values() if run.on_box}
@@ -73,7 +73,7 @@ class BoxCleanup:
         except (OrchestratorError, OSError) as error:
             tries = self._tries.get(box, (0, 0.0))[0]
             pause = min(FIRST * 2**tries, LONGEST)
-            log.info("windows of %s on %s are closed later: %s", self.home.name, box, error)
+            log.info("windows of %s on %s will be closed later: %s", self.home.name, box, error)
             with self._lock:
                 self._tries[box] = min(tries + 1, 20), self.context.clock.monotonic() + pause
         finally:
@@ -81,13 +81,13 @@ class BoxCleanup:
                 self._under_way.discard(box)
 
     def _left(self) -> dict[str, str]:
-        """Return the last run of each box that was left, by what an earlier look or daemon noted."""
+        """Return the last run on each box that is cleaned up, as recorded by an earlier look or daemon."""
         path, files = layout.task_boxes_left(self.home), self.context.adapters.files
         if files.entry(path) is None:
             return {}
         try:
-            told = json.loads(files.read(path, _BYTES))
+            noted = json.loads(files.read(path, _BYTES))
         except (ValueError, RecursionError, Unreadable):
             return {}
-        pairs = told.items() if isinstance(told, dict) else ()
+        pairs = noted.items() if isinstance(noted, dict) else ()
         return {box: run for box, run in pairs if isinstance(box, str) and isinstance(run, str)}

@@ -1,4 +1,4 @@
-"""Listening to what a standing channel to a box tells, on a thread of its own."""
+"""Listening to a standing channel to a box, on a thread of its own."""
 
 from __future__ import annotations
 
@@ -15,32 +15,34 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HEED: Final = 0.5
-"""Seconds in which a standing channel is let go of."""
+"""Seconds in which a standing channel must end after it is closed."""
 
 
-class Telling(Protocol):
+class EventChannel(Protocol):
     """A standing channel."""
 
     def read(self, timeout: float) -> frozenset[ChannelEvent]:
-        """Return what has news; nothing after `timeout` seconds. Raises Unavailable when it ended."""
+        """Return what changed; nothing after `timeout` seconds. Raises Unavailable when it ended."""
         ...
 
     @property
     def floods(self) -> bool:
-        """True while more is told than is read."""
+        """Return whether events arrive faster than they are read."""
         ...
 
     def close(self) -> None:
-        """End it."""
+        """End the channel."""
         ...
 
 
 class ChannelListener:
-    """A thread that waits for what a standing channel tells, and passes it to `told`; at its end, None."""
+    """A thread that waits for events of a standing channel, and passes them to `report`; at its end, None."""
 
-    def __init__(self, channel: Telling, told: Callable[[frozenset[ChannelEvent] | None], None]) -> None:
+    def __init__(
+        self, channel: EventChannel, report: Callable[[frozenset[ChannelEvent] | None], None]
+    ) -> None:
         self._channel = channel
-        self._told = told
+        self._report = report
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="heeding", daemon=True)
         self._thread.start()
@@ -52,19 +54,19 @@ class ChannelListener:
 
     @property
     def floods(self) -> bool:
-        """True while the box tells more than is read of it."""
+        """Return whether the box sends events faster than they are read."""
         return self._channel.floods
 
     @property
     def ended(self) -> bool:
-        """True when nothing will be told any more."""
+        """Return whether no more events will come."""
         return not self._thread.is_alive()
 
     def _run(self) -> None:
         try:
             while not self._closing:
                 if news := self._channel.read(HEED):
-                    self._told(news)
+                    self._report(news)
         except Unavailable as error:
             log.info("a standing channel has ended: %s", error)
         except Exception:
@@ -72,4 +74,4 @@ class ChannelListener:
         finally:
             self._channel.close()
         if not self._closing:
-            self._told(None)
+            self._report(None)

@@ -1,4 +1,4 @@
-"""Contact with one box: what is believed of it, by what came of speaking to it."""
+"""The health of one box: whether it is believed reachable, from the results of calls to it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CROWDED: Final = 600.0
-"""Seconds in which there is no standing channel to a box that grants too few sessions: what is asked needs them."""
+"""Seconds without a standing channel to a box that allows too few sessions: requests need them."""
 
 REFUSED: Final = 3600.0
-"""Seconds until a box that refuses is called again unasked: what kept us out may be mended, and nobody says so."""
+"""Seconds until a box that refuses is called again unasked: the cause may be fixed without anybody saying so."""
 
 
 @dataclass
 class HostHealth:
-    """What is believed of a box, None where nobody has tried yet; `believed` is called when that changes.
+    """The believed state of a box, None before the first try; `believed` is called when it changes.
 
-    `failures` counts the tries in vain since it was reached last. `steady` gives seconds that never go back, `luck` a
-    number from 0 to 1.
+    `failures` counts failed tries since the last success. `steady` returns seconds that never go back, `luck` a number
+    from 0 to 1.
     """
 
     box: str
@@ -45,20 +45,20 @@ class HostHealth:
 
     @property
     def is_crowded(self) -> bool:
-        """True while the box is known to grant too few sessions."""
+        """Return whether the box is known to allow too few sessions."""
         return self.steady() < self._crowded_until
 
     def reached(self) -> None:
-        """Believe that the box is reached."""
+        """Record that the box was reached."""
         self.failures = 0
         if self.belief is None or not self.belief.reachable:
             log.info("box %s is reached", self.box)
             self._believe(Belief(reachable=True, why="ssh is connected"))
 
     def failed(self, error: Exception) -> float:
-        """Believe that the box is lost, if that is what an error says; return when to try again, in seconds.
+        """Record that the box is lost, if an error means that; return in how many seconds to retry.
 
-        One that refuses is called again when somebody says so, or after long.
+        A box that refuses is called again when somebody asks for it, or after long.
         """
         self.failures += 1
         refused = isinstance(error, NotLetIn)
@@ -77,16 +77,16 @@ class HostHealth:
             if self.steady() >= self._refused_until:
                 self._refused_until = self.steady() + REFUSED
             return self._refused_until - self.steady()
-        # The link counts its own failures: being asked while it pauses is none.
+        # The link counts its own failures; a request during its pause is not one.
         return self.link.patience() or pause(self.failures, self.luck())
 
     def call_when_due(self) -> None:
-        """Have a box that refused for long called again with what is said next."""
+        """Call a box that has refused for long again, with the next request."""
         if self.belief is not None and self.belief.refused and self.steady() >= self._refused_until:
             self.link.again()
 
     def call_again(self) -> bool:
-        """Have the box called at once, if it is lost; return whether it is."""
+        """Call the box again at once if it is lost; return whether it is."""
         if self.belief is None or self.belief.reachable:
             return False
         self.failures = 0
@@ -99,6 +99,6 @@ class HostHealth:
 
 
 def _lost(box: str, state: State) -> str:
-    """Say since when a box is lost, by day and clock: that does not go stale, as minutes do."""
+    """Return since when a box is lost, as date and time: unlike minutes, that does not become outdated."""
     since = moment_said(state.since or time.time())
     return f"{box} is unreachable since {since} ({state.why or 'it is busy'})"

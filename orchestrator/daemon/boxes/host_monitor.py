@@ -1,8 +1,8 @@
-"""A keeper: one box in the sight of one thread, which may wait for the network so that nobody else has to.
+"""A host monitor: one box, watched by one thread, which may wait for the network so that nobody else has to.
 
-A round asks first and brings after that, so that a run is said to be gone only when all that it had left lies here
-(law 5). A standing channel tells what of which task has news, and then a round looks at that alone; at everything it
-looks by schedule. What is large comes last, task by task, and what steers goes ahead of it as soon as it is told.
+A round asks first and fetches then, so that a run is reported as gone only when everything it left is here (law 5). A
+standing channel reports which task has changes, and then a round looks only at that; everything else is looked at by
+schedule. Bulk files come last, task by task, and control files take precedence as soon as they are reported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
-from orchestrator.daemon.boxes.channel_listener import ChannelListener, Telling
+from orchestrator.daemon.boxes.channel_listener import ChannelListener, EventChannel
 from orchestrator.daemon.boxes.host_health import HostHealth
 from orchestrator.daemon.boxes.remote_transcripts import copy_transcripts
 from orchestrator.daemon.boxes.transfer_failures import TransferFailures
@@ -46,39 +46,39 @@ EVERY: Final = 120.0
 """Seconds after which a box is looked at in any case (HUB 5.3, H13: every two minutes)."""
 
 IDLE: Final = 5
-"""Rounds in which nobody lives there, after which the connection is let go."""
+"""Rounds without a run on the box, after which the connection is closed."""
 
 DEAF: Final = 30.0
-"""Seconds after which another standing channel is tried where one has ended though the box was not lost."""
+"""Seconds until another standing channel is tried if one ended although the box was not lost."""
 
 CROWDED_EVERY: Final = 5.0
-"""Seconds after which a box is looked at that grants too few sessions for a standing channel."""
+"""Seconds between looks at a box that allows too few sessions for a standing channel."""
 
 
 AT_ONCE: Final = 5.0
 SHARE: Final = 0.25
 LATEST: Final = 1.0
-"""Seconds of work for which a box may call at once, the share of the time that is worked for it for ever, and by how
-many seconds a round is put off for that at most: a box that always has news must not keep us busy all the time."""
+"""Seconds of work that a box may cause at once, the share of time that it may cause in the long run, and the longest
+postponement of a round for that, in seconds: a box with constant changes must not keep the daemon busy all the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """How a box is reached, and what is done about one task there."""
+    """The connection to a box, and the means to work on one task there."""
 
     link: Link
     host: BoxHost
     sync: Callable[[RemoteTask], TaskSync]
-    channel: Callable[[list[RemoteTask]], Telling]
+    channel: Callable[[list[RemoteTask]], EventChannel]
 
 
 @dataclass
 class HostMonitor:
-    """Keeps one box. `post` brings a hint to the loop; `changed` is called when something else is believed of the box.
+    """Monitors one box. `post` sends a hint to the loop; `changed` is called when the box's believed state changes.
 
-    What only looks or notes waits for nobody. `now` gives seconds since the epoch, `steady` seconds that never go back,
-    `luck` a number from 0 to 1. `pulled_at` is when all was last brought, by a round in which nothing failed; `rounds`
-    counts all that came to their end.
+    Methods that only read or note something never block. `now` returns seconds since the epoch, `steady` seconds that
+    never go back, `luck` a number from 0 to 1. `pulled_at` is when everything was last fetched by a round without a
+    failure; `rounds` counts completed rounds.
     """
 
     box: str
@@ -105,7 +105,7 @@ class HostMonitor:
     def __post_init__(self) -> None:
         """Begin."""
         self._pace = Allowance(AT_ONCE, SHARE, wait=LATEST)
-        self._contact = HostHealth(self.box, self.ways.link, self._tell_belief, self.steady, self.luck)
+        self._contact = HostHealth(self.box, self.ways.link, self._publish_belief, self.steady, self.luck)
         self.troubles = TransferFailures(self.now, self.steady, self.luck)
         self._bringing = Transfers(
             self.box, self.files, self.ways.sync, self.post, self.steady, self.troubles
@@ -114,14 +114,14 @@ class HostMonitor:
 
     def begin(self) -> None:
         """Start the thread. A simulation makes the rounds itself."""
-        self._thread = threading.Thread(target=self._run, name=f"keeper {self.box}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"monitor {self.box}", daemon=True)
         self._thread.start()
 
     # For the deciding thread ----------------------------------------------------------------------
 
     @property
     def remote_tasks(self) -> tuple[RemoteTask, ...]:
-        """What tasks have on the box."""
+        """Return what the tasks have on the box."""
         with self._lock:
             return tuple(
                 remote_task for remote_tasks in self._remote_tasks.values() for remote_task in remote_tasks
@@ -129,27 +129,27 @@ class HostMonitor:
 
     @property
     def belief(self) -> Belief | None:
-        """What is believed of the box, or None where nobody has tried yet."""
+        """Return the believed state of the box, or None before the first try."""
         return self._contact.belief
 
     @property
     def floods(self) -> bool:
-        """True while the box tells of more changes than are looked at."""
+        """Return whether the box reports changes faster than they are handled."""
         heeded = self._heeded
         return heeded is not None and heeded[1].floods
 
     def belief_for(self, task: str) -> Belief | None:
-        """Return what is believed of the box as to what runs of a task there: a pull that failed told nothing of it."""
+        """Return the believed state of the box for a task's runs there; after a failed pull it is not known."""
         belief = self._contact.belief
         blind = [each for each in self.troubles.of(task) if each.pull is TransferKind.STEERING]
         if not blind or (belief is not None and not belief.reachable):
             return belief
         first = blind[0]
-        why = f"{self.box} answers, and nothing comes from it since {moment_said(first.since)}: {first.why}"
+        why = f"{self.box} answers, but nothing could be fetched from it since {moment_said(first.since)}: {first.why}"
         return Belief(reachable=False, why=why, refused=first.is_pressing)
 
     def failing(self) -> list[dict[str, object]]:
-        """Return what cannot be brought, task by task, for `task hosts`."""
+        """Return what cannot be fetched, task by task, for `task hosts`."""
         names = {remote_task.task: remote_task.name for remote_task in self.remote_tasks}
         return [
             {"task": names[task], "what": each.pull.value, "since": each.since, "why": each.why}
@@ -158,7 +158,7 @@ class HostMonitor:
         ]
 
     def keep(self, task: str, remote_tasks: tuple[RemoteTask, ...]) -> None:
-        """Note what a task has on the box from now on."""
+        """Record what a task has on the box from now on."""
         with self._lock:
             if remote_tasks == self._remote_tasks.get(task, ()):
                 return
@@ -176,26 +176,26 @@ class HostMonitor:
         self._inbox.put(None)
 
     def call_again(self) -> None:
-        """Try a box that is lost, and what could not be brought from one that answers."""
+        """Retry a lost box, and failed transfers from one that answers."""
         self._called_again = True
         if self._contact.call_again() or self.troubles:
             self.hurry()
 
     def close(self) -> None:
-        """Have the thread end, and the connection with all that is under way over it; what lives there goes on."""
+        """Ask the thread to end, and close the connection with all transfers on it; runs on the box go on."""
         self._closing = True
         self.hurry()
         self.ways.link.end()
 
     def ended(self, patience: float) -> bool:
-        """Tell whether the thread has ended, which is waited for so many seconds."""
+        """Return whether the thread ends within `patience` seconds."""
         self._thread.join(patience)
         return not self._thread.is_alive()
 
-    # For the hands --------------------------------------------------------------------------------
+    # For the workers --------------------------------------------------------------------------------
 
     def prepare(self, remote_task: RemoteTask) -> None:
-        """Make a task's folders there. Raises Refused, Unavailable."""
+        """Make a task's folders on the box. Raises Refused, Unavailable."""
         self._bringing.prepare(remote_task)
 
     # The thread -----------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ class HostMonitor:
         self._unheed()
 
     def turn(self, news: set[ChannelEvent] | None) -> None:
-        """Make a round, whatever comes of it."""
+        """Make a round, and handle its failure."""
         try:
             self._round(news)
         except (OrchestratorError, OSError) as error:
@@ -219,22 +219,22 @@ class HostMonitor:
             self._fail(error)
 
     def _wait(self) -> set[ChannelEvent] | None:
-        """Wait until something is to be done, and return what has news, a burst at once; None: all may have."""
+        """Wait until something is to be done, and return a burst of changes; None: everything may have changed."""
         news, everything = set[ChannelEvent](), False
         patience = self._next - self.steady()
         try:
-            told = self._inbox.get(timeout=max(0.0, patience))
+            events = self._inbox.get(timeout=max(0.0, patience))
             while True:
-                everything |= told is None
-                news |= told or frozenset()
+                everything |= events is None
+                news |= events or frozenset()
                 pause = 0.0 if everything else self._pace.pause(self.steady())
-                told = self._inbox.get(timeout=pause) if pause > 0 else self._inbox.get_nowait()
+                events = self._inbox.get(timeout=pause) if pause > 0 else self._inbox.get_nowait()
         except Empty:
             pass
         return None if everything or self._contact.failures or self.steady() >= self._due else news
 
     def _round(self, news: set[ChannelEvent] | None) -> None:
-        """Ask what became of the runs, send and bring: of everything, or of what has news; note when it is due next."""
+        """Ask for the runs, send and fetch: of everything, or of what changed; then schedule the next round."""
         remote_tasks = self.remote_tasks
         self._drop_others(remote_tasks)
         if not remote_tasks:
@@ -246,12 +246,12 @@ class HostMonitor:
             self._bringing.call_again()
         self._contact.call_when_due()
         fit = [remote_task for remote_task in remote_tasks if self._bringing.is_ready(remote_task)]
-        # Ahead of looking, so that what changes in between is told.
+        # Before looking, so that changes in between are reported.
         self._heed(fit)
         seen = self._look(_having(remote_tasks, news, Part.RUNS))
         if news is None:
             self._contact.reached()
-        # Ahead of the events that tell of a turn's end: what it used is read then.
+        # Before the event of a turn's end, so that the turn's usage is read by then.
         self._copy_transcripts(_folders(_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
         gone = {path.name for path, each in seen.items() if each.observation.standing is Standing.GONE}
         more = False
@@ -279,18 +279,18 @@ class HostMonitor:
 
     @property
     def _next(self) -> float:
-        """When something is to be done next, by `steady`, if nobody tells of news."""
+        """When to do something next, by `steady`, if no change is reported."""
         return min(self._due, self._bringing.due)
 
     @property
     def _patience(self) -> float:
-        """After how many seconds all is looked at again."""
+        """Seconds until everything is looked at again."""
         if self._contact.is_crowded:
             return CROWDED_EVERY
         return DEAF if self._deaf else EVERY
 
     def _rest(self) -> None:
-        """Nobody is there: after a while the connection is let go."""
+        """Count a round without runs; after a few of them close the connection."""
         self._unheed()
         self._due = self.steady() + EVERY
         self._idle += 1
@@ -301,13 +301,13 @@ class HostMonitor:
             self.ways.link.close()
 
     def _look(self, remote_tasks: list[RemoteTask]) -> dict[Path, Sighting]:
-        """Ask what became of the runs of these."""
+        """Ask for the state of the runs of these tasks."""
         return self._look_into(_folders(remote_tasks))
 
     def _look_again(
         self, remote_task: RemoteTask, pulled: Pulled, seen: Mapping[Path, Sighting]
     ) -> dict[Path, Sighting]:
-        """Ask of the runs that ended while all was brought: what they had handed in was brought behind their exits."""
+        """Ask again for the runs that ended during the pull: their last reports were fetched with their exits."""
         ended = [run for run in sorted(remote_task.runs) if f"runs/{run}/{EXIT}" in pulled.brought]
         folders = [layout.run_home(remote_task.home, run) for run in ended]
         known = {folder for folder, each in seen.items() if each.observation.standing is Standing.GONE}
@@ -320,11 +320,11 @@ class HostMonitor:
         return {folder: Sighting(seen, at) for folder, seen in self.ways.host.observe_all(folders).items()}
 
     def _copy_transcripts(self, folders: list[Path]) -> None:
-        """Add to the copies of transcripts what these have grown by there."""
+        """Copy what was added to transcripts on the box since the last copy."""
         copy_transcripts(self.ways.link, self.files, folders)
 
     def _publish(self, remote_task: RemoteTask, seen: Mapping[Path, Sighting], *, gone: bool) -> None:
-        """Let what was seen of a task's runs be known; that one is gone only if all was brought after that."""
+        """Publish what was seen of a task's runs; one is gone only if everything was fetched after that was seen."""
         for run in sorted(remote_task.runs):
             folder = layout.run_home(remote_task.home, run)
             now, before = seen.get(folder), self._seen.get(folder)
@@ -335,13 +335,13 @@ class HostMonitor:
                 self.post(h.RunHint(remote_task.task, run))
 
     def _drop_others(self, remote_tasks: tuple[RemoteTask, ...]) -> None:
-        """Forget what concerns runs and tasks that are here no more."""
+        """Forget runs and tasks that no longer concern this box."""
         runs = {run for remote_task in remote_tasks for run in remote_task.runs}
         self._seen = {folder: seen for folder, seen in self._seen.items() if folder.name in runs}
         self._bringing.keep_only(remote_tasks)
 
     def _fail(self, error: Exception) -> None:
-        """End what a round began that failed, and note when the next is due."""
+        """Abandon the round that failed, and schedule the next one."""
         now = self.steady()
         self._unheed()
         self._bringing.want_nothing()
@@ -349,8 +349,8 @@ class HostMonitor:
         if not isinstance(error, Unreachable | NotLetIn):
             self._bringing.all_failed(self.remote_tasks, str(error) or repr(error))
 
-    def _tell_belief(self) -> None:
-        """Have every task look at what is believed of the box now."""
+    def _publish_belief(self) -> None:
+        """Have every task look at the believed state of the box now."""
         for task in {remote_task.task for remote_task in self.remote_tasks}:
             self.post(h.BoxHint(task))
         self.changed()
@@ -358,7 +358,7 @@ class HostMonitor:
     # The standing channel -------------------------------------------------------------------------
 
     def _heed(self, remote_tasks: list[RemoteTask]) -> None:
-        """Have changes in the folders of these tasks told; where that cannot be, rounds come by schedule."""
+        """Listen for changes in the folders of these tasks; without a channel, rounds come by schedule."""
         keys, now = {(remote_task.task, remote_task.place) for remote_task in remote_tasks}, self.steady()
         same = self._heeded is not None and self._heeded[0] == keys
         if same and (not self._deaf or now - self._heeded_at < DEAF):
@@ -370,7 +370,7 @@ class HostMonitor:
 
     @property
     def _deaf(self) -> bool:
-        """True while nobody tells of changes there."""
+        """Return whether no channel reports changes on the box."""
         return self._heeded is None or self._heeded[1].ended
 
     def _unheed(self) -> None:
@@ -382,7 +382,7 @@ class HostMonitor:
 def _having(
     remote_tasks: Sequence[RemoteTask], news: set[ChannelEvent] | None, *parts: Part
 ) -> list[RemoteTask]:
-    """Return those of which one of these parts has news; all, where all may have."""
+    """Return the tasks of which one of these parts has changed; all if all may have."""
     return [
         remote_task
         for remote_task in remote_tasks
@@ -391,7 +391,7 @@ def _having(
 
 
 def _folders(remote_tasks: Iterable[RemoteTask]) -> list[Path]:
-    """Return the folders here of all their runs."""
+    """Return the local folders of all their runs."""
     return [
         layout.run_home(remote_task.home, run)
         for remote_task in remote_tasks

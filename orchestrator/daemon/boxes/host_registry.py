@@ -1,4 +1,4 @@
-"""Keepers by the boxes that they keep: what the port `Boxes` says at once, for whoever makes them."""
+"""Host monitors by box: the part of the port `Boxes` that needs no waiting, independent of how monitors are made."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ K = TypeVar("K", bound=HostMonitor)
 
 
 class HostRegistry(ABC, Generic[K]):
-    """The part of the port `Boxes` that only looks, or only notes, and waits for nobody."""
+    """The part of the port `Boxes` that only reads or notes something, and never blocks."""
 
     def __init__(self) -> None:
         self._monitors: dict[str, K] = {}
 
     @abstractmethod
     def _monitor(self, box: str) -> K:
-        """Return the keeper of a box; one named for the first time gets one."""
+        """Return the monitor of a box; a box that is named for the first time gets one."""
 
     def keep(self, task: str, remote_tasks: tuple[RemoteTask, ...]) -> None:
-        """Note what a task has on boxes."""
+        """Record what a task has on boxes."""
         for box in sorted({remote_task.box for remote_task in remote_tasks} | set(self._monitors)):
             self._monitor(box).keep(
                 task, tuple(remote_task for remote_task in remote_tasks if remote_task.box == box)
@@ -39,14 +39,14 @@ class HostRegistry(ABC, Generic[K]):
         return monitor.seen(folder) if monitor else None
 
     def belief(self, box: str, task: str = "") -> Belief | None:
-        """Return what is believed of a box; with a task, whether anything is known of its runs there."""
+        """Return the believed state of a box; with a task, whether anything is known of its runs there."""
         monitor = self._monitors.get(box)
         if monitor is None:
             return None
         return monitor.belief_for(task) if task else monitor.belief
 
     def troubles(self, box: str, task: str) -> tuple[TransferFailure, ...]:
-        """Return what of a task cannot be brought from a box."""
+        """Return what of a task cannot be fetched from a box."""
         monitor = self._monitors.get(box)
         return monitor.troubles.of(task) if monitor else ()
 
@@ -56,7 +56,7 @@ class HostRegistry(ABC, Generic[K]):
             monitor.hurry()
 
     def call_again(self) -> None:
-        """Try every box that is lost, and everything that could not be brought."""
+        """Retry every lost box, and every failed transfer."""
         for monitor in list(self._monitors.values()):
             monitor.call_again()
 

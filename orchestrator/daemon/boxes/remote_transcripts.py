@@ -1,4 +1,4 @@
-"""Copies here of the transcripts that agent programs keep on boxes."""
+"""Local copies of the transcripts that agent programs keep on boxes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from orchestrator.ports.files import Files
 
 LARGEST: Final = 67_108_864
-"""Bytes of a transcript that are copied at most."""
+"""The maximum number of bytes of a transcript that are copied."""
 
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def copy_transcripts(link: Link, files: Files, runs: Sequence[Path]) -> None:
-    """Add to the copies what the transcripts of these runs, by their folders here, have grown by there.
+    """Append to the local copies what was added to the transcripts of these runs, given by their folders here.
 
     Raises:
         Unavailable, OSError: they could not be copied.
@@ -35,9 +35,9 @@ def copy_transcripts(link: Link, files: Files, runs: Sequence[Path]) -> None:
             copy = files.entry(path)
             there = files.read(note).decode(errors="surrogateescape")
             wanted.append((path, there, copy.size if copy else 0))
-    told = grown(link, [(there, size) for _, there, size in wanted])
-    for (path, _, size), more in zip(wanted, told, strict=True):
+    additions = grown(link, [(there, size) for _, there, size in wanted])
+    for (path, _, size), more in zip(wanted, additions, strict=True):
         if more and size + len(more) <= LARGEST:
-            # No port for this: what is cut off is gone on with, and nobody else writes there.
+            # No port for this: a copy that is cut off is continued, and nobody else writes there.
             with os.fdopen(os.open(path, _APPEND, 0o600), "ab") as file:
                 file.write(more)

@@ -1,4 +1,4 @@
-"""All boxes of one daemon: a keeper for each that a task has runs on, made when it is first named (ports/boxes.py)."""
+"""All boxes of one daemon: a monitor for each box on which a task has runs, made on first use (ports/boxes.py)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SHARED: Final = ("handoffs", "artifacts")
-"""What of a task's folder an agent on a box is to find there."""
+"""The parts of a task's folder that an agent on a box must find there."""
 
 
 class KeptBoxes(HostRegistry[HostMonitor]):
@@ -57,10 +57,10 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         state: the PM's own folder.
         files: the files here.
         environ: the environment of ssh, rsync and git.
-        post: brings a hint to the loop.
+        post: sends a hint to the loop.
         tmux: the server here, for the windows that show boxes.
         config: settings of ssh to use in place of the user's own.
-        pools: the pools of the settings; their boxes are told of before anybody uses them.
+        pools: the pools of the settings; `task hosts` lists their boxes before they are used.
 
     """
 
@@ -90,7 +90,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             self._show()
 
     def keep(self, task: str, remote_tasks: tuple[RemoteTask, ...]) -> None:
-        """Note what a task has on boxes, and let it be seen."""
+        """Record what a task has on boxes, and update the page for `task hosts`."""
         super().keep(task, remote_tasks)
         self._show()
 
@@ -100,9 +100,9 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             return self._grounds.get(box, {})
 
     def ground(self, remote_task: RemoteTask) -> RemoteEnvironment:
-        """Make a task's folders on its box, and tell of them. Raises Refused, Unavailable."""
+        """Make a task's folders on its box, and return their paths and environment. Raises Refused, Unavailable."""
         monitor = self._monitor(remote_task.box)
-        # Anew for each run: something may have been installed.
+        # Read again for each run: something may have been installed.
         environ = login_environment(monitor.ways.link)
         with self._lock:
             self._grounds[remote_task.box] = environ
@@ -123,9 +123,10 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         ensure_window(self._tmux, remote_task.task, self._monitor(remote_task.box).ways.link.place)
 
     def leave(self, box: str, task: str) -> None:
-        """Close what has ended of a task on a box and its window here, and free what was mirrored. Raises Unavailable.
+        """Close ended windows of a task on a box and its window here, and delete its mirror. Raises Unavailable.
 
-        What was brought is remembered: should the task go on, it comes again into the mirror, and changes nothing.
+        The record of fetched files stays: if the task goes on, they are fetched into the mirror again without any
+        effect.
         """
         for mirror in layout.boxes(self._state).glob(f"*/{task}"):
             clear(mirror)
@@ -135,7 +136,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         monitor.ways.host.close_ended(task)
 
     def changed(self, box: str, place: str, seconds: float) -> bool:
-        """Tell whether anything was changed in a tree on a box of late. Raises Unavailable."""
+        """Return whether anything changed in a tree on a box within the last `seconds`. Raises Unavailable."""
         return changed_within(self._monitor(box).ways.link, place, seconds)
 
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
@@ -143,25 +144,25 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         return fetch_head(self._monitor(box).ways.link, place, project, ref, self._environ)
 
     def uncommitted(self, box: str, place: str) -> bool:
-        """Tell whether work lies uncommitted in a repository on a box. Raises Unavailable."""
+        """Return whether a repository on a box has uncommitted work. Raises Unavailable."""
         return lies_uncommitted(self._monitor(box).ways.link, place)
 
     def fingerprint(self, box: str, place: str, without: str) -> str:
-        """Return a word for how a repository on a box stands. Raises Unavailable."""
+        """Return a fingerprint of the state of a repository on a box. Raises Unavailable."""
         return fingerprint(self._monitor(box).ways.link, place, without)
 
     def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
-        """Return what lies at a path in a folder on a box. Raises Unavailable."""
+        """Return the file at a path in a folder on a box, if there is one. Raises Unavailable."""
         return file_at(self._monitor(box).ways.link, place, path)
 
     def commit_at(self, box: str, place: str, name: str) -> str:
-        """Return the full hash of a commit that HEAD of a repository on a box has, or nothing. Raises Unavailable."""
+        """Return a commit's full hash if HEAD of a repository on a box has it, else nothing. Raises Unavailable."""
         return commit_at(self._monitor(box).ways.link, place, name)
 
     def close(self, patience: float) -> list[str]:
-        """End all keepers and connections; what lives on the boxes goes on.
+        """End all monitors and connections; runs on the boxes go on.
 
-        Returns the boxes whose keeper has not ended within so many seconds: it ends with the process.
+        Returns the boxes whose monitor has not ended within `patience` seconds: it ends with the process.
         """
         with self._lock:
             monitors, self._monitors = self._monitors, {}
@@ -203,7 +204,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         return folder
 
     def _there(self, link: Link, remote_task: RemoteTask) -> RemotePaths:
-        """Return where a task lies on its box. Raises Unavailable while nobody knows the home there."""
+        """Return where a task is on its box. Raises Unavailable while its home there is unknown."""
         with self._lock:
             known = self._grounds.get(remote_task.box)
         if known is None:
@@ -215,8 +216,8 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         )
 
     def _show(self) -> None:
-        """Write how the boxes are, for `task hosts`; nobody waits for it, and it can be made again."""
-        told = []
+        """Write the state of the boxes for `task hosts`; not durable, as it can be made again."""
+        rows = []
         with self._lock:
             monitors = dict(self._monitors)
         for box in sorted({*monitors, *(box for pool in self._pools for box in pool.boxes)}):
@@ -224,7 +225,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             state, remote_tasks = (
                 (monitor.ways.link.state(), monitor.remote_tasks) if monitor else (State(), ())
             )
-            told.append(
+            rows.append(
                 {
                     "address": box,
                     "way": state.way.value,
@@ -245,5 +246,5 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             )
         with suppress(OSError):
             self._files.write(
-                layout.boxes_told(self._state), json.dumps({"boxes": told}).encode(), durable=False
+                layout.boxes_told(self._state), json.dumps({"boxes": rows}).encode(), durable=False
             )

@@ -1,7 +1,7 @@
-"""What cannot be brought from a box, task by task: since when, why, and when it is tried again.
+"""What cannot be fetched from a box, task by task: since when, why, and when it is retried.
 
-A pull that failed brought no news, so nothing follows from its silence (law 5). What fails is therefore known to the
-deciding thread [ports/boxes.py: Trouble], and not only to a log.
+After a failed pull nothing follows from the absence of news (law 5). So the deciding thread must know of failures
+[ports/boxes.py: Trouble]; a log entry is not enough.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.ports.boxes import TransferFailure, TransferKind
 
 PRESSING_AFTER: Final = 30.0
-"""Seconds after which a person is asked about what fails, if it was tried at least `PRESSING_TRIES` times since."""
+"""Seconds after which a person is asked about a failure, if it was retried at least `PRESSING_TRIES` times since."""
 
 PRESSING_TRIES: Final = 3
 
 Key: TypeAlias = tuple[str, str, TransferKind]
-"""A task's id, the folder in which its agents work on the box, and what could not be brought."""
+"""A task's id, the folder in which its agents work on the box, and what could not be fetched."""
 
 
 @dataclass
 class TransferFailures:
-    """What fails on one box. Read by any thread, written by the keeper's.
+    """The failures on one box. Read by any thread, written by the monitor's.
 
-    `now` gives seconds since the epoch, `steady` seconds that never go back, `luck` a number from 0 to 1.
+    `now` returns seconds since the epoch, `steady` seconds that never go back, `luck` a number from 0 to 1.
     """
 
     now: Callable[[], float] = time.time
@@ -42,17 +42,17 @@ class TransferFailures:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __bool__(self) -> bool:
-        """Tell whether anything fails."""
+        """Return whether anything fails."""
         return bool(self._known)
 
     def of(self, task: str) -> tuple[TransferFailure, ...]:
-        """Return what fails of a task, the longest first."""
+        """Return the failures of a task, the longest first."""
         with self._lock:
             found = [each for key, each in self._known.items() if key[0] == task]
         return tuple(sorted(found, key=lambda each: each.since))
 
     def note(self, key: Key, why: str) -> bool:
-        """Note that a try has failed; return whether its user is to be told: it is new, or fails for another reason."""
+        """Record a failed try; return whether to notify the user: it is new, or fails for another reason."""
         with self._lock:
             before = self._known.get(key)
             others = {
@@ -67,7 +67,7 @@ class TransferFailures:
             return (before is None or before.why != why) and why not in others
 
     def end(self, key: Key) -> bool:
-        """Note that a try has succeeded; return whether nothing fails any more that failed before."""
+        """Record a success; return whether it ends a failure."""
         with self._lock:
             failed = self._known.pop(key, None) is not None
             self._pauses.pop(key, None)
@@ -75,19 +75,19 @@ class TransferFailures:
             return failed and not any(known[:2] == key[:2] for known in self._known)
 
     def next_try(self, *pulls: TransferKind) -> float:
-        """Return when one of these is to be tried again, by `steady`; infinite if none fails."""
+        """Return when to retry one of these, by `steady`; infinity if none fails."""
         with self._lock:
             return min((at for key, at in self._next_tries.items() if key[2] in pulls), default=math.inf)
 
     def begin_again(self) -> bool:
-        """Have what fails tried again now, and then after the shortest pauses; return whether anything fails."""
+        """Retry all failures now, and from then on after the shortest pauses; return whether there are any."""
         with self._lock:
             self._pauses.clear()
             self._next_tries = dict.fromkeys(self._next_tries, self.steady())
             return bool(self._known)
 
     def keep_only(self, keys: Collection[tuple[str, str]]) -> None:
-        """Forget what concerns other tasks and places."""
+        """Forget other tasks and locations than these."""
         with self._lock:
             self._known = {key: each for key, each in self._known.items() if key[:2] in keys}
             self._pauses = {key: each for key, each in self._pauses.items() if key[:2] in keys}

@@ -1,4 +1,4 @@
-"""What of a task lies on boxes and not here: what fails, since when, why, and which runs' files are missing."""
+"""Which parts of a task are on boxes and not here: what fails, since when, why, and which runs' files are missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A run that is over, and not all of whose files are here. `ended` in seconds since the epoch."""
+    """A run that has ended, and whose files are not all here. `ended` in seconds since the epoch."""
 
     instance: str
     run: str
@@ -23,7 +23,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """What does not come from a box, since when (seconds since the epoch), and why."""
+    """What cannot be fetched from a box, since when (seconds since the epoch), and why."""
 
     what: str
     since: float
@@ -32,7 +32,7 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class TransferStatus:
-    """One box from which not all of a task is here. `lost` says why it does not answer; empty: it does."""
+    """A box from which files of a task are missing. `lost` says why it does not answer; empty if it does."""
 
     box: str
     lost: str = ""
@@ -41,14 +41,14 @@ class TransferStatus:
 
     @property
     def why(self) -> str:
-        """What hinders that files come from there; empty: nothing does."""
+        """Return what prevents files from being fetched from there; empty if nothing does."""
         return self.lost or "; ".join(dict.fromkeys(each.why for each in self.failing))
 
 
 def behind(
     boxes: Boxes, task: str, names: Iterable[str], awaited: Iterable[Awaited]
 ) -> tuple[TransferStatus, ...]:
-    """Return those of these boxes from which not all of a task is here, as far as is known. Waits for nobody."""
+    """Return those of these boxes from which files of a task are missing, as far as is known. Never blocks."""
     waits: dict[str, list[Missing]] = {name: [] for name in names}
     for each in awaited:
         waits.setdefault(each.run.host, []).append(Missing(each.run.instance, each.run.id, each.since))

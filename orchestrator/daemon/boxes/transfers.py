@@ -1,6 +1,6 @@
-"""What one box is sent and what is brought from it, task by task: no task's trouble holds up another.
+"""Transfers to and from one box, task by task: the trouble of one task does not hold up another.
 
-What steers is brought when it is asked for. What is large waits its turn, and gives way to news.
+Control files are fetched on request. Bulk files wait for their turn, and give way to changes.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from orchestrator.ports.files import Files
 
 AGAIN: Final = 1.0
-"""Seconds until more is brought where something was left over."""
+"""Seconds until the rest is fetched if something was left over."""
 
 PUT_OFF: Final = 30.0
-"""Seconds for which what is large waits while there is always something that steers."""
+"""The longest wait of bulk files, in seconds, while there are always control files to fetch."""
 
 
 @dataclass
 class Transfers:
-    """Sends and brings for the tasks on one box. `prepare` is for any thread, all else for one.
+    """Sends and fetches for the tasks on one box. `prepare` may be called by any thread, the rest by one.
 
-    `sync` makes what does so for one task. `post` brings a hint to the loop, `steady` gives seconds that never go back.
-    What fails is noted in `troubles`.
+    `sync` makes the transfer object for one task. `post` sends a hint to the loop, `steady` returns seconds that never
+    go back. Failures are recorded in `troubles`.
     """
 
     box: str
@@ -54,14 +54,14 @@ class Transfers:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def prepare(self, remote_task: RemoteTask) -> None:
-        """Make a task's folders there. Raises Refused, Unavailable."""
+        """Make a task's folders on the box. Raises Refused, Unavailable."""
         sync, lock = self._sync(remote_task)
         with lock:
             sync.prepare()
             self._ready.add((remote_task.task, remote_task.place))
 
     def keep_only(self, remote_tasks: Collection[RemoteTask]) -> None:
-        """Forget what concerns other tasks and their runs."""
+        """Forget other tasks than these, and their runs."""
         runs = {run for remote_task in remote_tasks for run in remote_task.runs}
         keys = {(remote_task.task, remote_task.place) for remote_task in remote_tasks}
         with self._lock:
@@ -71,19 +71,19 @@ class Transfers:
         self._answered = {each for each in self._answered if each[0] in runs}
         self.troubles.keep_only(keys)
 
-    # What steers ----------------------------------------------------------------------------------
+    # Control files --------------------------------------------------------------------------------
 
     def is_ready(self, remote_task: RemoteTask) -> bool:
-        """Make a task's folders there, unless that was done; tell whether they are. Raises Unreachable, NotLetIn."""
+        """Make a task's folders on the box unless they exist; return whether they do. Raises Unreachable, NotLetIn."""
         return (
             self._guarded(remote_task, TransferKind.STEERING, partial(self._make_ready, remote_task))
             is not None
         )
 
     def pull_control(self, remote_task: RemoteTask, gone: Collection[str]) -> Pulled | None:
-        """Send a task's answers, and bring what steers of it; None where that cannot be, `ended` where not all came.
+        """Send a task's answers, and fetch its control files; None on failure, `ended` if some runs' files are missing.
 
-        `gone` are runs that were seen to be so. Raises Unreachable, NotLetIn.
+        `gone` are runs that were seen to be gone. Raises Unreachable, NotLetIn.
         """
         return self._guarded(
             remote_task, TransferKind.STEERING, partial(self._pull_control, remote_task, gone)
@@ -94,7 +94,8 @@ class Transfers:
             try:
                 self.prepare(remote_task)
             except Emptied:
-                # They were made before, by us: `steer` brings what is left of them, and tells what is not there.
+                # They exist, made by us before: `pull_control` fetches what is left of them, and reports what is
+                # missing.
                 return Pulled()
         return Pulled()
 
@@ -116,29 +117,29 @@ class Transfers:
                     sync.send_answer(run, entry.name, self.files.read(folder / entry.name))
                     self._answered.add(stamp)
 
-    # What is large --------------------------------------------------------------------------------
+    # Bulk files -----------------------------------------------------------------------------------
 
     @property
     def due(self) -> float:
-        """When something large is to be brought next, by `steady`; infinite if nothing is."""
+        """Return when to fetch bulk files next, by `steady`; infinity if there is nothing to fetch."""
         return min(self._bulk_pulls.values(), default=math.inf)
 
     def want(self, remote_tasks: Iterable[RemoteTask]) -> None:
-        """Have what is large brought of these tasks."""
+        """Have the bulk files of these tasks fetched."""
         now = self.steady()
         for remote_task in remote_tasks:
             self._bulk_pulls.setdefault((remote_task.task, remote_task.place), now)
 
     def want_nothing(self) -> None:
-        """Let what is large lie: it is looked for again when all is."""
+        """Cancel the fetching of bulk files: the next complete round asks for them again."""
         self._bulk_pulls.clear()
 
     def pull_bulk(
         self, remote_tasks: Sequence[RemoteTask], has_news: Callable[[], bool], gone: Collection[str] = ()
     ) -> None:
-        """Bring what is large and due, task by task, as long as nothing else is to be done.
+        """Fetch the bulk files that are due, task by task, as long as there is nothing else to do.
 
-        Once all is here of runs that are over, or were seen to be `gone`, that is noted: more will not come of them.
+        When all files of a run are here that has ended, or was seen to be `gone`, that is recorded: no more will come.
 
         Raises Unreachable, NotLetIn.
         """
@@ -173,25 +174,25 @@ class Transfers:
         self._note(remote_task, TransferKind.LARGE, pulled.ended)
         return pulled
 
-    # What fails, and what is told ----------------------------------------------------------------
+    # Failures and messages -----------------------------------------------------------------------
 
     def call_again(self) -> None:
-        """Have what could not be brought tried in the next round: somebody may have mended it."""
+        """Retry failed transfers in the next round: the cause may have been fixed."""
         if self.troubles.begin_again():
             self._bulk_pulls = dict.fromkeys(self._bulk_pulls, self.steady())
 
     def all_failed(self, remote_tasks: Iterable[RemoteTask], why: str) -> None:
-        """Note that nothing could be asked of the box, though it answers: nothing came of any task."""
+        """Record a failure for all tasks: the box answers, but could not be asked for anything."""
         for remote_task in remote_tasks:
             self._note(remote_task, TransferKind.STEERING, why)
 
     def _guarded(
         self, remote_task: RemoteTask, pull: TransferKind, work: Callable[[], Pulled]
     ) -> Pulled | None:
-        """Do something for one task; where it cannot be done, note why and return None.
+        """Do something for one task; on failure, record the reason and return None.
 
         Raises:
-            Unreachable, NotLetIn: the box is lost, for all of them.
+            Unreachable, NotLetIn: the box is lost, for all tasks.
 
         """
         try:
@@ -203,26 +204,28 @@ class Transfers:
             return None
 
     def _note(self, remote_task: RemoteTask, pull: TransferKind, problem: str) -> None:
-        """Note what came of a try, and tell the task's user of a problem once, and once that it is over."""
+        """Record the result of a try, and notify the task's user once of a problem, and once of its end."""
         key = remote_task.task, remote_task.place, pull
         before = self.troubles.of(remote_task.task)
         if problem:
-            told = problem if self.troubles.note(key, problem) else ""
+            message = problem if self.troubles.note(key, problem) else ""
         else:
-            told = f"{self.box}: what could not be brought comes again" if self.troubles.end(key) else ""
-        if told:
-            self.post(h.SayHint(remote_task.task, told))
+            message = f"{self.box}: the failed transfers work again" if self.troubles.end(key) else ""
+        if message:
+            self.post(h.SayHint(remote_task.task, message))
         if before != self.troubles.of(remote_task.task):
             self.post(h.BoxHint(remote_task.task))
 
     def _say(self, remote_task: RemoteTask, pulled: Pulled) -> None:
-        """Tell the task's user what was kept aside or left there."""
+        """Tell the task's user which files were kept aside here, or left on the box."""
         for name, kept in pulled.kept:
             self.post(
-                h.SayHint(remote_task.task, f"{self.box} has another {name}: what lay here is kept as {kept}")
+                h.SayHint(
+                    remote_task.task, f"{self.box} has a different {name}: the local one is kept as {kept}"
+                )
             )
         for name, why in pulled.refused:
-            self.post(h.SayHint(remote_task.task, f"{name} was not brought from {self.box}: {why}"))
+            self.post(h.SayHint(remote_task.task, f"{name} was not fetched from {self.box}: {why}"))
 
     def _sync(self, remote_task: RemoteTask) -> tuple[TaskSync, threading.Lock]:
         with self._lock:

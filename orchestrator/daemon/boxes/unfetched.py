@@ -1,7 +1,7 @@
-"""What runs on boxes have left there and nobody has brought yet: their boxes are kept in sight until all is here.
+"""Files that runs on boxes left there and that are not fetched yet: their boxes are monitored until all is here.
 
-A run is over when its exit is known, and its task goes on at once. Its artifacts and its terminal log may be large, and
-come later: a box may be lost at that very moment. So each run has a mark in its folder here, from its launch until the
+A run has ended when its exit is known, and its task goes on at once. Its artifacts and its terminal log may be large,
+and come later: the box may be lost at that moment. So each run has a mark in its folder here, from its launch until the
 end of a whole pull that began after its exit [daemon/boxes/transfers.py]. The mark outlives the daemon.
 """
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from orchestrator.ports.files import Files
 
 WAITED: Final = 86_400.0
-"""Seconds after a run's end for which its files are waited for. Its task waits for none of that."""
+"""Seconds after a run's end during which its files are waited for. Its task does not wait for them."""
 
 SAID: Final = 10.0
-"""Seconds after a run's end from which its user is told that not all of its files are here."""
+"""Seconds after a run's end until its user is told that files are missing."""
 
 
 @dataclass(slots=True)
 class Awaited:
-    """A run that is over, since when, and whether its user was told that not all of its files are here."""
+    """A run that has ended, when, and whether its user was told that files are missing."""
 
     run: Run
     since: float
@@ -37,13 +37,13 @@ class Awaited:
 
     @property
     def due(self) -> float:
-        """When something is to be said of it next."""
+        """When the user must be told something about it next."""
         return self.since + (WAITED if self.is_said else SAID)
 
 
 @dataclass(slots=True)
 class Unfetched:
-    """The runs of one task whose files are awaited. `home` is the task's own folder."""
+    """The runs of one task whose files are missing. `home` is the task's own folder."""
 
     files: Files
     home: Path
@@ -52,7 +52,7 @@ class Unfetched:
     _texts: list[str] = field(default_factory=list)
 
     def look(self, state: PMState, at: float) -> list[Run]:
-        """Return the runs that are over and whose files are awaited at this moment."""
+        """Return the runs that have ended and whose files are missing at this moment."""
         live = {run.id: run for run in state.live_runs if run.on_box}
         if self._live is None:
             ended = [run for run in state.runs.values() if run.on_box and not run.live]
@@ -68,15 +68,15 @@ class Unfetched:
                 self.files.remove(self._mark(name))
                 self._let_go(
                     each,
-                    f"what {each.run.instance} left on {each.run.host} is waited for no longer: what did not come lies "
-                    f"there, as run {name}",
+                    f"what {each.run.instance} left on {each.run.host} is no longer waited for: the missing files are "
+                    f"still there, as run {name}",
                 )
         return [each.run for each in self._awaited.values()]
 
     def said(self, at: float, why: Callable[[str], str]) -> Iterator[str]:
-        """Yield what the user is to be told: once of each run what is not here, and once what became of that.
+        """Yield messages for the user: for each run once that files are missing, and once how that ended.
 
-        `why` tells of a box what hinders that its files come; empty: nothing does.
+        `why` returns what prevents the files of a box from being fetched; empty if nothing does.
         """
         yield from self._texts
         self._texts.clear()
@@ -85,24 +85,24 @@ class Unfetched:
                 continue
             each.is_said = True
             run = each.run
-            hindrance = why(run.host) or "they are still being brought"
+            hindrance = why(run.host) or "they are still being fetched"
             yield (
                 f"{run.instance} ended on {run.host} at {moment_said(each.since, at)}, and not all of its artifacts "
-                f"and its terminal log are here: {hindrance}. They are waited for until "
+                f"and its terminal log are here: {hindrance}. The daemon waits for them until "
                 f"{moment_said(each.since + WAITED, at)}"
             )
 
     def missing(self) -> list[Awaited]:
-        """Return the runs of which the user was told that not all of their files are here."""
+        """Return the runs of which the user was told that files are missing."""
         return [each for each in self._awaited.values() if each.is_said]
 
     @property
     def moments(self) -> list[float]:
-        """When something is to be said or given up, in seconds since the epoch."""
+        """Return when to tell the user something or to give up, in seconds since the epoch."""
         return [each.due for each in self._awaited.values()]
 
     def __bool__(self) -> bool:
-        """Tell whether the files of any run are awaited."""
+        """Return whether files of any run are missing."""
         return bool(self._awaited)
 
     # ----------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Unfetched:
         if not self._is_marked(run.id):
             return
         never_began = run.exit is not None and run.exit.lost and run.pid is None and bool(run.since)
-        if never_began:  # it left nothing
+        if never_began:  # it left no files
             self.files.remove(self._mark(run.id))
             return
         self._awaited[run.id] = Awaited(run, run.since or at)

@@ -20,13 +20,13 @@ from orchestrator.workspaces.leases import Lease
 
 @dataclass(slots=True)
 class Context:
-    """The world and the ways to it.
+    """The context of all tasks: adapters, worker pools, the notifier.
 
-    `hands` do what is done on this machine; `far_hands` gives those that do what waits for boxes, None: the same.
+    `hands` are the workers for this machine; `far_hands` returns those for boxes, None: the same ones.
 
-    `post` brings a hint to the loop from any thread. `leases` tells who writes in shared trees, of the runs that
-    were opened before a moment: of two that want the same tree, the older has it. `news_hands` tell, by way of the
-    `teller`; where there are none the others do.
+    `post` sends a hint to the loop from any thread. `leases` returns who writes in shared trees, among the runs that
+    were opened before a moment: of two that want the same tree, the older one has it. `news_hands` are the workers that
+    send notifications, through the `teller`; None: the same as `hands`.
     """
 
     adapters: Adapters
@@ -43,12 +43,12 @@ class Context:
     desk: Notifier = field(init=False)
 
     def executor_for(self, *hosts: str) -> Executor:
-        """Return the workers that do what is asked of these hosts: of HERE alone, or of others."""
+        """Return the workers for these hosts: for HERE alone, or for boxes."""
         boxes = [host for host in hosts if host != HERE]
         return self.executor if self.box_executors is None or not boxes else self.box_executors(*boxes)
 
     def __post_init__(self) -> None:
-        """Open the newsdesk."""
+        """Make the notifier."""
         self.desk = Notifier(
             self.adapters.files,
             self.state_folder,

@@ -1,4 +1,4 @@
-"""Hints: where to look. They come from watchers, schedules and hands, and never make a fact by themselves."""
+"""Hints: where to look. They come from watchers, schedules and workers, and never make a fact by themselves."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RequestHint:
 
 @dataclass(frozen=True, slots=True)
 class EventHint:
-    """A run's program may have told something."""
+    """A run's program may have reported something."""
 
     task: str
 
@@ -63,14 +63,14 @@ class TreeHint:
 
 @dataclass(frozen=True, slots=True)
 class BoxHint:
-    """Something else is believed of a box on which a task has runs."""
+    """The believed state of a box on which a task has runs may have changed."""
 
     task: str
 
 
 @dataclass(frozen=True, slots=True)
 class SayHint:
-    """Somebody who did something for a task has a line for its user."""
+    """A worker has a line for the user of a task."""
 
     task: str
     text: str
@@ -78,7 +78,7 @@ class SayHint:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeHint:
-    """Hands are done with an action. The fact is None where it shows by itself on disk."""
+    """A worker has finished an action. The fact is None if the outcome is visible on disk."""
 
     task: str
     fact: Fact | None
@@ -86,7 +86,7 @@ class OutcomeHint:
 
 @dataclass(frozen=True, slots=True)
 class NewsHint:
-    """The newsdesk wants to be woken at another moment than before."""
+    """The notifier's next deadline may have changed."""
 
 
 @dataclass(frozen=True, slots=True)

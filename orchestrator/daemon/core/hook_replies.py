@@ -1,4 +1,4 @@
-"""What a hook of an agent program prints: written where its relay looks for it."""
+"""What a hook of an agent program prints: written to where its relay looks for it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def put_reply(files: Files, home: Path, run: str, name: str, text: str, *, far: bool = False) -> None:
-    """Write what an event's hook prints where its relay looks; it looks no longer when the run is gone.
+    """Write what an event's hook prints to where its relay looks; the relay stops looking when the run is gone.
 
-    A run on a box (`far`) outlives a power cut here and goes on waiting, so its answer must outlive that as well.
+    A run on a box (`far`) survives a power cut here and goes on waiting, so its answer must survive that as well.
     """
     folder = layout.run_answers(layout.run_home(home, run))
     files.make_folder(folder)

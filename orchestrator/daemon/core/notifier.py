@@ -1,7 +1,7 @@
-"""The newsdesk: what all tasks and the daemon itself have to tell goes into the spool here, and out from it.
+"""The notifier: notifications of all tasks and of the daemon itself go into the spool here, and are sent from it.
 
-Telling is done by hands of its own, so that a channel that hangs keeps nobody waiting. When something is due is asked
-for like any deadline of a task; an empty spool asks for nothing (law 9).
+Sending has workers of its own, so that a channel that hangs delays nothing else. Its next deadline is asked for like
+any deadline of a task; with an empty spool there is none (law 9).
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REST: Final = 30.0
-"""Seconds until a spool that could not be read or written is tried again."""
+"""Seconds until a spool that could not be read or written is retried."""
 
 INCIDENT: Final = 3600.0
-"""Seconds that must pass without a trouble before the same one is news again."""
+"""Seconds without a trouble after which the same trouble is a new notification."""
 
 _KEPT: Final = 100
-"""News of the daemon's own that are kept in memory at most while the disk would not take them."""
+"""How many of the daemon's own notifications are kept in memory while they cannot be written to the disk."""
 
 
 @dataclass(slots=True)
 class Notifier:
-    """One user's newsdesk. `asks` is set by who knows it: whether a question still waits for its answer."""
+    """One user's notifier. `asks` is set by the loop: whether a question still waits for its answer."""
 
     files: Files
     state_folder: Path
@@ -65,17 +65,17 @@ class Notifier:
     _troubles: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Find the spool; it is made when there is something to put into it."""
+        """Find the spool; its folder is made with the first notification."""
         self._spool = Spool(self.files, layout.news(self.state_folder))
         self._rounds = Delivery(self._spool, self.settings, self.sender, self.clock, self._still_asked)
 
     def put(self, news: Notification) -> None:
-        """Put news into the spool, once for ever, and have it told soon. May be repeated. Raises OSError."""
+        """Put a notification into the spool, at most once ever, and have it sent soon. Repeatable. Raises OSError."""
         if self._spool.put(letter_of(news)):
             self.look()
 
     def report(self, trouble: str, title: str, text: str) -> None:
-        """Tell a trouble of the daemon itself; `trouble` names it, and while it goes on it is told once."""
+        """Notify of a trouble of the daemon itself; `trouble` names it, and it is sent once as long as it goes on."""
         now = self.clock.monotonic()
         last, self._troubles[trouble] = self._troubles.get(trouble), now
         if last is None or now - last >= INCIDENT:
@@ -91,7 +91,7 @@ class Notifier:
             )
 
     def announce(self, news: Notification) -> None:
-        """Tell news of the daemon's own, as soon as the disk takes it."""
+        """Send a notification of the daemon's own, as soon as it can be written to the disk."""
         with self._lock:
             self._unput[news.id] = news
             for old in list(self._unput)[:-_KEPT]:
@@ -99,7 +99,7 @@ class Notifier:
         self.look()
 
     def look(self) -> None:
-        """Have the hands look into the spool and tell what is due."""
+        """Have a worker look into the spool and send what is due."""
         with self._lock:
             if self._queued:
                 return
@@ -113,7 +113,7 @@ class Notifier:
             self.look()
 
     def wake_at(self) -> float | None:
-        """Return when something is to be told next, by the wall clock; None if only news brings that about."""
+        """Return when to send something next, by the wall clock; None if there is nothing to send."""
         return None if self._queued else self._wake_at
 
     def _still_asked(self, news: Notification) -> bool:
@@ -124,7 +124,7 @@ class Notifier:
             self._put_own()
             wake_at = self._rounds.go()
         except (OrchestratorError, OSError) as error:
-            log.warning("nothing can be told just now: %s", error)
+            log.warning("no notification can be sent now: %s", error)
             wake_at = self.clock.now() + REST
         finally:
             with self._lock:
@@ -143,7 +143,7 @@ class Notifier:
 
 
 def letter_of(news: Notification) -> Envelope:
-    """Return news as it lies in the spool: harmless to whoever reads the file, and without secrets."""
+    """Return a notification as stored in the spool: safe to display, and without secrets."""
     clean = Notification(
         news.id, news.rule, harmless(news.title), harmless(news.text), news.at, news.task, news.question
     )
@@ -151,5 +151,5 @@ def letter_of(news: Notification) -> Envelope:
 
 
 def news_id(rule: NotificationRule, seed: str) -> str:
-    """Return the id of news that is the same wherever the seed is."""
+    """Return an id that is the same for the same rule and seed."""
     return f"{rule}-{blake2b(seed.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"

@@ -1,4 +1,4 @@
-"""The world of one task: what the daemon has of it, and where everything lies, here and as its runs see it."""
+"""The paths and adapters of one task: where everything is, here and as its runs see it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TaskPaths:
-    """Where one task lies: its code, its own folder, its folder in the project, its worktrees, its template."""
+    """The folders of one task: its code, its own folder, its folder in the project, its worktrees, its template."""
 
     code: Path
     home: Path
@@ -41,15 +41,15 @@ class TaskPaths:
 
 
 def code_of(project: str, brief: Brief) -> Path:
-    """Return the folder here whose code a task works on: the `cwd:` of task.md, or the project itself (HUB 5.2)."""
+    """Return the folder here with the code that a task works on: the `cwd:` of task.md, or the project (HUB 5.2)."""
     place = brief.config.cwd
     return Path(place.path).expanduser() if place and not place.host else Path(project)
 
 
 def shared_place(state: PMState, run: Run) -> str:
-    """Return what names the tree that a run shares with others, wherever it lies: one writes there at a time.
+    """Return a name for the tree that a run shares with others, here or on a box: only one may write there at a time.
 
-    Empty where it works in a tree of the task's.
+    Empty if it works in a tree of the task's own.
     """
     place = location_of(state.brief.config, run.agent)
     if place is None:
@@ -59,16 +59,16 @@ def shared_place(state: PMState, run: Run) -> str:
 
 
 def remote_task_of(state: PMState, where: TaskPaths, run: Run, over: Iterable[Run] = ()) -> RemoteTask | None:
-    """Return what a task has on the box of a run, where that works; None if it lives here.
+    """Return what a task has on the box of a run; None if the run lives here.
 
-    `over` are runs that have ended, and of whose files not all were brought.
+    `over` are runs that have ended, and whose files were not all fetched.
     """
     place = location_of(state.brief.config, run.agent)
     if not run.on_box or place is None:
         return None
 
     def of(runs: Iterable[Run]) -> frozenset[str]:
-        """Return those that are in the same place."""
+        """Return the runs that are in the same location."""
         config = state.brief.config
         return frozenset(
             each.id
@@ -83,7 +83,7 @@ def remote_task_of(state: PMState, where: TaskPaths, run: Run, over: Iterable[Ru
 
 @dataclass(frozen=True, slots=True)
 class Adapters:
-    """What is done in the world is done by these."""
+    """The adapters to the outside world."""
 
     files: Files
     host: Host
@@ -101,7 +101,7 @@ class Adapters:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """How a run sees its task: the same places under names of its own machine, and that machine's environment."""
+    """A run's view of its task: the same locations under names of its own machine, and that machine's environment."""
 
     where: TaskPaths
     environ: Mapping[str, str]
@@ -109,7 +109,7 @@ class RunView:
 
 
 def zone_of(run: Run, environ: Callable[[str], Mapping[str, str]]) -> Zone:
-    """Return the zone of the machine on which a run lives; None if nobody knows it. `environ` is that of a host."""
+    """Return the time zone of the machine of a run; None if it is unknown. `environ` returns a host's environment."""
     if not run.on_box:
         return OURS
     try:
@@ -119,7 +119,7 @@ def zone_of(run: Run, environ: Callable[[str], Mapping[str, str]]) -> Zone:
 
 
 def workspace_of(state: PMState, run: Run, where: TaskPaths) -> Path:
-    """Return the folder in which a run works, on its own machine, as far as that is told without a look."""
+    """Return the folder in which a run works, on its own machine, as far as it is known without a look."""
     if (place := location_of(state.brief.config, run.agent)) is not None:
         return Path(place.path) if place.host else Path(place.path).expanduser()
     tree = tree_of(state, state.steps[run.step], where)
@@ -127,13 +127,13 @@ def workspace_of(state: PMState, run: Run, where: TaskPaths) -> Path:
 
 
 def task_folder_of(state: PMState, run: Run, here: Path) -> Path:
-    """Return the task's folder as a run sees it; `here` is where it lies for us."""
+    """Return the task's folder as a run sees it; `here` is the local one."""
     place = location_of(state.brief.config, run.agent)
     return layout.task_folder(Path(place.path), state.name) if run.on_box and place else here
 
 
 def tree_of(state: PMState, step: Step, where: TaskPaths) -> Tree | None:
-    """Return the worktree that a step's work lies in, or None where it works in the user's own tree."""
+    """Return the worktree with a step's work, or None if it works in the user's own tree."""
     if not step.workspace:
         return None
     return Tree(
@@ -148,14 +148,14 @@ def tree_of(state: PMState, step: Step, where: TaskPaths) -> Tree | None:
 
 
 def worked_in(state: PMState, run: Run, where: TaskPaths) -> Tree | None:
-    """Return the worktree in which a run works here; None where it has none, or a place of its own."""
+    """Return the worktree in which a run works here; None if it has none, or a folder of its own."""
     if location_of(state.brief.config, run.agent) is not None:
         return None
     return tree_of(state, state.steps[run.step], where)
 
 
 def granted(task: Path, agent: Agent, run: Run) -> tuple[Path, ...]:
-    """Return the folders that a run must write besides its workspace, and no others (H8)."""
+    """Return the folders that a run must write besides its workspace; there are no others (H8)."""
     return (
         layout.handoffs(task),
         layout.artifacts(task, agent.artifact_folder),

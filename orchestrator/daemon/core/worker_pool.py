@@ -1,6 +1,6 @@
-"""Hands: slow things are done in a small pool, in order per key, so that deciding never waits for them.
+"""Worker pools: slow work is done by a few threads, in order per key, so that deciding never waits for it.
 
-What waits for boxes is done in pools of their own: one that hangs holds up nothing here, and no other box.
+Work that waits for boxes has pools of its own: a box that hangs delays nothing here, and no other box.
 """
 
 from __future__ import annotations
@@ -23,33 +23,34 @@ log = logging.getLogger(__name__)
 
 
 class Executor(Protocol):
-    """Does work somewhere else. Work of one key is done in the order in which it was given."""
+    """Does work elsewhere. Work of one key is done in the order in which it was given."""
 
     def do(self, key: str, work: Callable[[], None]) -> None:
-        """Have `work` done. It must catch what can go wrong and report by a hint of its own."""
+        """Have `work` done. It must handle its own errors and report by a hint."""
         ...
 
     def close(self) -> None:
-        """Finish what has begun, and take nothing more."""
+        """Finish the work that has begun, and accept no more."""
         ...
 
 
 class WorkerPool:
-    """Hands that are threads."""
+    """An executor with threads."""
 
     def __init__(self, workers: int, *, finish: bool = False) -> None:
-        """Make a pool of `workers` threads; all but the first start when there is something to do.
+        """Make a pool of `workers` threads; all but the first start when there is work.
 
-        `finish`: on `close`, what waits is done as well. Otherwise it is found in the outbox at the next start.
+        `finish`: `close` also does the work that waits. Otherwise that is found in the outbox at the next start.
 
         Raises:
-            OSError: not even one thread may be started.
+            OSError: not even one thread can be started.
 
         """
         self._finish = finish
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="hand")
-        # One thread from the start: what is put in a queue while none more may be started is done by this one.
-        # Without it that would wait for ever, as later work of its key only joins the queue.
+        # One thread from the start: it also does work that was queued while no further thread could be started. Without
+        # it
+        # such work would wait forever, as later work of its key only joins the queue.
         self._submit(_nothing)
         self._lock = Condition()
         self._queues: dict[str, deque[Callable[[], None]]] = {}
@@ -57,9 +58,9 @@ class WorkerPool:
         self._closed = False
 
     def do(self, key: str, work: Callable[[], None]) -> None:
-        """Put work in the queue of its key; a queue is worked by one thread at a time.
+        """Put work into the queue of its key; each queue is handled by one thread at a time.
 
-        After `close` nothing is taken any more: it is found in the outbox at the next start.
+        After `close` no work is accepted: it is found in the outbox at the next start.
         """
         with self._lock:
             if self._closed:
@@ -68,7 +69,7 @@ class WorkerPool:
                 queue.append(work)
                 return
             self._queues[key] = deque([work])
-            with suppress(OSError):  # the threads that there are will do it: it is in the pool's own queue
+            with suppress(OSError):  # it is in the pool's own queue: the existing threads will do it
                 self._submit(partial(self._work_on, key))
 
     def _submit(self, work: Callable[[], None]) -> None:
@@ -81,12 +82,12 @@ class WorkerPool:
 
     @property
     def idle(self) -> bool:
-        """True when nothing is being done and nothing waits."""
+        """Return whether no work is under way and none waits."""
         with self._lock:
             return not self._queues
 
     def stop(self) -> None:
-        """Begin nothing more, unless it is to be finished; do not wait for what has begun."""
+        """Begin no more work, except with `finish`; do not wait for work that has begun."""
         with self._lock:
             self._closed = True
             if not self._finish:
@@ -95,12 +96,12 @@ class WorkerPool:
         self._pool.shutdown(wait=False, cancel_futures=not self._finish)
 
     def close(self) -> None:
-        """Wait for what has begun."""
+        """Wait for work that has begun."""
         self.stop()
         self._pool.shutdown(wait=True)
 
     def ended(self, patience: float) -> list[str]:
-        """Wait so many seconds, after `stop`, for what has begun; return the keys of what goes on."""
+        """Wait `patience` seconds, after `stop`, for work that has begun; return the keys of work that goes on."""
         with self._lock:
             self._lock.wait_for(lambda: not self._at_work, patience)
             return sorted(self._at_work)
@@ -125,14 +126,14 @@ class WorkerPool:
 
 
 def _nothing() -> None:
-    """Have nothing to do but begin."""
+    """Do nothing: the first work of a new thread."""
 
 
 class WorkerPoolsByBox:
-    """A pool for each box, or for boxes that something is asked of together; made when there is something to do."""
+    """A pool for each box, or set of boxes that is asked together; made on first use."""
 
     def __init__(self, workers: int) -> None:
-        """Let each have so many workers at most."""
+        """Give each pool at most so many workers."""
         self._workers = workers
         self._lock = Lock()
         self._pools: dict[tuple[str, ...], WorkerPool] = {}
@@ -142,7 +143,7 @@ class WorkerPoolsByBox:
         """Return the pool of these boxes.
 
         Raises:
-            OSError: it is a new one, and no thread may be started.
+            OSError: it is a new one, and no thread can be started.
 
         """
         key = tuple(sorted(set(boxes)))
@@ -155,24 +156,24 @@ class WorkerPoolsByBox:
 
     @property
     def idle(self) -> bool:
-        """True when nothing is being done and nothing waits."""
+        """Return whether no work is under way and none waits."""
         with self._lock:
             return all(pool.idle for pool in self._pools.values())
 
     def stop(self) -> None:
-        """Begin nothing more; do not wait for what has begun."""
+        """Begin no more work; do not wait for work that has begun."""
         with self._lock:
             self._closed = True
         for pool in self._all():
             pool.stop()
 
     def close(self) -> None:
-        """Wait for what has begun."""
+        """Wait for work that has begun."""
         for pool in self._all():
             pool.close()
 
     def ended(self, patience: float) -> list[str]:
-        """Wait so many seconds, after `stop`, for what has begun; return the keys of what goes on."""
+        """Wait `patience` seconds, after `stop`, for work that has begun; return the keys of work that goes on."""
         until = time.monotonic() + patience
         return [key for pool in self._all() for key in pool.ended(max(0.0, until - time.monotonic()))]
 
@@ -182,7 +183,7 @@ class WorkerPoolsByBox:
 
 
 class InlineExecutor:
-    """Hands that do it at once, in the caller's thread: for tests and simulations."""
+    """An executor that works at once, in the caller's thread: for tests and simulations."""
 
     def do(self, key: str, work: Callable[[], None]) -> None:
         """Do it."""

@@ -1,1 +1,1 @@
-"""What files tell becomes facts, once each."""
+"""Turning files into facts, once each."""

@@ -1,6 +1,6 @@
-"""What runs do, by the records that their programs keep: read on as they grow, and told where it matters (law 9).
+"""What runs do, from the transcripts of their programs: read as they grow, and journaled where it matters (law 9).
 
-Nothing of this is kept: after a restart the records are read again, to the same end.
+None of this is stored: after a restart the transcripts are read again, with the same result.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from orchestrator.runtimes import Runtime, Traced
 
 @dataclass(slots=True)
 class TranscriptActivity:
-    """Those of one task's live runs."""
+    """The activity of one task's live runs."""
 
     _traces: dict[str, tuple[str, Trace]] = field(default_factory=dict)
 
     def take(self, run: Run, runtime: Runtime, lines: Sequence[Line]) -> None:
-        """Take new lines of the transcript of a run."""
+        """Read new lines of the transcript of a run."""
         if not isinstance(runtime, Traced):
             return
         known, trace = self._traces.get(run.id, ("", None))
@@ -36,7 +36,7 @@ class TranscriptActivity:
         self._traces[run.id] = run.transcript, trace
 
     def of(self, run: Run) -> Activity:
-        """Return what is known of a run. Its calls are named without secrets."""
+        """Return what is known of a run. Its calls are shown without secrets."""
         _, trace = self._traces.get(run.id, ("", None))
         if trace is None:
             return Activity()
@@ -44,17 +44,17 @@ class TranscriptActivity:
         return replace(seen, tool=_shown(seen.tool), repeated=_shown(seen.repeated))
 
     def novel(self) -> dict[str, float]:
-        """Return when a call of each run last brought back what it had not before, of those whose records are read."""
+        """Return when a call of each run last brought a new result, for runs whose transcripts can be read."""
         seen = {run: trace.activity() for run, (_, trace) in self._traces.items()}
         return {run: each.novel_at for run, each in seen.items() if each.records}
 
     def keep(self, runs: Collection[str]) -> None:
-        """Let go of all runs but these."""
+        """Forget all runs but these."""
         for gone in self._traces.keys() - set(runs):
             del self._traces[gone]
 
     def forget(self) -> None:
-        """Begin with nothing read."""
+        """Forget everything that was read."""
         self._traces.clear()
 
 

@@ -1,4 +1,4 @@
-"""Listening to the agent programs of one task: events, last words and what was used become its facts, in order."""
+"""Listening to the agent programs of one task: events, last words and usage become its facts, in order."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GROWN: Final = 0.1
-"""The share by which what a run used has grown at a check-in, if that is to be journaled in the middle of a turn."""
+"""The share by which a run's usage must have grown at a check-in to be journaled in the middle of a turn."""
 
 
 @dataclass(slots=True)
 class AgentFeed:
-    """One task's.
+    """The agent programs of one task.
 
-    `see_reports` takes what landed in `handoffs/`: one name, or all, of which some writers are done. `saving` tells
-    what an instance had under a temporary name there when all was last looked at.
+    `see_reports` handles new files in `handoffs/`: one name, or all, of which some writers have finished. `saving`
+    returns the file that an instance had under a temporary name there at the last scan.
     """
 
     context: Context
@@ -75,12 +75,12 @@ class AgentFeed:
         self._tails = Tails(adapters.files)
 
     def hear(self, where: TaskPaths) -> None:
-        """Take what programs told. A file is taken away once its fact is journaled."""
+        """Handle the events that programs reported. A file is removed once its fact is journaled."""
         at = self.context.clock.now()
         for entry in self._events.waiting():
-            fact, said = self._events.fact(entry, self.engine.state, where, at)
+            fact, text = self._events.fact(entry, self.engine.state, where, at)
             if fact is not None:
-                self._take(fact, said, where)
+                self._take(fact, text, where)
             self._events.take_away(entry.name)
         live = self.engine.state.runs.live
         self._tails.keep(live)
@@ -91,21 +91,21 @@ class AgentFeed:
 
     @property
     def novel(self) -> dict[str, float]:
-        """When a call of each run last brought back what it had not before, of those whose programs keep records."""
+        """Return when a call of each run last brought a new result, for programs that keep transcripts."""
         return self._activities.novel()
 
     def forget(self) -> None:
-        """Read all transcripts from their beginnings again: what was read of late may not have been journaled."""
+        """Read all transcripts from the beginning again: what was read recently may not have been journaled."""
         self._tails.forget()
         self._activities.forget()
 
     def meter(self, share: float = math.inf) -> None:
-        """Take note of what live runs used, where it has grown by a share, or takes the task to one of its limits."""
+        """Record the usage of live runs, if it has grown by a share, or takes the task to one of its limits."""
         for run in self.engine.state.live_runs:
             self._note_usage(run, self._used_by(run.id), share)
 
     def gone(self, run: str, where: TaskPaths) -> None:
-        """Take all that is left to be heard of a run whose process is gone (law 5)."""
+        """Read all that is left of a run whose process is gone: events, transcript, usage (law 5)."""
         self.hear(where)
         self._feed_usage(run, self._used_by(run))
         self._meters.forget(run)
@@ -118,36 +118,34 @@ class AgentFeed:
         if grown or budget.tells_more(self.engine.state, limits, run.id, usage):
             self._feed_usage(run.id, usage)
 
-    def _take(self, fact: EventLanded, said: str, where: TaskPaths) -> None:
+    def _take(self, fact: EventLanded, text: str, where: TaskPaths) -> None:
         if fact.event.kind is EventKind.USED:
-            # It says nothing else, and comes often: what it leads to is journaled, if anything.
-            self._note_usage(self.engine.state.runs[fact.run], self._told_by(fact) or Usage(), GROWN)
+            # It says nothing else, and is frequent: only its effect is journaled, if any.
+            self._note_usage(self.engine.state.runs[fact.run], self._reported_usage(fact) or Usage(), GROWN)
             return
         if fact.event.kind is EventKind.ENDED:
-            # What it left is as whole as it will get: its turn is over (law 5).
+            # Its turn is over, so what it left will not get any more complete (law 5).
             instance = self.engine.state.runs[fact.run].instance
             self.see_reports("", {instance: Stopped.TURN})
             fact = replace(fact, saving=self.saving(instance))
             if not fact.saving:
-                self._hand_in(fact.run, said, where)
+                self._hand_in(fact.run, text, where)
         if fact.event.kind in {EventKind.ENDED, EventKind.FAILED}:
-            self._feed_usage(fact.run, self._told_by(fact) or self._used_by(fact.run))
+            self._feed_usage(fact.run, self._reported_usage(fact) or self._used_by(fact.run))
         try:
             self.engine.feed(fact)
-        except (
-            IllegalMove
-        ):  # of one event, which must neither hold up the others nor leave its program waiting
+        except IllegalMove:  # one event must neither hold up the others nor leave its program waiting
             log.exception("task %s: a rule erred on %s; nothing was changed", self.home.name, fact)
             if fact.waits:
                 self._events.let_go(self.engine.state.runs[fact.run], fact.name)
 
-    def _told_by(self, fact: EventLanded) -> Usage | None:
-        """Return what an event tells of what its run used; None if it tells nothing of that."""
+    def _reported_usage(self, fact: EventLanded) -> Usage | None:
+        """Return the usage that an event reports; None if it reports none."""
         usage = fact.event.usage
         return None if usage is None else priced(usage, self._prices)
 
     def _read_on(self, run: Run, where: TaskPaths, at: float) -> None:
-        """Take what the transcript of a run has grown by: events that no hook tells, and what it does."""
+        """Read what was added to the transcript of a run: events that no hook reports, and its activity."""
         adapters, state = self.context.adapters, self.engine.state
         lines = self._tails.new(run, at)
         for fact in self._events.from_lines(lines, run, state, where, at):
@@ -159,8 +157,8 @@ class AgentFeed:
         if known.live and tells_more(limits, known, seen, at):
             self.engine.feed(ActivitySeen(at, self.context.nonce(), run.id, seen))
 
-    def _hand_in(self, run: str, said: str, where: TaskPaths) -> None:
-        """Put the last words of a run into `handoffs/` where they are its report: it may not write files (H8)."""
+    def _hand_in(self, run: str, text: str, where: TaskPaths) -> None:
+        """Write the last words of a run into `handoffs/` if they are its report: it may not write files (H8)."""
         state = self.engine.state
         known, folder = state.runs[run], layout.handoffs(where.task)
         decides = known.step == state.consultation.step
@@ -168,7 +166,7 @@ class AgentFeed:
             return
         at = self.context.clock.now()
         files, wanted = self.context.adapters.files, state.brief.config.handoffs
-        name = last_words(files, folder, known, said, at, handoff_format=wanted, decides=decides)
+        name = last_words(files, folder, known, text, at, handoff_format=wanted, decides=decides)
         if name:
             self.see_reports(name, NOBODY)
 
@@ -189,7 +187,7 @@ class AgentFeed:
             self.engine.feed(UsageSeen(self.context.clock.now(), self.context.nonce(), run, usage))
 
     def _policy(self, state: PMState, run: Run) -> Policy:
-        """Return the rules that hold for an agent: task.md's of it, task.md's of all, the settings'."""
+        """Return the rules for an agent: task.md's for it, task.md's for all, the settings'."""
         config = state.brief.config
         own = config.agents[run.agent].permissions if run.agent in config.agents else Permissions()
         return policy_for(self.context.adapters.settings.permissions, own, config.permissions)

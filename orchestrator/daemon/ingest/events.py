@@ -1,7 +1,7 @@
-"""The way in for what agent programs tell of themselves: files of `relay.sh` become facts, once each (U2).
+"""Ingest of events that agent programs report: files of `relay.sh` become facts, once each (U2).
 
-What lies there was written by agents' processes: it is read with suspicion, and speaks only for a run that lives. A
-program that waits gets an answer to whatever it asked, and be it that it does not read.
+These files were written by agents' processes: they are not trusted, and count only for a live run. A program that
+waits gets an answer to every event, even one that cannot be parsed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 EVENT_BYTES: Final = 4_194_304
 TEXT: Final = 400
-"""Characters of what an agent said that are journaled."""
+"""How many characters of an agent's message are journaled."""
 
 _NAME: Final = re.compile(r"(r-[0-9a-f]{1,32}\.[0-9]{1,20}\.[0-9]{1,10})(\.waits)?\.json")
 
@@ -56,8 +56,8 @@ _NAME: Final = re.compile(r"(r-[0-9a-f]{1,32}\.[0-9]{1,20}\.[0-9]{1,10})(\.waits
 class EventIngest:
     """Watches one task's `requests/events`.
 
-    `environ` is that of a host's programs, by the host's name. `policy` tells the rules that hold for an agent,
-    `defined` are the programs of the settings.
+    `environ` returns the environment of programs on a host, by the host's name. `policy` returns the rules for an
+    agent. `defined` are the programs of the settings.
     """
 
     files: Files
@@ -67,28 +67,28 @@ class EventIngest:
     defined: tuple[Program, ...] = ()
 
     def waiting(self) -> list[Entry]:
-        """Return what lies there, in the order in which it came; what is no event is taken away."""
+        """Return the event files, in the order of arrival; other files are removed."""
         folder = layout.task_events(self.home)
         found = [entry for entry in self.files.entries(folder) if not entry.name.startswith(".")]
         for entry in found:
             if not (entry.is_file and _NAME.fullmatch(entry.name)):
-                log.warning("%s is no event, and is taken away", folder / entry.name)
+                log.warning("%s is not an event, and is removed", folder / entry.name)
                 self.take_away(entry.name)
         events = [entry for entry in found if entry.is_file and _NAME.fullmatch(entry.name)]
         return sorted(events, key=lambda entry: (entry.mtime_ns, entry.name))
 
     def take_away(self, name: str) -> None:
-        """Remove a file that was dealt with."""
+        """Remove a file that was handled."""
         self.files.remove(layout.task_events(self.home) / name)
 
     def let_go(self, run: Run, name: str) -> None:
-        """Let a program that waits go its own way: nothing is said to it."""
+        """Let a program that waits go on by its own rules: it gets an empty answer."""
         put_reply(self.files, self.home, run.id, name, "", far=run.on_box)
 
     def fact(
         self, entry: Entry, state: PMState, where: TaskPaths, at: float
     ) -> tuple[EventLanded | None, str]:
-        """Return what a file tells, and all that its agent said with it; no fact if that says nothing of a turn."""
+        """Return an event file's fact, and its agent's full message; no fact if it does not concern a turn."""
         parts = _NAME.fullmatch(entry.name)
         if parts is None:
             return None, ""
@@ -108,7 +108,7 @@ class EventIngest:
     def from_lines(
         self, lines: Sequence[Line], run: Run, state: PMState, where: TaskPaths, at: float
     ) -> list[EventLanded]:
-        """Return what new lines of the transcript of a live run tell that no hook does."""
+        """Return events from new lines of the transcript of a live run that no hook reports."""
         runtime = runtime_known(state.agents[run.agent], self.defined)
         return [
             self._landed(f"{run.id}.t{line.place}", event, run, state, where, at, waits=False)
@@ -118,22 +118,22 @@ class EventIngest:
 
     def _event(self, name: str, runtime: Runtime) -> Event | None:
         try:
-            told = load_json(
+            data = load_json(
                 self.files.read(layout.task_events(self.home) / name, EVENT_BYTES), name, EVENT_BYTES
             )
         except (BadFile, Unreadable) as error:
-            log.warning("an event does not read: %s", error)
+            log.warning("an event cannot be parsed: %s", error)
             return None
-        if not isinstance(told, dict):
+        if not isinstance(data, dict):
             return None
-        return runtime.event(told)
+        return runtime.event(data)
 
     def _landed(
         self, name: str, event: Event, run: Run, state: PMState, where: TaskPaths, at: float, *, waits: bool
     ) -> EventLanded:
         whole, judgement = None, None
         if event.kind is EventKind.TAKEN:
-            # Gemini CLI takes the white space off both ends.
+            # Gemini CLI strips the prompt.
             whole = event.text.strip() == self._order(run).strip()
         if event.tool_request is not None:
             request = self._resolved(event.tool_request, run, state, where)
@@ -142,14 +142,14 @@ class EventIngest:
         if event.failure is Failure.LIMIT and event.reset is None:
             event = replace(event, reset=reset_time(event.text, at, zone_of(run, self.environ)))
         kept = self._believed(event.transcript, run, runtime_known(state.agents[run.agent], self.defined))
-        said = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
-        event = replace(event, text=said, transcript=kept)
+        text = "" if event.kind is EventKind.TAKEN else cut(redacted(neutral(event.text)), TEXT)
+        event = replace(event, text=text, transcript=kept)
         return EventLanded(at, f"{run.id}:{name}", run.id, name, event, waits, whole, judgement)
 
     def _believed(self, transcript: str, run: Run, runtime: Runtime) -> str:
-        """Return where a transcript is to be read, if it lies where its program keeps them; else nothing.
+        """Return where to read a transcript, if it is where its program keeps them; otherwise nothing.
 
-        One on a box is copied into the run's folder from where it lies there.
+        A transcript on a box is copied into the run's folder.
         """
         if not transcript.startswith("/"):
             return ""
@@ -160,7 +160,7 @@ class EventIngest:
             roots = [real(root) for root in runtime.transcripts(self.environ(run.host))]
         except (OSError, ValueError):
             return ""
-        # On a box a run's folder lies elsewhere, and is named alike.
+        # On a box a run's folder is elsewhere, under the same name.
         is_own = (
             bool(own)
             and path.parts[-3:] == ("runs", run.id, own)
@@ -184,7 +184,7 @@ class EventIngest:
             return ""
 
     def _resolved(self, request: ToolRequest, run: Run, state: PMState, where: TaskPaths) -> ToolRequest:
-        """Return a request with its paths as they really are, and whether they lie where the run may write."""
+        """Return a tool request with its paths resolved, and whether they are where the run may write."""
         real = self._real_of(run)
         folders = [real(folder) for folder in may_write(run, state, where)]
         at = Path(request.cwd) if request.cwd.startswith("/") else folders[0]
@@ -196,7 +196,7 @@ class EventIngest:
         return replace(request, paths=tuple(map(str, paths)), inside=inside, cwd=str(at))
 
     def _real_of(self, run: Run) -> Callable[[Path], Path]:
-        """Return how a run's paths are made real; on a box only made plain: what is a link there is unknown."""
+        """Return a function that resolves a run's paths; on a box links are unknown, so it only normalises them."""
         return (lambda path: Path(normpath(path))) if run.on_box else self.files.real
 
     def _judged(self, request: ToolRequest, run: Run, state: PMState, where: TaskPaths) -> Judgement:

@@ -1,4 +1,4 @@
-"""Signs of work: what agents lay down in their scratchpads and among the artifacts (law 9: one look per folder)."""
+"""Signs of work: files that agents write in their scratchpads and among the artifacts (law 9: one look per folder)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def signs_of_work(files: Files, task: Path, state: PMState, novel: Mapping[str, float]) -> dict[str, float]:
-    """Return when each live run last laid something down. What moves on its screen is no sign of work.
+    """Return when each live run last wrote a file. Activity on its screen is no sign of work.
 
-    `novel` says of runs whose programs keep records when a call last brought something new; that a transcript grows is
-    a sign only of a program of which no more is known.
+    `novel` says when a call last brought a new result, for runs whose programs keep transcripts. A growing transcript
+    counts only for programs of which no more is known.
     """
 
-    @cache  # many runs lay down their artifacts in one folder
+    @cache  # many runs write their artifacts into one folder
     def newest(folder: Path) -> int:
         """Return when the youngest file of a folder was changed, in nanoseconds; 0 if there is none."""
         return max((entry.mtime_ns for entry in files.entries(folder)), default=0)
@@ -41,7 +41,7 @@ def signs_of_work(files: Files, task: Path, state: PMState, novel: Mapping[str, 
     return signs
 
 
-# Made anew for each of 200 runs, paths would cost more than the looks.
+# Cached: for 200 runs, making paths would cost more than the looks.
 @lru_cache(512)
 def _scratchpad(task: Path, instance: str) -> Path:
     return layout.scratchpad(task, instance)

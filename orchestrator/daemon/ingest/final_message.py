@@ -1,4 +1,4 @@
-"""The last words of an agent that may not write files: where they are its report, they become its handoff (H8)."""
+"""The last message of an agent that may not write files: if it is its report, it becomes its handoff (H8)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from orchestrator.ports.files import Files
 
 TRIES: Final = 60
-"""How many seconds further on a free name is looked for."""
+"""How many seconds ahead a free name is looked for."""
 
 PM: Final = "pm"
 _NONE: Final = "-"
@@ -26,23 +26,23 @@ def last_words(
     files: Files,
     folder: Path,
     run: Run,
-    said: str,
+    text: str,
     at: float,
     *,
     handoff_format: str = MARKDOWN,
     decides: bool = False,
 ) -> str:
-    """Write a report into `handoffs/` under the next free name, and return that; empty if `said` is no report of `run`.
+    """Write a report of `run` into `handoffs/` under the next free name. Return the name; empty if `text` is none.
 
-    `handoff_format` is the one in which its report was asked for. `decides`: it is to hand in a decision of the PM
-    agent, which is markdown in any case.
+    `handoff_format` is the format in which its report was asked for. `decides`: it must hand in a decision of the PM
+    agent, which is always markdown.
 
     Raises:
         OSError: it could not be written.
 
     """
     handoffs = HANDOFF_FORMATS[MARKDOWN if decides else handoff_format]
-    data = handoffs.within(said).encode("utf-8", "replace")
+    data = handoffs.within(text).encode("utf-8", "replace")
     if not data or _run_of(data, handoffs.suffix, decides=decides) not in {None, "", run.id}:
         return ""
     for second in range(TRIES):
@@ -53,7 +53,7 @@ def last_words(
 
 
 def _run_of(data: bytes, suffix: str, *, decides: bool) -> str | None:
-    """Return the run that a handoff names; one that can be of no run if it does not read."""
+    """Return the run that a handoff names; a name that no run has if it cannot be parsed."""
     try:
         if decides:
             return read_decision(data, "the last message").run

@@ -1,6 +1,6 @@
-"""The way in for handoffs: what lies in `handoffs/` becomes facts, once each, when it is whole.
+"""Ingest of handoffs: files in `handoffs/` become facts, once each, when they are complete.
 
-Hints only say where to look; a scan makes facts. What was seen is (name, sha256) in the state; stat data is a
+Hints only say where to look; a scan makes facts. The state records what was seen as (name, sha256); stat data is a
 cache that saves reading (design, section 5).
 """
 
@@ -44,57 +44,57 @@ PATH_MAX: Final = 4096
 YEAR: Final = 4  # digits; fewer of them are an instance's number
 SOON: Final = 0.5
 LATER: Final = 10.0
-"""Seconds until what may still be in the making is looked at again: soon, and later the longer it takes."""
+"""Seconds until a possibly incomplete file is looked at again: short at first, longer the longer it takes."""
 
 ABANDONED: Final = 3600.0
-"""Seconds after which what was being saved is taken for left."""
+"""Seconds after which a file with a temporary name counts as abandoned."""
 
 DOUBT: Final = 0.5
-"""Seconds until it is known that a writer did not end in the midst of it: the end of a process is told at once."""
+"""Seconds until it is known that a writer did not end in the middle: ends of processes are reported at once."""
 
 OFTEN: Final = 4
 MANY: Final = 20
 CALM: Final = 60.0
-"""After so many changes a file that was dealt with is dealt with again less and less often; so many seconds later it is
-as any other. No more than that is counted."""
+"""After `OFTEN` changes a handled file is handled again less and less often, and after `CALM` seconds like any other.
+At most `MANY` changes are counted."""
 
 CUT_OFF: Final = "it may be cut off: its writer was ended before it was seen whole"
 _FOR_AGENTS: Final = ("artifacts", "handoffs", "scratchpad")
 """The folders of a task in which its agents write."""
 
 LAST_WORDS: Final = 16
-"""How many handoffs of an instance are looked at again for changes when its run is gone; rescans look at all."""
+"""How many handoffs of an instance are checked for changes when its run is gone; rescans check all."""
 
 Stamp = int
 
 
 class Stopped(Enum):
-    """Why an instance writes no more."""
+    """Why an instance has finished writing."""
 
     TURN = "turn"
-    """Its turn is over. What it left in the background may still rename what it saved."""
+    """Its turn is over. A background process of it may still rename a saved file."""
 
     RUN = "run"
     """Its run is gone."""
 
     KILLED = "killed"
-    """Its run did not end by itself: it may have been in the midst of writing."""
+    """Its run was ended by others: it may have been in the middle of writing."""
 
 
 Done: TypeAlias = Mapping[str, Stopped]
-"""Instances that write no more, and why."""
+"""Instances that have finished writing, and why."""
 
 NOBODY: Final[Done] = {}
 
 
 @dataclass(slots=True)
 class HandoffIngest:
-    """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` takes each read report, with its hash.
+    """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` stores each report, with its hash.
 
-    `trees` are the folders outside of it in which the work of a run may lie.
+    `trees` are the folders outside of it in which the work of a run may be.
 
-    `_changes` counts how often a file was changed that had been dealt with, and tells when it last was.
-    `_doubted` tells since when a file reads well that may be half of one: never yet, while it is seen with a writer.
+    `_changes` counts how often a handled file was changed, and when it last was.
+    `_maybe_partial` says since when a file that can be parsed may be incomplete: infinity while it has a writer.
     """
 
     files: Files
@@ -108,13 +108,13 @@ class HandoffIngest:
     _saving: dict[str, str] = field(default_factory=dict)
     _looked_at: float = 0.0
     _latest: dict[str, deque[str]] = field(default_factory=dict)
-    _doubted: dict[str, float] = field(default_factory=dict)
+    _maybe_partial: dict[str, float] = field(default_factory=dict)
     _changes: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def scan(self, state: PMState, at: float, done: Done = NOBODY) -> list[Fact]:
-        """Return a fact for every handoff that is new or changed and whole.
+        """Return a fact for every handoff that is new or changed, and complete.
 
-        `done` tells of instances that write no more: what they left is as whole as it will get.
+        `done` are instances that have finished writing: their files will not get any more complete.
         """
         there = self._there(done)
         self._saving.clear()
@@ -125,13 +125,13 @@ class HandoffIngest:
         return self._looked(names, state, at, done)
 
     def saving(self, instance: str) -> str:
-        """Return what an instance had under a temporary name when all was last looked at; empty if nothing."""
+        """Return the file that an instance had under a temporary name at the last scan; empty if none."""
         return self._saving.get(instance, "")
 
     def _there(self, done: Done) -> list[Entry]:
-        """Return what lies there; for the last words of somebody only what is new, unsettled, or of the last of theirs.
+        """Return the files to look at; for a run's last words only new, unsettled, and that instance's latest files.
 
-        A look at each of 6,000 takes 25 ms, and their names one: changes of what is older are for the next rescan.
+        A look at each of 6,000 files takes 25 ms, and at their names 1 ms: older changes are left to the next rescan.
         """
         folder = layout.handoffs(self.folder)
         if not done:
@@ -152,13 +152,14 @@ class HandoffIngest:
 
     @property
     def unsettled(self) -> list[str]:
-        """What lies there and may still be in the making, by name."""
+        """Return the names of files that may still be incomplete."""
         return sorted(self._unsettled)
 
     def look_again(self, at: float) -> float | None:
-        """Return when to look at that again, seen from a moment; None if there is nothing.
+        """Return when to look at these again, seen from a moment; None if there are none.
 
-        One that is held open for half an hour is not looked at 3,600 times. A clock that was set is no reason to wait.
+        A file that is held open for half an hour is not looked at 3,600 times. A changed clock must not prolong the
+        wait.
         """
         if not self._unsettled:
             return None
@@ -169,7 +170,7 @@ class HandoffIngest:
     def _forget(self, names: set[str]) -> None:
         for name in names:
             self._unsettled.pop(name, None)
-            self._doubted.pop(name, None)
+            self._maybe_partial.pop(name, None)
 
     def _know(self, entry: Entry, state: PMState) -> None:
         self._forget({entry.name})
@@ -192,7 +193,7 @@ class HandoffIngest:
         facts: list[Fact] = []
         for entry in entries:
             if entry.name.startswith(".") and not entry.is_file:
-                continue  # what a sandbox puts there for as long as a command runs (Codex: .git, .aws; measured)
+                continue  # a sandbox puts it there while a command runs (Codex: .git, .aws; measured)
             if self._is_being_saved(entry, state, at, done):
                 self._saving[_saver(entry.name, state)] = _written(entry.name)
                 continue
@@ -211,13 +212,13 @@ class HandoffIngest:
                     facts.append(fact)
                     if fact.name in state.seen:
                         self._count_change(entry.name, at)
-        # A name that a stranger took is known before the next order is named.
+        # A name that a foreign file took must be known before the next order is named.
         return sorted(facts, key=lambda fact: not isinstance(fact, Intruded))
 
     def _changes_too_often(self, name: str, at: float, done: Done) -> bool:
-        """Tell whether a file that was dealt with, and is another again, has to wait: each costs a line for ever.
+        """Return whether a handled file that changed again has to wait: each change costs a journal line for good.
 
-        The last words of a run wait for nothing.
+        The last words of a run never wait.
         """
         times, last = self._changes.get(name, (0, 0.0))
         parts = split_handoff_name(_written(name))
@@ -230,17 +231,17 @@ class HandoffIngest:
         self._changes[name] = (1 if at - last > CALM else min(times + 1, MANY), at)
 
     def _is_being_saved(self, entry: Entry, state: PMState, at: float, done: Done) -> bool:
-        """Tell whether a file is about to get its name, or to go: it is waited for, and costs nobody anything.
+        """Return whether a file is about to be renamed or removed: then it is waited for, at no cost.
 
-        A turn may end before what it started in the background renames its handoff. One that still lies there when
-        its run is gone, or for long, is told like any that is no handoff.
+        A turn may end before a background process renames its handoff. A file that is still there when its run is
+        gone, or after long, is reported like any file that is no handoff.
         """
         if not is_being_saved(entry.name) or at - entry.mtime_ns / 1e9 >= ABANDONED:
             return False
         return done.get(_saver(entry.name, state), Stopped.TURN) is Stopped.TURN
 
     def _is_an_order(self, entry: Entry, state: PMState) -> bool:
-        """Tell whether a file is an order of ours; a PM agent that named its decision like one has written over it."""
+        """Return whether a file is an order of ours, not a decision that a PM agent wrote over one of the same name."""
         if state.runs.with_order(entry.name) is None:
             return False
         asked = _asked(state)
@@ -254,7 +255,7 @@ class HandoffIngest:
             return True
 
     def _was_dealt_with(self, entry: Entry, state: PMState) -> bool:
-        """Tell whether these very bytes were taken before, as after a restart nearly all are: that costs a read."""
+        """Return whether these bytes were handled before, as nearly all were after a restart; that costs a read."""
         digest = state.seen.get(_written(entry.name))
         if digest is None or not entry.is_file:
             return False
@@ -267,14 +268,14 @@ class HandoffIngest:
     def _fact(
         self, entry: Entry, state: PMState, at: float, done: Done
     ) -> ReportLanded | DecisionLanded | Intruded | None:
-        """Return what a file says, or None while it may still be written."""
+        """Return the fact for a file, or None while it may still be incomplete."""
         path, name = layout.handoffs(self.folder) / entry.name, _written(entry.name)
         parts = split_handoff_name(name)
         instance = parts[0] if parts else claimed_instance(name, state)
         quiet = instance in done or at - entry.mtime_ns / 1e9 >= self.limits.settle_time
         try:
             if entry.is_file and self.files.being_written(path) and instance not in done:
-                self._doubted[entry.name] = math.inf
+                self._maybe_partial[entry.name] = math.inf
                 return None
             data = self.files.read(path, self.limits.max_handoff_bytes)
         except Unreadable as error:
@@ -285,7 +286,7 @@ class HandoffIngest:
         if instance == PM:
             return self._by_pm(entry, data, state, at, done, quiet=quiet)
         if is_being_saved(name):
-            return Intruded(at, name, digest, "it was being saved, and never got the name of a handoff")
+            return Intruded(at, name, digest, "it has a temporary name, and was never renamed to a handoff")
         if parts is None:
             return self._misnamed(name, data, instance, state, at) if quiet else None
         try:
@@ -303,13 +304,13 @@ class HandoffIngest:
         return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
 
     def _is_doubtful(self, entry: Entry, data: bytes) -> bool:
-        """Tell whether what reads well may be half of what was meant, if its writer did not live to go on."""
-        return entry.name in self._doubted or not data.endswith(b"\n")
+        """Return whether a file that can be parsed may still be incomplete because its writer may have been killed."""
+        return entry.name in self._maybe_partial or not data.endswith(b"\n")
 
     def _may_go_on(self, entry: Entry, at: float) -> bool:
-        """Tell whether such a file is looked at again soon, however long it took to write: its writer may live."""
-        since = min(self._doubted.get(entry.name, at), at)
-        self._doubted[entry.name] = since
+        """Return whether to look at such a file again soon, however long it took to write: its writer may be alive."""
+        since = min(self._maybe_partial.get(entry.name, at), at)
+        self._maybe_partial[entry.name] = since
         if at - since < min(DOUBT, self.limits.settle_time):
             self._unsettled[entry.name] = since
             return True
@@ -325,10 +326,10 @@ class HandoffIngest:
         *,
         quiet: bool,
     ) -> DecisionLanded | Intruded | None:
-        """Return what a `pm-….md` is that the daemon did not write.
+        """Return the fact for a `pm-….md` that the daemon did not write.
 
-        It is a decision exactly if it names the live run of an open consultation; anything else is shown and never
-        obeyed (design, section 5).
+        It is a decision exactly if it names the live run of an open consultation; anything else is shown and ignored
+        (design, section 5).
         """
         name, digest, asked = _written(entry.name), sha256(data).hexdigest(), _asked(state)
         stranger = Intruded(at, name, digest, "only the PM writes pm-….md, and it did not write this one")
@@ -356,9 +357,9 @@ class HandoffIngest:
     def _misnamed(
         self, name: str, data: bytes, claimed: str, state: PMState, at: float
     ) -> ReportLanded | Intruded:
-        """Return what a file is whose name is no handoff's: told, and never obeyed as what it says (H6).
+        """Return the fact for a file whose name is no handoff's: it is reported, and its content is ignored (H6).
 
-        If it is a report of a run that has one to write, its agent is asked to write it again.
+        If it is a report of a run that owes one, its agent is asked to write it again.
         """
         digest, reason = sha256(data).hexdigest(), "handoffs are named AGENT-YYYYMMDD-HHMMSS.md"
         try:
@@ -379,10 +380,10 @@ class HandoffIngest:
         return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
 
     def _missing(self, report: Report, instance: str, state: PMState) -> tuple[str, ...]:
-        """Return the artifacts that are not on disk (law 6). Evidence is looked up when it is judged.
+        """Return the named artifacts that are not on disk (law 6). Evidence is looked up when it is judged.
 
-        What an agent on a box names of its task's folder there was brought into the one here; what it names of other
-        folders stays there, and is believed.
+        Paths in the task's folder on a box are looked for in the local one, where they were fetched to; paths in other
+        folders on a box stay there, and are believed.
         """
         named = dict.fromkeys(report.artifacts)
         run = state.runs.get(state.runs.latest.get(instance, ""))
@@ -397,10 +398,10 @@ class HandoffIngest:
         return tuple(name for name in named if not self._is_there(name, trees))
 
     def _is_there(self, name: str, trees: tuple[Path, ...]) -> bool:
-        """Tell whether a path names a file, or a folder that holds something, where an agent's work may lie.
+        """Return whether a path names a file, or a folder that is not empty, where an agent's work may be.
 
         That is in the task's folders for agents, in the tree that the run works in, or in the project. A relative path
-        may be meant from the task's folder or from the tree.
+        may start at the task's folder or at the tree.
         """
         path = Path(name)
         if ".." in path.parts or "\0" in name or len(name) > PATH_MAX:
@@ -421,7 +422,7 @@ class HandoffIngest:
         return entry.is_file or (bool(files.names(path)) and path not in within)
 
     def _is_ours(self, path: Path) -> bool:
-        """Tell whether a file of the task's folder is the user's or the PM's own: it is no agent's work."""
+        """Return whether a file of the task's folder is the user's or the PM's own, and so no agent's work."""
         real = self.files.real(self.folder)
         return path.is_relative_to(real) and path.relative_to(real).parts[:1] not in {
             (each,) for each in _FOR_AGENTS
@@ -444,7 +445,7 @@ def _sections_wanted(instance: str, state: PMState) -> tuple[str, ...]:
 
 
 def history(files: Files, folder: Path, limits: Limits) -> dict[str, str]:
-    """Return what lies in a task's `handoffs/` before its first start, by name and hash: none of it is news."""
+    """Return the files in a task's `handoffs/` before its first start, by name and hash: none of them is news."""
     found = {}
     for entry in files.entries(layout.handoffs(folder)):
         try:
@@ -457,33 +458,33 @@ def history(files: Files, folder: Path, limits: Limits) -> dict[str, str]:
 
 
 def _digest_of_unreadable(entry: Entry, reason: str) -> str:
-    """Return what stands for the content of what cannot be read: it is news when it is another one."""
+    """Return a substitute for the content hash of a file that cannot be read: it changes when the file does."""
     stamp = entry.inode, entry.mtime_ns, entry.size
     return sha256(f"{stamp}{reason}".encode()).hexdigest()
 
 
 def _stamp(entry: Entry) -> Stamp:
-    """Return one number for what tells a file from another of its name: of each that lies there it is remembered."""
+    """Return one number that distinguishes files of the same name; it is kept for each file."""
     return hash((entry.inode, entry.mtime_ns, entry.size))
 
 
 def _written(text: str) -> str:
-    """Return a text that names a file as it can be written down: a name may hold bytes that are no UTF-8."""
+    """Return a file's name as valid text: a name may contain bytes that are no UTF-8."""
     if text.isascii():
         return text
     return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _saver(name: str, state: PMState) -> str:
-    """Return whom a file with a temporary name claims to be of; empty if that is nobody."""
+    """Return the instance that a file with a temporary name claims; empty if none."""
     return claimed_instance(name.lstrip(".#"), state)
 
 
 def claimed_instance(name: str, state: PMState) -> str:
-    """Return whom a misnamed file claims to be of: the longest known instance that its name begins with.
+    """Return the instance that a misnamed file claims: the longest known instance that its name begins with.
 
-    What follows must not go on with the word, or with the number of a second instance: `developer.md` and
-    `dev-2-report.md` are not of `dev`.
+    The rest must not continue the word, or be the number of a second instance: `developer.md` and `dev-2-report.md` do
+    not belong to `dev`.
     """
     known = {*state.runs.latest, PM}
     claimed = [

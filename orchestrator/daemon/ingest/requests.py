@@ -21,7 +21,7 @@ REPLY: Final = ".reply.json"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request: `verb` is what the user typed, `arguments` are text only."""
+    """One request: `verb` is what the user typed, `arguments` are texts."""
 
     id: str
     verb: str
@@ -31,7 +31,7 @@ class Request:
 def waiting(files: Files, home: Path) -> list[str]:
     """Return the names of the requests that wait in a task's own folder, oldest first.
 
-    What is no plain file is named too: it is refused when it is read, and taken away.
+    Other things than plain files are included: reading one fails, and it is removed.
     """
     names = [entry.name for entry in files.entries(layout.task_requests(home)) if not entry.is_folder]
     return sorted(name for name in names if name.endswith(".json") and not name.endswith(REPLY))
@@ -41,7 +41,7 @@ def read_request(files: Files, home: Path, name: str) -> Request:
     """Read one request.
 
     Raises:
-        BadFile: it is no request: not JSON, wrong fields, another id than its name.
+        BadFile: it is no request: not JSON, wrong fields, or an id that differs from its name.
 
     """
     try:
@@ -52,9 +52,9 @@ def read_request(files: Files, home: Path, name: str) -> Request:
 
 
 def answer(files: Files, home: Path, name: str, *, ok: bool, message: str, confirm: str = "") -> None:
-    """Write the reply, then take the request away. Killed in between, the request is heard again, once.
+    """Write the reply, then remove the request. If killed in between, the request is handled again, once.
 
-    With `confirm` the reply asks for a yes: the same request is granted if it brings that along as `confirmed`.
+    With `confirm` the reply asks for confirmation: the same request is granted if its `confirmed` has that value.
     """
     folder = layout.task_requests(home)
     reply = json.dumps({"ok": ok, "message": message} | ({"confirm": confirm} if confirm else {})).encode()
@@ -64,18 +64,18 @@ def answer(files: Files, home: Path, name: str, *, ok: bool, message: str, confi
 
 def _checked(name: str, data: Any) -> Request:  # noqa: ANN401 (whatever JSON gave)
     if not isinstance(data, dict) or not isinstance(data.get("arguments", {}), dict):
-        raise ValueError("no object")  # noqa: TRY004 (one kind of error for one kind of fault)
+        raise ValueError("no object")  # noqa: TRY004 (all faults raise the same error)
     request, verb = data.get("id"), data.get("verb")
     if request != name.removesuffix(".json") or not isinstance(verb, str):
-        raise ValueError("`id` is not its name, or `verb` is missing")
+        raise ValueError("`id` differs from its name, or `verb` is missing")
     arguments = data.get("arguments", {})
     if not all(isinstance(value, str) for value in arguments.values()):
-        raise ValueError("every argument is text")
+        raise ValueError("every argument must be text")
     if not all(map(_is_text, (request, verb, *arguments, *arguments.values()))):
-        raise ValueError("it holds half a character, or a NUL: write it again as UTF-8")
+        raise ValueError("it contains half a character, or a NUL: write it again as UTF-8")
     return Request(request, verb, arguments)
 
 
 def _is_text(text: str) -> bool:
-    """Tell whether a text can be written down: JSON, and words that are no UTF-8, may hold half a character."""
+    """Return whether a text can be encoded: JSON, and words that are no UTF-8, may contain half a character."""
     return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)

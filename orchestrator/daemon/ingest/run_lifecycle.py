@@ -1,6 +1,6 @@
-"""What the files of a run say of its life becomes facts. Gone is said only after its folders were scanned.
+"""The files of a run become facts of its life. It is reported as gone only after its folders were scanned.
 
-What outlives a run's program is told of too, but not at once: programs that helped it end a little after it.
+Processes that outlive a run's program are reported too, but not at once: helpers of the program end a little after it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
     from orchestrator.ports.files import Files
 
 LEFT_GRACE: Final = 0.5
-"""Seconds. When its program ends, the end of its pipes and a hang-up of its terminal end most of what that started."""
+"""Seconds. When a program ends, closed pipes and the hang-up of its terminal end most of what it started."""
 
 LAUNCHED: Final = "launched"
-"""Written by the daemon before it opens the pane; from then on the launcher may claim at any time."""
+"""Written by the daemon before it opens the pane; from then on the launcher may claim the run at any time."""
 
 
 def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: Limits) -> list[Fact]:
-    """Return what has become of a live run since the state last heard of it.
+    """Return what has happened to a live run since the last facts about it.
 
-    A run whose launcher did not claim it in `limits.start_timeout` is claimed by us, so that it never will.
+    A run whose launcher did not claim it within `limits.start_timeout` is claimed by the daemon, so that it never
+    starts.
     """
     folder = _folder(home, run.id)
     seen = host.observe(folder)
@@ -54,7 +55,7 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
             if _overdue(files, folder / CLAIMED, at, limits) and _given_up(files, host, folder):
                 facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
         case Standing.NOT_CLAIMED if run.life is not Life.STARTING:
-            # It lived, and a power cut took the files that said so, and every process.
+            # It lived; a power cut ended its processes and lost the files that showed it.
             if claim(files, folder):
                 facts.append(RunGone(at, nonce, run.id, Exit(lost=True)))
         case Standing.NOT_CLAIMED:
@@ -64,9 +65,9 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
 
 
 def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
-    """Return what has become of a live run on a box since the state last heard of it, as far as its keeper saw it.
+    """Return what has happened to a live run on a box since the last facts about it, as far as its monitor saw it.
 
-    One whose launcher does not come is `overdue`, and is forestalled there.
+    A run whose launcher does not come is `overdue`, and is fenced on the box.
     """
     sighting = boxes.seen(run.host, _folder(home, run.id))
     if sighting is None or run.life is Life.UNREACHABLE:
@@ -87,7 +88,7 @@ def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
 
 
 def _left(seen: Observation, run: Run, at: float) -> list[Fact]:
-    """Return what outlives a run's program, unless the state knows of one that is still among them."""
+    """Return the processes that outlive a run's program, unless the state knows one that is still among them."""
     named = {each.pid for each in seen.left}
     known = run.exit is not None and run.pid in named
     nonce = f"{run.id}:{seen.standing}:{seen.pid}"
@@ -95,9 +96,9 @@ def _left(seen: Observation, run: Run, at: float) -> list[Fact]:
 
 
 def overdue(files: Files, boxes: Boxes, home: Path, run: Run, at: float, limits: Limits) -> bool:
-    """Tell whether the launcher of a run on a box has not come, or not told of itself, for as long as it may take.
+    """Return whether the launcher of a run on a box has not come, or not reported its pid, for longer than it may take.
 
-    Only what was asked after that time says so; else the box is asked.
+    Only a look after that time counts; otherwise the box is asked.
     """
     folder = _folder(home, run.id)
     if run.life is not Life.STARTING or not _overdue(files, folder / LAUNCHED, at, limits):
@@ -111,47 +112,47 @@ def overdue(files: Files, boxes: Boxes, home: Path, run: Run, at: float, limits:
 
 @dataclass(slots=True)
 class Grace:
-    """The moment that is given to what outlives a program before it is told of. Moments are of the monotonic clock."""
+    """The grace for processes that outlive their program. Moments are of the monotonic clock."""
 
     _until: dict[str, float] = field(default_factory=dict)
 
     def is_over(self, run: str, now: float) -> bool:
-        """Tell whether a run was seen to have left something behind for long enough; it begins with the first look."""
+        """Return whether leftovers of a run have been seen for long enough; the first look starts the time."""
         return now >= self._until.setdefault(run, now + LEFT_GRACE)
 
     def forget(self, run: str) -> None:
-        """Nothing is to be waited for any more."""
+        """Stop the grace of a run."""
         self._until.pop(run, None)
 
     def due(self, now: float) -> list[str]:
-        """Return the runs that are to be looked at again."""
+        """Return the runs that must be looked at again."""
         return [run for run, until in self._until.items() if now >= until]
 
     @property
     def moments(self) -> list[float]:
-        """When runs are to be looked at again."""
+        """Return when runs must be looked at again."""
         return list(self._until.values())
 
 
 @lru_cache(512)
 def _folder(home: Path, run: str) -> Path:
-    """Return a run's folder, always the same object: to make it anew costs more than to look into it."""
+    """Return a run's folder as a cached object: making a path costs more than looking into the folder."""
     return layout.run_home(home, run)
 
 
 def claim(files: Files, folder: Path) -> bool:
-    """Claim a run ourselves, so that no launcher can ever start it. False if a launcher was first."""
+    """Claim a run for the daemon, so that no launcher can ever start it. Return False if a launcher was first."""
     files.make_folder(folder)
     return files.create(folder / CLAIMED, b"by the daemon: never to be run\n")
 
 
 def _given_up(files: Files, host: Host, folder: Path) -> bool:
-    """See to it that a launcher which told no pid starts nothing. False if it came to telling it first."""
+    """Make sure that a launcher without a reported pid starts nothing. Return False if it reported one first."""
     files.create(folder / BEGUN, b"")
     return host.observe(folder).standing is Standing.CLAIMED
 
 
 def _overdue(files: Files, since: Path, at: float, limits: Limits) -> bool:
-    """Tell whether a file has stood there for as long as a launcher may take."""
+    """Return whether a file has existed for as long as a launcher may take."""
     entry = files.entry(since)
     return entry is not None and at - entry.mtime_ns / 1e9 >= limits.start_timeout

@@ -1,4 +1,4 @@
-"""The task's folder in its project, as the daemon finds it: what is wrong with it, and what can be put right."""
+"""The task's folder in its project: what is wrong with it, and what can be repaired."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ ASIDE: Final = "set-aside"
 def trouble(files: Files, folder: Path, *, closely: bool) -> str:
     """Return why a task's folder cannot be used, as the rest of a sentence about it; empty if it can be.
 
-    Looked at `closely`, it is tried whether `handoffs/` can be read.
+    `closely` also tests whether `handoffs/` can be read.
 
     Raises:
-        OSError: the system cannot tell just now.
+        OSError: the system cannot tell now.
 
     """
     try:
@@ -39,7 +39,7 @@ def trouble(files: Files, folder: Path, *, closely: bool) -> str:
         if closely:
             files.names(layout.handoffs(folder))
     except Unreadable:
-        return ""  # that can be put right
+        return ""  # that can be repaired
     except OSError as error:
         if error.errno in PASSING_TROUBLE:
             raise
@@ -48,13 +48,13 @@ def trouble(files: Files, folder: Path, *, closely: bool) -> str:
 
 
 def put_right(files: Files, folder: Path, reports: Path, seen: Mapping[str, str]) -> str:
-    """Make `handoffs/` anew where it is gone, or something else is in its place; tell what was done, if anything was.
+    """Make `handoffs/` anew if it is missing or something else is in its place; return what was done, if anything.
 
-    What lies in its place is kept under another name. `reports` is where copies of reports are kept, by hash, and
-    `seen` names those that were taken: they lie in it again.
+    What is in its place is kept under another name. `reports` is the folder with copies of reports, by hash, and `seen`
+    names the reports that were accepted: they are put back.
 
     Raises:
-        OSError: the disk will not.
+        OSError: the disk cannot do it.
 
     """
     handoffs = layout.handoffs(folder)
@@ -65,23 +65,23 @@ def put_right(files: Files, folder: Path, reports: Path, seen: Mapping[str, str]
     if entry is not None:
         kept = _free(files, handoffs)
         files.rename(handoffs, kept)
-        done = f"{handoffs} was no folder: it is kept as {kept.name}"
+        done = f"{handoffs} was not a folder: it is kept as {kept.name}"
     files.make_folder(handoffs, SHARED)
     back = _put_back(files, handoffs, reports, seen)
-    return f"{done}. It is made anew, with {back} reports that were taken"
+    return f"{done}. It is made anew, with {back} reports that were accepted"
 
 
 def make_again(files: Files, folder: Path, reports: Path, seen: Mapping[str, str]) -> None:
-    """Make a task's folder anew, as its user wants it.
+    """Make a task's folder anew, on the user's request.
 
     Raises:
-        Refused: it cannot be made there; with what to do.
+        Refused: it cannot be made there; the message says what to do.
 
     """
     project = folder.parent.parent
     entry = files.entry(project)
     if entry is None or not entry.is_folder:
-        raise Refused(f"{project} is not there: put the project back first")
+        raise Refused(f"{project} does not exist: restore the project first")
     try:
         files.make_folder(folder, SHARED)
         put_right(files, folder, reports, seen)
@@ -90,13 +90,13 @@ def make_again(files: Files, folder: Path, reports: Path, seen: Mapping[str, str
 
 
 def make_run_folders(files: Files, folder: Path, agent: Agent, run: Run) -> None:
-    """Make what a run writes to in a task's folder. Raises OSError."""
+    """Make the folders in a task's folder that a run writes to. Raises OSError."""
     files.make_folder(layout.artifacts(folder, agent.artifact_folder), SHARED)
     files.make_folder(layout.scratchpad(folder, run.instance), SHARED)
 
 
 def _put_back(files: Files, handoffs: Path, reports: Path, seen: Mapping[str, str]) -> int:
-    """Lay the copies of reports that were taken into `handoffs/`, if they are not there; return how many were."""
+    """Copy accepted reports back into `handoffs/` if they are missing; return how many were."""
     back, kept = 0, set(files.names(reports))
     for name, digest in seen.items():
         if digest in kept and "/" not in name:
@@ -105,7 +105,7 @@ def _put_back(files: Files, handoffs: Path, reports: Path, seen: Mapping[str, st
 
 
 def _leads_to_folder(files: Files, path: Path) -> bool:
-    """Tell whether a link leads to a folder: its user may want that."""
+    """Return whether a link leads to a folder: the user may have set that up."""
     try:
         files.names(path)
     except Unreadable:

@@ -1,4 +1,4 @@
-"""The transcripts that agent programs keep: what one has grown by, when its lines were written, whether it is whole."""
+"""The transcripts of agent programs: what was added to one, when its lines were written, whether it is complete."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CLOCKS: Final = 1.0
-"""Seconds by which a transcript's clock may be behind ours: of a conversation gone on with, older lines are known."""
+"""Seconds by which a transcript's clock may be behind ours; older lines belong to an earlier run."""
 
 _STAMP: Final = re.compile(rb'"timestamp": ?"([0-9T:.+-]{19,32}Z?)"')
 
 
 def grown(files: Files, transcript: str, place: int) -> bytes:
-    """Return what stands in a transcript from a place on. One that has not grown costs a look at its entry."""
+    """Return the content of a transcript from an offset on. If it has not grown, that costs one stat."""
     path = Path(transcript)
     entry = files.entry(path)
     if entry is None or not entry.is_file or entry.size <= place:
@@ -35,13 +35,13 @@ def grown(files: Files, transcript: str, place: int) -> bytes:
     try:
         return files.read(path, start=place)
     except Unreadable as error:
-        log.warning("a transcript does not read: %s", error)
+        log.warning("a transcript cannot be read: %s", error)
         return b""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A whole line of a run's transcript: where it ends there, and when it was written, as far as it says so."""
+    """A whole line of a run's transcript: its end offset, and when it was written, as far as it says so."""
 
     place: int
     at: float
@@ -50,16 +50,17 @@ class Line:
 
 @dataclass(slots=True)
 class Tails:
-    """Reads on in the transcripts of one task's runs, each line once. After a restart all is read again."""
+    """Reads new lines in the transcripts of one task's runs, each line once. After a restart all is read again."""
 
     files: Files
     _read: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def new(self, run: Run, at: float) -> list[Line]:
-        """Return the whole lines that came since the last look, but for those from before the run was opened.
+        """Return the whole lines added since the last look, without those from before the run was opened.
 
-        A transcript that has not grown costs one look at its entry. Of a line that says no moment, or one to come, the
-        moment is `at`; on a box clocks may differ, and it is `at` for all that is new.
+        If a transcript has not grown, that costs one stat. A line without a time, or with one in the future, gets the
+        time
+        `at`; so do all new lines on a box, where clocks may differ.
         """
         known, place = self._read.get(run.id, ("", 0))
         place = place if known == run.transcript else 0
@@ -67,27 +68,28 @@ class Tails:
         lines = []
         for line in data[: data.rfind(b"\n") + 1].splitlines(keepends=True):
             place += len(line)
-            told = told_at(line)
-            if told >= run.opened_at - CLOCKS:
-                lines.append(Line(place, at if run.on_box else min(told, at), line))
+            written_at = time_of_line(line)
+            if written_at >= run.opened_at - CLOCKS:
+                lines.append(Line(place, at if run.on_box else min(written_at, at), line))
         self._read[run.id] = run.transcript, place
         return lines
 
     def keep(self, runs: Collection[str]) -> None:
-        """Let go of all runs but these."""
+        """Forget all runs but these."""
         for gone in self._read.keys() - set(runs):
             del self._read[gone]
 
     def forget(self) -> None:
-        """Read all from the beginning again: what was read came to nothing."""
+        """Read everything from the beginning again: what was read was not used."""
         self._read.clear()
 
 
 def remembered(files: Files, run: Run, runtime: Runtime) -> bool:
-    """Tell whether the conversation of a run can be gone on with, as far as can be seen from here.
+    """Return whether the conversation of a run can be resumed, as far as that is known here.
 
-    Its program would exit at once where it cannot. In doubt it can: where its transcript is not known, lies on a box,
-    or does not read.
+    Otherwise its program would exit at once. In doubt the answer is yes: if its transcript is not known, is on a box,
+    or
+    cannot be read.
     """
     if not run.transcript or run.on_box or not isinstance(runtime, Remembering):
         return True
@@ -97,12 +99,12 @@ def remembered(files: Files, run: Run, runtime: Runtime) -> bool:
     try:
         return runtime.remembers(files.read(path))
     except Unreadable as error:
-        log.warning("a transcript does not read: %s", error)
+        log.warning("a transcript cannot be read: %s", error)
         return True
 
 
-def told_at(line: bytes) -> float:
-    """Return when a line says that it was written, in seconds since the epoch; for ever, where it does not say."""
+def time_of_line(line: bytes) -> float:
+    """Return when a line was written by its own account, in seconds since the epoch; infinity if it does not say."""
     found = _STAMP.search(line)
     try:
         return datetime.fromisoformat(found[1].decode()).timestamp() if found else math.inf

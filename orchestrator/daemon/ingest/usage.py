@@ -1,7 +1,7 @@
-"""What runs use of tokens and money, read from the transcripts that their programs keep (U6).
+"""Tokens and money that runs use, read from the transcripts of their programs (U6).
 
-A transcript is read on from where it was read to. Of a conversation that is gone on with, what stands there from before
-the run is not its use. Nothing of this is kept: after a restart the transcript is read again, to the same sums.
+A transcript is read from the last offset on. In a resumed conversation, lines from before the run are not its usage.
+None of this is stored: after a restart the transcript is read again, to the same sums.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from orchestrator.daemon.ingest.transcripts import CLOCKS, grown, told_at
+from orchestrator.daemon.ingest.transcripts import CLOCKS, grown, time_of_line
 from orchestrator.formats.pricing import priced
 from orchestrator.model.usage import Read, Usage
 from orchestrator.runtimes import Metered
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Meter:
-    """How far a transcript was read; `before` is what it told of earlier runs, and `began` says that ours was met."""
+    """How far a transcript was read; `before` is the usage of earlier runs, `began`: the run's own part was reached."""
 
     path: str
     read: Read = Read()  # noqa: RUF009 (it is frozen)
@@ -34,16 +34,16 @@ class _Meter:
 
 @dataclass(slots=True)
 class UsageMeters:
-    """Reads one task's transcripts. What no program tells the cost of is estimated by `prices`."""
+    """Reads one task's transcripts. Costs that no program reports are estimated by `prices`."""
 
     files: Files
     prices: tuple[Price, ...] = ()
     _meters: dict[str, _Meter] = field(default_factory=dict)
 
     def look(self, run: Run, runtime: Runtime) -> Usage:
-        """Return what a run has used so far; nothing, where its program keeps no transcript or tells nothing in it.
+        """Return what a run has used so far; nothing if its program keeps no transcript, or reports no usage in it.
 
-        A transcript that has not grown costs one look at its entry.
+        If a transcript has not grown, that costs one stat.
         """
         if not run.transcript or not isinstance(runtime, Metered):
             return Usage()
@@ -55,7 +55,7 @@ class UsageMeters:
         return priced(meter.read.usage.since(meter.before), self.prices) if meter.began else Usage()
 
     def forget(self, run: str) -> None:
-        """Let go of a run that is gone."""
+        """Forget a run that is gone."""
         self._meters.pop(run, None)
 
     def _read_on(self, meter: _Meter, run: Run, runtime: Metered) -> _Meter:
@@ -64,21 +64,21 @@ class UsageMeters:
             return meter
         if meter.began:
             return replace(meter, read=runtime.usage(data, meter.read))
-        # Here one clock times both; the run before it may have written its last line a moment ago.
+        # Here both use one clock; the previous run may have written its last line a moment ago.
         ours = _ours(data, run.opened_at - (CLOCKS if run.on_box else 0.0))
         read = runtime.usage(data[:ours], meter.read)
         if ours == len(data):
             return replace(meter, read=read)
-        # What earlier runs used and were told no cost of is theirs.
+        # Usage of earlier runs without a reported cost belongs to them.
         mine = replace(read, usage=replace(read.usage, models=()))
         return replace(meter, read=runtime.usage(data[ours:], mine), before=read.usage, began=True)
 
 
 def _ours(data: bytes, opened_at: float) -> int:
-    """Return where the first line begins that says that it was written since a run was opened; the end if none does."""
+    """Return the offset of the first line that was written since a run was opened; the end if there is none."""
     place = 0
     for line in data.splitlines(keepends=True):
-        if opened_at <= told_at(line) < math.inf:
+        if opened_at <= time_of_line(line) < math.inf:
             return place
         place += len(line)
     return place

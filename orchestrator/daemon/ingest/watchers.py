@@ -1,4 +1,4 @@
-"""Watchers: what the system tells of files becomes hints. They may lose events; scans make the facts."""
+"""Watchers: file events of the system become hints. Events may get lost; scans make the facts."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ EVENTS: Final[list[type[FileSystemEvent]]] = [
 """A name that appears, and a writer that closes. Not each write: a flood on a screen would be a flood here."""
 
 BELL: Final[list[type[FileSystemEvent]]] = [DirAttribEvent, DirModifiedEvent]
-"""A folder that is touched. The first is asked of the system only together with the second (watchdog 7.1)."""
+"""A folder that is touched. watchdog (7.1) asks the system for the first event only together with the second."""
 
 AWAY: Final[list[type[FileSystemEvent]]] = [DirDeletedEvent, DirMovedEvent]
-"""A folder that is not there any more."""
+"""A folder that was removed."""
 
 POLLED: Final[list[type[FileSystemEvent]]] = [FileModifiedEvent]
-"""What is asked for besides where the system tells of nothing: who only looks sees no writer close."""
+"""Further events, needed where the system reports none: polling does not see a writer close."""
 
 POLL: Final = 2.0
-"""Seconds between two looks, where looking is all that can be done."""
+"""Seconds between two scans if the system grants no watcher."""
 
-# When a name is moved away, all that comes after it is held back for half a second, lest it was moved to a place
-# that is watched too; and now and then although it was (measured). What is moved in is told as made just as well.
+# After a name is moved away, watchdog delays later events by half a second, in case it was moved to a place that is
+# watched too; sometimes even if it was (measured). A name that is moved in is reported as created anyway.
 InotifyMoveEventGrouper.delay = 0
 
 
 @dataclass(slots=True)
 class _Watched:
-    """A folder that is watched, as it was when the watch began: one made anew in its place is watched anew."""
+    """A watched folder, as it was when the watch began: if it is made anew, it is watched anew."""
 
     watch: ObservedWatch
     inode: int
@@ -72,10 +72,10 @@ class _Watched:
 
 @dataclass(slots=True)
 class Watch:
-    """All watches of a daemon. `post` brings a hint to the loop.
+    """All watches of a daemon. `post` sends a hint to the loop.
 
-    Where the system grants no watcher (no inotify instance is left: other programs of this user hold them all), the
-    folders are looked through every `POLL` seconds instead; `polling` says why.
+    If the system grants no watcher (no inotify instance is left: other programs of this user hold them all), the
+    folders are scanned every `POLL` seconds instead; `polling` says why.
     """
 
     post: Callable[[h.Hint], None]
@@ -90,28 +90,28 @@ class Watch:
             self._observer = Observer()
         except OSError as error:
             self.polling = (
-                f"the system grants no watcher of files ({error.strerror}): folders are looked through "
+                f"the system grants no watcher of files ({error.strerror}): folders are scanned "
                 f"every {POLL:g} seconds; `task doctor` tells which limit to raise"
             )
             log.warning("%s", self.polling)
             self._observer = PollingObserver(timeout=POLL)
 
     def start(self) -> None:
-        """Watch for new tasks, and for the bell of those that are there: their folder is touched."""
+        """Watch for new tasks, and for wake-up marks of existing ones: their folder is touched."""
         self._observer.start()
         self.homes()
 
     def homes(self) -> None:
-        """Watch the folder of all tasks; again is fine, and needed where it was taken away and made anew."""
+        """Watch the folder of all tasks. Repeatable, and needed again if it was deleted and made anew."""
         homes = layout.task_homes(self.state)
         self._schedule(homes, partial(home_hint, homes), recursive=False, events=[*EVENTS, *BELL])
 
     def requests(self, name: str, folder: Path) -> None:
-        """Watch a task's requests. Again is fine; a folder that is gone is not watched."""
+        """Watch a task's requests. Repeatable; a missing folder is not watched."""
         self._schedule(folder, lambda path: request_hint(name, folder, path), recursive=True)
 
     def task(self, name: str, folder: Path) -> None:
-        """Watch a task's folder in its project, and all that is in it."""
+        """Watch a task's folder in its project, and everything in it."""
         self._schedule(folder, lambda path: task_hint(name, folder, path), recursive=True)
 
     def trees(self, name: str, folder: Path) -> None:
@@ -148,7 +148,7 @@ class Watch:
                 _Handler(self.post, hint), str(folder), recursive=recursive, event_filter=events
             )
         except OSError as error:
-            log.warning("%s cannot be watched (%s): scans will do", folder, error)
+            log.warning("%s cannot be watched (%s): scans replace it", folder, error)
             return
         self._watched[folder] = _Watched(watch, inode)
 
@@ -159,25 +159,25 @@ class _Handler(FileSystemEventHandler):
         self._hint = hint
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """Turn an event into a hint. An exception here would end the observer (measured), so there is none."""
-        told = event.dest_path or event.src_path
+        """Turn an event into a hint. An exception here would end the observer (measured), so all are caught."""
+        name = event.dest_path or event.src_path
         try:
-            path = Path(told.decode("utf-8", "surrogateescape") if isinstance(told, bytes) else told)
+            path = Path(name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name)
             if (hint := self._hint(path)) is not None:
                 self._post(hint)
         except Exception:
-            log.exception("the event on %r was dropped", told)
+            log.exception("the event on %r was dropped", name)
 
 
 def home_hint(homes: Path, path: Path) -> h.Hint | None:
-    """Return what an event in the folder of all tasks hints at: something is asked of the task of that name."""
+    """Return the hint for an event in the folder of all tasks: there is a request for the task of that name."""
     return h.RequestHint(path.name) if path.parent == homes else None
 
 
 def request_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
-    """Return what an event in a task's `requests/` hints at: a request, but not the daemon's own reply; or an event.
+    """Return the hint for an event in a task's `requests/`: a request, or an event, but not the daemon's own reply.
 
-    What is still being written there has a name that begins with a dot.
+    The name of a file that is still being written begins with a dot.
     """
     if path.parent != folder:
         return None if path.name.startswith(".") else h.EventHint(task)
@@ -185,7 +185,7 @@ def request_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
 
 
 def task_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
-    """Return what an event below a task's folder in its project hints at."""
+    """Return the hint for an event below a task's folder in its project."""
     match path.relative_to(folder).parts:
         case ("handoffs", name):
             return h.HandoffHint(task, name)

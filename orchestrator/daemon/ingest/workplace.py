@@ -1,4 +1,4 @@
-"""Where a run works, as far as its wishes are judged by that: what it may write, and what it must not."""
+"""Where a run works, for judging its tool requests: what it may write, and what it must not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TEMPORARY: Final = "/tmp"  # noqa: S108 (nothing is written there: agents may)
 
 
 def may_write(run: Run, state: PMState, where: TaskPaths) -> tuple[Path, ...]:
-    """Return the folders that a run may write, where it works first."""
+    """Return the folders that a run may write, its working directory first."""
     folders = granted(task_folder_of(state, run, where.task), state.agents[run.agent], run)
     return workspace_of(state, run, where), *folders
 
@@ -36,14 +36,14 @@ def workplace_of(
     files: Files,
     real: Callable[[Path], Path],
 ) -> Workplace:
-    """Return what is known of the place in which a run works.
+    """Return what is known of the location in which a run works.
 
-    Each folder comes with its links followed, and also as it is written, for commands that name it so.
+    Each folder is listed with its links followed, and also as it is written, for commands that use that name.
 
     Args:
         run: The run.
         state: The state of its task.
-        where: Where the task lies, on the machine of the PM.
+        where: The task's paths, on the machine of the PM.
         environ: The environment of programs on the run's machine.
         files: The files of the PM's machine.
         real: Follows the links of a path on the run's machine, as far as they are known.

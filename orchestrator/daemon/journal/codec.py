@@ -1,4 +1,4 @@
-"""Facts, changes, actions and states as JSON, and back. What does not read is an error, never a guess."""
+"""Facts, changes, actions and states as JSON, and back. What cannot be parsed is an error, never a guess."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TABLES: Final[dict[object, tuple[object, Callable[[Any], object]]]] = {
     Questions: (dict[str, Question], lambda entries: Questions(entries.values())),
     PersistentMap[str, str]: (dict[str, str], PersistentMap),
 }
-"""How each kind of table is written, and made again: what it keeps at hand beside its entries is not journaled."""
+"""How each kind of table is written and restored: data derived from its entries is not journaled."""
 
 _STATE: Final = {
     name: (TypeAdapter[Any](written), made)
@@ -41,7 +41,7 @@ _STATE: Final = {
 
 
 def encoded_fact(fact: Fact) -> dict[str, Any]:
-    """Return a fact as plain values; what stands at its default is left out."""
+    """Return a fact as plain values; fields with default values are left out."""
     return _bare(fact)
 
 
@@ -56,7 +56,7 @@ def encoded_actions(actions: tuple[Action, ...]) -> list[dict[str, Any]]:
 
 
 def dumped_state(state: PMState) -> str:
-    """Return a whole state as JSON on one line, without ever having all of it as plain values at once."""
+    """Return a whole state as JSON on one line, without holding all of it as plain values at once."""
     parts = {
         field.name: _dumped_table(held) if isinstance(held, PersistentMap) else dumped(_plain(held))
         for field in dataclasses.fields(state)
@@ -75,24 +75,24 @@ def _dumped_parts(parts: dict[str, str]) -> str:
 
 
 def decoded_fact(data: object) -> Fact:
-    """Return the fact that `encoded_fact` gave. Raises ValueError."""
+    """Return the fact from the result of `encoded_fact`. Raises ValueError."""
     return _FACT.validate_python(data)
 
 
 def decoded_changes(data: object) -> tuple[Change, ...]:
-    """Return the changes that `encoded_changes` gave. Raises ValueError."""
+    """Return the changes from the result of `encoded_changes`. Raises ValueError."""
     return _CHANGES.validate_python(data)
 
 
 def decoded_actions(data: object) -> tuple[Action, ...]:
-    """Return the actions that `encoded_actions` gave. Raises ValueError."""
+    """Return the actions from the result of `encoded_actions`. Raises ValueError."""
     return _ACTIONS.validate_python(data)
 
 
 def decoded_state(data: object) -> PMState:
-    """Return the state that `dumped_state` gave, once read as JSON. Raises ValueError."""
+    """Return the state from the result of `dumped_state`, parsed as JSON. Raises ValueError."""
     if not isinstance(data, dict):
-        raise ValueError("a state is an object")  # noqa: TRY004 (as whatever else does not read)
+        raise ValueError("a state is an object")  # noqa: TRY004 (as for anything that cannot be parsed)
     read = {
         name: made(adapter.validate_python(data[name]))
         for name, (adapter, made) in _STATE.items()
@@ -111,7 +111,7 @@ def _bare(value: Any) -> dict[str, Any]:  # noqa: ANN401 (any of our frozen data
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (anything that the model is made of)
-    """Return a value of the model as JSON would have it. A field at its default is left out.
+    """Return a value of the model as plain JSON values. Fields with default values are left out.
 
     Written by hand since it is on the path of every fact: a tenth of the time of pydantic's serializer with
     `exclude_defaults`, which also would leave out the tag.

@@ -1,4 +1,4 @@
-"""The engine of one task: a fact goes in, is decided, journaled, folded; what is to be done comes out."""
+"""The engine of one task: a fact goes in, is decided, journaled and folded; actions come out."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LINE_LENGTH: Final = 4000
-"""The most characters of a line of the PM's log: it is followed in a pane."""
+"""The maximum number of characters of a line of the PM's log, which is followed in a pane."""
 
 LOG_SIZE: Final = LogSettings().size
 
 
 class Engine:
-    """One task: its state, its journal, and the way from a fact to both.
+    """One task: its state, its journal, and the path from a fact to both.
 
-    `dirty` is set by every journaled fact and cleared by whoever writes the projections. `last_checkin` is kept
-    here and not journaled: a check-in with no news appends nothing (law 9).
+    Every journaled fact sets `dirty`; whoever writes the projections clears it. `last_checkin` is kept here and not
+    journaled: a check-in without news appends nothing (law 9).
     """
 
     def __init__(
@@ -54,10 +54,11 @@ class Engine:
         log_size: int = LOG_SIZE,
         utc_offset: Callable[[float], int] = lambda _: 0,
     ) -> None:
-        """Open the task whose own folder is `home`; `act` is handed every action once it is journaled.
+        """Open the task whose own folder is `home`; `act` gets every action once it is journaled.
 
-        The PM's log begins anew at `log_size` bytes. `utc_offset` tells by how many seconds local time is ahead of UTC
-        at a moment: names and sentences that are decided on are in local time, and `decide` looks at no zone (law 2).
+        The PM's log begins anew at `log_size` bytes. `utc_offset` returns by how many seconds local time is ahead of
+        UTC
+        at a moment: decided names and sentences are in local time, and `decide` reads no time zone (law 2).
         """
         self.home = home
         self.id = home.name
@@ -78,12 +79,12 @@ class Engine:
 
     @property
     def lines(self) -> int:
-        """How many facts this task has journaled in its life."""
+        """Return how many facts this task has journaled in its life."""
         return self._journal.lines
 
     @property
     def journaled_at(self) -> float:
-        """When this task last journaled a fact, or was first opened, in seconds since the epoch."""
+        """Return when this task last journaled a fact, or was first opened, in seconds since the epoch."""
         return self._journal.written_at
 
     @property
@@ -94,14 +95,14 @@ class Engine:
         return layout.task_folder(Path(self.state.project), self.state.name)
 
     def own_damage(self, at: float, nonce: str) -> None:
-        """Tell the task that its journal was found damaged, if it was."""
+        """Feed a fact that the journal was found damaged, if it was."""
         damage = self._journal.damage
         if damage is not None and self.state.id:
             self._journal.damage = None
             self.feed(JournalDamaged(at, nonce, damage.kept, damage.where))
 
     def lost(self) -> str:
-        """Return under which name a journal is kept of which not even the beginning reads, once; else nothing."""
+        """Return, once, the name under which a wholly unreadable journal is kept; otherwise nothing."""
         damage = self._journal.damage
         if damage is None or self.state.id:
             return ""
@@ -109,23 +110,23 @@ class Engine:
         return damage.where
 
     def keep_journal(self) -> None:
-        """See that the journal which is written to is the one that lies there. Raises OSError: no room just now."""
+        """Make sure that the journal being written is the one on disk. Raises OSError: no room just now."""
         self._journal.keep()
-        self._tell_replaced()
+        self._report_replaced()
 
-    def _tell_replaced(self) -> None:
+    def _report_replaced(self) -> None:
         if name := self._journal.replaced:
             self._journal.replaced = ""
             self.say(
-                f"somebody changed or took away the journal's {name}: all that is known was written anew"
+                f"the journal's {name} was changed or deleted by somebody: the known state was written anew"
             )
 
     def feed(self, fact: Fact) -> Decision:
-        """Decide on a fact. Journal first; then the log; then what is to be done.
+        """Decide on a fact: first the journal, then the log, then the actions.
 
         Raises:
             OSError: the journal could not be written; nothing was done and nothing has changed.
-            IllegalMove: a rule erred; nothing was done and nothing has changed.
+            IllegalMove: a rule has a bug; nothing was done and nothing has changed.
 
         """
         offset = self._utc_offset(fact.at)
@@ -138,7 +139,7 @@ class Engine:
         if decision.empty:
             return decision
         line = self._journal.append(fact, decision)
-        self._tell_replaced()
+        self._report_replaced()
         self.dirty = True
         day, before = day_said(fact.at), self._day
         self._day = day
@@ -148,7 +149,7 @@ class Engine:
         return decision
 
     def say(self, *texts: str) -> None:
-        """Write lines into the PM's log. It only tells: a disk that would not take them changes nothing."""
+        """Write lines into the PM's log. It only informs: a failed write changes nothing."""
         clean = "".join(cut(redacted(neutral(text)).replace("\n", " "), LINE_LENGTH) + "\n" for text in texts)
         try:
             self._log.append(clean.encode("utf-8", "replace"))
@@ -156,6 +157,6 @@ class Engine:
             log.warning("the log of %s was not written: %s", self.id, error)
 
     def close(self) -> None:
-        """Let go of the task's files."""
+        """Close the task's files."""
         self._journal.close()
         self._log.close()

@@ -1,4 +1,4 @@
-"""Logs that begin anew when they are large. One old one of each stays, as `NAME.1`: a log takes twice its size."""
+"""Logs that begin anew when they are large. One old part of each is kept as `NAME.1`: a log takes twice its size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOE
 
 
 def old_one(path: Path) -> Path:
-    """Return where a log's older part lies."""
+    """Return the path of a log's older part."""
     return path.with_name(f"{path.name}.1")
 
 
@@ -37,7 +37,7 @@ class RollingLog:
         self._size += len(line)
 
     def _begin_anew(self) -> None:
-        # Killed, or out of room, after the rename: the name is missing, and is made at the next attempt.
+        # If killed, or out of room, after the rename, the file is missing, and is made at the next attempt.
         if self._files.entry(self._path) is not None:
             self._files.rename(self._path, old_one(self._path))
         begun = self._files.open_log(self._path)
@@ -45,19 +45,19 @@ class RollingLog:
         self._log, self._size = begun, 0
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._log.close()
 
 
 def roll_output(path: Path, size: int) -> bool:
-    """Let this process's own output go to a new file at `path`, if it goes there and `size` bytes lie there.
+    """Redirect this process's own output to a new file at `path`, if it goes there and has `size` bytes.
 
-    Who started us has opened the file, and may be a service manager that opens it again after us: so it is neither
-    truncated nor left, but moved aside, and our descriptors are put on a new one. Output that goes elsewhere is not
-    ours to move. Returns whether it was done.
+    The file was opened by whoever started us, perhaps a service manager that opens it again later: so it is not
+    truncated but moved aside, and our descriptors get a new file. Output to other destinations is left alone. Returns
+    whether it was done.
 
     Raises:
-        OSError: it could not be done now; the output goes on where it went.
+        OSError: it could not be done now; the output stays where it was.
 
     """
     ours = os.fstat(2)
@@ -67,12 +67,12 @@ def roll_output(path: Path, size: int) -> bool:
         path.rename(old_one(path))
     elif path.exists() or not _is(
         old_one(path), ours
-    ):  # the latter: it was moved, and then there was no room
+    ):  # it was moved aside before, and then there was no room for a new file
         return False
     begun = os.open(path, _NEW, 0o600)
     try:
         for output in _OUTPUTS:
-            with suppress(OSError):  # one that is closed
+            with suppress(OSError):  # a closed descriptor
                 if os.path.samestat(os.fstat(output), ours):
                     os.dup2(begun, output)
     finally:

@@ -1,8 +1,8 @@
-"""The files that a journal is made of: the newest is plain and grows, older ones are compressed for the audit.
+"""The files that a journal consists of: the newest is plain and grows, older ones are compressed for the audit.
 
-A segment is named after its first line, `0000000001.jsonl`; a compressed one has `.gz` behind that. The compressed
-one is written whole before the plain one goes, so that a kill in between leaves both, and they say the same.
-Imports nothing heavy: `task why` reads them as well.
+A segment is named after its first line, `0000000001.jsonl`; a compressed one has a further `.gz`. The compressed file
+is written completely before the plain one is removed, so a kill in between leaves both, with the same content. Imports
+nothing heavy: `task why` reads them as well.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 PLAIN: Final = ".jsonl"
 COMPRESSED: Final = ".jsonl.gz"
 MOST: Final = 1 << 30
-"""Bytes that are read of one file."""
+"""The maximum number of bytes read of one file."""
 
 
 def segments(names: Iterable[str]) -> list[str]:
-    """Return the files of a journal of all that lies in its folder, oldest first: a plain one, not its copy."""
+    """Return the journal's files among the names in its folder, oldest first: a plain file rather than its copy."""
     by_number = dict[str, str]()
     for name in sorted(names, reverse=True):  # 1.jsonl.gz, 1.jsonl
         if name.endswith((PLAIN, COMPRESSED)):
@@ -35,28 +35,28 @@ def segments(names: Iterable[str]) -> list[str]:
 
 
 def unpacked(name: str, data: bytes) -> bytes:
-    """Return the lines of a segment. Raises ValueError if it was compressed, and does not read."""
+    """Return the lines of a segment. Raises ValueError if it is compressed and cannot be read."""
     if not name.endswith(COMPRESSED):
         return data
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{name} does not read: {error}") from error
+        raise ValueError(f"{name} cannot be read: {error}") from error
 
 
 def compress_closed(files: Files, folder: Path) -> None:
-    """Compress every segment but the newest. Safe to repeat, and to be killed at.
+    """Compress every segment but the newest. Repeatable, and safe to be killed.
 
     Raises:
-        OSError: the disk cannot do it now; the plain one stays.
+        OSError: the disk cannot do it now; the plain file stays.
 
     """
     for name in segments(entry.name for entry in files.entries(folder) if entry.is_file)[:-1]:
         if name.endswith(PLAIN):
             try:
                 lines = files.read(folder / name, MOST)
-            except Unreadable:  # taken away, or what nobody of us put there
+            except Unreadable:  # deleted, or a foreign file
                 continue
-            # Without a time: the same lines are the same file, whoever compresses them again.
+            # Without a time, so that compressing the same lines again gives the same file.
             files.write(folder / f"{name}.gz", gzip.compress(lines, 6, mtime=0))
             files.remove(folder / name)

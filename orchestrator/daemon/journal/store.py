@@ -1,18 +1,18 @@
-"""The journal of one task: what happened, what was decided, in order, durable before anything is done (law 3).
+"""The journal of one task: what happened and what was decided, in order, durable before anything is done (law 3).
 
 A folder of segments [segments.py]. The first line of a segment is a snapshot of the state before it; every further
 line is one fact with its changes and actions. Lines are numbered and carry a CRC-32 of what follows it::
 
     {"crc":"8c736521","n":12,"at":1764254100.5,"by":"0.1.0","fact":{…},"changes":[…],"actions":[…]}
 
-Lines of a segment take up at least twice the bytes of its snapshot, so that a line costs the same however large
-the state has grown; and there is a bound to the lines, so that a restart costs the same too.
+The lines of a segment take up at least twice the bytes of its snapshot, so that the cost per line does not grow with
+the state. The number of lines is bounded too, so that the cost of a restart does not grow either.
 
-Where somebody put another file in a segment's place, or wrote into it, what the daemon knows is begun anew in the next
-segment: what it does never follows from lines that are not there for the next one to read.
+If somebody replaced or changed a segment's file, the daemon writes its state as a snapshot into the next segment: its
+actions must never follow from lines that a later reader cannot find.
 
-A torn last line (the daemon was killed while writing it) is cut off and kept beside. Damage further up is
-set aside whole, and what stood before it is kept: see `Opened.damage`.
+A torn last line (the daemon was killed while writing it) is cut off and kept in a file of its own. A segment with
+damage further up is set aside as a whole, and the lines before the damage are kept: see `Opened.damage`.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ SEGMENT_LINES: Final = 1000
 SEGMENT_LINES_AT_MOST: Final = 8000
 """Replayed in half a second (60 µs each, measured)."""
 PER_SNAPSHOT: Final = 2
-"""Bytes of lines for each byte of the snapshot that they stand behind."""
+"""Bytes of lines for each byte of their segment's snapshot."""
 
 PASSING_TROUBLE: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 )
-"""Errors of the system that pass by themselves or by the user's hand. A failed fsync (EIO) is not one of them."""
+"""System errors that pass by themselves or by the user's action. A failed fsync (EIO) is not one of them."""
 _CRC_END: Final = len('{"crc":"00000000",')
 
 
@@ -67,11 +67,11 @@ class Damage:
 class Journal:
     """The journal, opened for writing. `state` is what its lines fold to.
 
-    `replaced` is the segment that others replaced or changed under it last, until somebody has told of it.
+    `replaced` is the segment that others replaced or changed last, until that has been reported.
     """
 
     def __init__(self, files: Files, folder: Path) -> None:
-        """Read the journal in `folder`, or begin one; mend a torn tail; set damage aside."""
+        """Read the journal in `folder`, or begin one; cut off a torn tail; set damage aside."""
         self._files = files
         self._folder = folder
         self._log: Log | None = None
@@ -90,9 +90,9 @@ class Journal:
         """Write one line, durably, and return it.
 
         Raises:
-            OSError: there is no room just now; nothing was written, and the same may be tried later.
-            Damaged: somebody removed the journal; what was decided is not done.
-            JournalFailed: whether it was written cannot be known; nothing more may be decided.
+            OSError: there is no room just now; nothing was written, and it may be tried again later.
+            Damaged: somebody removed the journal; the decision is not carried out.
+            JournalFailed: it is unknown whether it was written; nothing more may be decided.
 
         """
         line = sealed(
@@ -127,11 +127,12 @@ class Journal:
         return line
 
     def keep(self) -> None:
-        """Have on the disk what is known here, where others replaced the segment or took it away.
+        """Restore the segment on disk if others replaced or deleted it.
 
-        Nothing may be written for long. Where the whole state folder is gone the daemon ends, and writes nothing.
+        There may be no other write for a long time. If the whole state folder is gone, the daemon ends and writes
+        nothing.
 
-        Raises OSError: there is no room just now; the same may be tried later.
+        Raises OSError: there is no room just now; it may be tried again later.
         """
         if self._log is None or (there := self._place_of_segment()) == self._lies:
             return
@@ -143,14 +144,14 @@ class Journal:
             self._log = self._begun_segment()
 
     def close(self) -> None:
-        """Let go of the open segment."""
+        """Close the open segment."""
         if self._log is not None:
             self._log.close()
             self._log = None
 
     @property
     def written_at(self) -> float:
-        """When the last line was written, or the empty journal made, in seconds since the epoch by the disk."""
+        """Return when the last line was written, or the empty journal made, in seconds since the epoch by the disk."""
         entry = self._files.entry(self._segment)
         return entry.mtime_ns / 1e9 if entry is not None else 0.0
 
@@ -167,19 +168,19 @@ class Journal:
             self._lies = inode, size + len(written)
 
     def _is_whole(self) -> bool:
-        """Tell whether the file that is written to is what lies there. Raises Damaged if nothing does."""
+        """Return whether the open file is the one on disk. Raises Damaged if there is none on disk."""
         there = self._place_of_segment()
         if there is None:
-            raise Damaged(f"{self._segment} was taken away: nothing more is done for its task")
+            raise Damaged(f"{self._segment} was deleted: nothing more is done for its task")
         return there == self._lies
 
     def _place_of_segment(self) -> tuple[int, int] | None:
-        """Return which file is in the place of the segment, and its bytes; None if there is none."""
+        """Return the inode and size of the segment's file on disk; None if there is none."""
         entry = self._files.entry(self._segment)
         return None if entry is None else (entry.inode, entry.size)
 
     def _begun_again(self) -> Log:
-        """Begin the next segment, with all that is known; what lies in the place of the last one is kept."""
+        """Begin the next segment with the known state; the file in the place of the last one is kept."""
         self.replaced = self._segment.name
         if self._segment == self._next_segment:
             self._files.rename(self._segment, self._segment.with_name(f"{self._segment.name}.replaced"))
@@ -191,8 +192,8 @@ class Journal:
             entry for entry in self._files.entries(self._folder) if entry.name.endswith((PLAIN, COMPRESSED))
         ]
         for entry in there:
-            if not entry.is_file:  # passed over, it would take its lines out of the task's life
-                raise Unreadable(f"{self._folder / entry.name} is not a plain file: take it away")
+            if not entry.is_file:  # if it were skipped, its lines would be missing from the task's life
+                raise Unreadable(f"{self._folder / entry.name} is not a plain file: remove it")
         names = segments(entry.name for entry in there)
         while names:
             name = names.pop()
@@ -200,12 +201,12 @@ class Journal:
                 return
 
     def _read_segment(self, name: str) -> bool:
-        """Take a segment as the newest one. False, and it is set aside, if not even its snapshot reads."""
+        """Read a segment as the newest one. If not even its snapshot can be read, set it aside and return False."""
         raw = self._files.read(self._folder / name, MOST)
         try:
             data = unpacked(name, raw)
         except ValueError:
-            data = raw  # of which no line reads
+            data = raw  # no line of it can be read
         lines = data.split(b"\n")
         good: list[bytes] = []
         state, number = PMState(), 0
@@ -221,8 +222,9 @@ class Journal:
             return False
         path = self._folder / name.removesuffix(".gz")
         if len(good) == len(lines) or name.endswith(COMPRESSED):
-            # Torn just ahead of its line break: the next line must not begin on this one. Or older than what did
-            # not read at all, and compressed: lines are to follow it.
+            # Torn just before its line break: the next line must not continue this one. Or older than an unreadable
+            # segment,
+            # and compressed: lines must be appended to it.
             self._files.write(path, b"\n".join([*good, b""]))
         self.state, self.lines, self._in_segment = state, number, len(good) - 1
         self._snapshot_bytes, self._bytes = len(good[0]), sum(map(len, good[1:]))
@@ -257,7 +259,7 @@ class Journal:
 
 
 def sealed(content: dict[str, Any]) -> str:
-    """Return a journal line: the content as JSON with the checksum of all that follows it in front."""
+    """Return a journal line: the content as JSON, after the checksum of everything that follows the checksum."""
     return _sealed(codec.dumped(content)[1:])
 
 

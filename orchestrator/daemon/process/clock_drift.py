@@ -1,4 +1,4 @@
-"""Whether the clocks moved while nobody looked: the machine slept, or somebody set its clock (law 5)."""
+"""Whether the clocks moved between two looks: the machine slept, or somebody set its clock (law 5)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ MOVED: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """By how many seconds: `slept` by a machine that was asleep, `put` by a wall clock that was set (back: below 0)."""
+    """The change in seconds: `slept` while the machine was asleep, `put` by setting the wall clock (back: negative)."""
 
     slept: float
     put: float
 
 
 class Drift:
-    """Compares the clocks with how they stood apart when last looked at."""
+    """Compares the clocks with their difference at the last look."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._asleep, self._apart = self._read()
 
     def look(self) -> Moved | None:
-        """Return how the clocks have moved since the last look that found something; None if they have not."""
+        """Return how the clocks have moved since the last look that found a change; None if they have not."""
         asleep, apart = self._read()
         slept = asleep - self._asleep
         moved = Moved(slept, apart - self._apart - slept)

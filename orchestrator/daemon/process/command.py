@@ -6,4 +6,4 @@ import sys
 from typing import Final
 
 COMMAND: Final = (sys.executable, "-P", "-m", "orchestrator.daemon")
-"""`-P`: a folder `orchestrator` where somebody stands is not ours to import."""
+"""`-P`: a folder `orchestrator` in the current directory must not be imported."""

@@ -1,4 +1,4 @@
-"""One daemon per user: a lock that the system lets go of when the daemon dies, not a pid file."""
+"""One daemon per user: a lock that the system releases when the daemon dies, not a pid file."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 
 PATIENCE: Final = 0.5
-"""Seconds for which somebody else may hold the lock before it must be a daemon."""
+"""Seconds that another process may hold the lock before it must be a daemon."""
 
 
 class DaemonLock:
     """The lock, held as long as this object's file is open. Runs do not inherit it; a successor does."""
 
     def __init__(self, state: Path, inherited: int | None = None) -> None:
-        """Take the lock, or go on holding it.
+        """Take the lock, or keep it.
 
         Args:
             state: the PM's own folder.
-            inherited: the descriptor that our predecessor in this process held the lock by. It is believed
-                only if it is the file that others would find; else the lock is taken like any.
+            inherited: the descriptor by which our predecessor in this process held the lock. It is used only if it is
+                the file that others would find; otherwise the lock is taken as usual.
 
         Raises:
-            Refused: another daemon has it; the message names its pid. Or the file may not be trusted.
+            Refused: another daemon has it; the message names its pid. Or the file cannot be trusted.
 
         """
         self._path = layout.daemon_lock(state)
@@ -51,28 +51,30 @@ class DaemonLock:
             pid = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
             os.close(self._file)
             raise Refused(f"a daemon runs already, pid {pid}: `task daemon status` shows it")
-        said = f"{os.getpid()}\n".encode()
-        if os.pread(self._file, 32, 0) != said:  # our predecessor's word is ours: nobody is to find it empty
+        line = f"{os.getpid()}\n".encode()
+        if (
+            os.pread(self._file, 32, 0) != line
+        ):  # unchanged after an upgrade: readers must never find it empty
             os.ftruncate(self._file, 0)
-            os.pwrite(self._file, said, 0)
+            os.pwrite(self._file, line, 0)
 
     def check(self) -> None:
         """Check that this is still the lock that others would find.
 
         Raises:
-            Refused: the folder was taken away, so that another daemon may run in a new one by now.
+            Refused: the folder was deleted, so another daemon may already run in a new one.
 
         """
         if not _same_file(self._file, self._path):
-            raise Refused(f"{self._path} was taken away: this daemon ends, start a new one")
+            raise Refused(f"{self._path} was deleted: this daemon ends, start a new one")
 
     def handed_on(self) -> int:
-        """Return the descriptor by which whatever this process becomes holds the lock on."""
+        """Return the descriptor by which the program that this process becomes keeps the lock."""
         os.set_inheritable(self._file, True)  # noqa: FBT003 (takes no keyword)
         return self._file
 
     def release(self) -> None:
-        """Let go of the lock."""
+        """Release the lock."""
         os.close(self._file)
 
 
@@ -82,7 +84,7 @@ def _start(pid: int) -> str:
 
 
 def _opened(path: str) -> int:
-    """Return the open lock file, made if missing; one that is another's, or no file, is not ours to lock."""
+    """Return the open lock file, made if missing. Another user's file, or no plain file, must not be locked."""
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     except OSError as error:
@@ -96,16 +98,16 @@ def _opened(path: str) -> int:
 
 
 def _same_file(descriptor: int, path: Path) -> bool:
-    """Tell whether an open file is the one that `path` names."""
+    """Return whether an open file is the one that `path` names."""
     try:
         held, found = os.fstat(descriptor), path.lstat()
-    except OSError:  # not open, or not there
+    except OSError:  # not open, or missing
         return False
     return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
 
 
 def _taken(file: int) -> bool:
-    """Take the lock. `task status` holds it for microseconds to see whether a daemon does: that is waited out."""
+    """Take the lock. `task status` holds it for microseconds to see whether a daemon does; wait for that."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -127,14 +129,14 @@ def beat(
     settings: Mapping[str, str | float],
     polling: str = "",
 ) -> None:
-    """Write the beat, which shows that the loop turns, and say when the next is to be expected.
+    """Write the beat, which shows that the loop turns, and when the next one is due.
 
-    `process` is the system's word for when this process began: a pid alone may be another's by now.
-    `monotonic` lets others tell a daemon that hangs from a machine that slept, or whose clock was set. `settings` says
-    which are in force, since when, and why those on disk are not, if they cannot be used; `polling`, why nobody tells
-    the daemon of changes.
+    `process` is the system's start mark of this process: its pid alone may belong to another one later. `monotonic`
+    lets others tell a hanging daemon from a machine that slept, or whose clock was set. `settings` says which settings
+    are in force, since when, and why those on disk are not, if they cannot be used; `polling`, why the daemon gets no
+    file events.
     """
-    said = {
+    beat_data = {
         "pid": os.getpid(),
         "process": _start(os.getpid()),
         "started_at": started_at,
@@ -145,5 +147,5 @@ def beat(
         "settings": dict(settings),
     }
     if polling:
-        said["polling"] = polling
-    put_page(files, layout.daemon_beat(state), json.dumps(said).encode())
+        beat_data["polling"] = polling
+    put_page(files, layout.daemon_beat(state), json.dumps(beat_data).encode())

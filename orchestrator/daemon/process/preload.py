@@ -1,6 +1,6 @@
-"""All that a daemon will ever import, imported at its start.
+"""Everything that a daemon will ever import, imported at its start.
 
-Its package may be replaced under it at any time: what it took from there later would be another version's.
+Its package may be replaced at any time: a later import would load another version.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _NOT_OURS: Final = (
     "orchestrator.notifications.senders",
 )
 _LATE: Final = ("encodings.utf_8_sig",)
-"""What the standard library imports only when it first needs it; `integration/daemon/test_imports.py` tells."""
+"""What the standard library imports only on first use; found by `integration/daemon/test_imports.py`."""
 
 
 def preload() -> None:
-    """Import every module of the daemon's rooms, and what would be imported late."""
+    """Import every module of the daemon, and everything that would be imported late."""
     for module in pkgutil.walk_packages(orchestrator.__path__, "orchestrator.", onerror=_raise):
         if not module.name.startswith(_NOT_OURS) and not module.name.endswith(".__main__"):
             import_module(module.name)
     for name in _LATE:
         import_module(name)
-    shipped_prices()  # kept from now on: its file may go with the package
+    shipped_prices()  # cached from now on: its file may vanish with the package
 
 
 def _raise(name: str) -> None:
-    raise ImportError(f"{name} cannot be imported: this installation is not whole, install it again")
+    raise ImportError(f"{name} cannot be imported: this installation is incomplete, install it again")

@@ -1,6 +1,6 @@
-"""Whether the daemon before this one ended as it was told to; if not, that is news.
+"""Whether the previous daemon ended as requested; if not, the user is notified.
 
-Its last beat names it, `daemon.ended` says which one ended well. An alarm that told of its death used the same id.
+Its last beat identifies it, `daemon.ended` says which one ended well. An alarm about its death uses the same id.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _YEAR_10000: Final = 253_402_300_800
 
 
 def incident(kind: str, beat: Mapping[str, Any]) -> str:
-    """Return the id of the news that the daemon of a beat is dead, or hangs: the same whoever tells it."""
+    """Return the id of the notification that the daemon of a beat is dead or hangs: the same for every sender."""
     return news_id(NotificationRule.DAEMON, f"{kind}:{beat.get('pid')}:{beat.get('started_at')}")
 
 
 def ended_well(state: Path, started_at: float) -> None:
-    """Leave word that this daemon ended as it was told to. It only saves a person some news."""
+    """Record that this daemon ended as requested. It only saves a person a notification."""
     with suppress(OSError):
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with open(os.open(layout.daemon_ended(state), flags, 0o600), "wb") as file:  # noqa: PTH123 (a descriptor)
@@ -39,7 +39,7 @@ def ended_well(state: Path, started_at: float) -> None:
 
 
 def unforeseen_return(state: Path, at: float) -> Notification | None:
-    """Return the news that the last daemon was killed or crashed, if it was."""
+    """Return the notification that the last daemon was killed or crashed, if it was."""
     try:
         beat = layout.own_json(str(layout.daemon_beat(state)))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The beat: APScheduler posts hints by interval, and decides nothing."""
+"""The schedule: APScheduler posts hints by interval, and decides nothing."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 BEATS_PER_WATCHDOG: Final = 3
-"""A service manager that wants to hear of us within a time hears so often in it."""
+"""How many beats are sent within the time limit of a service manager's watchdog."""
 
 
 class Schedule:
     """Check-ins, rescans and beats. Late ones are not dropped, and never come in a burst."""
 
     def __init__(self, settings: Settings, post: Callable[[h.Hint], None]) -> None:
-        """Plan the hints; `start` lets them come."""
+        """Plan the hints; `start` begins to send them."""
         logging.getLogger("apscheduler").setLevel(logging.WARNING)
-        # Late runs are dropped after 1 s unless told otherwise (measured on 3.11).
+        # Late runs are dropped after 1 s by default (measured on 3.11).
         late = {"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
-        # A hint is posted at once: it needs no thread, which may not be had just then.
+        # A hint is posted at once, without a thread, which may not be available just then.
         inline = {"default": DebugExecutor()}
         self._scheduler = BackgroundScheduler(timezone="UTC", job_defaults=late, executors=inline)
         for hint, seconds in (
@@ -38,16 +38,16 @@ class Schedule:
             (h.Rescan(), settings.daemon.rescan),
             (h.Beat(), settings.daemon.beat),
         ):
-            # Not by its name, "interval": that is looked up among what is installed, which may just be replaced.
+            # Not by its name, "interval": that is looked up in installed packages, which may be replaced just then.
             every = IntervalTrigger(seconds=seconds, timezone="UTC")
             self._scheduler.add_job(post, every, args=[hint])
 
     def start(self) -> None:
-        """Let the hints come."""
+        """Begin to send the hints."""
         self._scheduler.start()
 
     def wake(self) -> None:
-        """Look at the clock anew: a clock that was set back would keep jobs waiting as long (measured)."""
+        """Read the clock again: after a clock was set back, jobs would wait that much longer (measured)."""
         self._scheduler.wakeup()
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class Schedule:
 
 
 def heard(settings: Settings, watchdog: float | None) -> Settings:
-    """Return the settings with a beat that is fast enough for a service manager's watchdog, if there is one."""
+    """Return the settings with beats frequent enough for a service manager's watchdog, if there is one."""
     if watchdog is None or settings.daemon.beat <= watchdog / BEATS_PER_WATCHDOG:
         return settings
     return replace(settings, daemon=replace(settings.daemon, beat=watchdog / BEATS_PER_WATCHDOG))

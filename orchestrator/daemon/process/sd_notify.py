@@ -1,4 +1,4 @@
-"""What a service manager is told: up, alive, ending (sd_notify(3), the protocol of systemd's `Type=notify`)."""
+"""Status messages to a service manager: up, alive, ending (sd_notify(3), the protocol of systemd's `Type=notify`)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _DEADLINE: Final = 1.0
 
 @dataclass(slots=True)
 class SdNotify:
-    """The way to the service manager that started us; where none did, all is said to nobody.
+    """The connection to the service manager that started us; without one, messages go nowhere.
 
-    `variables` are what it told us. They are taken out of the environment, so that nothing that we start speaks
-    in our name, and handed to our successor only.
+    `variables` are its environment variables. They are taken out of the environment, so that no process that we start
+    can send messages in our name, and are passed only to our successor.
     """
 
     variables: dict[str, str] = field(default_factory=dict)
@@ -31,30 +31,30 @@ class SdNotify:
 
     @classmethod
     def taken_from(cls, environ: MutableMapping[str, str]) -> SdNotify:
-        """Take our variables out of an environment."""
+        """Take the variables out of an environment."""
         return cls({name: environ.pop(name) for name in VARIABLES if name in environ})
 
     @property
     def watchdog(self) -> float | None:
-        """The seconds within which the manager wants to hear of us again and again; None if it does not."""
-        told, whom = self.variables.get("WATCHDOG_USEC", ""), self.variables.get("WATCHDOG_PID", "")
-        if not told.isdecimal() or int(told) == 0 or whom not in {"", str(os.getpid())}:
+        """Return the seconds within which the manager expects each beat; None if it expects none."""
+        interval, whom = self.variables.get("WATCHDOG_USEC", ""), self.variables.get("WATCHDOG_PID", "")
+        if not interval.isdecimal() or int(interval) == 0 or whom not in {"", str(os.getpid())}:
             return None
-        return int(told) / 1e6
+        return int(interval) / 1e6
 
     def ready(self, status: str) -> None:
-        """Say that we are up."""
-        self._tell("READY=1", f"STATUS={status}", "WATCHDOG=1")
+        """Report that the daemon is up."""
+        self._send("READY=1", f"STATUS={status}", "WATCHDOG=1")
 
     def beat(self, status: str) -> None:
-        """Say that the loop turns."""
-        self._tell("WATCHDOG=1", f"STATUS={status}")
+        """Report that the loop turns."""
+        self._send("WATCHDOG=1", f"STATUS={status}")
 
     def stopping(self) -> None:
-        """Say that we end."""
-        self._tell("STOPPING=1", "STATUS=ending; agents in their panes work on")
+        """Report that the daemon is ending."""
+        self._send("STOPPING=1", "STATUS=ending; agents in their panes work on")
 
-    def _tell(self, *words: str) -> None:
+    def _send(self, *words: str) -> None:
         address = self.variables.get(SOCKET, "")
         if not address:
             return
@@ -65,5 +65,5 @@ class SdNotify:
             self._failed = False
         except (OSError, ValueError) as error:
             if not self._failed:
-                log.warning("the service manager cannot be told (%s): %s", ", ".join(words), error)
+                log.warning("the service manager cannot be notified (%s): %s", ", ".join(words), error)
             self._failed = True

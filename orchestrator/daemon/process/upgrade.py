@@ -1,6 +1,6 @@
-"""Going over to what is on disk now, another version or other settings: noticed, tried in a process of its own, taken.
+"""Upgrades: another version, or other settings, on disk are noticed, tried in a process of their own, and taken over.
 
-The process stays, with its pid and its lock; the state is found again as after any restart.
+The process stays, with its pid and its lock; the state is recovered as after any restart.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PACKAGE: Final = Path(__file__).parents[2]
-"""Where this version lies. Not resolved: what a link leads to may be kept for ever."""
+"""The folder of this version. Not resolved: a link may change its target, and the old target may stay forever."""
 
 CHECK: Final = "--check"
 LOCK: Final = "--lock-fd="
 PATIENCE: Final = 600.0
-"""Seconds for which a quiet moment is waited for. Any other is as good as any at which a daemon is stopped."""
+"""Seconds to wait for a quiet moment. After that any moment will do: a daemon can be stopped at any time."""
 
 TRIAL: Final = 60.0
-"""Seconds in which the other version must have said that it can be used."""
+"""Seconds within which the other version must report that it can be used."""
 
 LONGEST_PAUSE: Final = 3600.0
 _VERSION: Final = re.compile(r'^__version__ = "([^"\s]+)"', re.MULTILINE)
@@ -46,11 +46,11 @@ _VERSION: Final = re.compile(r'^__version__ = "([^"\s]+)"', re.MULTILINE)
 
 @dataclass(slots=True)
 class Upgrade:
-    """What is known of the program and the settings on disk. `look` at every rescan; when they are `due`, give way.
+    """What is known of the program and the settings on disk: `look` at every rescan, and give way when `due`.
 
-    `own` names what is in force: version and settings, as `on_disk` names what lies there. `pause` is the first wait
-    before what could not be used is tried again, `tried` says what answers a trial. `fault` is why what lies there
-    cannot be used, if it cannot.
+    `own` names what is in force: version and settings, in the form in which `on_disk` names what is there. `pause` is
+    the first wait before something unusable is tried again, `tried` returns the answer of a trial. `fault` is why what
+    is on disk cannot be used, if it cannot.
     """
 
     own: str
@@ -61,15 +61,15 @@ class Upgrade:
     tried: Callable[[], str]
     fault: str = ""
     _seen: str = ""
-    _trying: bool = False  # a trial takes seconds on a busy machine, and more than one at once helps nobody
+    _trying: bool = False  # a trial takes seconds on a busy machine: one at a time
     _tries: int = 0
     _again_at: float = 0.0
     _proven: tuple[str, float] = field(default=("", 0.0))
 
     def look(self) -> None:
-        """Look at what is on disk; what stands there for the second time is tried.
+        """Look at what is on disk; try it when it is found for the second time.
 
-        What was not there the last time may still be in the writing.
+        What was not there the last time may still be incomplete.
         """
         found, at = self.on_disk(), self.clock.monotonic()
         if found != self._seen:
@@ -82,7 +82,7 @@ class Upgrade:
             self.executor.do("daemon/upgrade", partial(self._try, found))
 
     def due(self, *, quiet: bool) -> bool:
-        """Tell whether what is on disk is to take over now: `quiet` says that nothing is in hand."""
+        """Return whether what is on disk must take over now; `quiet`: no work is under way."""
         version, since = self._proven
         if not version or version != self._seen:
             return False
@@ -98,13 +98,13 @@ class Upgrade:
 
     def _judge(self, version: str) -> None:
         try:
-            said = self.tried()
+            answer = self.tried()
         except Unavailable as error:
-            log.warning("%s is on disk and cannot be used: %s", _named(version), error)
+            log.warning("%s is on disk but cannot be used: %s", _named(version), error)
             self.fault = str(error)
             return
-        if said != version:
-            log.warning("%s is on disk, but what would be started is %s", _named(version), _named(said))
+        if answer != version:
+            log.warning("%s is on disk, but what would be started is %s", _named(version), _named(answer))
             return
         log.info("%s is on disk and takes over at a quiet moment", _named(version))
         self.fault = ""
@@ -112,7 +112,7 @@ class Upgrade:
 
 
 def named(package: Path, config: Path) -> str:
-    """Return what names the program and the settings on disk; empty if the version cannot be told just now."""
+    """Return the name of the program and the settings on disk; empty if the version cannot be read now."""
     version = version_of(package)
     return f"{version} {settings_stamp(config)}" if version else ""
 
@@ -123,7 +123,7 @@ def _named(name: str) -> str:
 
 
 def version_of(package: Path) -> str:
-    """Return the version of the package that lies in a folder; empty if that cannot be told just now."""
+    """Return the version of the package in a folder; empty if that cannot be read now."""
     try:
         found = _VERSION.search((package / "__init__.py").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -132,10 +132,10 @@ def version_of(package: Path) -> str:
 
 
 def trial() -> str:
-    """Have the program on disk import all it needs and read the settings; return what it names itself and them.
+    """Let the program on disk import everything and read the settings; return the name that it prints.
 
     Raises:
-        Unavailable: it does not; the message has its last words.
+        Unavailable: it fails; the message has its last words.
 
     """
     try:
@@ -152,16 +152,16 @@ def trial() -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(str(error)) from error
     if done.returncode:
-        words = done.stderr.strip().splitlines() or ["it said nothing"]
+        words = done.stderr.strip().splitlines() or ["no output"]
         raise Unavailable(f"exit {done.returncode}: {words[-1][:500]}")
     return done.stdout.strip()
 
 
 def give_way(lock: DaemonLock, notify: SdNotify) -> NoReturn:
-    """Become the program on disk. It goes on with this process's pid and lock.
+    """Become the program on disk. It continues with this process's pid and lock.
 
     Raises:
-        Unavailable: there is no such program any more.
+        Unavailable: that program does not exist any more.
 
     """
     try:

@@ -1,7 +1,7 @@
-"""What came of a task in five lines: asked, outcome, work, not done, cost and next. Every page shows the same ones.
+"""The result of a task in five lines: asked, outcome, work, not done, cost and next. Every page shows the same lines.
 
-What is said of the branch was looked up in the repository, and says when; what could not be looked up is said to be
-unknown.
+Statements about the branch come from a look into the repository, and say when that was; what could not be looked up is
+shown as unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.ports.workspaces import BranchSurvey
 
 LONGEST: Final = 240
-"""Characters of a text of others in one of the lines."""
+"""How many characters of a foreign text one of the lines shows."""
 
 NAMED: Final = 5
 _ENDED: Final = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED})
@@ -36,12 +36,12 @@ STATES: Final = {
     TaskState.PARTIAL: "complete in part",
     TaskState.FAILED: "failed",
 }
-"""The states of a task as a person is told them."""
+"""The states of a task in words for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class BranchLook:
-    """A look at a task's branch: what was seen, and when (seconds since the epoch). A `fault` says why nothing was."""
+    """A look at a task's branch: what was seen, and when (seconds since the epoch); a `fault` says why it failed."""
 
     at: float
     seen: BranchSurvey | None = None
@@ -52,7 +52,7 @@ class BranchLook:
 class Outcome:
     """The lines, each a sentence that can be shown as it is.
 
-    `branch_seen` is when the branch was looked at that they tell of, in seconds since the epoch; None if it was not.
+    `branch_seen` is when the branch was looked at, in seconds since the epoch; None if it was not.
     """
 
     asked: str
@@ -64,7 +64,7 @@ class Outcome:
     branch_seen: float | None = None
 
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """Return the five lines with their names: cost and what to type next are one."""
+        """Return the five lines with their names; cost and the next command are one line."""
         return (
             ("Asked", self.asked),
             ("Outcome", self.outcome),
@@ -75,9 +75,9 @@ class Outcome:
 
 
 def outcome_of(state: PMState, look: BranchLook | None, called: str = "") -> Outcome:
-    """Return what came of a task so far. `look` is the last look at its branch, None if there was none yet.
+    """Return the result of a task so far. `look` is the last look at its branch, None if there was none yet.
 
-    `called` is the word by which commands reach the task: its id where another project has a task of its name.
+    `called` is the word by which commands reach the task: its id if another project has a task of the same name.
     """
     counted = counts(state)
     return Outcome(
@@ -104,23 +104,23 @@ def _asked(state: PMState) -> str:
 
 
 def _outcome(state: PMState, counted: Counts) -> str:
-    said = STATES[state.state]
+    status = STATES[state.state]
     match state.state:
         case TaskState.RUNNING:
-            said = f"held up by a usage limit ({_limits(state)})" if parked(state) else said
-            said += f", phase {state.phase.value}"
+            status = f"held up by a usage limit ({_limits(state)})" if parked(state) else status
+            status += f", phase {state.phase.value}"
         case TaskState.WAITING:
-            said += f" to {', '.join(question.id for question in state.open_questions[:NAMED])}"
+            status += f" to {', '.join(question.id for question in state.open_questions[:NAMED])}"
         case TaskState.COMPLETE:
             pass
         case TaskState.STOPPED | TaskState.PARTIAL | TaskState.FAILED:
-            said += f": {_short(state.why)}" if state.why else ""
+            status += f": {_short(state.why)}" if state.why else ""
     criteria = f", {counted.met} of {counted.criteria} success criteria met" if counted.criteria else ""
-    return f"{said}; {steps_said(counted)}{criteria}"
+    return f"{status}; {steps_said(counted)}{criteria}"
 
 
 def _limits(state: PMState) -> str:
-    """Return the words of the limits that hold a task up. When it is tried again changes, and is told elsewhere."""
+    """Return the texts of the limits that hold a task up, without the time of the next try, which changes."""
     words = dict.fromkeys(_short(step.limit.words, 80) for step in parked(state) if step.limit is not None)
     return "; ".join(list(words)[:NAMED]) or "without a word"
 
@@ -130,19 +130,19 @@ def _work(state: PMState, look: BranchLook | None) -> str:
 
 
 def _where_it_lies(state: PMState, look: BranchLook | None) -> str:
-    """Say where the work lies: on the branch, as that was seen, or in trees that are not the task's own."""
+    """Return where the work is: on the branch, as last seen, or in folders that are not the task's own."""
     elsewhere = list(dict.fromkeys(step.elsewhere for step in state.steps.values() if step.elsewhere))
     if elsewhere:
-        said = f"it lies in {', '.join(elsewhere[:NAMED])}, on no branch of the task"
+        places = f"it is in {', '.join(elsewhere[:NAMED])}, on no branch of the task"
     if not state.base:
-        return said if elsewhere else "nothing was changed so far"
+        return places if elsewhere else "nothing was changed so far"
     branch = _on_branch(state, look)
-    return f"{said}; {branch}" if elsewhere else branch
+    return f"{places}; {branch}" if elsewhere else branch
 
 
 def _on_branch(state: PMState, look: BranchLook | None) -> str:
     if look is None:
-        return f"the branch `{state.branch}` was not looked at yet"
+        return f"the branch `{state.branch}` has not been looked at yet"
     if look.fault:
         return f"the branch `{state.branch}` could not be looked at: {_short(look.fault)}"
     seen = look.seen
@@ -150,21 +150,21 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
         return f"there is no branch `{state.branch}`"
     if not seen.count:
         return f"nothing is on the branch `{state.branch}`"
-    said = (
+    summary = (
         f"branch `{state.branch}` at {seen.tip[:10]}: {_count(seen.count, 'commit')}, "
         f"{_count(seen.files, 'file')} changed, +{seen.added} -{seen.removed}"
     )
-    return f"{said}, all of it in your tree's HEAD" if seen.merged else said
+    return f"{summary}, all of it in your tree's HEAD" if seen.merged else summary
 
 
 def _tested(state: PMState, look: BranchLook | None) -> str:
-    """Say how the checks ended before anything was changed, and on what lies there now."""
+    """Return how the checks ended, before anything was changed and on the current work."""
     before, after = baseline_of(state), last_check(state)
     if before is None and after is None:
         ahead = [step for step in state.steps.values() if step.check_exit is not None and not step.only_check]
         only = ", ".join(f"ahead of {step.id}: exited {step.check_exit}" for step in ahead[:NAMED])
         return "the PM has run no check on it" + (f", only {only}" if only else "")
-    said = [f"check before: {_ended(before)}"] if before is not None else []
+    results = [f"check before: {_ended(before)}"] if before is not None else []
     if after is not None:
         tip = look.seen.tip if look is not None and look.seen is not None else ""
         judged = state.steps.get(after.judges) if after.judges else None
@@ -172,10 +172,10 @@ def _tested(state: PMState, look: BranchLook | None) -> str:
         stale = (
             f", on {commit[:10]} and not on what came after it" if tip and commit and commit != tip else ""
         )
-        said.append(f"check after: {_ended(after)}{stale}")
+        results.append(f"check after: {_ended(after)}{stale}")
     else:
-        said.append("check after: none on accepted work so far")
-    return ", ".join(said)
+        results.append("check after: none on accepted work so far")
+    return ", ".join(results)
 
 
 def _ended(step: Step) -> str:
@@ -186,23 +186,23 @@ def _ended(step: Step) -> str:
 
 
 def _not_done(state: PMState) -> str:
-    said = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in not_done(state)[:NAMED]]
+    reasons = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in not_done(state)[:NAMED]]
     if state.state in _ENDED:
-        said += [f"criterion not met: {_short(each, 100)}" for each in unmet_criteria(state)[:NAMED]]
-    elif not said:
+        reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet_criteria(state)[:NAMED]]
+    elif not reasons:
         return "nothing was given up so far"
-    if not said and state.state is not TaskState.COMPLETE:
+    if not reasons and state.state is not TaskState.COMPLETE:
         return _short(state.why) or "nothing was given up so far"
-    return "; ".join(said) or "nothing"
+    return "; ".join(reasons) or "nothing"
 
 
 def _cost(state: PMState) -> str:
-    """Say what the task used, as of the last thing that happened: time alone is no news."""
+    """Return what the task used, as of its last event: passing time alone changes nothing."""
     worked, used = state.worked, state.runs.usage
-    said = [f"{span_said(worked.time)} at work, {span_said(worked.idle)} of it without an agent"]
-    said.append(f"{tokens_said(used.tokens)} tokens" if used.told else "no program reported tokens")
-    said += [cost_said(used.cost, used.estimate)] if used.dollars is not None else []
-    return ", ".join(said)
+    amounts = [f"{span_said(worked.time)} at work, {span_said(worked.idle)} of it without an agent"]
+    amounts.append(f"{tokens_said(used.tokens)} tokens" if used.told else "no program reported tokens")
+    amounts += [cost_said(used.cost, used.estimate)] if used.dollars is not None else []
+    return ", ".join(amounts)
 
 
 def _next(state: PMState, look: BranchLook | None, called: str) -> str:
@@ -237,14 +237,14 @@ def first_answer(question: Question) -> str:
 
 
 def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str = "") -> str:
-    """Say how to take the work over, if anything of it is on a branch that is not merged yet.
+    """Return how to take the work over, if some of it is on a branch that is not merged yet.
 
-    `anyway` is the option without which `task merge` refuses what is not whole, where that is so.
+    `anyway` is the option that `task merge` needs for work that is not complete; empty if it needs none.
     """
     if state.base and (look is None or look.fault):
-        return "what there is to be merged is said once the branch was looked at"
+        return "what there is to merge is shown once the branch has been looked at"
     if look is None or look.seen is None or not look.seen.files:
-        return "nothing is there to be merged"
+        return "there is nothing to merge"
     if look.seen.merged:
         return "it is merged already"
     return f"`task diff {called}` shows what is done, `task merge {called}{anyway}` takes it over"
@@ -255,4 +255,4 @@ def _count(number: int, what: str) -> str:
 
 
 def _short(text: str, limit: int = LONGEST) -> str:
-    return cut(one_line(text).replace("`", "'"), limit)  # between backquotes stand commands of ours
+    return cut(one_line(text).replace("`", "'"), limit)  # backquotes are for our own commands

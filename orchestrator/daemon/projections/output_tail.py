@@ -1,4 +1,4 @@
-"""The last lines that a run printed, as they may be shown to people and to other agents: cleaned, masked, few."""
+"""The last lines that a run printed, safe to show to people and other agents: cleaned, masked, few."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 LINES: Final = 12
 LENGTH: Final = 200
-"""How many lines are taken, and how many characters of each."""
+"""How many lines are returned, and how many characters of each."""
 
 _BYTES: Final = 32_768
 
 
 def last_lines(files: Files, folder: Path) -> tuple[str, ...]:
-    """Return the last lines in the log of a run's terminal that say anything; none if there is no log."""
+    """Return the last lines in the log of a run's terminal that are not empty; none if there is no log."""
     log = folder / PANE_LOG
     entry = files.entry(log)
     if entry is None or not entry.is_file:

@@ -1,4 +1,4 @@
-"""What the scribe is told of a task: its milestones as a tired person would want them, one row each."""
+"""The scribe's view of a task: its milestones as a tired person would want them, one row each."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _REPLACED: Final = "planned anew"
 
 
 TROUBLES: Final = 30
-"""How many steps that had trouble are told, the last of the plan."""
+"""How many steps that had trouble are listed: the last ones of the plan."""
 
 
 def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None, called: str = "") -> PMView:
-    """Return what the PM knows of a task and cannot be seen in its folder. `look` is the last look at its branch.
+    """Return what the PM knows of a task that its folder does not show. `look` is the last look at its branch.
 
-    `called` is the word by which commands reach the task: its id where another project has a task of its name.
+    `called` is the word by which commands reach the task: its id if another project has a task of the same name.
     """
     seen = look.seen if look is not None else None
     return PMView(
@@ -123,7 +123,7 @@ def _checks(state: PMState) -> tuple[Check, ...]:
 
 
 def _troubles(state: PMState) -> tuple[Trouble, ...]:
-    """Return the steps that needed more than one try, with what was said of each, and how the last run failed."""
+    """Return the steps that needed more than one try, with the feedback on each and how its last run failed."""
     runs = Counter(run.step for run in state.runs.values() if run.purpose is Purpose.WORK)
     found = [
         Trouble(
@@ -142,12 +142,12 @@ def _troubles(state: PMState) -> tuple[Trouble, ...]:
 
 
 def _planned(state: PMState) -> Iterator[Step]:
-    """Yield the steps of the plan: consultations of the PM agent are none."""
+    """Yield the steps of the plan, without the PM agent's consultations."""
     return (step for step in state.steps.values() if Gate.DECISION not in step.gates)
 
 
 def _by_phase(state: PMState) -> dict[Phase, float]:
-    """Return for how many seconds agents worked in each phase, in the order in which these came."""
+    """Return the seconds that agents worked in each phase, in the order of the phases' first runs."""
     times: dict[Phase, float] = {}
     for run in state.runs.values():
         if run.purpose is Purpose.WORK and run.lasted:
@@ -166,7 +166,7 @@ def _chains(state: PMState) -> list[list[Step]]:
 
 def _milestone(chain: list[Step], attempts: int) -> Milestone:
     first = chain[0]
-    told = [step for step in chain if step.report]
+    reported = [step for step in chain if step.report]
     tries = f"attempt {attempts}" if attempts > 1 else ""
     commit = f"commit {first.commit[:10]}" if first.commit else ""
     unchanged = f"nothing changed: {first.unchanged}" if first.unchanged and not first.commit else ""
@@ -176,13 +176,13 @@ def _milestone(chain: list[Step], attempts: int) -> Milestone:
     return Milestone(
         label=first.title,
         status=_status(chain),
-        last_handoff=told[-1].report if told else "",
+        last_handoff=reported[-1].report if reported else "",
         notes="; ".join(note for note in (_times(chain), tries, commit, unchanged, why) if note),
     )
 
 
 def _times(chain: list[Step]) -> str:
-    """Return from when to when a milestone was worked on; a time of another day than its first has its date."""
+    """Return when a milestone was begun and ended; a time on another day than the first has its date."""
     began = min((step.began_at for step in chain if step.began_at), default=0.0)
     if not began:
         return ""

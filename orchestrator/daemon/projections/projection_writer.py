@@ -1,10 +1,10 @@
-"""What others read of a task, written on a thread of its own: state.json, pm_state.json, and the scribe's progress.md.
+"""Files for readers of a task, written by a thread of their own: state.json, pm_state.json, and progress.md.
 
-What came while it wrote is one further writing, however much it was. A state never changes, so the thread works
-on the one that it was handed, and the deciding thread waits for no disk but the journal's.
+Everything that changes during one write goes into the next one. A state is immutable, so the thread works on the one
+that it was given, and the deciding thread waits for no disk but the journal's.
 
-state.json is written at once. The two documents in the task's folder are whole by their nature: those of a large
-plan are written at a steady rate, so that what is written for a step does not grow with the plan.
+state.json is written at once. The two documents in the task's folder are always written whole: those of a large plan
+are written at a limited rate, so that the bytes written per step do not grow with the plan.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from orchestrator.scribe.scribe import Scribe
 log = logging.getLogger(__name__)
 
 SMALL: Final = 16_384
-"""Bytes up to which the documents are written whenever there is something new."""
+"""Bytes up to which the documents are written whenever something changed."""
 
 RATE: Final = 800.0
-"""Bytes per second at which larger ones are: those of 1,000 subtasks are ten minutes old at most, as a check-in."""
+"""Bytes per second for larger ones: those of 1,000 subtasks are at most ten minutes old, like a check-in."""
 
 
 @dataclass(slots=True)
-class _News:
-    """What is to be shown, since the last writing: in state.json, in the documents, and what the scribe looks at."""
+class _Pending:
+    """What changed since the last write: for state.json, for the documents, and for the scribe."""
 
     state: PMState | None = None
     documents: PMState | None = None
     names: set[str] = field(default_factory=set)
     rescan: bool = False
 
-    def merge(self, older: _News) -> None:
-        """Take in what could not be written."""
+    def merge(self, older: _Pending) -> None:
+        """Add what could not be written before."""
         self.state = self.state or older.state
         self.documents = self.documents or older.documents
         self.names |= older.names
@@ -59,10 +59,12 @@ class _News:
 
 @dataclass(slots=True)
 class ProjectionWriter:
-    """Shows one task. `home` is its own folder, `folder` the one in its project, `limits` those of the settings.
+    """Writes the projections of one task. `home` is its own folder, `folder` the one in its project.
 
-    `look` looks at the task's branch; None where it has none. That is done when more of the plan has passed, when the
-    task comes to stand otherwise or elsewhere, and at each check-in: what is said of the branch says when it was seen.
+    `limits` are those of the settings.
+
+    `look` looks at the task's branch; None if it has none. It is called when more of the plan has passed, when the
+    state or the base of the task changed, and at each check-in; the page says when the branch was seen.
     """
 
     files: Files
@@ -73,7 +75,7 @@ class ProjectionWriter:
     folder: Path
     limits: Limits = field(default_factory=Limits)
     look: Callable[[PMState], BranchLook | None] = lambda _: None
-    _news: _News = field(default_factory=lambda: _News(rescan=True))
+    _news: _Pending = field(default_factory=lambda: _Pending(rescan=True))
     _view: tuple[PMState, float, tuple[TransferStatus, ...]] | None = None
     _taking: Lock = field(default_factory=Lock)
     _writing: Lock = field(default_factory=Lock)
@@ -86,7 +88,7 @@ class ProjectionWriter:
     _outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
-        """Know of nothing that was written."""
+        """Begin without knowing what was written before."""
         self._shown = Shown(self.files, self.home, self.limits)
 
     def tell(
@@ -99,9 +101,9 @@ class ProjectionWriter:
         rescan: bool = False,
         behind: tuple[TransferStatus, ...] = (),
     ) -> None:
-        """Take news in: `names` are new in the task's folder, `changed` says that the state is.
+        """Take in changes: `names` are new in the task's folder, `changed`: the state is.
 
-        `behind` is what lies on boxes and not here.
+        `behind` lists what is still on boxes and not here.
         """
         with self._taking:
             self._view = state, last_checkin, behind
@@ -112,12 +114,12 @@ class ProjectionWriter:
 
     @property
     def behind(self) -> bool:
-        """True while something is not shown yet: it just came, could not be written, or waits for its turn."""
+        """Return whether something is not shown yet: it is new, could not be written, or waits for its turn."""
         news = self._news
         return (news.state or news.documents) is not None or bool(news.names) or news.rescan
 
     def soon(self) -> None:
-        """Have what was told written by the hands; large documents, when it is their time."""
+        """Have the pending changes written by a worker; large documents when their time comes."""
         with self._taking:
             if self._queued:
                 return
@@ -125,30 +127,30 @@ class ProjectionWriter:
         self.executor.do(f"{self.home.name}/show", self._work)
 
     def end(self) -> None:
-        """Write nothing more, once what is just being written is done."""
+        """Write nothing more, after the write that is in progress."""
         with self._writing, self._taking:
             self._view = None
 
     def now(self) -> None:
-        """Write all that was told, here and before this returns. What fails stays to be written the next time."""
+        """Write all pending changes, before this returns. What fails is written the next time."""
         self._work(everything=True)
 
     def _work(self, *, everything: bool = False) -> None:
         with self._writing:
             with self._taking:
-                news, self._news, view, self._queued = self._news, _News(), self._view, False
+                news, self._news, view, self._queued = self._news, _Pending(), self._view, False
             if view is None:
                 return
             try:
                 self._write(news, *view, everything=everything)
             except (OrchestratorError, OSError) as error:
-                log.warning("what %s shows was not written just now: %s", self.home.name, error)
+                log.warning("the projections of %s could not be written now: %s", self.home.name, error)
                 with self._taking:
                     self._news.merge(news)
 
     def _write(
         self,
-        news: _News,
+        news: _Pending,
         state: PMState,
         last_checkin: float,
         behind: tuple[TransferStatus, ...],
@@ -160,7 +162,7 @@ class ProjectionWriter:
         documents = everything or urgent != self._urgent or self.clock.monotonic() >= self._next_at
         if documents:
             self._look_at_branch(state, again=news.rescan)
-        if documents or len(state.steps) <= FEW:  # of a large plan it costs a look at all steps
+        if documents or len(state.steps) <= FEW:  # it visits every step, which is slow for a large plan
             self._outcome = outcome_of(state, self._looked, self._called(state))
         if news.state is not None or (documents and news.rescan):
             self._shown.write(news.state or state, last_checkin, at, self._outcome, behind)
@@ -175,20 +177,20 @@ class ProjectionWriter:
     def _look_at_branch(self, state: PMState, *, again: bool) -> None:
         wanted = state.state, state.steps.passed, state.base
         if any(isinstance(action, Rebase) for action in state.outbox.values()):
-            # It has its new base, and not its new commits: whatever is counted between these two was never there.
+            # It has its new base, and not its new commits yet: no count is right between the two.
             self._looked = self._looked_for = None
         elif again or wanted != self._looked_for:
             self._looked, self._looked_for = self.look(state), wanted
 
     def _called(self, state: PMState) -> str:
-        """Return the word by which commands reach a task: its id where another project has one of its name, too."""
+        """Return the word by which commands reach a task: its id if another project has a task of the same name."""
         try:
             ids = self.files.names(self.home.parent)
         except (OrchestratorError, OSError):
             return state.id
         return state.name if sum(is_task_id(task, state.name) for task in ids) <= 1 else state.id
 
-    def _write_documents(self, news: _News, state: PMState, last_checkin: float, at: float) -> None:
+    def _write_documents(self, news: _Pending, state: PMState, last_checkin: float, at: float) -> None:
         size = 0
         if news.documents is not None:
             size = write_pm_state(self.files, self.folder, news.documents, last_checkin=last_checkin, at=at)

@@ -1,9 +1,9 @@
 """Projections: the state as files that anyone can read, written whole and never the only copy of anything.
 
-`state.json` is what `task` shows. The steps of a large plan lie beside it in pages of 64, and it names the pages:
-of a change only the page is written on which it is. A page bears its content in its name, and those that replace
-others are there before `state.json` names them, so a reader has all of one moment, or finds a page gone and reads
-`state.json` again.
+`state.json` is what `task` shows. The steps of a large plan are stored beside it in pages of 64 steps, and it names the
+pages; after a change only the affected page is written. A page's name contains a hash of its content, and new pages
+exist before `state.json` names them. So a reader has all of one moment, or finds a page gone and reads `state.json`
+again.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ PAGED: Final = 2
 """The version of a `state.json` that names pages."""
 
 FEW: Final = 256
-"""Up to so many steps lie in `state.json` itself."""
+"""Up to this many steps are stored in `state.json` itself."""
 
 _USUAL: Final = Limits()
 
@@ -71,11 +71,11 @@ def projection(
     behind: Sequence[TransferStatus] = (),
 ) -> dict[str, Any]:
     """Return what `task status` shows, without secrets. Times are seconds since the epoch."""
-    steps = _told_steps(state.steps.values(), state.runs)
+    steps = _visible_steps(state.steps.values(), state.runs)
     return _shape(state, last_checkin, at, limits, outcome, behind, steps=steps)
 
 
-def _shape(  # noqa: PLR0913 (what is shown comes from several)
+def _shape(  # noqa: PLR0913 (it is gathered from several sources)
     state: PMState,
     last_checkin: float,
     at: float,
@@ -93,7 +93,7 @@ def _shape(  # noqa: PLR0913 (what is shown comes from several)
         "project": state.project,
         "phase": state.phase.value,
         "state": state.state.value,
-        "why": _told(state.why),
+        "why": _masked(state.why),
         "limited": next((_limit(step) for step in sorted(parked(state), key=_next_try)), None),
         "counts": asdict(counts(state)),
         "outcome": {} if outcome is None else _outcome(outcome),
@@ -104,7 +104,7 @@ def _shape(  # noqa: PLR0913 (what is shown comes from several)
             {
                 "id": question.id,
                 "step": question.step,
-                "text": _told(question.text),
+                "text": _masked(question.text),
                 "options": list(question.options),
                 "asked_at": question.asked_at,
                 "kind": question.kind.value,
@@ -117,11 +117,11 @@ def _shape(  # noqa: PLR0913 (what is shown comes from several)
         ],
         "criteria": [
             {
-                "text": _told(mark.text),
+                "text": _masked(mark.text),
                 "met": mark.met,
-                "evidence": [_told(each) for each in mark.evidence],
-                "details": [_told(each) for each in mark.details],
-                "reason": _told(mark.reason),
+                "evidence": [_masked(each) for each in mark.evidence],
+                "details": [_masked(each) for each in mark.details],
+                "reason": _masked(mark.reason),
             }
             for mark in state.criteria
         ],
@@ -131,7 +131,7 @@ def _shape(  # noqa: PLR0913 (what is shown comes from several)
             for agent, spent in state.runs.spent.items()
         ],
         "edited": [
-            {"key": each.key, "was": _told(each.was), "now": _told(each.now)} for each in state.edited
+            {"key": each.key, "was": _masked(each.was), "now": _masked(each.now)} for each in state.edited
         ],
         "branch": state.branch,
         "base": state.base,
@@ -139,13 +139,13 @@ def _shape(  # noqa: PLR0913 (what is shown comes from several)
         "started_at": state.started_at,
         "last_checkin": last_checkin or None,
         "updated": at,
-        "notices": [_told(notice) for notice in state.notices[-NOTICES_SHOWN:]],
+        "notices": [_masked(notice) for notice in state.notices[-NOTICES_SHOWN:]],
     }
 
 
 @dataclass(slots=True)
 class Shown:
-    """What of a task's state lies in `state.json` and its pages. `_pages` are those written last, with their names."""
+    """The state of a task in `state.json` and its pages. `_pages` are the ones written last, with their names."""
 
     files: Files
     home: Path
@@ -161,20 +161,20 @@ class Shown:
         outcome: Outcome | None = None,
         behind: Sequence[TransferStatus] = (),
     ) -> None:
-        """Write `state.json`, and the pages that are others than before. Raises OSError."""
+        """Write `state.json`, and the pages that changed. Raises OSError."""
         if self._pages and self.files.entry(layout.task_pages(self.home)) is None:
-            self._pages = []  # somebody took them away
+            self._pages = []  # somebody deleted them
         before = {name for _, name in self._pages}
         if len(state.steps) <= FEW:
-            told = projection(
+            document = projection(
                 state, last_checkin=last_checkin, at=at, limits=self.limits, outcome=outcome, behind=behind
             )
             self._pages = []
         else:
             self._pages = self._written(state.steps, state.runs)
             pages = [name for _, name in self._pages]
-            told = _shape(state, last_checkin, at, self.limits, outcome, behind, pages=pages)
-        put_page(self.files, layout.task_state(self.home), _packed(told))
+            document = _shape(state, last_checkin, at, self.limits, outcome, behind, pages=pages)
+        put_page(self.files, layout.task_state(self.home), _packed(document))
         self._remove(before)
 
     def _written(self, steps: Steps, runs: Runs) -> list[tuple[object, str]]:
@@ -185,7 +185,7 @@ class Shown:
         for number, chunk in enumerate(steps.chunks):
             kept, name = known.get(number, (None, ""))
             if kept is not chunk:
-                data = _packed(_told_steps((step for _, step in chunk), runs))
+                data = _packed(_visible_steps((step for _, step in chunk), runs))
                 new = f"{number:04}-{blake2b(data, digest_size=8).hexdigest()}.json"
                 if new != name:
                     self.files.write(folder / new, data)
@@ -194,7 +194,7 @@ class Shown:
         return pages
 
     def _remove(self, before: set[str]) -> None:
-        """Remove the pages that nothing names any more; at first also those of an earlier life."""
+        """Remove the pages that are no longer named; the first time also those of an earlier daemon."""
         folder, named = layout.task_pages(self.home), {name for _, name in self._pages}
         if not self._swept:
             before |= {entry.name for entry in self.files.entries(folder)}
@@ -204,8 +204,8 @@ class Shown:
 
 
 def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_checkin: float, at: float) -> int:
-    """Write `pm_state.json` as the document names it, into the task's folder. Return its bytes. Raises OSError."""
-    told = {
+    """Write `pm_state.json` into the task's folder, as its documentation says. Return its bytes. Raises OSError."""
+    document = {
         "task": state.name,
         "phase": state.phase.value,
         "state": state.state.value,
@@ -216,7 +216,7 @@ def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_chec
     milestones = [
         {
             "id": step.id,
-            "title": _told(step.title),
+            "title": _masked(step.title),
             "status": step.state.value,
             "phase": step.phase.value,
             "attempts": state.runs.tries(step.id),
@@ -224,8 +224,8 @@ def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_chec
         for step in state.steps.values()
         if Gate.DECISION not in step.gates
     ]
-    # A line for each, so that it can be read and compared; `indent` would spread them, and is ten times slower.
-    head = "".join(f"{_spaced(key)}: {_spaced(value)},\n" for key, value in told.items())
+    # One milestone a line, to be read and compared; `indent` would spread each, and is ten times slower.
+    head = "".join(f"{_spaced(key)}: {_spaced(value)},\n" for key, value in document.items())
     listed = ",\n ".join(_spaced(each) for each in milestones)
     data = neutral_json(f'{{\n{head}"milestones": [\n {listed}\n]\n}}\n').encode()
     if files.entry(task_folder) is not None:
@@ -243,30 +243,30 @@ def last_checkin_shown(files: Files, home: Path) -> float:
 
 
 def write_lost(files: Files, home: Path, kept: str, at: float) -> None:
-    """Say in what was told last of a task that its journal does not read any more, not even its beginning."""
+    """Update the last `state.json` of a task whose journal cannot be read, not even its beginning."""
     try:
-        told = json.loads(files.read(layout.task_state(home)))
+        document = json.loads(files.read(layout.task_state(home)))
     except (Unreadable, ValueError, RecursionError):
         return
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         return
-    why = f"its journal does not read and is kept as {kept}: start it again, its handoffs are history then"
-    known = told.get("outcome")
+    why = f"its journal cannot be read and is kept as {kept}: start it again, then its handoffs are history"
+    known = document.get("outcome")
     lost = {
         "outcome": f"failed: {why}",
-        "work": "what was done is on no page now: its branch and its handoffs are as they were left",
+        "work": "no page shows what was done: its branch and its handoffs are unchanged",
         "not_done": "unknown",
         "cost": "unknown",
-        "next": f"`task start {quote(str(told.get('task')))} --project {quote(str(told.get('project')))}`",
+        "next": f"`task start {quote(str(document.get('task')))} --project {quote(str(document.get('project')))}`",
     }
     outcome = (known if isinstance(known, dict) else {}) | lost
-    told |= {"state": TaskState.FAILED.value, "why": why, "outcome": outcome}
-    told |= {"agents": [], "questions": [], "updated": at}
-    files.write(layout.task_state(home), json.dumps(told).encode())
+    document |= {"state": TaskState.FAILED.value, "why": why, "outcome": outcome}
+    document |= {"agents": [], "questions": [], "updated": at}
+    files.write(layout.task_state(home), json.dumps(document).encode())
 
 
-_told: Final = lru_cache(maxsize=8192)(redacted)
-"""Most of what is told was told before."""
+_masked: Final = lru_cache(maxsize=8192)(redacted)
+"""Cached: most texts were shown before."""
 
 
 def _held_up(state: PMState, step: str) -> list[str]:
@@ -278,13 +278,13 @@ def _held_up(state: PMState, step: str) -> list[str]:
 
 
 def _shown(state: PMState) -> list[Run]:
-    """Return the live runs, and of each instance the latest one."""
+    """Return the live runs, and the latest run of each instance."""
     latest = [state.runs[run] for run in state.runs.latest.values()]
     return [run for run in latest if run.purpose is Purpose.WORK or run.live]
 
 
-def _told_steps(steps: Iterable[Step], runs: Runs) -> list[dict[str, Any]]:
-    """Return steps as they are told; of consultations only the open one: they are none of the plan's."""
+def _visible_steps(steps: Iterable[Step], runs: Runs) -> list[dict[str, Any]]:
+    """Return steps as they are shown; of consultations only the open one, as they are not part of the plan."""
     return [
         _step(step, runs.tries(step.id))
         for step in steps
@@ -300,7 +300,7 @@ def _step(step: Step, tries: int) -> dict[str, Any]:
     return {
         "id": step.id,
         "agent": step.agent,
-        "title": _told(step.title),
+        "title": _masked(step.title),
         "status": step.state.value,
         "attempts": step.attempt,
         "tries": tries,
@@ -308,19 +308,19 @@ def _step(step: Step, tries: int) -> dict[str, Any]:
         "subtask": step.subtask,
         "since": step.since,
         "began": step.began_at or None,
-        "said": _told(step.feedback[-1]) if step.feedback else "",
-        "why": _told(step.why),
+        "said": _masked(step.feedback[-1]) if step.feedback else "",
+        "why": _masked(step.why),
         **({} if (limit := _limit(step)) is None else {"limit": limit}),
         "replaced": step.replaced,
         "commit": step.commit,
-        "unchanged": _told(step.unchanged),
+        "unchanged": _masked(step.unchanged),
         "check": step.check_exit,
         "cause": None
         if step.cause is None
         else {
-            "what": _told(step.cause.what),
+            "what": _masked(step.cause.what),
             "run": step.cause.run,
-            "lines": [_told(line) for line in step.cause.lines],
+            "lines": [_masked(line) for line in step.cause.lines],
         },
     }
 
@@ -334,19 +334,19 @@ def _limit(step: Step) -> dict[str, Any] | None:
         "since": limit.since,
         "refused_at": limit.at,
         "refusals": limit.refusals,
-        "words": _told(limit.words),
+        "words": _masked(limit.words),
         "resets_at": shown_reset(limit),
         "next_try": step.not_before,
     }
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    lines = {key: _told(text) for key, text in asdict(outcome).items() if key != "branch_seen"}
+    lines = {key: _masked(text) for key, text in asdict(outcome).items() if key != "branch_seen"}
     return {**lines, "branch_seen": outcome.branch_seen}
 
 
 def _used(state: PMState, limits: Limits, at: float) -> dict[str, Any]:
-    """Return what the task has used, and may use. Times are seconds."""
+    """Return what the task has used, and may use. Times are in seconds."""
     worked, budget = state.worked.counted(at, busy=bool(state.runs.live)), budget_of(state, limits)
     return {
         **_usage(state.runs.usage),
@@ -358,13 +358,13 @@ def _used(state: PMState, limits: Limits, at: float) -> dict[str, Any]:
 
 
 def _is_by_default(state: PMState, budget: Budget) -> bool:
-    """Tell whether a task's limit of tokens is the one that nobody has set."""
+    """Return whether a task's token limit is the default, which nobody has set."""
     own = state.brief.config.limits.tokens is not None or Measure.TOKENS.value in state.raised
     return not own and budget.tokens == _USUAL.max_task_tokens
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
-    """Return tokens and US dollars; null where no program told."""
+    """Return tokens and US dollars; null if no program reported them."""
     tokens = usage.tokens or None
     return {
         "tokens": tokens,
@@ -380,20 +380,20 @@ def _usage(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _spaced(told: object) -> str:
-    return json.dumps(told, ensure_ascii=False)
+def _spaced(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
-def _packed(told: object) -> bytes:
-    return neutral_json(json.dumps(told, ensure_ascii=False, separators=(",", ":"))).encode()
+def _packed(value: object) -> bytes:
+    return neutral_json(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).encode()
 
 
 def _behind(each: TransferStatus) -> dict[str, Any]:
     return {
         "address": each.box,
-        "lost": _told(each.lost),
+        "lost": _masked(each.lost),
         "failing": [
-            {"what": failing.what, "since": failing.since, "why": _told(failing.why)}
+            {"what": failing.what, "since": failing.since, "why": _masked(failing.why)}
             for failing in each.failing
         ],
         "missing": [asdict(missing) for missing in each.missing],

@@ -1,1 +1,1 @@
-"""What is put away when a task has ended, and what goes."""
+"""What is compressed, passivated or deleted after a task has ended."""

@@ -1,8 +1,8 @@
-"""What is left of runs that are over: what their terminals showed is packed, and goes when there is too much of it.
+"""Leftovers of ended runs: terminal logs are compressed, and deleted when there are too many.
 
-What steers is in the journal, and stays. Of a run's folder stay the order and what tells how it ended; its scripts go,
-and so does its terminal's log in the end. Nothing is touched of a run that lives, or whose step is still open. Replies
-to requests go if nobody took them.
+The journal has everything that decisions need, and stays. Of a run's folder the order and the files about its end stay;
+its scripts are deleted, and finally its terminal log. Nothing is touched of a run that lives, or whose step is still
+open. Replies to requests are deleted if nobody took them.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ log = logging.getLogger(__name__)
 
 PACKED: Final = f"{PANE_LOG}.gz"
 _ENDS: Final = (EXIT, PID, CLAIMED)
-"""What tells when a run was over: the first of them that is there."""
+"""Files that show when a run ended: the first one that exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A packed log: when its run was over, in seconds since the epoch, and its bytes."""
+    """A compressed log: when its run ended, in seconds since the epoch, and its size in bytes."""
 
     ended_at: float
     size: int
 
 
 def open_runs(state: PMState) -> set[str]:
-    """Return the runs of which nothing may be packed: live ones, and those of steps that are not settled."""
+    """Return the runs of which nothing may be compressed: live ones, and those of steps that are not settled."""
     return {run.id for run in state.runs.values() if run.live or not state.steps[run.step].settled}
 
 
 def spent_logs(kept: Mapping[str, Kept], bounds: LogSettings, at: float) -> list[str]:
-    """Return the runs whose packed logs go: those too old, and the oldest of those that are too much together."""
+    """Return the runs whose compressed logs must go: those too old, and the oldest if all together are too large."""
     spent = []
     room = bounds.task_size
     for run in sorted(kept, key=lambda each: (kept[each].ended_at, each), reverse=True):
@@ -59,9 +59,9 @@ def spent_logs(kept: Mapping[str, Kept], bounds: LogSettings, at: float) -> list
 
 @dataclass(slots=True)
 class LogRetention:
-    """The runs of one task that are over. `kept` are the packed logs, `done` the runs that need no more looks.
+    """The ended runs of one task. `kept` are the compressed logs, `done` the runs that need no more looks.
 
-    `gathered` says that the work kept of its tries was put together since it is complete.
+    `gathered` says that the kept work of its tries was put together after the task was complete.
     """
 
     files: Files
@@ -71,7 +71,7 @@ class LogRetention:
     gathered: bool = False
 
     def tidy(self, state: PMState, bounds: LogSettings, at: float) -> None:
-        """Pack what is over, and remove what is too much. May be repeated, and cut off anywhere.
+        """Compress what is over, and delete what is too much. Repeatable, and safe to interrupt.
 
         Raises:
             OSError: the disk cannot do it now.
@@ -80,28 +80,30 @@ class LogRetention:
         runs = layout.task_runs(self.home)
         names = {entry.name for entry in self.files.entries(runs) if entry.is_folder}
         open_ = open_runs(state)
-        self.done -= open_  # of a step that was opened again
+        self.done -= open_  # a step was reopened
         packed = [
             name for name in sorted(names - self.done - open_) if self._put_away(name, state.runs, bounds, at)
         ]
-        # A step that was opened again keeps its logs.
+        # A reopened step keeps its logs.
         spent = spent_logs({run: kept for run, kept in self.kept.items() if run not in open_}, bounds, at)
         for run in spent:
             self.files.remove(runs / run / PACKED)
             del self.kept[run]
         self._drop_replies(at - bounds.pack_after)
         if packed or spent:
-            log.info("task %s: %d logs of runs packed, %d dropped", self.home.name, len(packed), len(spent))
+            log.info(
+                "task %s: %d logs of runs compressed, %d deleted", self.home.name, len(packed), len(spent)
+            )
 
     def _drop_replies(self, before: float) -> None:
-        """Remove the replies that nobody took: whoever asked has long given up."""
+        """Remove the replies that nobody took: the caller has given up long ago."""
         folder = layout.task_requests(self.home)
         for entry in self.files.entries(folder):
             if entry.name.endswith(REPLY) and entry.mtime_ns / 1e9 < before:
                 self.files.remove(folder / entry.name)
 
     def _put_away(self, run: str, known: Collection[str], bounds: LogSettings, at: float) -> bool:
-        """Pack one run's log and remove its scripts, if it is over for long enough; return whether that was done."""
+        """Compress one run's log and remove its scripts, if it ended long enough ago; return whether that was done."""
         folder = layout.run_home(self.home, run)
         found = {entry.name: entry for entry in self.files.entries(folder)}
         end = next((found[name] for name in _ENDS if name in found), None)

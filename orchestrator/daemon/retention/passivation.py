@@ -1,7 +1,7 @@
-"""Tasks that are over, and to which nothing comes any more: no memory, open file, watch or thread is spent on them.
+"""Passivation of tasks that are over and get no more input: they use no memory, open file, watch or thread.
 
-A mark in a task's own folder says how its journal ended when it was shelved. While that is so, a daemon that starts
-needs not read it. Whatever asks for such a task has it opened again, from the journal.
+A mark in a task's own folder records how its journal ended when it was passivated. As long as that matches, a starting
+daemon need not read it. Any request for such a task has it opened again, from the journal.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from orchestrator.ports.files import Files
 
 LOOKED_THROUGH: Final = 86_400.0
-"""Seconds after which a shelved task is opened and looked at once more: files come late, and old logs are to go."""
+"""Seconds after which a passive task is opened and checked once more, for late files and old logs."""
 
 AT_ONCE: Final = 8
-"""How many are looked through between two check-ins, at most."""
+"""How many passive tasks are checked between two check-ins, at most."""
 
 _MARK_BYTES: Final = 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class PassiveTask:
-    """One task: its own folder, the one in its project if it has one, and when it was last looked at, or -inf."""
+    """One task: its own folder, the one in its project if it has one, and when it was last checked, or -inf."""
 
     home: Path
     folder: Path | None
@@ -42,29 +42,29 @@ class PassiveTask:
 
 @dataclass(slots=True)
 class PassiveTasks:
-    """All shelved tasks of this user, by id, those first that were looked at the longest ago."""
+    """All passive tasks of this user, by id, those first whose last check is the longest ago."""
 
     files: Files
     _tasks: dict[str, PassiveTask] = field(default_factory=dict)
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether a task is shelved."""
+        """Return whether a task is passive."""
         return name in self._tasks
 
     def __len__(self) -> int:
-        """Tell how many there are."""
+        """Return the number of passive tasks."""
         return len(self._tasks)
 
     @property
     def tasks(self) -> list[PassiveTask]:
-        """All that are shelved."""
+        """Return all passive tasks."""
         return list(self._tasks.values())
 
     def put(self, task: Task, at: float) -> None:
-        """Shelve a task at a moment of the clock that nobody sets.
+        """Passivate a task at a moment of the monotonic clock.
 
         Raises:
-            OSError: the disk does not take the mark; it is not shelved.
+            OSError: the mark cannot be written; it is not passivated.
 
         """
         folder = task.where.task if task.begun else None
@@ -74,11 +74,11 @@ class PassiveTasks:
         self._tasks[task.id] = PassiveTask(task.home, folder, at)
 
     def take(self, name: str) -> None:
-        """A task is open again; no error if it was not shelved."""
+        """Remove a task that is open again; no error if it was not passive."""
         self._tasks.pop(name, None)
 
     def keeps(self, home: Path) -> bool:
-        """Tell whether a task may stay, or be, shelved: nothing waits for it, and it was shelved as it stands.
+        """Return whether a task may stay, or become, passive: nothing waits for it, and its journal matches the mark.
 
         Raises:
             OSError: its folders cannot be read now.
@@ -91,12 +91,12 @@ class PassiveTasks:
         return True
 
     def to_look_through(self, at: float) -> list[str]:
-        """Return the tasks that were not looked at for long: a few."""
+        """Return a few tasks that were not checked for long."""
         old = (name for name, shelved in self._tasks.items() if at - shelved.seen_at >= LOOKED_THROUGH)
         return list(islice(old, AT_ONCE))
 
     def _marked(self, home: Path) -> PassiveTask | None:
-        """Return a task as an earlier daemon shelved it, if nothing was journaled since."""
+        """Return a task as an earlier daemon passivated it, if nothing was journaled since."""
         if (mark := _mark(self.files, home)) is None:
             return None
         folder = mark.pop("folder", None)
@@ -117,7 +117,7 @@ def _mark(files: Files, home: Path) -> dict[str, Any] | None:
 
 
 def _end_of_journal(files: Files, home: Path) -> dict[str, Any]:
-    """Return which segment is the newest, and its size."""
+    """Return the newest segment's name, and its size."""
     sizes = {entry.name: entry.size for entry in files.entries(layout.task_journal(home))}
     newest = segments(sizes)[-1:]
     return {"segment": newest[0] if newest else "", "size": sizes[newest[0]] if newest else 0}

@@ -1,7 +1,7 @@
-"""Tasks that their user deletes or archives: the daemon lets go of them first, and never opens one again.
+"""Tasks that their user deletes or archives: the daemon closes them first, and never opens one again.
 
-A mark in a task's own folder says so. It is written before anything is taken away, and goes with the folder, last of
-all: whoever was killed half-way finds it, and goes on.
+A mark in a task's own folder says so. It is written before anything is removed, and is removed with the folder, last of
+all: if the command is killed half-way, the next one finds the mark and continues.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 
 def leaves(files: Files, home: Path) -> bool:
-    """Tell whether the task with this folder is being deleted or archived."""
+    """Return whether the task with this folder is being deleted or archived."""
     return files.entry(layout.task_leaving(home)) is not None
 
 
 def write_mark(files: Files, home: Path, why: str, at: float) -> None:
-    """Mark a task as one that nobody is to open any more. `why` is `delete` or `archive`. Raises OSError."""
+    """Mark a task as one that must not be opened any more. `why` is `delete` or `archive`. Raises OSError."""
     files.write(layout.task_leaving(home), json.dumps({"why": why, "at": at}).encode())
 
 
 def let_go(context: Context, task: Task, why: str) -> str:
-    """Close a task for ever, and return what to say to its user.
+    """Close a task for good, and return the reply to its user.
 
     Raises:
-        Refused: it does not rest, or something of it is still being done.
-        OSError: the disk does not take the mark.
+        Refused: it does not rest, or work for it is still under way.
+        OSError: the mark cannot be written.
 
     """
     name = task.engine.state.name or task.id
     if task.begun and not task.rests:
         raise Refused(f"{name} is {task.engine.state.state}: `task stop {name}` first")
     if task.doing.busy:
-        raise Refused(f"something of {name} is still being done: try again in a moment")
+        raise Refused(f"work for {name} is still under way: try again in a moment")
     write_mark(context.adapters.files, task.home, why, context.clock.now())
     task.let_go()
-    return f"the daemon has let go of {name}"
+    return f"the daemon has closed {name}"

@@ -20,6 +20,6 @@ find . -xdev \\
 
 
 def changed_within(link: Link, folder: str, seconds: float) -> bool:
-    """Tell whether a file beneath `folder` was changed in the last `seconds`, by the minute. Raises as `Link.run`."""
+    """Return whether a file beneath `folder` was changed in the last `seconds`, by the minute. Raises as `Link.run`."""
     minutes = max(1, ceil(seconds / 60))
     return bool(link.run(["sh", "-c", _SCRIPT, "sh", folder, str(minutes)], deadline=DEADLINE).out.strip())

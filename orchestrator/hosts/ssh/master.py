@@ -190,7 +190,7 @@ class Master:
         return made
 
     def stands(self) -> bool:
-        """Tell whether the connection stands as far as ssh knows."""
+        """Return whether the connection stands as far as ssh knows."""
         return self._child.poll() is None and self._place.socket.exists()
 
     def answers(self, environ: Mapping[str, str]) -> bool:

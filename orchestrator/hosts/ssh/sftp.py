@@ -86,7 +86,7 @@ class Sftp:
                         raise
 
     def _is_folder(self, path: str) -> bool:
-        """Tell whether there is a folder, or a link to one: a home may lie on another disk."""
+        """Return whether there is a folder, or a link to one: a home may lie on another disk."""
         with self._asking("look at", path):
             try:
                 return stat.S_ISDIR(self._client.stat(encoded(path)).st_mode or 0)

@@ -58,7 +58,7 @@ class Stream:
         return piece
 
     def recv_ready(self, patience: float = 0.0) -> bool:
-        """Tell whether there is something to read within `patience` seconds."""
+        """Return whether there is something to read within `patience` seconds."""
         return _ready(self._out, select.POLLIN, patience)
 
     def get_name(self) -> str:
@@ -86,7 +86,7 @@ _LONGEST = 86400.0
 
 
 def _ready(descriptor: int, event: int, patience: float) -> bool:
-    """Tell whether a descriptor is ready, or at its end, within `patience` seconds.
+    """Return whether a descriptor is ready, or at its end, within `patience` seconds.
 
     `poll` takes any descriptor; `select` none beyond 1,023, which a daemon with many runs has.
     """

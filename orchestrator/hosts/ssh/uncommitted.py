@@ -21,7 +21,7 @@ if [ -n "$left" ]; then echo left; fi
 
 
 def lies_uncommitted(link: Link, there: str) -> bool:
-    """Tell whether anything lies uncommitted in the repository `there`, new files too; what it ignores is nothing.
+    """Return whether anything lies uncommitted in the repository `there`, new files too; what it ignores is nothing.
 
     Raises:
         Unavailable: git cannot tell it there.

@@ -1,4 +1,4 @@
-"""What changed, as sentences that a person understands: read from the plain JSON of a journal line."""
+"""Changes as sentences for people, from the plain JSON of a journal line."""
 
 from __future__ import annotations
 
@@ -40,41 +40,41 @@ QUIET: Final = frozenset(
         "times_shifted",
     }
 )
-"""Changes that follow from the fact as it is told; saying them as well would only be noise."""
+"""Changes that follow from the fact itself; a sentence for them would only be noise."""
 
 
 _SENTENCES: Final = {
     "task_moved": "the task is {to}{because}",
     "phase_moved": "phase {to}",
     "zone_set": "local time is {utc_offset} s ahead of UTC",
-    "brief_taken": "task.md counts as it now stands",
-    "base_moved": "the work stands upon {base}",
+    "brief_taken": "task.md was read and applied",
+    "base_moved": "the work is based on {base}",
     "step_reopened": "{step} is opened again, attempt {attempt}{because}",
     "step_hurried": "{step} is tried again at once",
     "step_lacked": "{step} lacks: {gap}",
     "step_checked": "the check before {step} exited {exit}",
     "tree_begun": "{step} begins clean, in life {life} of its worktree",
     "step_ordered": "{step} is to start as soon as it may",
-    "consultation_opened": "the PM agent is asked what is done next ({step})",
+    "consultation_opened": "the PM agent is asked what to do next ({step})",
     "run_looked": "run {run} {evidence}",
     "run_cautioned": "run {run} repeats itself: {repeated}",
-    "run_spent": "the conversation of run {run} is not gone on with",
+    "run_spent": "the conversation of run {run} is not resumed",
     "run_ending": "run {run} is being ended ({ending})",
 }
-"""Changes that are told by their own fields. `because` stands for their `why`, if they have one."""
+"""Changes whose sentence needs only their own fields. `because` stands for their `why`, if they have one."""
 
 
 class Fields(dict[str, Any]):
-    """The fields of a change or fact; one that is not there is None, so that a line of any version is shown."""
+    """The fields of a change or fact. A missing one is None, so that a line of any version can be shown."""
 
     def __missing__(self, name: str) -> None:
         return None
 
 
-def told_of(change: dict[str, Any], at: float) -> str:
-    """Return what is told of a change as JSON gives it, "" for nothing. An unknown kind is named, never hidden.
+def sentence_of(change: dict[str, Any], at: float) -> str:
+    """Return the sentence for a change in JSON form; empty for none. An unknown kind is named, never hidden.
 
-    `at` is when it was made, in seconds since the epoch: times of other days are told with these.
+    `at` is when it was made, in seconds since the epoch: times on other days are shown with their date.
     """
     kind = change.get("kind")
     if kind in QUIET:
@@ -96,7 +96,11 @@ def _skills(change: dict[str, Any]) -> str:
 
 def _edited(change: dict[str, Any]) -> str:
     keys = ", ".join(str(each.get("key")) for each in change.get("changes") or ())
-    return f"task.md says something else than what counts: {keys}" if keys else "task.md says what counts"
+    return (
+        f"task.md differs from the active configuration: {keys}"
+        if keys
+        else "task.md equals the active configuration"
+    )
 
 
 def _added(change: dict[str, Any]) -> str:
@@ -114,14 +118,14 @@ def _committed(change: dict[str, Any]) -> str:
 def _tallied(change: dict[str, Any]) -> str:
     counts = [f"{name} {count}" for name, count in (change.get("tally") or {}).items() if count]
     if not counts:
-        return f"{change.get('step')} is counted from nothing again"
+        return f"{change.get('step')} has its counts reset"
     return f"counted against {change.get('step')}: {', '.join(counts)}"
 
 
 def _moved(change: dict[str, Any], at: float) -> str:
     because = f": {change['why']}" if change.get("why") else ""
     later = change.get("not_before") or 0.0
-    when = f"; from {moment_said(later, at)} on it is tried again" if later - at >= _SOON else ""
+    when = f"; it is tried again from {moment_said(later, at)} on" if later - at >= _SOON else ""
     return f"{change.get('step')} is {change.get('to')}{because}{when}"
 
 
@@ -131,19 +135,17 @@ def _noticed(change: dict[str, Any], _: float) -> str:
 
 def _closed(change: dict[str, Any], at: float) -> str:
     if change.get("given_up"):
-        return f"{change.get('step')} is over, and the PM agent is not asked any more"
+        return f"{change.get('step')} is over, and the PM agent is not asked again"
     if until := change.get("held_until"):
         when = moment_said(until, at)
-        return (
-            f"{change.get('step')} is over; what was not ordered waits for news, and until {when} at the most"
-        )
-    return f"{change.get('step')} is over; the rules start what may start"
+        return f"{change.get('step')} is over; steps that were not ordered wait for news, until {when} at the latest"
+    return f"{change.get('step')} is over; the rules start every step that may start"
 
 
 def _decided(change: dict[str, Any]) -> str:
-    said = f"{change.get('action')} {change.get('target') or ''}".strip()
+    decision = f"{change.get('action')} {change.get('target') or ''}".strip()
     refused = change.get("refused")
-    return f"{said} is not carried out: {refused}" if refused else f"{said} is carried out"
+    return f"{decision} is not carried out: {refused}" if refused else f"{decision} is carried out"
 
 
 def _ordered(change: dict[str, Any]) -> str:
@@ -192,14 +194,14 @@ def _marked(change: dict[str, Any]) -> str:
 
 
 _SOON: Final = 60.0
-"""Seconds: of a shorter pause nobody wants to know the end."""
+"""Seconds: the end of a shorter pause is not worth mentioning."""
 
 _DATED: Final[dict[str | None, Callable[[dict[str, Any], float], str]]] = {
     "step_moved": _moved,
     "noticed": _noticed,
     "consultation_closed": _closed,
 }
-"""Changes that tell of a moment."""
+"""Changes whose sentence contains a time."""
 
 _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "config_edited": _edited,
@@ -218,4 +220,4 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "question_answered": _answered,
     "criteria_marked": _marked,
 }
-"""Changes of which more than their own fields must be weighed."""
+"""Changes whose sentence needs more than their own fields."""

@@ -1,4 +1,4 @@
-"""What happened, as sentences that a person understands: read from the plain JSON of a journal line."""
+"""Facts as sentences for people, from the plain JSON of a journal line."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _SENTENCES: Final = {
     "tree_vanished": "run {run} lost its worktree: {reason}",
     "checked_in": "check-in",
     "looked": "run {run} was quiet and was looked at",
-    "answer_given": "the answer {action} lies where its program looks",
+    "answer_given": "the answer {action} was handed to its program",
     "time_passed": "a deadline came",
-    "zone_changed": "local time is another one",
+    "zone_changed": "the local time zone changed",
     "box_lost": "nothing is known of runs on {box}: {why}",
     "box_back": "{box} answers again",
     "folder_lost": "the task's folder {path} {why}",
     "brief_changed": "task.md was edited",
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
-    "rebase_asked": "the user asked for the work to stand upon {base}",
-    "intruded": "{name} was found and is not obeyed: {reason}",
-    "notified": "{action} is in the spool of messages",
+    "rebase_asked": "the user asked to rebase the work onto {base}",
+    "intruded": "{name} was found and ignored: {reason}",
+    "notified": "{action} is in the notification spool",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
 }
-"""Facts that are told by their own fields."""
+"""Facts whose sentence needs only their own fields."""
 
 
 def happened(fact: dict[str, Any]) -> str:
-    """Return what a fact says as JSON gives it. An unknown kind is named, never hidden."""
+    """Return the sentence for a fact in JSON form. An unknown kind is named, never hidden."""
     kind = str(fact.get("kind"))
     if sentence := _SENTENCES.get(kind):
         return sentence.format_map(Fields(fact))
@@ -44,8 +44,8 @@ def happened(fact: dict[str, Any]) -> str:
 
 
 def _landed(fact: dict[str, Any]) -> str:
-    said = _decision(fact) if fact.get("kind") == "decision_landed" else _report(fact)
-    return f"{fact.get('name')} landed: {said}"
+    result = _decision(fact) if fact.get("kind") == "decision_landed" else _report(fact)
+    return f"{fact.get('name')} landed: {result}"
 
 
 def _gone(fact: dict[str, Any]) -> str:
@@ -61,21 +61,21 @@ def _left(fact: dict[str, Any]) -> str:
 
 def _committed(fact: dict[str, Any]) -> str:
     commit = fact.get("commit")
-    said = f"is commit {commit[:10]} ({fact.get('files', 0)} files)" if commit else "changed nothing"
+    outcome = f"is commit {commit[:10]} ({fact.get('files', 0)} files)" if commit else "changed nothing"
     if fact.get("left"):
-        said = f"lies uncommitted in {fact['left']}"
+        outcome = f"lies uncommitted in {fact['left']}"
     if fact.get("lost"):
         kept = f"; what was found is kept as {fact['kept']}" if fact.get("kept") else ""
-        said = f"was not found: {fact['lost']}{kept}"
+        outcome = f"was not found: {fact['lost']}{kept}"
     if fact.get("reason"):
-        said = f"could not be committed: {fact['reason']}"
-    return f"the work of {fact.get('step')} {said}"
+        outcome = f"could not be committed: {fact['reason']}"
+    return f"the work of {fact.get('step')} {outcome}"
 
 
 def _inspected(fact: dict[str, Any]) -> str:
     step, where = fact.get("step"), fact.get("where")
     if fact.get("reason"):
-        return f"whether {step} changed anything in {where} could not be seen: {fact['reason']}"
+        return f"could not determine whether {step} changed anything in {where}: {fact['reason']}"
     if fact.get("files"):
         return f"{step} changed {len(fact['files'])} files in {where}, in which it was only to look"
     if not where:
@@ -88,7 +88,7 @@ def _inspected(fact: dict[str, Any]) -> str:
         case False:
             return f"the work of {step} changed nothing in {where}"
         case _:
-            return f"nobody can see whether {step} changed anything in {where}"
+            return f"it is not known whether {step} changed anything in {where}"
 
 
 def _resolved(fact: dict[str, Any]) -> str:
@@ -98,12 +98,12 @@ def _resolved(fact: dict[str, Any]) -> str:
     missing = [
         f"{each.get('reference')} {each.get('detail', '')}" for each in found if not each.get("exists")
     ]
-    told = (
+    summary = (
         f"the evidence of {fact.get('step')} was looked up: {len(found) - len(missing)} of {len(found)} exist"
     )
     lost = [f"the branch lacks what was accepted of {step}" for step in fact.get("lost") or ()]
-    empty = ["the commits of the branch change nothing together"] if fact.get("empty") else []
-    return "; ".join([told, *missing[:5], *lost[:5], *empty])
+    empty = ["the commits of the branch together change nothing"] if fact.get("empty") else []
+    return "; ".join([summary, *missing[:5], *lost[:5], *empty])
 
 
 def _merged(fact: dict[str, Any]) -> str:
@@ -118,8 +118,8 @@ def _nudged(fact: dict[str, Any]) -> str:
     return f"a line typed to run {fact.get('run')} is {str(fact.get('delivery')).replace('_', ' ')}{why}"
 
 
-def _told(fact: dict[str, Any]) -> str:
-    return f"run {fact.get('run')} told: {_event(fact)}"
+def _reported(fact: dict[str, Any]) -> str:
+    return f"run {fact.get('run')} reported: {_event(fact)}"
 
 
 def _used(fact: dict[str, Any]) -> str:
@@ -145,7 +145,7 @@ def _moved(fact: dict[str, Any]) -> str:
 
 
 def _back(fact: dict[str, Any]) -> str:
-    return str(fact.get("mended") or "the task's folder is there again")
+    return str(fact.get("mended") or "the task's folder is back")
 
 
 def _rebased(fact: dict[str, Any]) -> str:
@@ -164,7 +164,7 @@ def _event(fact: dict[str, Any]) -> str:
         case "started":
             return "its program is up"
         case "taken":
-            return "it took its order, to the byte" if fact.get("whole") else "it took a prompt"
+            return "it received its order, byte for byte" if fact.get("whole") else "it received a prompt"
         case "asked":
             request = event.get("tool_request") or {}
             what = request.get("command") or ", ".join(request.get("paths") or ()) or request.get("tool")
@@ -183,7 +183,7 @@ def _event(fact: dict[str, Any]) -> str:
 def _report(fact: dict[str, Any]) -> str:
     if fact.get("faults"):
         fault = fact["faults"][0]
-        return f"it does not read: line {fault.get('line')}: {fault.get('reason')}"
+        return f"it cannot be parsed: line {fault.get('line')}: {fault.get('reason')}"
     report = fact.get("report") or {}
     verdict = f", {report['verdict']}" if report.get("verdict") else ""
     missing = fact.get("missing") or ()
@@ -195,10 +195,10 @@ def _decision(fact: dict[str, Any]) -> str:
     decision = fact.get("decision")
     if not decision:
         fault = (fact.get("faults") or [{}])[0]
-        return f"it does not read: line {fault.get('line')}: {fault.get('reason')}"
-    said = (decision.get("instructions") or "").strip().partition("\n")[0][:200]
+        return f"it cannot be parsed: line {fault.get('line')}: {fault.get('reason')}"
+    words = (decision.get("instructions") or "").strip().partition("\n")[0][:200]
     about = f" {decision['target']}" if decision.get("target") else ""
-    return f"the PM agent says {decision.get('action')}{about}" + (f": {said}" if said else "")
+    return f"the PM agent says {decision.get('action')}{about}" + (f": {words}" if words else "")
 
 
 def _exit(how: dict[str, Any]) -> str:
@@ -221,7 +221,7 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "evidence_resolved": _resolved,
     "work_merged": _merged,
     "nudged": _nudged,
-    "event_landed": _told,
+    "event_landed": _reported,
     "usage_seen": _used,
     "activity_seen": _recorded,
     "clock_moved": _moved,
@@ -229,4 +229,4 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "spawn_asked": _spawned,
     "rebased": _rebased,
 }
-"""Facts of which more than their own fields must be weighed."""
+"""Facts whose sentence needs more than their own fields."""

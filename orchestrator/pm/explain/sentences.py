@@ -1,6 +1,6 @@
-"""A journal line as sentences that a person understands: `task why` and the PM's live log say nothing else.
+"""A journal line as sentences for people: `task why` and the PM's live log show nothing else.
 
-Reads the plain JSON of a line, so that a reader needs no model and a line of any version is shown.
+It reads the plain JSON of a line, so that no model is needed and a line of any version can be shown.
 """
 
 from __future__ import annotations
@@ -8,30 +8,32 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from orchestrator.pm.explain.changes import told_of
+from orchestrator.pm.explain.changes import sentence_of
 from orchestrator.pm.explain.facts import happened
 
 
 def explain(line: dict[str, Any]) -> list[str]:
-    """Return what happened and what was decided, a sentence each; the first bears the time.
+    """Return what happened and what was decided, one sentence each; the first one begins with the time.
 
-    `line` is a journal line as JSON gives it. Unknown kinds are named, never hidden.
+    `line` is a journal line in JSON form. Unknown kinds are named, never hidden.
     """
     if "fact" not in line:
         return []
     at = line.get("at", 0.0)
     clock = time.strftime("%H:%M:%S", time.localtime(at))
-    told = [f"| {printed}" for change in line.get("changes", ()) for printed in _printed(change)]
-    told += [text for change in line.get("changes", ()) if (text := told_of(change, at))]
-    told += [_answer(each) for each in line.get("actions", ()) if each.get("kind") == "answer"]
-    told += [
-        f"to be sent: {each.get('title')}" for each in line.get("actions", ()) if each.get("kind") == "notify"
+    sentences = [f"| {printed}" for change in line.get("changes", ()) for printed in _printed(change)]
+    sentences += [text for change in line.get("changes", ()) if (text := sentence_of(change, at))]
+    sentences += [_answer(each) for each in line.get("actions", ()) if each.get("kind") == "answer"]
+    sentences += [
+        f"notification: {each.get('title')}"
+        for each in line.get("actions", ())
+        if each.get("kind") == "notify"
     ]
-    return [f"{clock} {happened(line['fact'])}", *(f"         {text}" for text in told)]
+    return [f"{clock} {happened(line['fact'])}", *(f"         {text}" for text in sentences)]
 
 
 def _printed(change: dict[str, Any]) -> list[str]:
-    """Return the last lines of a run that failed: the cause stands where its effect is."""
+    """Return the last lines of a run that failed, so that the cause is shown beside its effect."""
     cause = change.get("cause") if change.get("kind") == "step_troubled" else None
     return list(cause.get("lines") or ()) if isinstance(cause, dict) else []
 

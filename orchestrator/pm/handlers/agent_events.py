@@ -1,15 +1,18 @@
-"""What programs tell of themselves: taken, asks leave, turn over, turn failed (facts, section 1; U2, U3).
+"""Events from agent programs: prompt received, permission asked, turn ended, turn failed (facts, section 1; U2, U3).
 
 ::
 
-    started ─▶ taken (the receipt) ─▶ busy ─┬─ asks leave ─▶ rules ─▶ allow, deny, or a question
-                                            ├─ over, handoff there ─▶ resting: its run is ended
-                                            ├─ over, its handoff under a temporary name ─▶ waited for
-                            ├─ over, no handoff ─▶ told to write it, once; then asked again
-                                            └─ failed ─▶ parked, tried again, handed over, or a question
+    ::
 
-An event says only what an agent program claims (law 6): it never passes a gate, and what does not come is found by the
-look at a quiet run.
+        started ─▶ prompt received ─▶ busy ─┬─ asks permission ─▶ rules ─▶ allow, deny, or a question
+        (the receipt)                       ├─ turn ended, handoff found ─▶ resting: its run is ended
+                                            ├─ turn ended, handoff under a temporary name ─▶ waited for
+                                            ├─ turn ended, no handoff ─▶ asked to write it, once; then asked again
+                                            └─ turn failed ─▶ parked, tried again, handed over, or a question
+
+    An event is only a claim of an agent program (law 6). It never passes a gate. If an event does not come, the look at
+    a
+    quiet run finds what happened.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from orchestrator.model.event import EventKind, Failure, Reply, Say
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Delivery, Ending, Turn
 from orchestrator.pm.handlers.permission_requests import asked
-from orchestrator.pm.plan.acknowledgements import LEAVING, answer, let_go, runs_again, told
+from orchestrator.pm.plan.acknowledgements import LEAVING, answer, let_go, record_event, runs_again
 from orchestrator.pm.plan.advance import ACTIVE, end_run
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.policies.consultation_end import conclude, has_decided
@@ -48,7 +51,7 @@ _UNDECIDED: Final = (
 
 
 def event_landed(draft: Draft, fact: EventLanded) -> None:
-    """Take what a program told. The same event again changes nothing."""
+    """Handle an event that an agent program reported. The same event again changes nothing."""
     run = draft.state.runs.get(fact.run)
     if run is None or not run.live or fact.name in run.acknowledged:
         return
@@ -63,11 +66,11 @@ def event_landed(draft: Draft, fact: EventLanded) -> None:
 
 def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
     if run.receipts and run.delivery is None and fact.event.kind in {EventKind.ASKED, EventKind.ENDED}:
-        # It works, and told nothing of its order: it need not be looked for any more.
+        # It works, and reported no receipt for its order: stop looking for one.
         draft.change(RunDelivered(run.id, Delivery.UNKNOWN))
     match fact.event.kind:
         case EventKind.STARTED:
-            told(draft, run, fact, run.turn, "its program is up")
+            record_event(draft, run, fact, run.turn, "its program is up")
         case EventKind.TAKEN:
             _taken(draft, run, fact)
         case EventKind.ASKED:
@@ -75,12 +78,12 @@ def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
         case EventKind.WAITING:
             _waits(draft, run, fact)
         case EventKind.RETRYING:
-            said = f"says that its service fails and that it tries again: {fact.event.text}"
-            told(draft, run, fact, Turn.UNKNOWN, said, alive=False)
+            evidence = f"says that its service fails and that it tries again: {fact.event.text}"
+            record_event(draft, run, fact, Turn.UNKNOWN, evidence, alive=False)
         case EventKind.USED:
-            told(draft, run, fact, run.turn, run.evidence)
+            record_event(draft, run, fact, run.turn, run.evidence)
         case EventKind.ABORTED:
-            told(draft, run, fact, Turn.RESTING, "its turn was broken off")
+            record_event(draft, run, fact, Turn.RESTING, "its turn was broken off")
         case EventKind.ENDED:
             _ended(draft, run, fact)
         case EventKind.FAILED:
@@ -88,9 +91,11 @@ def _take(draft: Draft, run: Run, fact: EventLanded) -> None:
 
 
 def _see_off(draft: Draft, run: Run, fact: EventLanded) -> None:
-    """Take what a run told of which the work no longer counts, or is in already: it may go."""
+    """Handle an event of a run whose work no longer counts, or is handed in already: let the run leave."""
     over = fact.event.kind in {EventKind.ENDED, EventKind.FAILED}
-    told(draft, run, fact, Turn.RESTING if over else run.turn, "its turn is over" if over else run.evidence)
+    record_event(
+        draft, run, fact, Turn.RESTING if over else run.turn, "its turn is over" if over else run.evidence
+    )
     if fact.waits and fact.event.kind is EventKind.ASKED:
         answer(draft, run, fact.name, LEAVING)
     if over and run.reported_at is not None:
@@ -98,7 +103,7 @@ def _see_off(draft: Draft, run: Run, fact: EventLanded) -> None:
 
 
 def _works(draft: Draft, run: Run) -> bool:
-    """Tell whether it still counts what a run does: its step waits for its report, and nobody is ending it."""
+    """Return whether a run's work still counts: its step waits for its report, and nobody is ending the run."""
     step = draft.step(run.step)
     wanted = (step.attempt, step.state) == (run.attempt, StepState.WORKING)
     return wanted and run.ending is Ending.NOT and run.reported_at is None and draft.state.state in ACTIVE
@@ -108,48 +113,54 @@ def _taken(draft: Draft, run: Run, fact: EventLanded) -> None:
     if run.delivery is None:
         draft.change(RunDelivered(run.id, Delivery.DELIVERED if fact.whole else Delivery.UNKNOWN))
         if not fact.whole:
-            draft.notice(f"what {run.instance} took is not its order, to the byte: look at run {run.id}")
-    told(draft, run, fact, Turn.BUSY, "took its order" if fact.whole else "took a prompt")
+            draft.notice(
+                f"the prompt that {run.instance} received differs from its order: look at run {run.id}"
+            )
+    record_event(draft, run, fact, Turn.BUSY, "took its order" if fact.whole else "took a prompt")
     progressed(draft, run, fact.at)
 
 
 def _waits(draft: Draft, run: Run, fact: EventLanded) -> None:
-    """A dialog is up. Where that is what a person is asked about already, there is nothing new in it."""
+    """A dialog is up. It is no news if a person is being asked about it already."""
     if run.waits_for:
-        told(draft, run, fact, run.turn, run.evidence)
+        record_event(draft, run, fact, run.turn, run.evidence)
         return
-    told(draft, run, fact, Turn.WAITING, f"says that it waits: {fact.event.text}")
+    record_event(draft, run, fact, Turn.WAITING, f"says that it waits: {fact.event.text}")
     watch(draft, run)
 
 
 def _ended(draft: Draft, run: Run, fact: EventLanded) -> None:
-    """A turn is over, and its handoff was looked for before this was told (law 5)."""
+    """A turn ended. The daemon looked for its handoff before it passed on this event (law 5)."""
     runs_again(draft, run)
     if fact.event.background:
-        told(draft, run, fact, Turn.BUSY, f"waits for {fact.event.background} tasks in the background")
+        record_event(
+            draft, run, fact, Turn.BUSY, f"waits for {fact.event.background} tasks in the background"
+        )
         return
-    # Where it waited, somebody answered in its pane: a turn that is over waits for no leave.
+    # If it waited for permission, somebody answered in its pane: after its turn it needs none.
     let_go(draft, run, Reply(Say.PASS))
     if has_decided(draft, run):
-        told(draft, run, fact, Turn.RESTING, "decided, and ended its turn")
+        record_event(draft, run, fact, Turn.RESTING, "decided, and ended its turn")
         conclude(draft, draft.state.runs[run.id])
         return
     if fact.saving:
-        told(
+        record_event(
             draft,
             run,
             fact,
             Turn.RESTING,
-            f"ended its turn; {fact.saving} is yet to get the name of a handoff",
+            f"ended its turn; {fact.saving} still has to be renamed to a handoff",
         )
         return
     here = draft.step(run.step)
     if fact.waits and here.tally.asks < draft.limits.max_report_requests:
         draft.change(StepTallied(run.step, replace(here.tally, asks=here.tally.asks + 1)))
-        told(draft, run, fact, Turn.BUSY, "ended its turn without a handoff and was told to write it")
+        record_event(
+            draft, run, fact, Turn.BUSY, "ended its turn without a handoff and was asked to write it"
+        )
         answer(draft, run, fact.name, Reply(Say.GO_ON, _what_is_missing(here)))
         return
-    told(draft, run, fact, Turn.RESTING, "ended its turn without a handoff")
+    record_event(draft, run, fact, Turn.RESTING, "ended its turn without a handoff")
     end_run(draft, draft.state.runs[run.id], Ending.UNREPORTED)
 
 
@@ -163,5 +174,5 @@ def _failed(draft: Draft, run: Run, fact: EventLanded) -> None:
     failure = fact.event.failure or Failure.OTHER
     limited = failure is Failure.LIMIT
     evidence = f"its turn failed ({failure.value}): {fact.event.text}"
-    told(draft, run, fact, Turn.LIMITED if limited else Turn.RESTING, evidence)
+    record_event(draft, run, fact, Turn.LIMITED if limited else Turn.RESTING, evidence)
     turn_failed(draft, draft.state.runs[run.id], failure, fact.event.text, fact.event.reset, fact.at)

@@ -1,4 +1,4 @@
-"""Answers: the user's, or the default of a question that nobody answered in time, carried to the step that asked."""
+"""Answers, by the user or by default after the deadline, and their effect on the step that asked."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _OF_A_KIND: Final[dict[QuestionKind, Callable[[Draft, Question, str], None]]] = 
     QuestionKind.BUDGET: budget_answered,
     QuestionKind.UNENDED: whether_gone,
 }
-"""What is done with the answer to a question that is about no step's work."""
+"""How to handle the answer to a question that is not about a step's work."""
 
 
 def answered(draft: Draft, fact: Answered) -> None:
@@ -76,7 +76,7 @@ def answered(draft: Draft, fact: Answered) -> None:
 
 
 def take_default(draft: Draft, question: Question) -> None:
-    """Nobody answered in time: take what task.md, or for a permission a setting, says is then to be the answer."""
+    """Take the default answer after the deadline: task.md's, or for a permission that of a setting."""
     waited = span_said(draft.at - question.asked_at)
     by = SETTING if question.kind is QuestionKind.PERMISSION else POLICY
     draft.notice(f"nobody answered {question.id} for {waited}: {question.default}, as {by} says")
@@ -85,8 +85,8 @@ def take_default(draft: Draft, question: Question) -> None:
         _carry_out(draft, question, question.default)
     elif may_replan(draft, question.step):
         replan(draft, question.step, f"to be planned anew, as nobody answered {question.id}")
-    else:  # another question has taken the last of it since this one was asked
-        _set_aside(draft, question.step, "it may not be planned anew once more (limits.max_replans)")
+    else:  # the bound was reached after this question was asked
+        _set_aside(draft, question.step, "it may not be planned anew again (limits.max_replans)")
 
 
 def _carry_out(draft: Draft, question: Question, text: str) -> None:
@@ -95,7 +95,7 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
     if question.kind is QuestionKind.PERMISSION:
         permitted(draft, question, text)
     elif question.kind is QuestionKind.PM and is_consultation(draft.step(step)):
-        return  # it holds nothing up: the next digest tells it
+        return  # it blocks nothing: the next briefing has it
     elif word == ABANDON:
         _abandon(draft)
     elif word == SET_ASIDE and offered:
@@ -119,16 +119,16 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
 
 
 def _go_on(draft: Draft, question: Question, text: str, *, anew: bool) -> None:
-    """Let a step go on with what was said: in the same tree and conversation, unless it is to begin anew."""
+    """Continue a step with the answer as feedback: in the same tree and conversation, unless it is to begin anew."""
     step = question.step
-    said = "does not approve" if question.kind is QuestionKind.APPROVAL else f"answered {question.id}"
-    feed(draft, step, f"The user {said}: {text}")
+    verb = "does not approve" if question.kind is QuestionKind.APPROVAL else f"answered {question.id}"
+    feed(draft, step, f"The user {verb}: {text}")
     reopen(draft, step, f"answered: {question.id}", carries=not anew)
     draft.change(StepTallied(step, Tally(replans=draft.step(step).tally.replans)))
 
 
 def _set_aside(draft: Draft, step: str, why: str) -> None:
-    """Give a step up. Where it is a review that a report asked for, what it was to review goes on without."""
+    """Give a step up. If it is a review that a report asked for, the reviewed step goes on without it."""
     if step == draft.state.consultation.step:
         fail(draft, step, why)
         return

@@ -1,12 +1,12 @@
-"""Boxes of which nothing is known, and then again something: what lives there is unreachable, never dead (law 5).
+"""Boxes that become unreachable and come back: their runs are unreachable meanwhile, never dead (law 5).
 
-One does not answer; from another that does nothing that tells of its runs can be brought: to the PM that is the same.
+A box may not answer, or it may answer and nothing about its runs can be fetched: to the PM that is the same.
 
 ::
 
-    lost ─▶ its runs are unreachable: nothing is due of them, nothing of theirs is started again
-         ─▶ refused, or for `unreachable` seconds ─▶ one question for the box, whatever the number of its runs
-    back ─▶ they live on as they did; what they are timed by begins anew
+    lost ─▶ its runs are unreachable: none is timed out, none is started again
+         ─▶ refused, or for `unreachable_timeout` seconds ─▶ one question per box, however many runs it has
+    back ─▶ its runs live on as before; their timers begin anew
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def box_lost(draft: Draft, fact: BoxLost) -> None:
-    """Believe nothing any more of what lives on a box; where only a person can help, ask once."""
+    """Mark the runs on a box as unreachable; if only a person can help, ask once."""
     there = _runs_on(draft, fact.box)
     for run in there:
         lost = run.life is Life.UNREACHABLE
@@ -34,11 +34,11 @@ def box_lost(draft: Draft, fact: BoxLost) -> None:
             since = run.since if lost else fact.at
             draft.change(RunBelieved(run.id, Life.UNREACHABLE, run.turn, fact.why, since))
     if fact.refused:
-        _ask(draft, there, f"{fact.why}. Mend it, then answer {CONTINUE}.")
+        _ask(draft, there, f"{fact.why}. Fix it, then answer {CONTINUE}.")
 
 
 def box_back(draft: Draft, fact: BoxBack) -> None:
-    """Go on with what lives on a box as if no time had passed: the agents there noticed nothing."""
+    """Go on with the runs on a box as if no time had passed: the agents there noticed nothing."""
     for run in _runs_on(draft, fact.box):
         if run.life is Life.UNREACHABLE:
             life = Life.STARTING if run.pid is None else Life.ALIVE
@@ -50,23 +50,23 @@ def box_back(draft: Draft, fact: BoxBack) -> None:
 
 
 def patience_ends(run: Run, limits: Limits) -> float:
-    """Return when a person is asked about a run that is unreachable; and again so long after they said to go on."""
+    """Return when to ask a person about an unreachable run, and again as long after the answer to wait."""
     return max(run.since, run.progress_at, run.looked_at) + limits.unreachable_timeout
 
 
 def ask_about(draft: Draft, run: Run) -> None:
-    """Ask whether to wait on for a box that has not answered for long."""
+    """Ask whether to keep waiting for a box that has not answered for long."""
     there = _runs_on(draft, run.host)
     text = (
-        f"{run.evidence}. Its agents go on there, and what they write is brought as soon as it can be: "
-        f"wait for that ({CONTINUE}), or do without?"
+        f"{run.evidence}. Its agents go on there, and their files are fetched as soon as possible: "
+        f"wait for that ({CONTINUE}), or go on without?"
     )
     _ask(draft, there, text)
     draft.change(*(RunWatched(each.id, draft.at) for each in there))
 
 
 def _ask(draft: Draft, there: list[Run], text: str) -> None:
-    """Ask about one of a box's runs for all of them, unless none holds anything up."""
+    """Ask one question for all runs of a box, unless none of them blocks anything."""
     there = [run for run in there if _is_waited_for(draft, run)]
     asked = {question.run for question in draft.state.open_questions if question.kind is QuestionKind.BOX}
     if there and draft.state.state in ACTIVE and not asked.intersection(run.id for run in there):
@@ -75,7 +75,7 @@ def _ask(draft: Draft, there: list[Run], text: str) -> None:
 
 
 def _is_waited_for(draft: Draft, run: Run) -> bool:
-    """Tell whether a step waits for a run: also for the end of one that was ended, if it is to be done again."""
+    """Return whether a step waits for a run, or for the end of a run that is to be repeated."""
     ended = run.ending is not Ending.NOT
     return not ended or (run.reported_at is None and not draft.step(run.step).settled)
 

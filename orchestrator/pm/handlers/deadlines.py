@@ -1,4 +1,4 @@
-"""Nothing waits without a deadline (law 8): what is due by now, and when to look next."""
+"""Nothing waits without a deadline (law 8): what is due now, and when to check next."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def checked_in(draft: Draft, fact: CheckedIn) -> None:
-    """Take note of signs of work, then see what is due."""
+    """Record signs of work, then handle what is due."""
     for name, at in fact.progress.items():
         run = draft.state.runs.get(name)
         newest = newer_sign(run, at, fact.at) if run is not None and run.live else None
@@ -40,20 +40,20 @@ def checked_in(draft: Draft, fact: CheckedIn) -> None:
 
 
 def clock_moved(draft: Draft, fact: ClockMoved) -> None:
-    """Let no deadline come nearer by time in which nobody worked, or that did not pass (law 5)."""
+    """Shift deadlines by time in which the machine slept or its clock was changed (law 5)."""
     if draft.state.state not in ACTIVE or not (fact.slept or fact.put):
         return
     if fact.slept:
-        draft.notice(f"the machine slept for {_spoken(fact.slept)}; nobody is overdue for that")
+        draft.notice(f"the machine slept for {_spoken(fact.slept)}; deadlines move along")
     if fact.put:
         way = "forward" if fact.put > 0 else "back"
-        draft.notice(f"the clock was set {way} by {_spoken(abs(fact.put))}; nobody is overdue for that")
+        draft.notice(f"the clock was set {way} by {_spoken(abs(fact.put))}; deadlines move along")
     draft.change(TimesShifted(fact.slept + fact.put, fact.put))
     _move_limits(draft, fact.put)
 
 
 def _move_limits(draft: Draft, put: float) -> None:
-    """Let steps that a usage limit holds up wait for the moment at which it ends, whatever the clocks did meanwhile."""
+    """Keep the end of usage limits at the moment that services announced, whatever the clocks did meanwhile."""
     steps = draft.state.steps
     marks = steps.pausing
     for run in draft.state.live_runs:
@@ -73,14 +73,12 @@ def _spoken(seconds: float) -> str:
 
 
 def see_what_is_due(draft: Draft) -> None:
-    """End the runs whose time is up, look at the quiet ones, take the defaults of what nobody answered in time.
+    """End the runs whose time is up, look at quiet ones, take the defaults of questions that nobody answered in time.
 
-    Pauses of steps that are over are seen by `advance`.
+    `advance` sees to pauses of steps that are over.
     """
     for run in draft.state.live_runs:
-        if (
-            _see_run(draft, run) is Ending.STALLED
-        ):  # its silence may be due as well: much time has passed at once
+        if _see_run(draft, run) is Ending.STALLED:  # inactivity may be due as well, after a long jump in time
             _see_run(draft, draft.state.runs[run.id])
     for question in draft.state.open_questions:
         if question.deadline is not None and draft.at >= question.deadline:
@@ -90,7 +88,7 @@ def see_what_is_due(draft: Draft) -> None:
 
 
 def _see_run(draft: Draft, run: Run) -> Ending | None:
-    """Do what is due next about a run, and return what that was; None if nothing is due."""
+    """Handle what is due next about a run, and return what that was; None if nothing is due."""
     at, why = _due(draft.state, run, draft.limits)
     if draft.at < at:
         return None
@@ -108,7 +106,7 @@ def _see_run(draft: Draft, run: Run) -> Ending | None:
 
 
 def wake_at(state: PMState, limits: Limits) -> float | None:
-    """Return the next moment at which time alone changes something, or None."""
+    """Return the next moment at which time alone changes something, in seconds since the epoch; None if none."""
     moments = [moment for run in state.live_runs if (moment := _due(state, run, limits)[0]) < math.inf]
     if state.state not in ACTIVE:
         return min(moments, default=None)
@@ -123,9 +121,10 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
 
 
 def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
-    """Return when something is to be done about a run, and what; silence is looked at before a run is ended.
+    """Return when to act on a run next, and how; a quiet run is looked at before it is ended.
 
-    Nothing is ended because its box does not answer, nor taken for gone because it was told to end: a person is asked.
+    A run is never ended because its box does not answer, nor taken for gone because it was asked to end: a person
+    decides.
     """
     if run.life is Life.UNREACHABLE:
         return boxes.patience_ends(run, limits), Ending.NOT
@@ -134,14 +133,14 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
     if run.reported_at is not None:
         return run.reported_at + limits.exit_timeout, Ending.DONE
     if run.life is Life.STARTING:
-        # It may wait for somebody else's lease, which has that bound of its own; it is not silent meanwhile.
+        # It may wait for a lease that another run holds, which has this bound of its own; it is not silent meanwhile.
         return run.opened_at + 2 * limits.max_run_time, Ending.OVERDUE
     overdue = run.since + limits.max_run_time
     unheard = run.receipts and run.delivery is None
     patience = (
         min(limits.receipt_timeout, limits.inactivity_timeout) if unheard else limits.inactivity_timeout
     )
-    # What a look sees is held against what the one before saw: one right behind it would see nothing.
+    # Each look is compared with the one before: one directly after it would see no difference.
     again = run.watched_at + (limits.look_interval if run.looks else min(limits.look_interval, patience))
     silent = max(run.progress_at + patience, again)
     if run.quiet is Quiet.UNASKED:

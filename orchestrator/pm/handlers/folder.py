@@ -1,10 +1,10 @@
-"""The task's folder in its project: handoffs, artifacts and pages lie there, and anybody may take it away.
+"""The task's folder in its project, with handoffs, artifacts and pages: anybody may delete or move it.
 
 ::
 
-    gone, or not to be used ─▶ nothing new starts; one question about the whole task, which names it
-         put back ─▶ the task goes on by itself
-         continue ─▶ it is made anew, with the reports that were taken
+    missing, or unusable ─▶ nothing new starts; one question about the whole task, which names it
+         restored ─▶ the task goes on by itself
+         continue ─▶ it is made anew, with the reports that were accepted
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 def folder_lost(draft: Draft, fact: FolderLost) -> None:
-    """Ask what is to become of a task whose folder cannot be used."""
+    """Ask what to do about a task whose folder cannot be used."""
     if draft.state.state not in ACTIVE:
         return
     text = (
-        f"{fact.path} {fact.why}: the handoffs, artifacts and the task.md of {draft.state.name} are to be found there. "
-        f"Nothing new starts before it is back. Put it back, and the task goes on by itself; or answer {CONTINUE}: "
-        f"then it is made anew, with the reports that were taken (copies are in {fact.kept}), and the task goes on "
-        "without the rest."
+        f"{fact.path} {fact.why}. It holds the handoffs, the artifacts and the task.md of {draft.state.name}. Nothing "
+        f"new starts without it. Restore it, and the task goes on by itself. Or answer {CONTINUE}: then it is made "
+        f"anew, with the reports that were accepted (copies are in {fact.kept}), and the task goes on without the "
+        "other files."
     )
     ask(draft, "", text, (CONTINUE, ABANDON), QuestionKind.FOLDER)
 
 
 def folder_back(draft: Draft, fact: FolderBack) -> None:
-    """Go on: what was asked about the folder is answered by it."""
+    """Go on: with the folder back, the question about it is withdrawn."""
     if fact.mended:
         draft.notice(fact.mended)
     for question in draft.state.open_questions:

@@ -1,4 +1,4 @@
-"""Leave for what an agent wishes to do: given or denied by the rules at once, or by a person whom it waits for (U3)."""
+"""Permission requests of agents: answered by the rules at once, or by a person for whom the agent waits (U3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orchestrator.model.permission import PermissionRule as Leave
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Turn
 from orchestrator.model.task import Unanswered
-from orchestrator.pm.plan.acknowledgements import answer, runs_again, told
+from orchestrator.pm.plan.acknowledgements import answer, record_event, runs_again
 from orchestrator.pm.plan.asking import ALLOW, ALWAYS, DENY, ask
 from orchestrator.pm.policies.inactivity import progressed, watch
 from orchestrator.pm.policies.repetition import goes_round, repeats
@@ -31,42 +31,42 @@ _LATER: Final = Reply(
     Say.DENY, "Something else is being asked about your work. Do without, or try this again later."
 )
 _SHOWN: Final = 600
-"""Characters of a request that a question shows."""
+"""How many characters of a tool request a question shows."""
 
 
 def asked(draft: Draft, run: Run, fact: EventLanded) -> None:
-    """Answer a request by the rules, or have a person asked."""
+    """Answer a permission request by the rules, or ask a person."""
     request, judged = fact.event.tool_request, fact.judgement
     if not fact.waits:
-        told(draft, run, fact, Turn.WAITING, "asks leave at its screen")
+        record_event(draft, run, fact, Turn.WAITING, "asks for permission on its screen")
         watch(draft, run)
         return
     if request is None or judged is None:
-        told(draft, run, fact, Turn.WAITING, "asks leave for what does not read")
-        answer(draft, run, fact.name, Reply(Say.DENY, "What you asked leave for does not read."))
+        record_event(draft, run, fact, Turn.WAITING, "asks for a permission that cannot be parsed")
+        answer(draft, run, fact.name, Reply(Say.DENY, "Your permission request cannot be parsed."))
         return
     what = _worded(request)
     match judged.ruling:
         case Ruling.ALLOW:
-            told(draft, run, fact, Turn.BUSY, f"was allowed to {what} ({judged.why})")
+            record_event(draft, run, fact, Turn.BUSY, f"was allowed to {what} ({judged.why})")
             runs_again(draft, run)
-            _note_request(draft, run, request, fact.at)
+            _record_request(draft, run, request, fact.at)
             answer(draft, run, fact.name, Reply(Say.ALLOW))
         case Ruling.DENY:
-            told(draft, run, fact, Turn.BUSY, f"was not allowed to {what} ({judged.why})")
+            record_event(draft, run, fact, Turn.BUSY, f"was not allowed to {what} ({judged.why})")
             answer(draft, run, fact.name, Reply(Say.DENY, judged.why))
         case Ruling.ASK:
-            asked = _ask_for_leave(draft, run, request, judged)
-            evidence = f"waits for leave to {what} ({judged.why})"
-            told(draft, run, fact, Turn.WAITING, evidence, waits=asked)
-            if not asked:
+            is_asked = _ask_for_permission(draft, run, request, judged)
+            evidence = f"waits for permission to {what} ({judged.why})"
+            record_event(draft, run, fact, Turn.WAITING, evidence, waits=is_asked)
+            if not is_asked:
                 answer(draft, run, fact.name, _LATER)
 
 
-def _note_request(draft: Draft, run: Run, request: ToolRequest, at: float) -> None:
-    """Take a request for a sign of work only if it is a new one: leave that is given again and again is no progress.
+def _record_request(draft: Draft, run: Run, request: ToolRequest, at: float) -> None:
+    """Count a tool request as a sign of work only if it is new: repeated requests are no progress.
 
-    Where a program keeps records, these tell more: what came of it.
+    If its program keeps records, these show more: the results of its calls.
     """
     if run.records:
         return
@@ -89,23 +89,23 @@ def _note_request(draft: Draft, run: Run, request: ToolRequest, at: float) -> No
 
 
 def permitted(draft: Draft, question: Question, text: str) -> None:
-    """Carry what a person, or the deadline, said of a request to the program that waits."""
+    """Pass on a person's answer, or the default, to the program that waits for permission."""
     run = draft.state.runs.get(question.run)
     if run is None or not run.live or not run.waits_for:
         return
     word = text.strip().lower()
     if word == ALWAYS and question.permission is not None:
         draft.change(RuleGiven(question.permission))
-    progressed(draft, run, draft.at)  # it was not silent: it waited for this
+    progressed(draft, run, draft.at)  # it was not inactive: it waited for this
     if word in {ALLOW, ALWAYS}:
         answer(draft, run, run.waits_for, Reply(Say.ALLOW))
     else:
-        said = "Nobody gives leave for this." if word == DENY else f"The user says: {text.strip()}"
+        said = "Permission is denied." if word == DENY else f"The user says: {text.strip()}"
         answer(draft, run, run.waits_for, Reply(Say.DENY, f"{said} Find another way, or hand in BLOCKED."))
 
 
 def leave_for(request: ToolRequest) -> Leave:
-    """Return the rule that gives leave for a request, and for the very same again."""
+    """Return the rule that permits a tool request and exact repetitions of it."""
     source = "the user's answer"
     if request.act is Act.RUN:
         return Leave(Ruling.ALLOW, Act.RUN, request.command, source)
@@ -114,15 +114,15 @@ def leave_for(request: ToolRequest) -> Leave:
     return Leave(Ruling.ALLOW, None, request.tool, source)
 
 
-def _ask_for_leave(draft: Draft, run: Run, request: ToolRequest, judged: Judgement) -> bool:
-    """Ask a person. The agent waits, and holds up nobody else; unanswered, it is a denial."""
+def _ask_for_permission(draft: Draft, run: Run, request: ToolRequest, judged: Judgement) -> bool:
+    """Ask a person. Meanwhile the agent waits, and blocks nobody else; no answer is a denial."""
     text = f"{run.instance} wants to {_worded(request, _SHOWN)}\n    ({judged.why})"
     denied, options = Unanswered(DENY, judged.wait), (ALLOW, ALWAYS, DENY)
     return ask(draft, run.step, text, options, QuestionKind.PERMISSION, run.id, denied, leave_for(request))
 
 
 def _worded(request: ToolRequest, most: int = 200) -> str:
-    """Return a request as a person would say it."""
+    """Return a tool request in words that a person would use."""
     what = request.command if request.act is Act.RUN else ", ".join(request.paths)
     said = f"{request.act.value if request.act is not Act.OTHER else 'use'} {what or request.tool}"
     said = " ".join(said.split())

@@ -1,6 +1,6 @@
 """Decisions of the PM agent, carried out within the laws: none passes a gate, and each has its bound (H6, H9).
 
-What cannot be done is told back in the next digest. Nothing but `**Action:**` and `**Target:**` steers (law 7).
+The next briefing says what could not be done. Only `**Action:**` and `**Target:**` have an effect (law 7).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _NO_AGENTS: Final = frozenset({Role.PM, Role.SCRIBE})
 
 
 def decision_landed(draft: Draft, fact: DecisionLanded) -> None:
-    """Take a decision, or say why it does not count. The same bytes again change nothing."""
+    """Carry out a decision, or report why it does not count. The same bytes again change nothing."""
     if draft.state.seen.get(fact.name) == fact.sha256:
         return
     draft.change(HandoffSeen(fact.name, fact.sha256))
     run = draft.state.runs.get(fact.run)
     if run is None or not _is_asked(draft, run):
-        draft.notice(f"{fact.name} was not obeyed: what the PM agent was asked is settled")
+        draft.notice(f"{fact.name} was ignored: the consultation that it answers is closed")
         return
     progressed(draft, run, fact.at)
     if fact.decision is None:
@@ -59,13 +59,13 @@ def decision_landed(draft: Draft, fact: DecisionLanded) -> None:
         )
         return
     refused = _carry_out(draft, run, fact.decision)
-    told = fact.decision.action, fact.decision.target
+    words = fact.decision.action, fact.decision.target
     frees = fact.decision.action is PMAction.COMPLETE and not refused
     draft.change(
-        DecisionTaken(run.step, fact.name, *told, refused, frees), StepReported(run.step, fact.name, ())
+        DecisionTaken(run.step, fact.name, *words, refused, frees), StepReported(run.step, fact.name, ())
     )
     if refused:
-        wanted = " ".join(filter(None, told))
+        wanted = " ".join(filter(None, words))
         draft.change(BriefingExtended((f"your {wanted} was not carried out: {refused}",)))
 
 
@@ -77,7 +77,7 @@ def _is_asked(draft: Draft, run: Run) -> bool:
 
 
 def _carry_out(draft: Draft, run: Run, decision: PMDecision) -> str:
-    """Do what was decided. Return why not, if not."""
+    """Carry out a decision. Return why that is impossible; empty if it is done."""
     match decision.action:
         case PMAction.ORDER:
             return _order(draft, run, decision)
@@ -94,12 +94,12 @@ def _carry_out(draft: Draft, run: Run, decision: PMDecision) -> str:
 
 
 def _order(draft: Draft, run: Run, decision: PMDecision) -> str:
-    """Let a step start: the one that is named, the first ready one of an agent, or a new one beside the plan."""
-    said = Directive(decision.instructions, decision.context, decision.skills, decision.criteria)
+    """Let a step start: the named one, the first ready one of an agent, or a new one outside the plan."""
+    directive = Directive(decision.instructions, decision.context, decision.skills, decision.criteria)
     steps, target = draft.state.steps, decision.target
     ready = may_be_ordered(draft.state)
     if target in steps and steps.mark(target) & ready:
-        draft.change(StepOrdered(target, said))
+        draft.change(StepOrdered(target, directive))
         return ""
     agent = draft.state.agents.get(target)
     if agent is None:
@@ -112,46 +112,48 @@ def _order(draft: Draft, run: Run, decision: PMDecision) -> str:
     if agent.role in _NO_AGENTS:
         return f"{target} takes no orders"
     if (first := steps.first(ready & steps.of_agent(target))) is not None:
-        draft.change(StepOrdered(first.id, said))
+        draft.change(StepOrdered(first.id, directive))
         return ""
     loose = sum(not (step.subtask or step.judges or is_consultation(step)) for step in steps.values())
     if loose >= draft.limits.max_subtasks:
-        return f"{loose} steps stand beside the plan already (limits.max_subtasks)"
+        return f"{loose} steps outside the plan exist already (limits.max_subtasks)"
     if (tries := _tries(draft, agent.name, decision.instructions)) > draft.limits.max_rejections:
         return _asked_about_retry(draft, run, decision, tries - 1)
     step, *judges = add_loose_steps(draft, agent, decision.instructions)
-    draft.change(StepOrdered(step, replace(said, instructions="")), *(StepOrdered(each) for each in judges))
+    draft.change(
+        StepOrdered(step, replace(directive, instructions="")), *(StepOrdered(each) for each in judges)
+    )
     return ""
 
 
 def _tries(draft: Draft, agent: str, instructions: str) -> int:
-    """Return which try at the same work beside the plan this order of an agent would be.
+    """Return the number of this try at the same work, outside the plan, by an order of an agent.
 
-    What was given up counts whatever its wording; from a person's leave on it is counted anew.
+    Given-up work counts whatever its wording. When a person allows another try, counting begins anew.
     """
     granted = (each.answered_at or 0.0 for each in _about_retries(draft) if _granted(each))
-    heard, steps = max(granted, default=0.0), draft.state.steps
+    counted_from, steps = max(granted, default=0.0), draft.state.steps
     earlier = [
         step
         for step in steps.among(steps.of_agent(agent))
         if step.id.startswith(f"{agent}-") and not (step.subtask or step.judges)
-        if (step.began_at or step.since) >= heard
+        if (step.began_at or step.since) >= counted_from
     ]
     alike = times_asked((step.instructions for step in earlier), instructions)
     return max(alike, 1 + sum(step.state is StepState.SET_ASIDE for step in earlier))
 
 
 def _asked_about_retry(draft: Draft, run: Run, decision: PMDecision, tries: int) -> str:
-    """Ask a person whether the same is tried once more, as the rules do when work was rejected as often as may be."""
+    """Ask a person whether to try once more, after as many tries as the rules allow for rejected work."""
     before = f"{decision.target} has tried that {tries} times (limits.max_rejections)"
     last = next(reversed(_about_retries(draft)), None)
     if last is not None and not last.open and not _granted(last):
         return f"{before}, and the user does not want it tried again: {first_line(last.answer)}"
     if last is None or not last.open:
         wanted = first_line(decision.instructions)
-        text = f"The PM agent {_RETRY} {decision.target}, {tries} times so far: {wanted}. Is it to be tried again?"
+        text = f"The PM agent {_RETRY} {decision.target}, {tries} times so far: {wanted}. Try again?"
         ask(draft, run.step, text, (CONTINUE, NO), QuestionKind.PM)
-    return f"{before}: the user is asked whether it is tried again"
+    return f"{before}: the user is asked whether to try again"
 
 
 def _granted(question: Question) -> bool:
@@ -159,7 +161,7 @@ def _granted(question: Question) -> bool:
 
 
 def _about_retries(draft: Draft) -> list[Question]:
-    """Return the questions whether the PM agent may have the same tried once more."""
+    """Return the questions whether the PM agent may try the same once more."""
     start = f"The PM agent {_RETRY} "
     return [
         each
@@ -169,7 +171,7 @@ def _about_retries(draft: Draft) -> list[Question]:
 
 
 def _what_is_open(draft: Draft) -> str:
-    """Return what still stands against a COMPLETE. It passes no gate: the last review marks the criteria."""
+    """Return what is still open and prevents COMPLETE. It passes no gate: the last review marks the criteria."""
     steps = draft.state.steps
     left = [
         step.id
@@ -182,13 +184,13 @@ def _what_is_open(draft: Draft) -> str:
 
 
 def _ask(draft: Draft, run: Run, decision: PMDecision) -> str:
-    """Ask the user; a step that is named and could begin waits for the answer, and nothing else does (law 10)."""
+    """Ask the user. Only a named step that could begin waits for the answer (law 10)."""
     steps = draft.state.steps
     target = steps.get(decision.target)
     if decision.target and target is None:
         return f"there is no step {decision.target}"
     text = decision.instructions or decision.context
-    # One that is held up by others waits for these anyhow, and is asked about without being held.
+    # A step that waits for others anyway is asked about without being blocked.
     if (
         target is not None
         and not is_consultation(target)
@@ -200,11 +202,11 @@ def _ask(draft: Draft, run: Run, decision: PMDecision) -> str:
     options = tuple(option for option in decision.options if option.lower() not in WORDS)
     if ask(draft, run.step, text, options or (CONTINUE,), QuestionKind.PM):
         return ""
-    return "one question about no step of its own is asked already: wait for its answer"
+    return "a question without a step is open already: wait for its answer"
 
 
 def _replan(draft: Draft, decision: PMDecision) -> str:
-    """Give a subtask up, and have what it was to reach planned anew, within `limits.max_replans`."""
+    """Give a subtask up, and have its goal planned anew, within `limits.max_replans`."""
     steps = draft.state.steps
     step = steps.first(steps.of_subtask(decision.target)) or steps.get(decision.target)
     if step is None or not step.subtask:
@@ -215,7 +217,7 @@ def _replan(draft: Draft, decision: PMDecision) -> str:
     if plan is None:
         return "nothing in this task plans: give orders instead"
     if plan.state is not StepState.PASSED:
-        return "it is being planned already"
+        return "planning is under way already"
     if not may_replan(draft, step.id):
         return "it was planned anew as often as it may be (limits.max_replans)"
     why = first_line(decision.instructions or decision.context)
@@ -233,7 +235,7 @@ def _end(draft: Draft, decision: PMDecision) -> str:
         if _may_be_ended(draft.step(run.step), run):
             why = decision.instructions or decision.context
             if why:
-                feed(draft, run.step, f"The PM had the last try ended: {why}")
+                feed(draft, run.step, f"The PM ended the last try: {why}")
             end_run(draft, run, Ending.BY_PM)
             return ""
         return f"{run.instance} is leaving already"

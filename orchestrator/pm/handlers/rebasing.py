@@ -1,7 +1,8 @@
-"""`task rebase`: the work of a task that rests stands upon another commit, and is tested and accepted again there.
+"""`task rebase`: a stopped or ended task's work is moved onto another commit, and tested and accepted again there.
 
-What was tested is not what lies there now. So the last subtask that was tested is tested once more, with all that came
-before it in its tree, and the success criteria are judged anew: at the next start, and nothing is complete until then.
+The earlier test results do not apply to the moved work. So the last subtask that was tested is tested again, with
+everything before it in its tree, and the success criteria are judged again. Both happen at the next start; the task is
+not complete before.
 """
 
 from __future__ import annotations
@@ -29,27 +30,27 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 SHORT: Final = 10
-"""Signs of a commit's hash that are shown."""
+"""How many characters of a commit's hash are shown."""
 
 _OVER: Final = frozenset({StepState.PASSED, StepState.FAILED, StepState.BLOCKED, StepState.CHECKING})
 
 
 def rebase_asked(draft: Draft, fact: RebaseAsked) -> None:
-    """Let the task's work stand upon another commit; what was tested and accepted before is so no more."""
+    """Move the task's work onto another commit; earlier tests and acceptance no longer count."""
     draft.change(RequestAcknowledged(fact.request))
     if why := _against(draft.state, fact.base):
         draft.reply, draft.refused = why, True
         return
     before, short = draft.state.base, fact.base[:SHORT]
     had = {step.id: step.commit for step in draft.state.steps.values() if step.commit in fact.commits}
-    stays = fact.old == fact.new  # the branch builds upon it already, or it has the whole branch
+    stays = fact.old == fact.new  # the branch builds on it already, or it contains the whole branch
     moved = {} if stays else {step: fact.commits[commit] for step, commit in had.items()}
     draft.change(BaseMoved(fact.base, moved))
     draft.notice(
         f"the work was rebased from {before[:SHORT]} onto {short}; its branch was at {fact.old[:SHORT]}"
     )
-    draft.reply = f"{draft.state.name} stands upon {short}"
-    if stays:  # what was tested is what lies there
+    draft.reply = f"{draft.state.name} is based on {short}"
+    if stays:  # the tested work is unchanged
         return
     draft.act(Rebase(draft.new_id("a"), fact.old, fact.new, before, had))
     again = _opened_again(draft, f"the work was rebased onto {short}")
@@ -59,7 +60,7 @@ def rebase_asked(draft: Draft, fact: RebaseAsked) -> None:
 
 
 def rebased(draft: Draft, fact: Rebased) -> None:
-    """The branch was moved; or it was not, and the work stands where it stood. It is tested again all the same."""
+    """Handle the outcome: the branch was moved, or the work stayed where it was. It is tested again in both cases."""
     action = draft.state.outbox.get(fact.action)
     if not isinstance(action, Rebase):
         return
@@ -71,22 +72,22 @@ def rebased(draft: Draft, fact: Rebased) -> None:
             if draft.step(step).state is StepState.PASSED
         }
         draft.change(BaseMoved(action.before, still))
-        draft.notice(f"the work is where it was, upon {action.before[:SHORT]}: {fact.reason}")
+        draft.notice(f"the work stays where it was, on {action.before[:SHORT]}: {fact.reason}")
 
 
 def _against(state: PMState, base: str) -> str:
-    """Return why a task cannot be rebased now; nothing if it can."""
+    """Return why a task cannot be rebased now; empty if it can."""
     if state.state in ACTIVE or state.live_runs:
         return f"{state.name} is {state.state}: `task stop {state.id}` first"
     if not state.base:
         return f"{state.name} has no branch of its own: it works in your own tree"
     if any(isinstance(action, Rebase) for action in state.outbox.values()):
         return f"{state.name} is being rebased already"
-    return f"{state.name} stands upon {base[:SHORT]} already" if state.base == base else ""
+    return f"{state.name} is based on {base[:SHORT]} already" if state.base == base else ""
 
 
 def _opened_again(draft: Draft, why: str) -> list[str]:
-    """Open what judged the whole of the work again, and return these steps and those that need them."""
+    """Reopen the steps that judged the whole of the work; return the ids of these and of those that need them."""
     again = [step.id for step in (_last_test(draft.state), *_acceptances(draft.state)) if step is not None]
     before = {step.id: step.attempt for step in draft.state.steps.values()}
     for step in again:
@@ -98,7 +99,7 @@ def _opened_again(draft: Draft, why: str) -> list[str]:
 
 
 def _last_test(state: PMState) -> Step | None:
-    """Return the test that passed last and can be done again: what it judged is a commit of the branch."""
+    """Return the last test that passed and can be repeated, because the work that it judged is on the branch."""
     tests = [
         step
         for step in state.steps.values()
@@ -116,7 +117,7 @@ def _acceptances(state: PMState) -> list[Step]:
 
 
 def _rest(draft: Draft, why: str) -> None:
-    """Let the task be what a stopped one is, with its label where its work now is."""
+    """Put the task into the state of a stopped one, with the phase that fits its work."""
     if draft.state.state is not TaskState.RUNNING:
         draft.change(TaskMoved(TaskState.RUNNING, why, draft.at))
     earliest = draft.state.steps.first(draft.state.steps.unsettled)

@@ -1,4 +1,4 @@
-"""A report landed: whose it is, whether it counts, and what it leads to."""
+"""A report landed: which run it belongs to, whether it counts, and what follows from it."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
 
 ARTIFACTS_NAMED: Final = 20
 REASON_KEPT: Final = 400
-"""How many characters are kept of the reason why nothing was changed."""
+"""How many characters are kept of a report's reason for changing nothing."""
 
 
 def report_landed(draft: Draft, fact: ReportLanded) -> None:
-    """Take a report, or say why it does not count. It is dealt with once: the same bytes again change nothing."""
+    """Handle a report, or record why it does not count. The same bytes again change nothing."""
     if draft.state.seen.get(fact.name) == fact.sha256:
         return
     run = speaker(draft.state, fact)
     draft.change(HandoffSeen(fact.name, fact.sha256, "" if isinstance(run, str) else run.id))
     if isinstance(run, str):
-        draft.notice(f"{fact.name} was not acted on: {run}")
+        draft.notice(f"{fact.name} was ignored: {run}")
         return
     progressed(draft, run, fact.at)
     if fact.report is not None and fact.report.status is ReportStatus.IN_PROGRESS:
         return
     close_order(draft, run)
     draft.change(RunReported(run.id, fact.at))
-    let_go(draft, draft.state.runs[run.id])  # who has handed in works no more, and wants no leave
+    let_go(draft, draft.state.runs[run.id])  # it has handed in, and needs no permission any more
     step = draft.step(run.step)
     if (step.attempt, step.state) != (run.attempt, StepState.WORKING):
-        draft.notice(f"{fact.name} was not acted on: {step.id} was opened again or given up meanwhile")
+        draft.notice(f"{fact.name} was ignored: {step.id} was reopened or given up meanwhile")
     elif fact.faults or fact.report is None:
         reasons = "; ".join(f"{fact.name}, {fault}" for fault in fact.faults[:10])
         ask_again(draft, run.step, reasons)
@@ -60,11 +60,11 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
 
 
 def speaker(state: PMState, fact: ReportLanded) -> Run | str:
-    """Return the run that a report speaks for, or the reason why it speaks for none (design, section 5).
+    """Return the run that a report belongs to, or the reason why it belongs to none (design, section 5).
 
-    A report that names a run must come from that run's instance and answer its order; one that names none
-    belongs to that instance's only run with an open order, unless the file was there before that was opened: whoever
-    touches an old report does not hand it in again.
+    A report that names a run must come from that run's instance and answer its order. A report that names none belongs
+    to that instance's only run with an open order, unless the file existed before that order was opened: touching an
+    old report does not hand it in again.
     """
     waiting = [state.runs[order.run] for order in state.orders.values()]
     waiting = [
@@ -72,7 +72,7 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
         for run in waiting
         if run.instance == fact.instance
         and run.purpose is Purpose.WORK
-        and not is_consultation(state.steps[run.step])  # who is asked for a decision hands in no report
+        and not is_consultation(state.steps[run.step])  # a consultation hands in a decision, no report
     ]
     named = fact.report.run if fact.report else None
     if named:
@@ -87,22 +87,22 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
         run = waiting[0]
         if (before := _spoke_before(state, fact.name, run)) is not None:
             return f"{before}, and it names no run: {fact.instance} has to write `**Run:** {run.id}`, or another file"
-    told = fact.report.in_reply_to if fact.report else None
-    if told and told.removeprefix("handoffs/") != run.order:
-        return f"it answers {told}, but the open order of {fact.instance} is {run.order}"
+    answers = fact.report.in_reply_to if fact.report else None
+    if answers and answers.removeprefix("handoffs/") != run.order:
+        return f"it answers {answers}, but the open order of {fact.instance} is {run.order}"
     return run
 
 
 def _spoke_before(state: PMState, name: str, run: Run) -> str | None:
-    """Return of what else than a run's attempt a file told before, or None.
+    """Return what a file was used for before, if not for this run's attempt; None if for nothing else.
 
-    What was refused may be mended where it lies by the next run of the same attempt.
+    A refused report may be corrected in place by the next run of the same attempt.
     """
     if name not in state.seen:
         return None
     before = state.runs.get(state.spoke.get(name, ""))
     if before is None:
-        return "it was there before, and was not acted on"
+        return "it existed before, and was ignored"
     if (before.step, before.attempt) != (run.step, run.attempt):
         return f"it was handed in by run {before.id} for {before.step}"
     return None
@@ -131,18 +131,18 @@ def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
 
 
 def _awaits_review(state: PMState, step: Step) -> bool:
-    """Tell whether a review that an earlier report asked for is still to come: it was opened again with the step."""
+    """Return whether a review that an earlier report asked for is still pending: it was reopened with the step."""
     review = review_asked_by(state, step.id)
     return review is not None and review.state is StepState.PENDING
 
 
 def _may_ask_for_review(state: PMState, step: Step) -> bool:
-    """A step that is judged anyway needs no other review, and a judge gets none: they would never end."""
+    """A step with a judge of its own needs no other review, and a judge gets none: reviews would never end."""
     return not step.judges and not state.steps.judges_of(step.id)
 
 
 def _add_review(draft: Draft, step: str) -> None:
-    """Open the quality gate that a report asked for: a review step that judges this one (HUB 7.1)."""
+    """Add the quality gate that a report asked for: a review step that judges this one (HUB 7.1)."""
     here = draft.step(step)
     begin_checking(draft, step, "a review was asked for")
     review = Step(
@@ -162,7 +162,7 @@ def _add_review(draft: Draft, step: str) -> None:
 
 
 def _free_id(state: PMState, wanted: str) -> str:
-    """Return the id that is wanted for a step; where it is taken, with the first number that makes it another."""
+    """Return the wanted id for a step; if it is taken, with the first free number appended."""
     number, free = 1, wanted
     while free in state.steps:
         number += 1

@@ -1,4 +1,4 @@
-"""What the user asks for: start, stop, spawn, another task.md. Each request is heard once."""
+"""The user's requests: start, stop, spawn, an edited task.md. Each request is handled once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SAID: Final = {TaskState.PARTIAL: "complete in part", TaskState.WAITING: "waiti
 
 
 def task_started(draft: Draft, fact: TaskStarted) -> None:
-    """Begin a task, or go on with one that had ended."""
+    """Start a task, or continue one that had ended."""
     if not draft.state.id:
         _begin(draft, fact)
     elif fact.brief.config.family != (family := draft.state.brief.config.family):
@@ -75,17 +75,17 @@ def _config_changes(draft: Draft, fact: TaskStarted) -> tuple[ConfigChange, ...]
 
 
 def _ask_to_confirm(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...]) -> None:
-    """Have a person agree to another Agent Config: agents can write task.md too, and it names what is run."""
-    told = "\n".join(f"  {redacted(each.words())}" for each in changes)
-    draft.reply = f"Agent Config in task.md is not what {fact.name} was started with:\n{told}"
+    """Have a person confirm a changed Agent Config: agents can write task.md too, and it names commands to run."""
+    differences = "\n".join(f"  {redacted(each.words())}" for each in changes)
+    draft.reply = f"Agent Config in task.md differs from what {fact.name} was started with:\n{differences}"
     draft.refused, draft.confirm = True, digest(fact.brief.config)
 
 
 def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...]) -> None:
-    """Let a task at work go on by another Agent Config, as far as its steps can follow."""
+    """Let a running task continue with a changed Agent Config, as far as its steps can follow."""
     if late := [each for each in changes if each.needs_stop]:
         draft.reply = (
-            f"{fact.name} runs, and {keys_of(late)} in its task.md cannot count before it is stopped: "
+            f"{fact.name} runs, and {keys_of(late)} in its task.md can take effect only after a stop: "
             f"`task stop {fact.name}`, then start it again"
         )
         draft.refused = True
@@ -94,11 +94,11 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
     try_launches_now(draft)
     if changes:
         draft.change(BriefTaken(fact.brief, fact.agents), ConfigEdited(()))
-        draft.notice(f"Agent Config of task.md was taken over: {keys_of(changes)}")
+        draft.notice(f"Agent Config of task.md was applied: {keys_of(changes)}")
         draft.reply = (
-            f"{fact.name} goes on with {keys_of(changes)} as task.md says now; who is at work ends first"
+            f"{fact.name} goes on with {keys_of(changes)} as task.md says now; current runs end first"
         )
-        _tell_boxes(draft, fact)
+        _report_boxes(draft, fact)
 
 
 def _begin(draft: Draft, fact: TaskStarted) -> None:
@@ -110,15 +110,15 @@ def _begin(draft: Draft, fact: TaskStarted) -> None:
     if fact.utc_offset:
         draft.change(ZoneSet(fact.utc_offset))
     if fact.history:
-        draft.notice(f"{len(fact.history)} handoffs were here before; they are history and are not acted on")
+        draft.notice(f"{len(fact.history)} handoffs existed before; they are history and are ignored")
     for step in family_of(fact.brief).first_steps(fact.brief):
         draft.change(StepAdded(replace(step, since=fact.at)))
     draft.reply = f"{fact.name} runs"
-    _tell_boxes(draft, fact)
+    _report_boxes(draft, fact)
 
 
-def _tell_boxes(draft: Draft, fact: TaskStarted) -> None:
-    """Say which boxes of pools were taken, where the user and the log see it."""
+def _report_boxes(draft: Draft, fact: TaskStarted) -> None:
+    """Report which boxes of pools were chosen, to the user and in the log."""
     for text in fact.chosen:
         draft.notice(text)
     draft.reply = "; ".join((draft.reply, *fact.chosen))
@@ -165,11 +165,11 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
         draft.reply = f"{fact.name} has nothing left to try ({_SAID.get(was, was)}): {what_helps}"
     else:
         draft.reply = f"{fact.name} goes on from where it was ({_SAID.get(was, was)})"
-    _tell_boxes(draft, fact)
+    _report_boxes(draft, fact)
 
 
 def _hangs(draft: Draft, step: Step) -> bool:
-    """Tell whether nothing would come of a step by itself: no run, and nobody is asked about it."""
+    """Return whether a step would never go on by itself: it has no run and no open question."""
     if step.state in {StepState.FAILED, StepState.WORKING}:
         return not draft.runs_of(step.id)
     asked = any(question.step == step.id for question in draft.state.open_questions)
@@ -178,7 +178,7 @@ def _hangs(draft: Draft, step: Step) -> bool:
 
 
 def stop_asked(draft: Draft, fact: StopAsked) -> None:
-    """Stop the PM's work on a task and end its agents. What they were at is done again when it goes on."""
+    """Stop the PM's work on a task and end its agents. Their unfinished steps are repeated when it goes on."""
     draft.change(RequestAcknowledged(fact.request))
     if draft.state.state not in ACTIVE:
         draft.reply = f"{draft.state.name} is {_SAID.get(draft.state.state, draft.state.state)} already"
@@ -192,7 +192,7 @@ def stop_asked(draft: Draft, fact: StopAsked) -> None:
 
 
 def brief_changed(draft: Draft, fact: BriefChanged) -> None:
-    """Take the goal and the criteria of an edited task.md; say what of its Agent Config waits for a start."""
+    """Apply the goal and the criteria of an edited task.md; report which parts of its Agent Config need a start."""
     if draft.state.state not in ACTIVE:
         return
     _note_config(draft, fact.brief.config)
@@ -208,7 +208,7 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
 
 
 def _note_config(draft: Draft, config: Config) -> None:
-    """Remember how an edited Agent Config differs from the one that counts, and say when it will count."""
+    """Record how an edited Agent Config differs from the active one, and report when it will take effect."""
     changes = config_changes(draft.state.brief.config, config)
     if changes == draft.state.edited:
         return
@@ -219,13 +219,15 @@ def _note_config(draft: Draft, config: Config) -> None:
             if any(each.needs_stop for each in changes)
             else "start it again"
         )
-        draft.notice(f"{keys_of(changes)} in task.md differs from what counts: {how} to have it taken over")
+        draft.notice(
+            f"{keys_of(changes)} in task.md differs from the active configuration: {how} to apply it"
+        )
     else:
-        draft.notice("Agent Config of task.md says again what counts")
+        draft.notice("Agent Config of task.md equals the active configuration again")
 
 
 def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
-    """Add a step of the user's own beside the plan."""
+    """Add a step on the user's request, outside the plan."""
     draft.change(RequestAcknowledged(fact.request))
     over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL}
     if not over and draft.state.state not in ACTIVE:
@@ -237,13 +239,15 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, fact.agent.name: fact.agent}))
     added = add_loose_steps(draft, fact.agent, fact.instructions)
     if has_pm(draft.state):
-        draft.change(*(StepOrdered(step) for step in added))  # by the user: nobody need be asked
+        draft.change(
+            *(StepOrdered(step) for step in added)
+        )  # the user ordered them: the PM agent is not asked
     judged = f"; what it does is judged by {' and '.join(added[1:])}" if added[1:] else ""
     draft.reply = f"{fact.agent.name} is to work on step {added[0]}{judged}"
 
 
 def add_loose_steps(draft: Draft, agent: Agent, instructions: str) -> tuple[str, ...]:
-    """Add what an order is beside the plan, and who judges it; the last review waits for that. Return their ids."""
+    """Add the steps of an order outside the plan, and their judges; the last review waits for them. Return the ids."""
     number = _free_number(draft.state, agent.name)
     steps = family_of(draft.state.brief).loose_steps(draft.state.brief, agent, number, instructions)
     draft.change(*(StepAdded(replace(step, since=draft.at)) for step in steps))
@@ -252,7 +256,7 @@ def add_loose_steps(draft: Draft, agent: Agent, instructions: str) -> tuple[str,
 
 
 def _free_number(state: PMState, agent: str) -> int:
-    """Return the first number with which neither a step, nor a tree, nor a subtask is named after an agent."""
+    """Return the first number that makes a new name, with the agent's, among steps, trees and subtasks."""
     steps = state.steps.values()
     taken = set(state.steps).union(*((step.workspace, step.subtask) for step in steps))
     number = sum(step.agent == agent for step in state.steps.values()) + 1

@@ -1,4 +1,4 @@
-"""Runs come alive, end, are lost, or could not be launched."""
+"""Runs that start, end, are lost, or could not be launched."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ if TYPE_CHECKING:
 _ENDED: Final = {
     Ending.STOPPED: "was ended with its task",
     Ending.SILENT: "gave no sign of work, and was ended",
-    Ending.OVERDUE: "took longer than a run may, and was ended",
+    Ending.OVERDUE: "exceeded the time limit of a run, and was ended",
     Ending.UNREPORTED: "left work and no handoff, and was ended",
     Ending.BY_PM: "was ended by the PM agent",
     Ending.FAILED: "had a turn that failed",
     Ending.STALLED: "waited for its model in vain, and was ended",
-    Ending.UNASKED: "stood at a dialog that its hook had not asked about, and was ended",
+    Ending.UNASKED: "stood at a dialog that its hook had not reported, and was ended",
     Ending.REPEATING: "went round in circles, and was ended",
     Ending.TREE_LOST: "was ended, as its worktree vanished",
-    Ending.BUDGET: "was ended, as the task had used what it may",
+    Ending.BUDGET: "was ended, as the task had used up its budget",
 }
 
 TERMINAL_GONE: Final = 1  # SIGHUP
-"""What a process gets whose terminal is closed: the tmux server went down, not the agent."""
+"""The signal that a process gets when its terminal closes: the tmux server went down, not the agent."""
 
 
 def run_started(draft: Draft, fact: RunStarted) -> None:
-    """A launcher claimed its run."""
+    """Record that a launcher claimed its run."""
     draft.close_actions(Launch, run=fact.run)
     run = draft.state.runs.get(fact.run)
     if run is not None and run.life is Life.STARTING:
@@ -68,9 +68,9 @@ def run_started(draft: Draft, fact: RunStarted) -> None:
 
 
 def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
-    """A run never came to be."""
+    """Handle a run that could not be launched."""
     run = draft.state.runs.get(fact.run)
-    # One whose box tells nothing of it may be known by its launch itself never to have been.
+    # An unreachable run may also never have been launched: its launch alone can show that.
     if run is None or run.pid is not None or run.life not in {Life.STARTING, Life.UNREACHABLE}:
         return
     draft.close_actions(Launch, End, run=run.id)
@@ -91,12 +91,12 @@ def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
 
 
 def run_gone(draft: Draft, fact: RunGone) -> None:
-    """A run's process is gone. Its last words were read before this fact (law 5)."""
+    """Handle the end of a run's process. Its last words were read before this fact (law 5)."""
     take_for_gone(draft, fact.run, fact.exit, fact.lines)
 
 
 def take_for_gone(draft: Draft, name: str, how: Exit, lines: Sequence[str] = ()) -> None:
-    """Go on without a run, which printed these lines last."""
+    """Close a run that is gone, and continue its step; `lines` are the last ones that it printed."""
     run = draft.state.runs.get(name)
     draft.close_actions(Launch, End, run=name)
     if run is None or not run.live:
@@ -120,7 +120,7 @@ def take_for_gone(draft: Draft, name: str, how: Exit, lines: Sequence[str] = ())
 
 
 def _worded(run: Run, how: Exit) -> str:
-    """Say how a run ended of which a report was wanted."""
+    """Return how a run ended that still owed a report."""
     if not ended_by_itself(run):
         return _ENDED.get(run.ending, "was ended by the PM")
     return f"ended without a handoff ({how})" if how.clean else str(how)
@@ -130,26 +130,24 @@ def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:
     close_order(draft, run)
     draft.close_actions(Look, Nudge, Answer, run=run.id)
     if run.resumes and run.receipts and run.delivery is None:
-        draft.change(
-            RunSpent(run.id)
-        )  # it never took its order: its conversation may be what keeps it from that
+        draft.change(RunSpent(run.id))  # it never received its order, perhaps because of its conversation
     withdraw(draft, run.step, run.id)
     draft.change(RunBelieved(run.id, Life.GONE, Turn.UNKNOWN, evidence, draft.at, exit=how))
 
 
 def _counts(draft: Draft, run: Run) -> bool:
-    """Tell whether the end of a run still says something about its step."""
+    """Return whether the end of a run still matters to its step."""
     step = draft.step(run.step)
     return step.attempt == run.attempt and step.state is StepState.WORKING
 
 
 def _wanted_gone(draft: Draft, run: Run) -> bool:
-    """Tell whether a run ended because the PM or the user wanted it to."""
+    """Return whether a run ended because the PM or the user wanted it to."""
     return not ended_by_itself(run) or draft.state.state not in ACTIVE
 
 
 def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
-    """The command that the daemon ran is over: its exit status is the verdict, and the agent comes next."""
+    """Handle the end of the daemon's own check: its exit status is the verdict, and the agent's run comes next."""
     if draft.step(run.step).only_check and not _stopped(draft, run):
         _only_check_ended(draft, run, how, lines)
     elif _wanted_gone(draft, run):
@@ -166,9 +164,9 @@ def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> Non
 
 
 def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
-    """A check that nothing follows is over. It only tells how things stand: whatever came of it, its step passed."""
+    """Handle the end of a check without an agent's run. It only informs: whatever the result, the step passes."""
     if how.code is None:
-        draft.notice(f"{run.step} came to no result: its check {how}")
+        draft.notice(f"{run.step} has no result: its check {how}")
     else:
         draft.change(StepChecked(run.step, how.code, tuple(lines)))
         if how.code:
@@ -177,7 +175,7 @@ def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -
 
 
 def _stopped(draft: Draft, run: Run) -> bool:
-    """Tell whether a run ended with its task, so that it is to be run again when that goes on."""
+    """Return whether a run ended with its task, so that it is repeated when the task goes on."""
     return run.ending in {Ending.STOPPED, Ending.BUDGET} or draft.state.state not in ACTIVE
 
 
@@ -197,7 +195,7 @@ def _ended_without_report(draft: Draft, run: Run, how: Exit, was_quiet: str) -> 
 
 
 def _left_no_handoff(draft: Draft, run: Run, why: str) -> None:
-    """A run, or its last turn, is over without a handoff: ask for it, then begin afresh, then as after a crash."""
+    """Handle a run or turn that ended without a handoff: ask for it, then begin afresh, then treat it as a crash."""
     step = draft.step(run.step)
     if step.tally.asks < draft.limits.max_report_requests or is_consultation(step):
         ask_again(draft, run.step, why)
@@ -206,7 +204,7 @@ def _left_no_handoff(draft: Draft, run: Run, why: str) -> None:
 
 
 def _resumable(draft: Draft, run: Run) -> bool:
-    """Tell whether another run can go on with this one's conversation, and so wants its work."""
+    """Return whether another run can resume this one's conversation, and so needs its work."""
     return bool(run.session) and not draft.state.runs[run.id].spent
 
 
@@ -214,17 +212,17 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
     if run.ending is Ending.SILENT and draft.state.state in ACTIVE:
         silent(draft, run.step, "gave no sign of work" + (f" ({was_quiet})" if was_quiet else ""))
     elif run.ending is Ending.UNREPORTED and draft.state.state in ACTIVE:
-        _left_no_handoff(draft, run, "the work lies there and no handoff does")
+        _left_no_handoff(draft, run, "there is work and no handoff")
     elif run.ending is Ending.OVERDUE and draft.state.state in ACTIVE:
-        silent(draft, run.step, "took longer than a run may")
+        silent(draft, run.step, "exceeded the time limit of a run")
     elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
         silent(draft, run.step, "was ended by the PM")
     elif run.ending in {Ending.STALLED, Ending.UNASKED} and draft.state.state in ACTIVE:
-        stalled(draft, run, was_quiet or "told nothing for too long")
+        stalled(draft, run, was_quiet or "reported nothing for too long")
     elif run.ending is Ending.REPEATING and draft.state.state in ACTIVE:
         went_in_circles(draft, run)
     elif run.ending is Ending.TREE_LOST and draft.state.state in ACTIVE:
         begin_again(draft, run.step, "its worktree vanished")
-    else:  # it goes on with the work, and with the conversation, when the task does
+    else:  # it resumes work and conversation when the task goes on
         kept = run.ending in {Ending.BUDGET, Ending.STOPPED}
         draft.change(StepMoved(run.step, StepState.PENDING, draft.at, "its run was ended", keep_tree=kept))

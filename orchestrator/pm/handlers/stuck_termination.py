@@ -1,15 +1,15 @@
-"""Runs that were told to end, and of which nobody can say that they are gone: a person says so (laws 5 and 8).
+"""Runs that were asked to end and cannot be confirmed as gone: a person confirms it (laws 5 and 8).
 
 ::
 
-    told to end ─▶ killed each `end_grace` ─▶ gone
-                └▶ for `unended` seconds it is not known to be: one question
-                     gone       it is taken for lost, and its step goes on
-                     continue   it is waited for as long again
-                     set-aside  its step is given up, and what does not need that goes on
+    asked to end ─▶ killed each `end_grace` ─▶ gone
+                 └▶ not confirmed for `limits.termination_timeout`: one question
+                      gone       the run counts as lost, and its step goes on
+                      continue   the PM waits for as long again
+                      set-aside  its step is given up, and what does not depend on it goes on
 
-A process that cannot be killed is one reason; a box of which the folder of runs was emptied another: what lived there
-may live still, and the files that would tell are lost.
+One cause is a process that cannot be killed. Another is a box whose runs folder was emptied: the processes may still
+live there, and the files that would show it are lost.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ GONE: Final = "gone"
 
 
 def patience_ends(state: PMState, run: Run, limits: Limits) -> float:
-    """Return when a person is asked about a run that was told to end; and again so long after they said to go on.
+    """Return when to ask a person about a run that was asked to end, and again as long after the answer to wait.
 
-    Never while they are being asked, or the task is stopped.
+    Never while that question is open, or while the task is stopped.
     """
     asked = any(each.run == run.id and each.kind is QuestionKind.UNENDED for each in state.open_questions)
     if asked or state.state not in ACTIVE:
@@ -46,25 +46,25 @@ def patience_ends(state: PMState, run: Run, limits: Limits) -> float:
 
 
 def ask_whether_gone(draft: Draft, run: Run) -> None:
-    """Ask whether a run is gone, as nothing else can tell."""
+    """Ask a person whether a run is gone, as nothing else can show it."""
     draft.change(RunWatched(run.id, draft.at))
     where = f"on {run.host}" if run.on_box else "here"
     text = (
-        f"{run.instance} was told to end, and nothing tells that it is gone ({run.evidence}): its process cannot be "
-        f"killed, or the files that would tell are lost. Until then nobody else works on "
-        f"'{draft.step(run.step).title}'. See {where} that no process of it lives any more, and answer {GONE}; or "
-        f"wait on ({CONTINUE})."
+        f"{run.instance} was asked to end, and nothing confirms that it is gone ({run.evidence}): its process "
+        f"cannot be killed, or the files that would show it are lost. Until then nobody else works on "
+        f"'{draft.step(run.step).title}'. Make sure {where} that none of its processes is alive, then answer {GONE}; "
+        f"or keep waiting ({CONTINUE})."
     )
     without = () if draft.step(run.step).settled else (SET_ASIDE,)
     ask(draft, run.step, text, (CONTINUE, GONE, *without, ABANDON), QuestionKind.UNENDED, run.id)
 
 
 def whether_gone(draft: Draft, question: Question, text: str) -> None:
-    """Take the answer. Whatever else is said than that it is gone: it is waited for."""
+    """Handle the answer. Any answer but `gone` means to keep waiting."""
     if text.strip().lower() == GONE:
         known = draft.state.runs[
             question.run
-        ].exit  # of its program, where only what it left behind is in doubt
+        ].exit  # known if only processes that it left behind are in doubt
         take_for_gone(draft, question.run, known or Exit(lost=True))
     else:
         draft.change(RunWatched(question.run, draft.at))

@@ -56,7 +56,7 @@ _RSYNC: Final = names(
 
 
 def archiving(call: Call) -> Finding | None:
-    """Return what is found of `tar`, `zip` and `unzip`; None if an option is not known."""
+    """Return the finding on `tar`, `zip` and `unzip`; None if an option is not known."""
     match call.name:
         case "tar" | "gtar" | "bsdtar":
             return _tar(call)
@@ -82,7 +82,7 @@ def archiving(call: Call) -> Finding | None:
 
 
 def copying(call: Call) -> Finding | None:
-    """Return what is found of `rsync` on this machine; None if an option is not known."""
+    """Return the finding on `rsync` on this machine; None if an option is not known."""
     operands = split_options(call.rest, "avrzunhPptgolcqiHxWL", "", _RSYNC)
     if not operands or len(operands) < 2:  # noqa: PLR2004 (from and to)
         return None
@@ -135,5 +135,5 @@ def _made(call: Call, operands: list[Field] | None) -> Finding | None:
 
 
 def _within(folder: Field) -> Field:
-    """Return something that lies in a folder: the folder itself need not be written."""
+    """Return a path within a folder, for writing into a folder that need not itself be writable."""
     return Field(f"{folder.text}/unpacked", tilde=folder.tilde)

@@ -15,7 +15,7 @@ _MOST: Final = 64
 
 
 def braced(word: Word) -> tuple[Word, ...] | None:
-    """Return the words that a shell with brace expansion makes of one; None if that cannot be told."""
+    """Return the words that a shell with brace expansion makes of one; None if that cannot be determined."""
     texts = [part.text for part in word.parts if isinstance(part, Text) and not part.quoted]
     if not any("{" in text for text in texts):
         return (word,)

@@ -17,11 +17,11 @@ class Call:
     """A program and its words.
 
     Attributes:
-        case: What it is held against.
+        case: The policy and the workplace that it is judged by.
         name: The name by which the program is known; empty if it is not known.
         fields: All words, the program's first.
-        scope: What holds where it runs.
-        given: The text, with marks, that it reads from standard input; None if that is nothing or not known.
+        scope: What is known at this point of the script.
+        given: The text, with marks, that it reads from standard input; None if it reads nothing or that is unknown.
 
     """
 
@@ -33,17 +33,17 @@ class Call:
 
     @property
     def rest(self) -> tuple[Field, ...]:
-        """What follows the program's name."""
+        """The words after the program's name."""
         return self.fields[1:]
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts of what follows the program's name."""
+        """The texts of the words after the program's name."""
         return tuple(field.text for field in self.fields[1:])
 
     @property
     def places(self) -> frozenset[str]:
-        """The folders in which it may run; an empty one is not known."""
+        """The folders in which it may run; an empty string is an unknown folder."""
         return self.scope.places
 
     @property
@@ -52,15 +52,15 @@ class Call:
         return shown(as_line(self.fields))
 
     def allow(self, why: str) -> Finding:
-        """Return that it is allowed; the reason goes on from the command."""
+        """Return a finding that allows it; the reason continues after the command."""
         return built_in(Ruling.ALLOW, f"{self.shown} {why}")
 
     def deny(self, why: str) -> Finding:
-        """Return that it is denied; the reason goes on from the command."""
+        """Return a finding that denies it; the reason continues after the command."""
         return built_in(Ruling.DENY, f"{self.shown} {why}")
 
     def doubt(self, why: str) -> Finding:
-        """Return that a person must look; the reason goes on from the command."""
+        """Return a finding that a person must decide; the reason continues after the command."""
         return self.case.doubt(f"{self.shown} {why}")
 
     def of(self, fields: Iterable[Field]) -> Call:
@@ -68,16 +68,16 @@ class Call:
         return replace(self, fields=(self.fields[0], *fields))
 
     def paths(self, text: str) -> Iterator[str]:
-        """Yield what a text may name in each folder in which the command may run; an empty path is not known."""
+        """Yield the paths that a text may name in each folder in which the command may run; an empty one is unknown."""
         for place in sorted(self.places):
             yield resolved(text, place)
 
     def lies_inside(self, field: Field) -> bool:
-        """Tell whether a word certainly names something in a folder that the run was granted for good."""
+        """Return whether a word certainly names something in a folder that the run was granted for good."""
         paths = [] if field.tilde else list(self.paths(field.text))
         return bool(paths) and all(path and inside(path, self.case.workplace.grants) for path in paths)
 
     def at_home(self) -> bool:
-        """Tell whether it certainly runs in a folder that the run may write."""
+        """Return whether it certainly runs in a folder that the run may write."""
         temporary = self.case.workplace.temporary
         return all(place and (place in temporary or granted(self.case, place)) for place in self.places)

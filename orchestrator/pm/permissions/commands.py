@@ -1,4 +1,4 @@
-"""Judging one command: by the user's rules, by what it runs in turn, and by default."""
+"""Judging one command: by the user's rules, by the command that it runs in turn, and by default."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def judged(
     *,
     module: bool = False,
 ) -> Finding:
-    """Return what is found of one command.
+    """Return the finding on one command.
 
     Args:
-        case: What it is held against.
+        case: The policy and the workplace that it is judged by.
         fields: Its words.
-        scope: What holds where it runs.
-        given: The text, with marks, that it reads; None if that is nothing or not known.
-        within: Judges what it runs in turn.
-        module: It is a module of python's.
+        scope: What is known at this point of the script.
+        given: The text, with marks, that it reads; None if it reads nothing or that is unknown.
+        within: Judges the command that it runs in turn.
+        module: It is a Python module.
 
     """
     first = fields[0]
@@ -55,7 +55,7 @@ def judged(
         or first.text[:1] in {"=", "-", ""}
         or "{" in first.text
     ):
-        doubt = case.doubt(f"{shown(as_line(fields))} does not say plainly which program it runs")
+        doubt = case.doubt(f"{shown(as_line(fields))} does not clearly name the program that it runs")
         return denied_within(case, " ".join(field.text for field in fields)) or doubt
     call = Call(case, _known_name(case, first.text, scope), fields, scope, given)
     if (ruled := _ruled(call)) is not None:
@@ -72,7 +72,7 @@ def judged(
     if why := denied_by_default(texts):
         return built_in(Ruling.DENY, f"{call.shown}: {why}")
     if denied_by_default(texts, surely=False):
-        return call.doubt("may turn out to be what is denied")
+        return call.doubt("may turn out to be a denied command")
     if (own := shell_commands.judged(call)) is not None:
         return own
     if found is not None:
@@ -81,7 +81,7 @@ def judged(
 
 
 def judged_by_name(case: Case, texts: list[str]) -> list[Finding]:
-    """Return what is found of a function by its name alone: where it is not defined, a program of that name runs."""
+    """Return the findings on a function by its name alone: if it is not defined, a program of that name runs."""
     for ruling in (Ruling.DENY, Ruling.ASK):
         for rule in case.rules(Act.RUN, ruling):
             if widely(words_of(rule), texts):
@@ -96,12 +96,12 @@ def _by_kind(call: Call, *, module: bool) -> Finding:
     if found is not None:
         return found
     if module:
-        return call.allow("is a module of the project's, or one that was installed")
+        return call.allow("is a module of the project, or an installed one")
     return _unknown(call)
 
 
 def _ruled(call: Call) -> Finding | None:
-    """Return what a rule that denies or asks says of a command, or that it may say something of it."""
+    """Return the finding of a rule that denies or asks for a command, or a doubt if such a rule may apply."""
     texts = [field.text for field in call.fields]
     for ruling in (Ruling.DENY, Ruling.ASK):
         for rule in call.case.rules(Act.RUN, ruling):
@@ -110,12 +110,12 @@ def _ruled(call: Call) -> Finding | None:
                 continue
             if widely(pattern, texts, surely=True):
                 return by_rule(rule, call.shown)
-            return call.doubt(f"may be what the rule `{rule}` speaks of")
+            return call.doubt(f"may be covered by the rule `{rule}`")
     return None
 
 
 def _allowed(call: Call) -> Finding | None:
-    """Return what allows a command of which each word is certain, or None."""
+    """Return what allows a command whose words are all certain, or None."""
     if not all(field.certain for field in call.fields):
         return None
     texts = [field.text for field in call.fields]
@@ -126,7 +126,7 @@ def _allowed(call: Call) -> Finding | None:
 
 
 def _unless_denied(call: Call, allowed: Finding, within: Finding | None) -> Finding:
-    """Return that a command is allowed by a rule, unless something that is denied stands among its words."""
+    """Return the finding of a rule that allows a command, unless its words contain something denied."""
     rest = " ".join(field.text for field in call.rest)
     if within is not None:
         if within.ruling is Ruling.ALLOW or within.by not in {By.RULE, By.DEFAULT, By.DOUBT}:
@@ -140,14 +140,14 @@ def _unless_denied(call: Call, allowed: Finding, within: Finding | None) -> Find
 
 
 def _unknown(call: Call) -> Finding:
-    """Return what is found of a program that nothing is known of: it may run what its words say."""
+    """Return the finding on a program of which nothing is known: it may run what its words contain."""
     rest = " ".join(field.text for field in call.rest)
     if found := _by_the_user(call.case, rest):
         return found
     if denied_within(call.case, rest, anywhere=True):
-        return call.doubt("nothing is known of what it runs")
+        return call.doubt("what it runs is not known")
     if any(not MARKS.isdisjoint(field.text) for field in call.rest) and _may_be_ruled(call):
-        return call.doubt("is given what is not known")
+        return call.doubt("has arguments that are not known")
     return call.case.otherwise(call.shown)
 
 
@@ -161,7 +161,7 @@ def _by_the_user(case: Case, text: str) -> Finding | None:
 
 
 def _known_name(case: Case, program: str, scope: Scope) -> str:
-    """Return the name by which a program is known: also where it lies in the run's own environment."""
+    """Return the name by which a program is known, also if it is in the run's own environment."""
     name = plain_name(program)
     if not name and "/" in program:
         own = base(program)

@@ -27,7 +27,7 @@ _REACHES: Final = re.compile(
 
 
 def querying(call: Call) -> Finding | None:
-    """Return what is found of `sqlite3`; None where it may reach more than its database."""
+    """Return the finding on `sqlite3`; None if it may reach more than its database."""
     operands, texts, takes = list[Field](), list[str](), False
     reads = False
     for field in call.rest:
@@ -56,11 +56,11 @@ def querying(call: Call) -> Finding | None:
         )
     )
     target = read_word(call, operands[0]) if looks else written(call, operands[:1])
-    return strictest([call.allow("works on a database of the run's"), target])
+    return strictest([call.allow("works on a database in the run's folders"), target])
 
 
 def _stays(text: str) -> bool:
-    """Tell whether commands and SQL reach nothing but the database."""
+    """Return whether commands and SQL reach only the database."""
     if not MARKS.isdisjoint(text) or _REACHES.search(text):
         return False
     lines = [line.strip() for line in text.splitlines()]

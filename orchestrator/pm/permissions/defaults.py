@@ -1,4 +1,4 @@
-"""What holds unless the user says otherwise, as tables. The programs that have a table are judged beside them."""
+"""The default rules, as tables. The programs that have a table are judged by modules of their own."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SECRET: Final = (
     "dev/udp/*/*",
     "proc/*/environ",
 )
-"""Names, or the last parts of a path; in small letters."""
+"""Names, or the last parts of a path, in lower case."""
 
 NO_SECRETS: Final = ("*.pub", ".env.example", ".env.sample", ".env.template", ".env.dist")
 
@@ -71,7 +71,7 @@ _VERBS: Final = (
     *("start", "stop", "checkin", "spawn", "order", "answer", "attach"),
     *("merge", "rebase", "delete", "archive", "retry"),
 )
-"""Verbs of ours that change something."""
+"""Verbs of our own commands that change something."""
 
 DENIED: Final[dict[str, str]] = {
     **dict.fromkeys(("sudo", "su", "doas", "pkexec", "runuser"), "it acts as another user"),
@@ -84,7 +84,7 @@ DENIED: Final[dict[str, str]] = {
             "git svn dcommit",
             "git subtree push",
         ),
-        "what leaves this machine is for a person to send",
+        "only a person may send work away from this machine",
     ),
     **dict.fromkeys(
         ("git remote add", "git remote set-url", "git remote rename", "git remote set-head"),
@@ -100,9 +100,11 @@ DENIED: Final[dict[str, str]] = {
             *(f"task daemon {verb}" for verb in ("run", "start", "stop", "install", "uninstall")),
             *("spawn_agent.sh", "spawn_pm.sh", "pm-check-in.sh"),
         ),
-        "agents do not steer agents",
+        "agents do not control other agents",
     ),
-    **dict.fromkeys(("kill", "pkill", "killall", "skill", "xkill"), "it may end what is not the agent's"),
+    **dict.fromkeys(
+        ("kill", "pkill", "killall", "skill", "xkill"), "it may end processes that are not the agent's"
+    ),
     **dict.fromkeys(
         ("shutdown", "reboot", "halt", "poweroff", "telinit", "init 0", "init 6"), "it stops the machine"
     ),
@@ -112,14 +114,14 @@ DENIED: Final[dict[str, str]] = {
         "it changes what the machine runs",
     ),
 }
-"""Patterns as a rule has them, and why."""
+"""Patterns in the form of rules, and the reason of each."""
 
 LOOKED_FOR: Final[dict[str, str]] = DENIED | {
-    f"rm {flag} {place}": "it deletes what is not the agent's"
+    f"rm {flag} {place}": "it deletes files that are not the agent's"
     for flag in ("-r", "-R", "--recursive")
     for place in ("/", "~", "~/")
 }
-"""The same, with what is denied by the paths that it names: in text of which the words are not certain."""
+"""The same, with commands that are denied because of their paths, for text whose words are not certain."""
 
 PLAIN: Final = names(
     "echo printf true false test [ : pwd whoami id uname arch nproc tty which type whereis basename dirname seq"
@@ -129,7 +131,7 @@ PLAIN: Final = names(
     " clear sync getconf locale factor numfmt pgrep pidof nvidia-smi vmstat w who users lsmod dmesg sw_vers vm_stat"
     " disown getopts fg bg yes sum b2sum compgen"
 )
-"""They change nothing and read no files, whatever they are given."""
+"""They change nothing and read no files, whatever their arguments."""
 
 READERS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(

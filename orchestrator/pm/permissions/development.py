@@ -73,7 +73,7 @@ _SCRIPT: Final = re.compile(r"(?:^|/)[\w.+-]+$")
 
 
 def subcommand(call: Call) -> Finding | None:
-    """Return what is found of a program whose first word says what it does."""
+    """Return the finding on a program whose first word is its subcommand."""
     known, first = SUBCOMMANDS[call.name], first_verb(call)
     if first is None or not first.certain or first.text not in known:
         return None
@@ -81,7 +81,7 @@ def subcommand(call: Call) -> Finding | None:
 
 
 def first_verb(call: Call) -> Field | None:
-    """Return the word that says what a program does, behind options that say where."""
+    """Return the subcommand of a program, after options that say where to work."""
     at, known = 0, SUBCOMMANDS.get(call.name, frozenset())
     while at < len(call.rest):
         field = call.rest[at]
@@ -96,7 +96,7 @@ def first_verb(call: Call) -> Field | None:
 
 
 def developed(call: Call) -> Finding | None:
-    """Return what is found of a program of development: it may run what the agent wrote."""
+    """Return the finding on a development program: it may run what the agent wrote."""
     if has_option(_named(call), NEVER_WITH.get(call.name, ())) or (
         call.name == "cmake" and "-E" in call.texts
     ):
@@ -107,7 +107,7 @@ def developed(call: Call) -> Finding | None:
         return call.doubt("runs its recipes by another program, or others than the project's")
     works = call.name in {*SUBCOMMANDS, *RUNNERS, *PACKAGES, *_MANAGERS, *_SHELLS} or not call.name
     if works and not call.at_home():
-        return call.doubt("works in a folder that is not the run's") if call.name else None
+        return call.doubt("works outside of the run's folders") if call.name else None
     if (found := _elsewhere(call)) is not None:
         return found
     if call.name in SUBCOMMANDS and (found := subcommand(call)) is not None:
@@ -117,18 +117,18 @@ def developed(call: Call) -> Finding | None:
     if call.name in {*RUNNERS, *PACKAGES, *_SHELLS}:
         return _run(call)
     if not call.name and _own_program(call):
-        return _certain(call) or call.allow("is a program of the project's")
+        return _certain(call) or call.allow("is a program of the project")
     return None
 
 
 def _named(call: Call) -> list[Field]:
-    """Return the program with what certainly are words of its own; behind `--` they are somebody else's."""
+    """Return the program with the words that are certainly its own; those after `--` are another program's."""
     end = call.texts.index("--") + 1 if "--" in call.texts else len(call.fields)
     return list(call.fields[:end])
 
 
 def _publishing(call: Call) -> Finding | None:
-    """Return that a person must look at a script that publishes, going by its name."""
+    """Return a doubt on a script that publishes something, judging by its name."""
     scripts = [text for text in call.texts if not text.startswith("-")]
     if call.name in {"npm", "pnpm", "yarn", "bun"}:
         verb = first_verb(call)
@@ -146,7 +146,7 @@ def _publishing(call: Call) -> Finding | None:
 
 
 def _installing(call: Call) -> Finding | None:
-    """Return that a person must look where what is built is put into the user's own folders."""
+    """Return a doubt if something that is built is installed into the user's own folders."""
     if call.name == "go" and call.texts[:1] == ("env",) and any(text in {"-w", "-u"} for text in call.texts):
         return call.doubt("changes the user's settings")
     if call.name == "go" and call.texts[:1] == ("run",) and any("@" in text for text in call.texts[1:2]):
@@ -155,14 +155,14 @@ def _installing(call: Call) -> Finding | None:
 
 
 def _certain(call: Call) -> Finding | None:
-    """Return that a person must look where a word may be anything, or name whatever lies in a folder."""
+    """Return a doubt if a word is not certain, or may name anything in a folder."""
     if any(not field.known for field in call.rest if field.many or field.text.startswith(ANYTHING)):
-        return call.doubt("is given what is not known")
+        return call.doubt("has arguments that are not known")
     return None
 
 
 def _elsewhere(call: Call) -> Finding | None:
-    """Return that a person must look where something happens in a folder that is not the run's."""
+    """Return a doubt if something happens in a folder that is not the run's."""
     options = ELSEWHERE.get(call.name, ())
     for at, field in enumerate(call.rest):
         for option in options:
@@ -173,12 +173,12 @@ def _elsewhere(call: Call) -> Finding | None:
             if field.text.startswith(option) and any(
                 not path or not granted(call.case, path) for path in call.paths(value.text)
             ):
-                return call.doubt("works in a folder that is not the run's")
+                return call.doubt("works outside of the run's folders")
     return None
 
 
 def _run(call: Call) -> Finding | None:
-    """Return what is found of a program that runs code, or builds."""
+    """Return the finding on a program that runs code, or builds."""
     if call.name in _SHELLS:
         return _script(call)
     if found := _certain(call) or _publishing(call):
@@ -212,7 +212,7 @@ def _run(call: Call) -> Finding | None:
 
 
 def _outside(call: Call) -> Finding | None:
-    """Return that a person must look where a program is given files that are neither the run's nor the system's."""
+    """Return a doubt if a program has files as arguments that are neither the run's nor the system's."""
     for field in call.rest:
         pathlike = field.text.startswith(("/", "~", "../", "./")) or field.text == ".."
         if not pathlike or field.text.startswith("//"):
@@ -227,12 +227,12 @@ def _outside(call: Call) -> Finding | None:
                     or path in call.case.workplace.temporary
                 )
             ):
-                return call.doubt("is given files that are not the run's")
+                return call.doubt("has files as arguments that are not the run's")
     return None
 
 
 def _in_place(call: Call) -> Finding | None:
-    """Return what is found of the files that `perl -i` edits."""
+    """Return the finding on the files that `perl -i` edits."""
     if not any(re.fullmatch(r"-[A-Za-z0-9]*i.*", text) for text in call.texts):
         return None
     at = next(
@@ -248,16 +248,16 @@ def _names_script(call: Call) -> bool:
 
 
 def _script(call: Call) -> Finding | None:
-    """Return what is found of a shell that runs a script of the project's, or one in a temporary folder."""
+    """Return the finding on a shell that runs a script of the project, or one in a temporary folder."""
     scripts = [field for field in call.rest if not field.option and field.text != "pipefail"]
     if not scripts and call.given == FILE_TEXT:
-        return call.allow("runs a script of the project's")
+        return call.allow("runs a script of the project")
     if not scripts or not scripts[0].known or scripts[0].tilde or scripts[0].glob:
         return None
     if not _is_path(scripts[0].text):
-        return None  # it would be looked for where programs lie as well
+        return None  # the shell would search the path for it as well
     if all(path and granted(call.case, path) for path in call.paths(scripts[0].text)):
-        return _certain(call) or call.allow("runs a script of the project's")
+        return _certain(call) or call.allow("runs a script of the project")
     return None
 
 
@@ -268,7 +268,7 @@ def _is_path(text: str) -> bool:
 
 
 def _own_program(call: Call) -> bool:
-    """Tell whether a program is named by a path that lies in the run's own folders."""
+    """Return whether a program is named by a path that lies in the run's own folders."""
     field = call.fields[0]
     if "/" not in field.text or field.tilde or not _SCRIPT.search(field.text):
         return False
@@ -286,7 +286,7 @@ def _own_program(call: Call) -> bool:
 
 
 def _outputs(call: Call) -> Finding | None:
-    """Return that a person must look where a program is told to write what is not the run's."""
+    """Return a doubt if a program is to write files that are not the run's."""
     named = list[Field]()
     for at, field in enumerate(call.rest):
         option, equals, value = field.text.partition("=")

@@ -1,4 +1,4 @@
-"""What holds behind the shell's own commands: folders, variables, functions and arguments."""
+"""The effects of the shell's own commands: on folders, variables, functions and arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_LINES: Final = 8
 
 
 def behind(call: Call, scope: Scope) -> tuple[Scope, Scope]:
-    """Return what holds behind one of the shell's own commands: if it did what it is for, and in any case."""
+    """Return the scopes after one of the shell's own commands: if it succeeded, and in any case."""
     effect = _EFFECTS.get(call.name)
     return (scope, scope) if effect is None else effect(call, scope)
 

@@ -1,4 +1,4 @@
-"""What words stand for, as far as a script itself tells: variables, braces, homes, the output of other commands."""
+"""What words expand to, as far as a script itself shows: variables, braces, homes, the output of other commands."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _NUMBERS: Final = frozenset(
 _ARGUMENTS: Final = frozenset({"@", "*"})
 
 Outputs = Callable[[Script, Scope], tuple[str, ...]]
-"""What a script prints, as texts with marks, of which one holds."""
+"""What a script may print: texts with marks, of which one is right."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Part of a word: its text, and whether a shell looks through it for patterns, and for spaces."""
+    """Part of a word: its text, and whether the shell expands patterns in it, and splits it at spaces."""
 
     text: str
     globs: bool = False
@@ -47,24 +47,24 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class Expander:
-    """Expands words. `outputs` tells what a script prints."""
+    """Expands words. `outputs` returns what a script prints."""
 
     workplace: Workplace
     outputs: Outputs
 
     def choices(self, words: Sequence[Word], scope: Scope) -> list[tuple[Field, ...]]:
-        """Return the ways in which words may be expanded; where there are too many, what is not certain is anything."""
+        """Return the possible expansions of words; if there are too many, uncertain words become marks for anything."""
         return self.choices_of([self.word(word, scope) for word in words])
 
     def choices_of(self, found: list[list[tuple[Field, ...]]]) -> list[tuple[Field, ...]]:
-        """Return each way of some words with each of the others."""
+        """Return the combinations of the possible expansions of each word."""
         while _count(found) > MOST_CHOICES:
             widest = max(range(len(found)), key=lambda at: len(found[at]))
             found[widest] = [(Field(ANYTHING, many=True),)]
         return [tuple(itertools.chain.from_iterable(each)) for each in itertools.product(*found)]
 
     def word(self, word: Word, scope: Scope) -> list[tuple[Field, ...]]:
-        """Return the ways in which one word may be expanded, each of them some words. There is at least one."""
+        """Return the possible expansions of one word, each of them some words. There is at least one."""
         if arguments := self._all_of(word, scope):
             return arguments
         words = braced(word)
@@ -76,7 +76,7 @@ class Expander:
         return list(dict.fromkeys([*apart, *self._plain(word, scope)]))
 
     def _plain(self, word: Word, scope: Scope) -> list[tuple[Field, ...]]:
-        """Return the ways in which a word may be expanded that holds no braces."""
+        """Return the possible expansions of a word without braces."""
         ways = [self._pieces(part, scope, first=not at) for at, part in enumerate(word.parts)]
         if _count(ways) > MOST_CHOICES:
             return [(Field(ANYTHING, many=not all(part.quoted for part in word.parts)),)]
@@ -88,14 +88,14 @@ class Expander:
         return list(dict.fromkeys(found)) or [(Field("", bare=False),)]
 
     def texts(self, word: Word, scope: Scope) -> tuple[str, ...]:
-        """Return the texts of which a word is one where no shell splits it, as behind `name=`."""
+        """Return the possible texts of a word where the shell does not split it, as after `name=`."""
         ways = [self._pieces(part, scope, first=not at) for at, part in enumerate(word.parts)]
         if _count(ways) > MOST_CHOICES or self._tilde(word):
             return (ANYTHING,)
         return tuple(dict.fromkeys("".join(piece.text for piece in way) for way in itertools.product(*ways)))
 
     def values(self, name: str, scope: Scope) -> tuple[str, ...]:
-        """Return what a variable or argument may be, as texts."""
+        """Return the possible values of a variable or argument."""
         if name.isdecimal() and scope.arguments is not None and name != "0":
             at = int(name) - 1
             return (scope.arguments[at].text,) if at < len(scope.arguments) else ("",)
@@ -117,7 +117,7 @@ class Expander:
     # -------------------------------------------------------------------------------------------------
 
     def _all_of(self, word: Word, scope: Scope) -> list[tuple[Field, ...]]:
-        """Return the words that `"$@"` or `"${array[@]}"` stands for, if it is all that there is and is known."""
+        """Return the words that `"$@"` or `"${array[@]}"` stands for, if it is the whole word and is known."""
         if len(word.parts) not in {1, 2} or not isinstance(word.parts[-1], Parameter):
             return []
         part = word.parts[-1]
@@ -131,7 +131,7 @@ class Expander:
         return []
 
     def _tilde(self, word: Word) -> bool:
-        """Tell whether a word begins with a home that is not known."""
+        """Return whether a word begins with a home that is not known."""
         first = word.parts[0] if word.parts else None
         if not isinstance(first, Text) or first.quoted or not first.text.startswith("~"):
             return False
@@ -185,7 +185,7 @@ def members(expander: Expander, words: Sequence[Word], scope: Scope) -> Value:
 
 
 def started(scope: Scope) -> Scope:
-    """Return what holds when a command was left running in the background."""
+    """Return the scope after a command was started in the background."""
     made = scope.copy()
     made.values["!"] = Value((OWN_PROCESS,))
     return made
@@ -199,7 +199,7 @@ def _count(ways: Sequence[Sequence[object]]) -> int:
 
 
 def _fields(way: Sequence[_Piece], *, bare: bool, tilde: bool, splits: bool) -> Iterator[tuple[Field, ...]]:
-    """Yield the words that some pieces become. `splits`: at spaces, as a shell does unless it is told otherwise."""
+    """Yield the words that pieces become. `splits`: at spaces, as a shell does by default."""
     parted = [piece for piece in way if piece.splits]
     glob = any(piece.globs and not _GLOB.isdisjoint(piece.text) for piece in way)
     text = "".join(piece.text for piece in way)

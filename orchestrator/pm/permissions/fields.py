@@ -1,7 +1,7 @@
-"""Words as a program gets them, as far as they are known: marks stand for what is not.
+"""Words as a program receives them, as far as they are known: marks stand for unknown parts.
 
-A mark is a character that no command line may hold [formats/shell/source.py]. So a path with a mark in it is still a
-path, of which it can be said in which folder it lies.
+A mark is a character that no command line may contain [formats/shell/source.py]. So a path with a mark in it is still
+a path whose folder may be known.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from typing import Final
 
 TOKEN: Final = "\U000f0000"  # noqa: S105 (no password)
-"""Some characters without a slash or a space, that do not begin with a `-`: a number, a date, a hash, a plain name."""
+"""Some characters without a slash or a space, not beginning with a `-`: a number, a date, a hash, a plain name."""
 SOME_FILE: Final = "\U000f0001"
-"""A path below the folder that stands ahead of it, of files that were chosen by their names or by git."""
+"""A path below the folder before it, of files that were chosen by their names or by git."""
 ANY_FILE: Final = "\U000f0002"
-"""The same, of whatever lies there, hidden files and `.git` among them."""
+"""A path below the folder before it, of any files, hidden ones and `.git` included."""
 OWN_PROCESS: Final = "\U000f0003"
 """The number of a process that this command line started."""
 ANYTHING: Final = "\U000f0004"
 """Any characters at all."""
 
 SAME_PATH: Final = TOKEN + ANYTHING
-"""What `$PATH` was before."""
+"""The previous value of `$PATH`."""
 
 FILE_TEXT: Final = ANYTHING + TOKEN
-"""The text of a file in a folder of the run's, which may be anything."""
+"""The text of a file in a folder of the run, which may be anything."""
 
 FILES: Final = frozenset({SOME_FILE, ANY_FILE})
 MARKS: Final = frozenset({TOKEN, SOME_FILE, ANY_FILE, OWN_PROCESS, ANYTHING})
@@ -34,9 +34,9 @@ _SHOWN: Final = dict.fromkeys(map(ord, MARKS), "…")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One word. `glob`: it may stand for names of files; `tilde`: it begins with a home that is not known.
+    """One word. `glob`: it may be expanded to names of files; `tilde`: it begins with a home that is not known.
 
-    `many`: it may stand for none or several words. `bare`: no character of it is quoted.
+    `many`: it may become none or several words. `bare`: none of its characters is quoted.
     """
 
     text: str
@@ -47,22 +47,22 @@ class Field:
 
     @property
     def known(self) -> bool:
-        """Tell whether at least its kind is known: it is no text that could be anything."""
+        """Return whether at least its kind is known: it is not an arbitrary text."""
         return ANYTHING not in self.text
 
     @property
     def certain(self) -> bool:
-        """Tell whether each character of it is known, and it is one word."""
+        """Return whether each of its characters is known, and it is one word."""
         return not self.many and MARKS.isdisjoint(self.text)
 
     @property
     def option(self) -> bool:
-        """Tell whether it is certainly an option."""
+        """Return whether it is certainly an option."""
         return self.text.startswith("-") and len(self.text) > 1
 
 
 def readable(text: str) -> str:
-    """Return a text in which marks are fit to be shown."""
+    """Return a text with its marks in a readable form."""
     return text.translate(_SHOWN)
 
 

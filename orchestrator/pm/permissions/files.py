@@ -29,7 +29,7 @@ _TOP: Final = 2
 
 
 def reading(call: Call) -> Finding:
-    """Return what is found of a program that reads whatever files its words name."""
+    """Return the finding on a program that reads whatever files its words name."""
     if has_option([call.fields[0], *_known(call.rest)], READERS.get(call.name, ())):
         return call.doubt("may do more than read")
     findings = [call.allow("only reads")]
@@ -55,7 +55,7 @@ def reading(call: Call) -> Finding:
 
 
 def read_word(call: Call, field: Field, *, search: bool = False) -> Finding:
-    """Return what is found of reading what one word may name: each part of it is taken for a path.
+    """Return the finding on reading what one word may name: each part of it is taken for a path.
 
     `search`: what lies beneath it is read as well.
     """
@@ -81,7 +81,7 @@ def read_word(call: Call, field: Field, *, search: bool = False) -> Finding:
 
 
 def writing(call: Call) -> Finding:
-    """Return what is found of a program that writes, moves or deletes the files that its words name."""
+    """Return the finding on a program that writes, moves or deletes the files that its words name."""
     name = call.name
     if name == "chown":
         outside = [field for field in call.rest[1:] if not field.option]
@@ -109,7 +109,7 @@ def writing(call: Call) -> Finding:
 
 
 def linking(call: Call) -> Finding:
-    """Return what is found of `ln`: a link may lead to where the run may not write."""
+    """Return the finding on `ln`: a link may lead to where the run may not write."""
     operands = _operands(call)
     if operands is None or not operands:
         return call.doubt("has options of which there is no default")
@@ -131,19 +131,19 @@ def linking(call: Call) -> Finding:
 
 
 def write_target(call: Call, field: Field) -> Finding:
-    """Return what is found of a redirection to a file."""
+    """Return the finding on a redirection to a file."""
     return _written(call, field)
 
 
 def written(call: Call, fields: Iterable[Field]) -> Finding:
-    """Return what is found of files that a program writes."""
+    """Return the finding on files that a program writes."""
     return strictest(
         [call.allow("writes where the run may write"), *(_written(call, each) for each in fields)]
     )
 
 
 def _left_out(call: Call, rule: PermissionRule) -> bool:
-    """Tell whether a search is told not to look at what a rule speaks of."""
+    """Return whether a search is told not to look at what a rule speaks of."""
     names = [part for part in rule.pattern.strip("'").split("/") if part.strip("*")]
     options = [text for text in call.texts if text.startswith(("--exclude", "-g!", "--glob=!", "!"))]
     return bool(names) and any(names[-1].strip("*") in text for text in options)
@@ -154,7 +154,7 @@ def _known(fields: Sequence[Field]) -> list[Field]:
 
 
 def _searches(call: Call) -> bool:
-    """Tell whether a program also reads what lies beneath the folders that it is given."""
+    """Return whether a program also reads what lies beneath the folders that it is given."""
     if call.name in {"rg", "ag", "ack", "diff"}:
         return True
     recursive = any(re.match(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive", text) for text in call.texts)
@@ -176,7 +176,7 @@ def _is_home(field: Field, call: Call) -> bool:
 
 
 def _written(call: Call, field: Field, *, whole: bool = False) -> Finding:
-    """Return what is found of writing what a word names; `whole`: with all that lies beneath it."""
+    """Return the finding on writing what a word names; `whole`: with all that lies beneath it."""
     case = call.case
     if not field.known or len(field.text) > _LONGEST_PATH:
         return case.doubt(f"which file {shown(field.text)} names is not known")
@@ -209,7 +209,7 @@ def _written(call: Call, field: Field, *, whole: bool = False) -> Finding:
 
 
 def _names_little(path: str) -> bool:
-    """Tell whether a pattern in a folder for temporary files may stand for anything there."""
+    """Return whether a pattern in a folder for temporary files may stand for anything there."""
     last = path.rpartition("/")[2]
     letters = sum(sign.isalnum() for sign in last.split("*")[0].split("?")[0])
     return letters < _LITERALS and path.count("/") <= _TOP

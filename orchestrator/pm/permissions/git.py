@@ -132,7 +132,7 @@ _BISECT: Final = names("start good bad new old skip reset log terms run")
 
 
 def judged_git(call: Call) -> Finding | None:
-    """Return what holds of a git command; None if there is no default for it."""
+    """Return the default finding on a git command; None if there is no default for it."""
     fields = call.fields
     at = 1
     while at < len(fields) and fields[at].text.startswith("-"):
@@ -164,7 +164,7 @@ def judged_git(call: Call) -> Finding | None:
 
 
 def _judged(call: Call, verb: str, rest: Sequence[Field]) -> Finding | None:
-    """Return what holds of a command of git that is known."""
+    """Return the default finding on a command of git that is known."""
     unknown = "" if verb in _NAMES_FILES else _unknown_option(rest)
     if unknown:
         return call.doubt(f"is given {unknown}")
@@ -210,7 +210,7 @@ def _judged(call: Call, verb: str, rest: Sequence[Field]) -> Finding | None:
 
 
 def _runs_unseen(verb: str, rest: Sequence[Field]) -> bool:
-    """Tell whether a rebase may run something that is not written as an option and its value [wrappers.py]."""
+    """Return whether a rebase may run something that is not written as an option and its value [wrappers.py]."""
     spelled = {"-x", "--exec"}
     return verb == "rebase" and any(
         may_be_option(field.text, option)
@@ -222,7 +222,7 @@ def _runs_unseen(verb: str, rest: Sequence[Field]) -> bool:
 
 
 def _made(call: Call, verb: str, rest: Sequence[Field]) -> list[Finding]:
-    """Return what is found of the files that a command makes anew."""
+    """Return the finding on the files that a command makes anew."""
     words = list(rest[1:])
     if verb == "init":
         folders = [field for field in words if not field.option] or [Field(".")]
@@ -236,7 +236,7 @@ def _made(call: Call, verb: str, rest: Sequence[Field]) -> list[Finding]:
 
 
 def _anew(call: Call, field: Field) -> Finding:
-    """Return what is found of a folder that becomes a repository."""
+    """Return the finding on a folder that becomes a repository."""
     paths = list(call.paths(field.text))
     if all(path and granted(call.case, path) for path in paths):
         return call.allow("makes a repository where the run may write")
@@ -260,7 +260,7 @@ def _unknown_option(rest: Sequence[Field]) -> str:
 
 
 def _is_text(field: Field) -> bool:
-    """Tell whether what is not known of a word is the value of an option that only takes text."""
+    """Return whether what is not known of a word is the value of an option that only takes text."""
     name, equals, _ = field.text.partition("=")
     return bool(equals) and ANYTHING not in name and name in _TEXTS
 

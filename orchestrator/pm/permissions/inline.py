@@ -1,6 +1,6 @@
-"""Code that an interpreter is given in the line itself: whether it visibly does what its agent could not do otherwise.
+"""Code that an interpreter gets in the line itself: whether it visibly does something that the agent may not do.
 
-No reading tells what a program does. This finds what stands there for everybody to see.
+No analysis shows what a program does. This finds what is plainly visible.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _STARTS: Final = re.compile(
     r"|spawn(?:Sync)?\s*\(|\bsystem\b|\bqx\b|`|__import__|importlib|\beval\b|getattr|base64|codecs|marshal|\bKernel\b|ctypes"
     r"|\bBun\.\$|\bDeno\.|\bproc_open\b|shell_exec|passthru"
 )
-"""What may start another program, or hide that."""
+"""What may start another program, or hide that it does."""
 
 _UNSEEN: Final = re.compile(
     r"\b(?:exec|eval)\s*\(\s*(?:compile\()?\s*(?:input|sys\.stdin|open|require)|\b(?:os|process)\.kill(?:pg)?\b"
 )
-"""Code that comes from elsewhere, and signals."""
+"""Code from elsewhere, and signals."""
 
 _CHANGES: Final = re.compile(
     r"rmtree|unlink|\bremove\b|rmdir|write_text|write_bytes|writeFile|appendFile|createWriteStream|rename|chmod|chown|symlink"
@@ -47,7 +47,7 @@ _ENVIRONMENT: Final = re.compile(
 
 
 def running(call: Call, code: str) -> Finding | None:
-    """Return what is found of code; None if nothing in it is conspicuous."""
+    """Return the finding on code; None if nothing in it is suspicious."""
     starts = _STARTS.search(code) is not None
     if starts and (found := denied_within(call.case, code)):
         return found
@@ -62,12 +62,12 @@ def running(call: Call, code: str) -> Finding | None:
     if starts and (far := _far(call, code)):
         return call.doubt(f"may start a program that reaches {shown(far)}")
     if _UNSEEN.search(code):
-        return call.doubt("runs what it reads, or ends other processes")
+        return call.doubt("runs its input, or ends other processes")
     return _files(call, code)
 
 
 def _far(call: Call, code: str) -> str:
-    """Return a word within a literal that names what the run may not write; empty if there is none."""
+    """Return a word in a literal that names something that the run may not write; empty if there is none."""
     for word in (word for text in _literals(code) for word in text.split()):
         if word.startswith(("~", "$")):
             return word
@@ -89,16 +89,16 @@ def _asks(code: str) -> bool:
 
 
 def _by_a_rule(call: Call, code: str) -> Finding | None:
-    """Return what a rule of the user's denies that may stand in the code."""
+    """Return the finding of a user's rule that denies something in the code."""
     found = denied_within(call.case, code)
     return found if found is not None and found.by is By.RULE else None
 
 
 def _files(call: Call, code: str) -> Finding | None:
-    """Return what is found of paths that stand in the code."""
+    """Return the finding on paths in the code."""
     changes = _CHANGES.search(code) is not None
     if changes and _HOME.search(code):
-        return call.doubt("may change what lies in the user's home")
+        return call.doubt("may change files in the user's home")
     for text in _literals(code):
         path = (
             call.case.workplace.home + text[1:]
@@ -118,7 +118,7 @@ def _files(call: Call, code: str) -> Finding | None:
                 return read
             if changes and protected(whole):
                 return call.doubt(
-                    f"names {shown(text)}, which steers git or the agent's own program, and may change it"
+                    f"names {shown(text)}, which controls git or the agent's own program, and may change it"
                 )
             if not changes or not text.startswith(("/", "~/", "../")) or len(text) < 3:  # noqa: PLR2004 (`/x` names little)
                 continue

@@ -1,4 +1,4 @@
-"""Judging a request: by the rules of its tool and of what it does, by default, and otherwise."""
+"""Judging a tool request: by the rules for its tool and its act, by the defaults, and by `otherwise`."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def policy_for(settings: Policy, *said: Permissions) -> Policy:
     """Return the policy of one agent.
 
     Args:
-        settings: What the settings say.
-        *said: What task.md says, the most special first: of the agent, then of the task.
+        settings: The permissions of the settings.
+        *said: The permissions in task.md, the most specific first: the agent's, then the task's.
 
     """
     rules = tuple(rule for each in said for rule in each.rules) + settings.rules
@@ -42,11 +42,11 @@ def policy_for(settings: Policy, *said: Permissions) -> Policy:
 
 
 def judge(policy: Policy, request: ToolRequest, workplace: Workplace) -> Judgement:
-    """Return whether an agent may do what it asks leave for, and why. Never raises.
+    """Return whether an agent may do what it requests, and why. Never raises.
 
     Args:
-        policy: The user's rules, and what holds otherwise.
-        request: What is to be done.
+        policy: The user's rules, and what applies otherwise.
+        request: The tool request.
         workplace: Where its run works.
 
     """
@@ -58,12 +58,12 @@ def judge(policy: Policy, request: ToolRequest, workplace: Workplace) -> Judgeme
 
 
 def _left_open(policy: Policy, request: ToolRequest, found: Finding) -> bool:
-    """Tell whether the rules leave a request to the program that holds it: neither they nor the defaults deny it."""
+    """Return whether a request is left to the program that confines it: neither rules nor defaults deny it."""
     match found.by:
         case By.OTHERWISE:
             return found.ruling is not Ruling.ALLOW
         case By.DOUBT:
-            # What cannot be read may be what a rule denies. Where there is none, the sandbox is enough.
+            # What cannot be parsed may be denied by a rule. Without such a rule, the sandbox is enough.
             return request.again or not any(
                 rule.ruling is not Ruling.ALLOW and rule.act in {request.act, None} for rule in policy.rules
             )
@@ -110,7 +110,7 @@ def _by_act(case: Case, request: ToolRequest) -> Finding:
 
 
 def _paths(case: Case, request: ToolRequest) -> Finding:
-    """Return what is found of the files that are read or written. That each lies inside is the edge's finding."""
+    """Return the finding on the files that are read or written. The caller has determined whether all are inside."""
     if any(len(path) > _LONGEST_PATH for path in request.paths):
         return case.doubt("a path of more than 4096 signs is none")
     if request.paths:
@@ -124,11 +124,11 @@ def _paths(case: Case, request: ToolRequest) -> Finding:
         return any_path
     if request.act is Act.READ:
         return built_in(Ruling.ALLOW, "reading is allowed")
-    return case.doubt(f"the tool {shown(request.tool)} does not say what it writes")
+    return case.doubt(f"the tool {shown(request.tool)} does not name the files that it writes")
 
 
 def _fetched(case: Case, request: ToolRequest) -> Finding:
-    """Return what holds of an address of which no rule speaks: this machine, and where packages are looked up."""
+    """Return the default for an address that no rule covers: this machine, and package indexes, are allowed."""
     why = allowed_address(request.command) if "://" in request.command else ""
     if why:
         return built_in(Ruling.ALLOW, f"fetching {shown(request.command)} {why}")
@@ -136,7 +136,7 @@ def _fetched(case: Case, request: ToolRequest) -> Finding:
 
 
 def _spoken(case: Case, request: ToolRequest) -> Finding | None:
-    """Return what a rule says of an address, or of an act as a whole."""
+    """Return the finding of a rule on an address, or on an act as a whole."""
     for ruling in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW):
         for rule in case.rules(request.act, ruling):
             wide = ruling is not Ruling.ALLOW

@@ -1,4 +1,4 @@
-"""Commands that print names of files: below which folder they lie, and how they were chosen."""
+"""Commands that print names of files: below which folder, and how the files were chosen."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _SETTINGS: Final = (
         "opencode.jsonc",
     ),
 )
-"""Names of what steers git or an agent's program."""
+"""Names of files that control git or an agent's program."""
 
 _HIDDEN: Final = re.compile(r"(?:^|/)\.|env|rsa|25519|cred|secret|passw|token", re.IGNORECASE)
 _GLOBBED: Final = re.compile(r"[*?\[]")
 
 
 def apart_from_settings(patterns: Sequence[str]) -> bool:
-    """Tell whether patterns of names are given, and none of them may mean what steers git or an agent's program."""
+    """Return whether patterns of names are given, and none may match a file that controls git or an agent's program."""
     found = [pattern.rpartition("/")[2] or pattern for pattern in patterns]
     return bool(found) and not any(
         wild(pattern.replace("?", "*"), name) for pattern in found for name in _SETTINGS
@@ -50,13 +50,13 @@ def apart_from_settings(patterns: Sequence[str]) -> bool:
 
 
 def apart(root: str) -> bool:
-    """Tell whether a folder to begin at is one beneath a tree, and not the tree."""
+    """Return whether a starting folder is one inside a tree, and not the tree itself."""
     parts = [part for part in root.split("/") if part not in {"", "."}]
     return not root.startswith("/") and bool(parts) and not any(part.startswith(".") for part in parts)
 
 
 def all_below(roots: Sequence[str]) -> bool:
-    """Tell whether each of some folders lies below the one that a command runs in."""
+    """Return whether all folders are below the one that a command runs in."""
     return all(not root.startswith("/") and ".." not in root.split("/") for root in roots)
 
 
@@ -93,7 +93,7 @@ def listed(name: str, rest: Sequence[Field]) -> str:
 
 
 def lists_names(rest: Sequence[Field]) -> bool:
-    """Tell whether a search prints the names of the files in which it found something."""
+    """Return whether a search prints the names of the files in which it found something."""
     return any(
         re.fullmatch(r"-[A-Za-z]*[lL][A-Za-z]*", each.text) or each.text.startswith("--files-with")
         for each in rest
@@ -101,7 +101,7 @@ def lists_names(rest: Sequence[Field]) -> bool:
 
 
 def hides(rest: Sequence[Field]) -> bool:
-    """Tell whether files with secrets may be what a command is told to look for."""
+    """Return whether a command may be searching for files with secrets."""
     return any(
         secret("/" + each.text.strip("*"))
         or protected("/" + each.text.strip("*"))

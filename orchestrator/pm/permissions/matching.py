@@ -1,4 +1,4 @@
-"""Whether a pattern of the user's speaks of something: what allows is read narrowly, what denies or asks widely."""
+"""Whether a user's pattern covers something: allowing patterns are read narrowly, denying and asking ones widely."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orchestrator.pm.permissions.fields import ANYTHING, MARKS
 PROGRAM_FOLDERS: Final = frozenset(
     {"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin"}
 )
-"""Where a program's path means the same as its name."""
+"""Folders in which a program's path means the same as its name."""
 
 _ADDRESS: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(\[[^\]/?#]*\]|[^/?#:@]*)(?::[0-9]*)?(?=[/?#]|$)"
@@ -23,7 +23,7 @@ _SHORTEST_ABBREVIATION: Final = 3
 
 
 def wild(pattern: str, text: str) -> bool:
-    """Return whether text is as a pattern says, in which `*` stands for any signs."""
+    """Return whether a text matches a pattern, in which `*` stands for any characters."""
     first, *rest = pattern.split("*")
     if not rest:
         return pattern == text
@@ -40,7 +40,7 @@ def wild(pattern: str, text: str) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def words_of(rule: PermissionRule) -> tuple[str, ...]:
-    """Return the words of a `run` rule; those of one that does not read match any command, unless it allows."""
+    """Return the words of a `run` rule; a rule that cannot be parsed matches any command, unless it allows."""
     try:
         return tuple(shlex.split(rule.pattern)) or ("*",)
     except ValueError:
@@ -48,12 +48,12 @@ def words_of(rule: PermissionRule) -> tuple[str, ...]:
 
 
 def base(program: str) -> str:
-    """Return the name of a program as some systems' disks know it: without its folder and its capitals."""
+    """Return the name of a program without its folder and in lower case, as some file systems ignore case."""
     return program.rpartition("/")[2].casefold()
 
 
 def plain_name(program: str) -> str:
-    """Return the name by which the defaults know a program, or nothing if it lies in a folder of its own."""
+    """Return the name by which the defaults know a program; empty if it is in an unusual folder."""
     folder, slash, name = program.rpartition("/")
     return name if not slash or folder in PROGRAM_FOLDERS else ""
 
@@ -77,9 +77,9 @@ def narrowly(pattern: Sequence[str], words: Sequence[str]) -> bool:
 def widely(pattern: Sequence[str], words: Sequence[str], *, surely: bool = False) -> bool:
     """Return whether a command may be one that a pattern names.
 
-    It may be, if the words of the pattern come in their order with nothing but options (and what may be their values)
-    between, and its options anywhere; whatever follows, wherever the program lies, in capitals or not. A word with a
-    mark in it may be any word; `surely` leaves such words out of account.
+    It may be if the words of the pattern come in their order with only options (and their possible values) between
+    them, and its options anywhere; whatever follows, in whichever folder the program is, in upper or lower case. A word
+    with a mark in it may be any word; `surely` ignores such words.
     """
     if not pattern or not words or not wild(base(pattern[0]), base(words[0])):
         return False
@@ -120,10 +120,10 @@ def _aligned(plain: Sequence[str], words: Sequence[str], *, surely: bool) -> boo
 
 
 def path_matches(pattern: str, path: str, *, widely: bool) -> bool:
-    """Return whether a pattern speaks of a path: `*` within one folder, `**` across folders.
+    """Return whether a pattern covers a path: `*` within one folder, `**` across folders.
 
-    One that is not absolute holds beneath any folder. Widely, a pattern also speaks of what lies beneath what it names,
-    and capitals do not count.
+    A relative pattern applies below any folder. Read widely, a pattern also covers everything below what it names,
+    and case is ignored.
     """
     try:
         text = "".join(shlex.split(pattern))
@@ -140,7 +140,7 @@ def path_matches(pattern: str, path: str, *, widely: bool) -> bool:
 
 
 def may_lie_beneath(pattern: str, path: str) -> bool:
-    """Return whether what a pattern speaks of may lie beneath a folder, or at a path with marks in it."""
+    """Return whether something that a pattern covers may be below a folder, or at a path with marks in it."""
     try:
         text = "".join(shlex.split(pattern))
     except ValueError:
@@ -157,7 +157,7 @@ def may_lie_beneath(pattern: str, path: str) -> bool:
 
 
 def _along(pattern: Sequence[str], parts: Sequence[str]) -> bool:
-    """Return whether folders are as a pattern says, in which `**` stands for any of them, or none."""
+    """Return whether a path of folders matches a pattern, in which `**` stands for any number of them."""
     reached = _passing({0}, pattern)
     for part in parts:
         reached = _passing(
@@ -172,7 +172,7 @@ def _along(pattern: Sequence[str], parts: Sequence[str]) -> bool:
 
 
 def _passing(reached: set[int], pattern: Sequence[str]) -> set[int]:
-    """Return the places with those that come after a `**` which stands for nothing."""
+    """Return the positions, and those after a `**` that stands for nothing."""
     found = set(reached)
     for place in sorted(reached):
         at = place
@@ -183,7 +183,7 @@ def _passing(reached: set[int], pattern: Sequence[str]) -> set[int]:
 
 
 def address_matches(pattern: str, address: str, *, widely: bool) -> bool:
-    """Return whether a pattern speaks of an address: of its host, or with `://` in it of the whole."""
+    """Return whether a pattern covers an address: its host, or with `://` in it the whole address."""
     if not pattern:
         return True
     if "://" in pattern:

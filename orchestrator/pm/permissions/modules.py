@@ -16,7 +16,7 @@ _MODULES: Final = names(
     " http.server ast dis"
     " tokenize pdb zipfile tarfile gzip calendar sysconfig site platform pydoc inspect this virtualenv sphinx mkdocs"
 )
-"""What `python -m` may run besides."""
+"""Further modules that `python -m` may run."""
 
 _UNFIT: Final = names(
     "twine keyring webbrowser smtplib ftplib telnetlib ensurepip awscli ansible fabric invoke pexpect"
@@ -27,7 +27,7 @@ _OWN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
 def module(fields: Sequence[Field]) -> Inner | None:
-    """Return the program that `python -m` runs, under its own name; None where python itself runs something."""
+    """Return the program that `python -m` runs, under its own name; None if python itself runs something."""
     at = 1
     while at < len(fields) and fields[at].text.startswith("-") and fields[at].certain:
         letters, at = fields[at].text[1:], at + 1
@@ -45,7 +45,7 @@ def module(fields: Sequence[Field]) -> Inner | None:
 
 
 def _of_python(name: str, fields: Sequence[Field], at: int) -> Inner | None:
-    """Return what a module is, whose name is this or else the word at that place."""
+    """Return the program for a module, named by this word or by the one at that place."""
     if not name and at < len(fields) and fields[at].certain:
         name, at = fields[at].text, at + 1
     if name in RUNNERS or name == "pip":
@@ -57,4 +57,4 @@ def _of_python(name: str, fields: Sequence[Field], at: int) -> Inner | None:
         return Inner()
     if _OWN.fullmatch(name) and name.partition(".")[0] not in _UNFIT:
         return Inner((Field(name), *fields[at:]), module=True)
-    return Inner(doubt=f"the module {name[:40]!a} is none of the known programs of development")
+    return Inner(doubt=f"the module {name[:40]!a} is not a known development program")

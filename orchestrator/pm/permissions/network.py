@@ -1,4 +1,4 @@
-"""Requests to this machine and to the indexes of packages; any other address is for the rules to allow."""
+"""Requests to this machine and to package indexes; any other address needs a rule that allows it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INDEXES: Final = names(
     " repo.packagist.org"
     " api.nuget.org hex.pm repo.hex.pm"
 )
-"""Where packages are looked up: nothing can be sent there but the name of one."""
+"""Package indexes: nothing can be sent there but the name of a package."""
 
 _LOOPBACK: Final = re.compile(r"localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]|0\.0\.0\.0|[a-z0-9-]+\.localhost")
 _ADDRESS: Final = re.compile(
@@ -72,7 +72,7 @@ _WRITES: Final = frozenset(
 
 
 def allowed_address(address: str, *, sends: bool = False) -> str:
-    """Return why a request to an address is allowed, or nothing if it is not.
+    """Return why a request to an address is allowed; empty if it is not.
 
     Args:
         address: With or without its scheme.
@@ -98,9 +98,9 @@ def allowed_address(address: str, *, sends: bool = False) -> str:
 
 
 def requesting(call: Call) -> Finding | None:
-    """Return what is found of `curl` or `wget`; None if an option is not known, or an address not allowed."""
+    """Return the finding on `curl` or `wget`; None if an option is not known, or an address not allowed."""
     if call.texts and all(text in {"--version", "--help", "-V"} for text in call.texts):
-        return call.allow("only tells")
+        return call.allow("only prints information")
     flags, valued, long = (
         (_CURL_FLAGS, _CURL_VALUED + "D", _CURL_LONG)
         if call.name == "curl"
@@ -124,7 +124,7 @@ def requesting(call: Call) -> Finding | None:
 
 
 def connecting(call: Call) -> Finding | None:
-    """Return what is found of programs that ask whether something listens; None unless it is this machine."""
+    """Return the finding on programs that check whether something listens; None unless it is this machine."""
     operands = [field for field in call.rest if not field.option]
     options = [field.text for field in call.rest if field.option]
     if any(not re.fullmatch(r"-[zvwn46u0-9]+|-[ci]", text) for text in options) or not operands:
@@ -173,7 +173,7 @@ def _parted(
 
 
 def _files(call: Call, values: Sequence[tuple[str, Field]]) -> list[Finding]:
-    """Return what is found of the files that options name."""
+    """Return the finding on the files that options name."""
     found = list[Finding]()
     for option, field in values:
         if (

@@ -1,4 +1,4 @@
-"""Whether a command is given one of some options, however it is spelled."""
+"""Whether a command has one of some options, however it is spelled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def has_option(fields: Sequence[Field], wanted: Iterable[str]) -> bool:
 
 
 def may_be_option(text: str, option: str) -> bool:
-    """Return whether a word may be an option. One of which nothing is known may be any."""
+    """Return whether a word may be an option. An unknown word may be any."""
     if text.startswith(ANYTHING):
         return True
     if option.startswith("--"):
@@ -33,10 +33,10 @@ def split_options(
     """Return the operands of a command; None if it has an option that is not known.
 
     Args:
-        fields: What follows the program's name.
+        fields: The words after the program's name.
         flags: Letters of options without a value.
         valued: Letters of options that take one, in the same word or the next.
-        words: Long options; with a `=` at their end they take a value, in the same word or the next.
+        words: Long options; with a `=` at the end they take a value, in the same word or the next.
 
     """
     long = {word.rstrip("="): word.endswith("=") for word in words}

@@ -1,6 +1,6 @@
-"""What a command prints, where other words are made of it: paths below a folder, plain names, numbers, or a known text.
+"""What a command prints, where its output becomes words: paths below a folder, plain names, numbers, or a known text.
 
-All else is anything. A command is judged where it runs; here it is only asked what comes out of it.
+Any other output is unknown. A command is judged where it runs; this module only determines its output.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from orchestrator.pm.permissions.scope import Scope
 
 
 class Outputs:
-    """Tells what scripts print. It judges nothing."""
+    """Returns what scripts print. It judges nothing."""
 
     def __init__(self, workplace: Workplace) -> None:
         self.workplace = workplace
@@ -26,7 +26,7 @@ class Outputs:
         self._asked = 0
 
     def of(self, script: Script, scope: Scope) -> tuple[str, ...]:
-        """Return the texts of which one is what a script prints, without the line ends behind it."""
+        """Return the possible outputs of a script, without the line ends after them."""
         self._asked += 1
         if self._asked > 200 or len(script.chains) != 1:  # noqa: PLR2004 (a script nested in scripts asks often)
             return (ANYTHING,)
@@ -42,7 +42,7 @@ class Outputs:
         return tuple(dict.fromkeys(texts)) if texts and silent else (ANYTHING,)
 
     def of_pipeline(self, nodes: Sequence[Node], scope: Scope) -> str:
-        """Return what the last of some commands prints, each of which reads what the one ahead of it does."""
+        """Return what the last of some commands prints, each of which reads the output of the one before it."""
         text = ANYTHING
         for at, node in enumerate(nodes):
             fields = self._fields(node, scope)
@@ -55,7 +55,7 @@ class Outputs:
     # -------------------------------------------------------------------------------------------------
 
     def _joined(self, pipelines: Sequence[Pipeline], operators: Sequence[str]) -> list[Pipeline]:
-        """Return the pipelines behind which `&&` stands: what they print comes ahead of the rest."""
+        """Return the pipelines before a `&&`: their output comes before the rest."""
         return [
             pipeline for pipeline, operator in zip(pipelines, operators, strict=False) if operator == "&&"
         ]
@@ -72,7 +72,7 @@ class Outputs:
         return scope.moved(resolved(target, place) if target else "" for place in scope.places)
 
     def _fields(self, node: Node, scope: Scope) -> tuple[Field, ...]:
-        """Return the words of a plain command, or nothing if they may be several things."""
+        """Return the words of a plain command; empty if there are several possibilities."""
         command = node.command
         if not isinstance(command, Simple) or any(
             each.writes and each.target is not None and each.target.literal != "/dev/null"
@@ -83,7 +83,7 @@ class Outputs:
         return choices[0] if len(choices) == 1 and not any(each.tilde for each in choices[0]) else ()
 
     def _printed(self, node: Node, fields: Sequence[Field], scope: Scope) -> str:
-        """Return what a command prints that reads nothing, or does not look at what it reads."""
+        """Return what a command prints that reads nothing, or ignores what it reads."""
         name, rest = plain_name(fields[0].text), fields[1:]
         if (plainly := printed(name, rest)) is not None:
             return plainly

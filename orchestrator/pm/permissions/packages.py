@@ -1,4 +1,4 @@
-"""Installing packages: into an environment or folder of the project, from the usual indexes and by their names."""
+"""Installing packages by name: into an environment or folder of the project, from the usual indexes."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ _SENDS: Final = re.compile(
 
 
 def packaging(call: Call) -> Finding | None:
-    """Return what is found of a package manager; None if there is no default for what it is to do."""
+    """Return the finding on a package manager; None if there is no default for its subcommand."""
     name = "pip" if call.name in {"pip", "pip3"} else call.name
     verbs = [field for field in call.rest if not field.option]
     verb = verbs[0].text if verbs else (call.texts[0] if call.texts else "")
@@ -117,7 +117,7 @@ def packaging(call: Call) -> Finding | None:
 
 
 def in_environment(call: Call) -> bool:
-    """Tell whether `pip` works on an environment that lies where the run may write."""
+    """Return whether `pip` works on an environment that is in a folder which the run may write."""
     program = call.fields[0].text
     if "/" in program:
         return call.lies_inside(call.fields[0])
@@ -125,12 +125,12 @@ def in_environment(call: Call) -> bool:
 
 
 def sends(name: str) -> bool:
-    """Tell whether a script or target by this name is there to publish something."""
+    """Return whether a script or target of this name publishes something."""
     return _SENDS.search(name) is not None
 
 
 def _sets(name: str, verb: str, call: Call) -> bool:
-    """Tell whether a command that looks may change something after all."""
+    """Return whether a command that usually only shows something would change something."""
     rest = call.texts[list(call.texts).index(verb) + 1 :]
     if verb in {"config", "cache", "self", "pkg", "env", "pm"}:
         return not rest or rest[0] not in {
@@ -151,7 +151,7 @@ def _sets(name: str, verb: str, call: Call) -> bool:
 
 
 def _installed(call: Call, verbs: Sequence[Field]) -> Finding | None:
-    """Return what is found of packages to install. None if one comes from elsewhere than the index."""
+    """Return the finding on packages to install; None if one comes from elsewhere than the index."""
     findings = [call.allow("installs into the project")]
     takes, wanted = "", list[Field]()
     for field in call.rest:
@@ -186,7 +186,7 @@ def _installed(call: Call, verbs: Sequence[Field]) -> Finding | None:
 
 
 def _local(call: Call, field: Field) -> Finding:
-    """Return what is found of a package that lies in a folder, or is named by an address."""
+    """Return the finding on a package in a folder, or at an address."""
     text = re.sub(r"\[[\w,.-]+\]$", "", field.text)
     text = text.removeprefix("file:").removeprefix("link:")
     shorthand = (

@@ -1,4 +1,4 @@
-"""What `${name…}` does to the value of a variable, where that can be told."""
+"""What `${name…}` does to the value of a variable, as far as that can be determined."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _CASED: Final = frozenset({"^", "^^", ",", ",,"})
 
 
 def applied(operator: str, value: str, operand: str) -> tuple[str, ...]:
-    """Return the texts of which an expansion is one.
+    """Return the possible texts of an expansion.
 
     Args:
-        operator: What stands between the name and the operand.
-        value: What the variable holds, with marks.
-        operand: What the operator is given.
+        operator: The characters between the name and the operand.
+        value: The value of the variable, with marks.
+        operand: The argument of the operator.
 
     """
     if operator in {"-", ":-", "=", ":="}:
@@ -36,7 +36,7 @@ def applied(operator: str, value: str, operand: str) -> tuple[str, ...]:
 
 
 def _known(operator: str, value: str, operand: str) -> str:
-    """Return the result where all is known; pieces of a pattern that shells do not read alike make it anything."""
+    """Return the result if everything is known; a pattern that shells read differently makes it unknown."""
     if operator in _CASED:
         upper, lower = (value.upper(), value.lower()) if not operand else (ANYTHING, ANYTHING)
         return upper if operator == "^^" else lower if operator == ",," else ANYTHING
@@ -53,7 +53,7 @@ def _known(operator: str, value: str, operand: str) -> str:
 
 
 def _marked(operator: str, value: str, operand: str) -> tuple[str, ...]:
-    """Return the results where part of the value is a mark."""
+    """Return the results if part of the value is a mark."""
     files = value.endswith(tuple(FILES))
     pattern, slash, instead = operand.partition("/")
     match operator:

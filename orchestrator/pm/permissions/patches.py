@@ -15,14 +15,14 @@ PATCHED: Final = re.compile(r"^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to):
 
 
 def applying(call: Call) -> Finding | None:
-    """Return what is found of `apply_patch`; None if what it is given is not known."""
+    """Return the finding on `apply_patch`; None if its input is not known."""
     text = call.rest[0].text if len(call.rest) == 1 else call.given if not call.rest else None
     paths = PATCHED.findall(text or "")
     return written(call, [Field(path) for path in paths]) if paths else None
 
 
 def patching(call: Call) -> Finding | None:
-    """Return what is found of `patch`, which refuses by itself to leave the folder that it works in."""
+    """Return the finding on `patch`, which refuses by itself to leave the folder that it works in."""
     operands = split_options(
         call.rest,
         "NRstlfEbc",
@@ -34,7 +34,7 @@ def patching(call: Call) -> Finding | None:
     folder = written(call, [Field("patched")])
     return strictest(
         [
-            call.allow("patches files of the run's"),
+            call.allow("patches the run's files"),
             folder,
             written(call, operands[:1]),
             *(read_word(call, each) for each in operands[1:]),

@@ -1,4 +1,4 @@
-"""Reading and writing files: what the rules say of a path, and what holds without them."""
+"""Reading and writing files: by the rules for a path, and by the defaults."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from orchestrator.pm.permissions.matching import may_lie_beneath, path_matches, 
 _HARMLESS: Final = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
 _PIPES: Final = "/dev/fd/"
 _OTHERS: Final = ("tmux-*", "ssh-*", ".X*", ".ICE*", "systemd-*", "snap*", "*.sock", "*.socket")
-"""What lies in a folder for temporary files and is another program's."""
+"""Entries of a folder for temporary files that belong to other programs."""
 
 
 def _pattern(ends: Iterable[str], folders: Iterable[str] = ()) -> re.Pattern[str]:
-    """Return what finds paths that end in one of some names, or lie in one of some folders."""
+    """Return a pattern for paths that end in one of some names, or are in one of some folders."""
     last = "|".join(map(_wild, ends))
     within = "|".join(map(_wild, folders))
     return re.compile(rf"/(?:{last})/*$" + (rf"|/(?:{within})(?:/|$)" if within else ""))
@@ -42,7 +42,7 @@ _PROTECTED: Final = _pattern(PROTECTED, PROTECTED_FOLDERS)
 
 
 def resolved(path: str, place: str) -> str:
-    """Return a path made absolute, its `.` and `..` taken out; nothing if that is not known."""
+    """Return a path made absolute, without `.` and `..`; empty if that is not possible."""
     if ANYTHING in path:
         return ""
     if not path.startswith("/"):
@@ -61,14 +61,14 @@ def resolved(path: str, place: str) -> str:
 
 
 def inside(path: str, grants: Iterable[str]) -> bool:
-    """Return whether an absolute path is one of these folders, or lies in one."""
+    """Return whether an absolute path is one of these folders, or in one of them."""
     return any(
         path == grant or path.startswith(grant.rstrip("/") + "/") for grant in grants if grant.startswith("/")
     )
 
 
 def granted(case: Case, path: str) -> bool:
-    """Return whether a run may write what lies at an absolute path: in its own folders, or for a while."""
+    """Return whether a run may write at an absolute path: in its own folders, or in a folder for temporary files."""
     workplace = case.workplace
     if inside(path, workplace.grants):
         return True
@@ -89,14 +89,14 @@ def secret(path: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def protected(path: str) -> bool:
-    """Return whether what lies at a path steers git or the agent's own program."""
+    """Return whether the file at a path controls git or the agent's own program."""
     return _PROTECTED.search(path.casefold().rstrip("/")) is not None
 
 
 def judged_path(case: Case, act: Act, path: str, *, granted: bool) -> Finding:
-    """Return what is found of reading or writing one path, absolute and with its links followed.
+    """Return the finding on reading or writing one path, absolute and with its links followed.
 
-    With a mark in it a rule that denies or asks may speak of it, and so a person must look where there is one.
+    If the path has a mark in it, a rule that denies or asks may cover it; then a person must decide.
     """
     what = f"{'writing' if act is Act.WRITE else 'reading'} {shown(path)}"
     marked = not MARKS.isdisjoint(path)
@@ -105,7 +105,7 @@ def judged_path(case: Case, act: Act, path: str, *, granted: bool) -> Finding:
             if path_matches(rule.pattern, path, widely=ruling is not Ruling.ALLOW):
                 return by_rule(rule, what)
             if marked and ruling is not Ruling.ALLOW and may_lie_beneath(rule.pattern, path):
-                return case.doubt(f"{what}: the rule `{rule}` may speak of it")
+                return case.doubt(f"{what}: the rule `{rule}` may cover it")
     if case.tool:
         return by_rule(case.tool, what)
     if act is Act.READ:
@@ -115,7 +115,7 @@ def judged_path(case: Case, act: Act, path: str, *, granted: bool) -> Finding:
     if path in _HARMLESS or path.startswith(_PIPES):
         return built_in(Ruling.ALLOW, f"{what} changes nothing")
     if protected(path):
-        return built_in(Ruling.DENY, f"{what}: it steers git or the agent's own program")
+        return built_in(Ruling.DENY, f"{what}: it controls git or the agent's own program")
     if granted:
         return built_in(Ruling.ALLOW, f"{what}: it lies in a folder that the run was granted")
     if inside(path, case.workplace.private):
@@ -124,7 +124,7 @@ def judged_path(case: Case, act: Act, path: str, *, granted: bool) -> Finding:
 
 
 def may_reach(case: Case, act: Act, folder: str) -> PermissionRule | None:
-    """Return a rule that denies or asks, and may speak of something that lies beneath a folder."""
+    """Return a rule that denies or asks, and may cover something below a folder."""
     for ruling in (Ruling.DENY, Ruling.ASK):
         for rule in case.rules(act, ruling):
             if may_lie_beneath(rule.pattern, folder):

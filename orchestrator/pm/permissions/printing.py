@@ -31,12 +31,12 @@ _TOKENS: Final = names("nproc arch whoami hostname")
 _TOKENS_BY_OPTION: Final = {"wc": "lwcm", "id": "ugn", "uname": "smrpn"}
 _SUMS: Final = frozenset({"sha256sum", "md5sum", "shasum", "sha1sum", "cksum"})
 _SUM: Final = f"{TOKEN} {ANYTHING}"
-"""What a checksum's line is: the sum, and then a name."""
+"""A line of a checksum program: the sum, and then a name."""
 _CHOOSES: Final = frozenset({"head", "tail", "sort", "uniq", "shuf", "tac", "tr", "grep", "egrep", "rg"})
-"""They print some of the lines that they read, whole."""
+"""Programs that print some of the lines that they read, unchanged."""
 
 IGNORES: Final = frozenset({"echo", "printf", "pwd", "date", "find", "fd", "ls", "git"})
-"""They do not look at what they could read."""
+"""Programs that ignore their standard input."""
 
 _DATE: Final = re.compile(r"\+[%A-Za-z0-9][%A-Za-z0-9_.:-]*")
 _NUMBERS: Final = re.compile(r"-w|[0-9]+|[-+*/%()]|\\[*()]")
@@ -122,7 +122,7 @@ def git_prints(rest: Sequence[Field], top: str) -> str:
 
 
 def _chooses(name: str, rest: Sequence[Field]) -> bool:
-    """Tell whether a command prints some of the lines that it reads, as they are."""
+    """Return whether a command prints some of the lines that it reads, unchanged."""
     operands = [each.text for each in rest if not each.text.startswith("-")]
     options = [each.text for each in rest if each.text.startswith("-")]
     match name:
@@ -144,13 +144,13 @@ def _chooses(name: str, rest: Sequence[Field]) -> bool:
 
 
 def _one_token(name: str, rest: Sequence[Field]) -> bool:
-    """Tell whether a command prints one number or name and nothing else."""
+    """Return whether a command prints exactly one number or name."""
     known = _TOKENS_BY_OPTION.get(name)
     return known is not None and bool(rest) and all(re.fullmatch(rf"-[{known}]+", each.text) for each in rest)
 
 
 def _echoed(name: str, rest: Sequence[Field]) -> str:
-    """Return what is echoed; escapes and formats are left to nobody's guess."""
+    """Return what is echoed; the result of escapes and formats counts as unknown."""
     words = [each.text for each in rest if not (name == "echo" and each.text == "-n")]
     if name == "printf":
         if words[:1] in (["%s\n"], ["%s\\n"], ["%s"]) and len(words) == 2:  # noqa: PLR2004 (format and text)

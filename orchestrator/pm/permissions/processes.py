@@ -1,4 +1,4 @@
-"""Ending and watching processes: a run ends what the same command line started, and nothing else."""
+"""Ending and watching processes: a run may end what the same command line started, and nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _READS_ENVIRONMENT: Final = re.compile(r"-?[A-Za-z]*e[A-Za-z]*")
 
 
 def ending(call: Call) -> Finding:
-    """Return what is found of `kill`."""
+    """Return the finding on `kill`."""
     texts, at = call.texts, 0
     if texts[:1] in (("-l",), ("-L",), ("--list",)):
         return call.allow("only lists signals")
@@ -39,7 +39,7 @@ def ending(call: Call) -> Finding:
 
 
 def listing(call: Call) -> Finding:
-    """Return what is found of `ps`, which may show what others have in their environment."""
+    """Return the finding on `ps`, which may show the environment of other processes."""
     shows = [text for text in call.texts[:1] if not text.startswith("-")] + [
         text for text in call.texts if text in {"e", "eww", "-E", "environ"}
     ]

@@ -1,4 +1,4 @@
-"""What holds of one plain command unless the user says otherwise."""
+"""The default judgement of one plain command."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _TELLS: Final = frozenset({"--version", "-V", "--help"})
 
 
 def by_default(call: Call) -> Finding | None:
-    """Return what holds of a command; None if there is no default for it."""
+    """Return the default for a command; None if there is none."""
     if len(call.rest) == 1 and call.texts[0] in _TELLS and "/" not in call.fields[0].text:
-        return call.allow("only tells")
+        return call.allow("only prints information")
     name = call.name
     if name == "command" and call.texts[:1] in {("-v",), ("-V",)}:
-        return call.allow("only tells")
+        return call.allow("only prints information")
     if name in {"test", "[", "printf"} and any(
         "$(" in text or "`" in text or text == "-v" for text in call.texts
     ):
-        return call.doubt("may run what stands in an index")
+        return call.doubt("may run code in an array index")
     if name in PLAIN:
         return call.allow("changes nothing")
     if name in {"sed", "gsed", "awk", "gawk", "mawk", "uniq"}:
@@ -55,41 +55,41 @@ def by_default(call: Call) -> Finding | None:
 
 
 def exempt(call: Call) -> Finding | None:
-    """Return what is allowed of a program that is denied otherwise; None if nothing is said of it."""
+    """Return the permission of a command that is otherwise denied; None if there is none."""
     if len(call.rest) == 1 and call.texts[0] in _TELLS and "/" not in call.fields[0].text:
-        return call.allow("only tells")
+        return call.allow("only prints information")
     if call.name == "kill":
         return processes.ending(call)
     if call.name == "mount" and not call.rest:
-        return call.allow("only tells")
+        return call.allow("only prints information")
     if call.name in {"systemctl", "crontab", "launchctl"}:
         found = subcommand(call)
         return found if found is not None and found.ruling is Ruling.ALLOW else None
     if call.name == "service" and call.texts[1:] == ("status",):
-        return call.allow("only tells")
+        return call.allow("only prints information")
     return None
 
 
 def _by_kind(call: Call) -> Finding | None:
-    """Return what holds of a program that has rules of its own."""
+    """Return the default for a program that has rules of its own."""
     return _KINDS.get(call.name, developed)(call)
 
 
 def _watched(call: Call) -> Finding | None:
-    """Return what is found of `top` and its kind: without an option that ends them they wait for keys."""
+    """Return the finding on `top` and the like: without an option that ends them they wait for keys."""
     ends = "-b" in " ".join(call.texts) or "-l" in call.texts
     return processes.listing(call) if ends else None
 
 
 def _reached(call: Call) -> Finding | None:
-    """Return what is found of a program that copies to and from other machines."""
+    """Return the finding on a program that copies to and from other machines."""
     if any(_REMOTE.fullmatch(text) for text in call.texts):
         return call.deny("reaches another machine")
     return copying(call) if call.name == REMOTE_COPY else None
 
 
 def _dumped(call: Call) -> Finding | None:
-    """Return what is found of `xxd -r`, which writes."""
+    """Return the finding on `xxd -r`, which writes."""
     operands = [field for field in call.rest if not field.option]
     return strictest([reading(call), written(call, operands[1:2])])
 
@@ -99,15 +99,11 @@ def _variables(call: Call) -> Finding | None:
 
 
 def _temporary(call: Call) -> Finding:
-    """Return what is found of `mktemp`: it makes a file as its template says."""
+    """Return the finding on `mktemp`: it makes a file as its template says."""
     template = [field for field in call.rest if not field.option]
     if any(text.startswith(("-p", "--tmpdir=")) or (text == "-t" and template) for text in call.texts):
-        return (
-            call.allow("makes something for a while")
-            if not template
-            else call.doubt("makes a file elsewhere")
-        )
-    return strictest([call.allow("makes something for a while"), written(call, template)])
+        return call.allow("makes a temporary file") if not template else call.doubt("makes a file elsewhere")
+    return strictest([call.allow("makes a temporary file"), written(call, template)])
 
 
 def _secret_names(call: Call) -> bool:
@@ -118,7 +114,7 @@ def _secret_names(call: Call) -> bool:
 
 def _read(call: Call) -> Finding:
     if call.name in {"less", "more"} and any(text.startswith("+") for text in call.texts):
-        return call.doubt("may run what follows a `+`")
+        return call.doubt("may run a command after `+`")
     if call.name == "date" and any(
         not text.startswith(("-", "+")) for text in call.texts if not _after_d(call, text)
     ):
@@ -132,7 +128,7 @@ def _after_d(call: Call, text: str) -> bool:
 
 
 def _found(call: Call) -> Finding:
-    """Return what is found of `find`: what it runs for each file is judged besides."""
+    """Return the finding on `find`: the command that it runs for each file is judged separately."""
     left_out = {"-delete", "-exec", "-execdir", "{}", ";", "+"}
     fields = tuple(field for field in call.fields if field.text not in left_out)
     read = search(call.rest)
@@ -148,7 +144,7 @@ def _found(call: Call) -> Finding:
 
 
 def _edited(call: Call) -> Finding:
-    """Return what is found of programs that read, or write, by a script of their own."""
+    """Return the finding on programs that read or write by a script of their own."""
     name = call.name
     if name == "uniq":
         operands = [field for field in call.rest if not field.option]
@@ -157,7 +153,7 @@ def _edited(call: Call) -> Finding:
     if name in {"sed", "gsed"}:
         edit = sed_only_edits(texts)
         if edit is None or any(ANYTHING in text for text in edit.scripts):
-            return call.doubt("does what is not certain")
+            return call.doubt("runs a script that is not certain")
         files = [field for field in call.rest if field.text in set(edit.files)]
         return (
             writing(Call(call.case, "sed", (call.fields[0], *files), call.scope))
@@ -167,7 +163,7 @@ def _edited(call: Call) -> Finding:
     printed = awk_only_prints(texts)
     script = texts[-len(printed) - 1] if printed is not None else ""
     if printed is None or ANYTHING in script:
-        return call.doubt("does what is not certain")
+        return call.doubt("runs a script that is not certain")
     return _files_of(call, [field for field in call.rest if field.text in set(printed)])
 
 
@@ -176,7 +172,7 @@ def _files_of(call: Call, files: list[Field]) -> Finding:
 
 
 def _copied(call: Call) -> Finding:
-    """Return what is found of `dd`."""
+    """Return the finding on `dd`."""
     values = dict(text.partition("=")[::2] for text in call.texts)
     if values.get("of", "").startswith("/dev/") and values["of"] != "/dev/null":
         return call.deny("writes to a device")
@@ -203,4 +199,4 @@ _KINDS: Final[dict[str, Callable[[Call], Finding | None]]] = {
     "xxd": _dumped,
     "printenv": _variables,
 }
-"""The programs that have rules of their own; all others are looked at as programs of development."""
+"""The programs that have rules of their own; all others are judged as development programs."""

@@ -1,4 +1,4 @@
-"""What one command runs in turn."""
+"""The command that another command runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from orchestrator.pm.permissions.fields import Field
 class Inner:
     """What a wrapper runs: the words of one command, or a shell's `text` with its `arguments`.
 
-    `assignments` hold for it, `also` is run besides. `module`: it is a module of python's, which is a program of the
-    project's. With a `doubt` it is not certain; with no words, text or doubt nothing is run.
+    `assignments` apply to it, `also` is run in addition. `module`: it is a Python module, and so a program of the
+    project. With a `doubt` it is not certain; without words, text or doubt nothing is run.
     """
 
     fields: tuple[Field, ...] = ()

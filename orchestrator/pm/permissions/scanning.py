@@ -1,7 +1,7 @@
 """Looking for denied commands in text that cannot be split with certainty, or that some program may run.
 
-Every word is taken for the begin of a command where the user's rules are concerned; where the built-in ones are, each
-that stands where a command may begin. Quotes, backslashes and expansions are taken out in more ways than one.
+For the user's rules, every word counts as the possible start of a command; for the built-in rules, every word at a
+place where a command may begin. Quotes, backslashes and expansions are removed in more than one way.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from orchestrator.pm.permissions.finding import Case, Finding, built_in, by_rule
 from orchestrator.pm.permissions.matching import base, widely, wild, words_of
 
 _REACH: Final = 40
-"""How many words a command in such text is taken to have at most."""
+"""The maximum number of words of a command in such text."""
 
 _TOKEN: Final = re.compile(r"[^\s;|&()<>{}\"'`$\[\],\\]+")
 _LEADS: Final = frozenset(";|&({`\n\"'")
@@ -30,13 +30,13 @@ _AHEAD: Final = names(
     "command builtin exec eval nohup time do then else elif if while until coproc sh bash dash zsh ksh noglob nocorrect"
     " run -exec -execdir -ok -okdir"
 )
-"""Words right after which a command may begin."""
+"""Words directly after which a command may begin."""
 
 _WRAPPERS: Final = names(
     "env timeout nice ionice chrt taskset stdbuf setsid xargs parallel watch flock strace script chroot unshare entr"
     " busybox sudo doas su npx uvx pipx bunx caffeinate"
 )
-"""Programs after which, behind what else they are given, a command may begin."""
+"""Programs after which, behind their own arguments, a command may begin."""
 
 
 _Read = tuple[PermissionRule, tuple[str, ...]]
@@ -49,9 +49,9 @@ class _Candidate(NamedTuple):
 
 
 def denied_within(case: Case, text: str, *, anywhere: bool = False) -> Finding | None:
-    """Return what denies a command that may stand somewhere in a text, or None.
+    """Return what denies a command that may be somewhere in a text, or None.
 
-    With `anywhere` each word is taken for the begin of a command where the built-in denials are concerned, too.
+    With `anywhere`, each word counts as the possible start of a command for the built-in denials, too.
     """
     rules = _Rules([(rule, words_of(rule)) for rule in case.rules(Act.RUN, Ruling.DENY)])
     looked_at = set[_Candidate]()  # a long line says the same again and again
@@ -67,13 +67,13 @@ def denied_within(case: Case, text: str, *, anywhere: bool = False) -> Finding |
 
 
 def denied_by_default(words: Sequence[str], *, surely: bool = True) -> str:
-    """Return why a command is denied unless the user says otherwise, or nothing; not `surely`: why it may be."""
+    """Return why a command is denied by default, or nothing; if not `surely`: why it may be."""
     found = _of_program(_table(), base(words[0]))
     return next((why for pattern, why in found if widely(pattern, words, surely=surely)), "")
 
 
 class _Rules:
-    """The user's rules that deny, by the program that they name: a long text has many words to look up."""
+    """The user's denying rules, by the program that they name: a long text has many words to look up."""
 
     def __init__(self, rules: Sequence[_Read]) -> None:
         self.every = rules
@@ -83,7 +83,7 @@ class _Rules:
             self.exact.setdefault(base(each[1][0]), []).append(each)
 
     def speaking_of(self, word: str) -> Iterator[_Read]:
-        """Return the rules that may speak of a program; with a `*` or `?` in its name, all of them."""
+        """Return the rules that may cover a program; with a `*` or `?` in its name, all of them."""
         yield from self.exact.get(base(word), ())
         yield from self.every if {"*", "?"} & set(word) else self.wild
 
@@ -109,11 +109,11 @@ def _default(words: Sequence[str]) -> str:
 
 
 def _quoted(words: Sequence[str]) -> str:
-    return f"in it may stand {shown(' '.join(words[:4]))}"
+    return f"it may contain {shown(' '.join(words[:4]))}"
 
 
 def _hides(pattern: Sequence[str], words: Sequence[str]) -> bool:
-    """Return whether the shell may find a denied program under a name with `*` and the like in it."""
+    """Return whether the shell may find a denied program by a name with `*` and the like in it."""
     name = base(words[0])
     if sum(sign.isalnum() for sign in name) < _LETTERS or not {"*", "?"} & set(name):
         return False
@@ -121,12 +121,12 @@ def _hides(pattern: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def _allowed(case: Case, words: Sequence[str]) -> bool:
-    """Return whether the user allows by a rule what is denied by default: then a person looks at it."""
+    """Return whether a rule of the user allows a default denial: then a person decides."""
     return any(widely(words_of(rule), words) for rule in case.rules(Act.RUN, Ruling.ALLOW))
 
 
 _Table = dict[str, list[tuple[tuple[str, ...], str]]]
-"""Patterns with what they say, by the program that they name."""
+"""Patterns with their reasons, by the program that they name."""
 
 
 @functools.cache
@@ -148,7 +148,7 @@ def _by_program(patterns: Mapping[str, str]) -> _Table:
 
 
 def _of_program(table: _Table, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Return the patterns that may speak of a program."""
+    """Return the patterns that may cover a program."""
     yield from table.get(name, [])
     for first, patterns in table.items():
         if "*" in first and wild(first, name):
@@ -156,7 +156,7 @@ def _of_program(table: _Table, name: str) -> Iterator[tuple[tuple[str, ...], str
 
 
 def _views(text: str) -> Iterator[str]:
-    """Return the text as it may be read: quotes dropped or parting, expansions empty or parting."""
+    """Return the possible readings of a text: quotes dropped or separating, expansions empty or separating."""
     joined = text.replace("\\\r\n", "").replace("\\\n", "")
     parted = _EXPANSION.sub(" ", joined)
     closed = _EXPANSION.sub("", joined)

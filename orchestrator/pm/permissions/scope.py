@@ -1,4 +1,4 @@
-"""What is known at one point of a script: variables, functions, and the folders in which it may be by now."""
+"""What is known at one point of a script: variables, functions, and the possible working directories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_PLACES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a variable may hold: one of some texts, or the members of an array."""
+    """The possible values of a variable: one of some texts, or the members of an array."""
 
     texts: tuple[str, ...] = (ANYTHING,)
     members: tuple[Field, ...] | None = None
@@ -26,7 +26,7 @@ UNKNOWN: Final = Value()
 
 @dataclass(slots=True)
 class Scope:
-    """What holds at one point. `places` are the folders in which a command may run; an empty one is not known.
+    """What is known at one point. `places` are the possible working directories; an empty one is not known.
 
     `been` are all of them so far. `splits`: words are split at spaces. `arguments` are those of the script or function,
     the first of them `$1`. `unsure` are functions that may be defined or not. `called` are the functions that are being
@@ -55,7 +55,7 @@ class Scope:
 
 
 def joined(first: Scope, second: Scope) -> Scope:
-    """Return what holds where either of two scopes does."""
+    """Return what is known if either of two scopes applies."""
     if first is second:
         return first
     made = first.moved(first.places | second.places)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 _REGEX: Final = r"(?:[^{sign}\\\n\[]|\\[^\n]|\[[^\]{sign}\\\n]*\])"
-"""A piece of a regular expression. Whether a delimiter may stand in brackets, seds do not agree: so none may."""
+"""A piece of a regular expression. Versions of sed differ on delimiters in brackets, so none is accepted there."""
 
 _BETWEEN_SLASHES: Final = "/" + _REGEX.replace("{sign}", "/") + "+/"
 _ONE: Final = rf"(?:[0-9]+(?:~[0-9]+)?|\$|{_BETWEEN_SLASHES}I?)"
@@ -78,7 +78,7 @@ def awk_only_prints(words: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _only_prints(script: str) -> bool:
-    """Tell whether a script of awk's runs nothing and writes to nothing but where it prints."""
+    """Return whether an awk script runs nothing and writes only to its output."""
     at, before, printing, depth = 0, "", False, 0
     while at < len(script):
         if script[at] == "/" and (

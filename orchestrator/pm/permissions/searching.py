@@ -1,4 +1,4 @@
-"""What `find` does with which files: whether those that come to an action were chosen by their names."""
+"""What `find` does with which files: whether the files for an action were chosen by their names."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _PRINTS: Final = frozenset({"-print", "-print0"})
 
 @dataclass(slots=True)
 class Search:
-    """The words behind `find`, read from left to right as it does.
+    """The words after `find`, read from left to right as it does.
 
-    `roots` are the folders to begin at. `chosen` says of each action, by the place of its word, whether only files come
-    to it that were chosen by their names; `all_chosen`, the same of those that pass through all. `unsure`: it follows
-    links, or looks for what nobody should come by so.
+    `roots` are the starting folders. `chosen` says for each action, by the position of its word, whether it only gets
+    files that were chosen by their names; `all_chosen` says the same of the files that pass all tests. `unsure`: it
+    follows links, or looks for files that hold secrets.
     """
 
     words: tuple[Field, ...]
@@ -40,7 +40,7 @@ class Search:
     _at: int = 0
 
     def path(self, *, chosen: bool) -> str:
-        """Return the path of what is found, with marks; anything if that cannot be said."""
+        """Return the path of the files found, with marks; unknown if that cannot be determined."""
         if self.unsure:
             return ANYTHING
         if len(self.roots) > 1:
@@ -61,7 +61,7 @@ class Search:
         self.unsure = follows or any(not each.known for each in self.words) or hides(self._wanted())
 
     def _any(self, texts: Sequence[str], *, chosen: bool, depth: int) -> bool:
-        """Read alternatives; tell whether each lets through only what was chosen."""
+        """Read alternatives; return whether each passes only files that were chosen."""
         outcomes, now = list[bool](), chosen
         while self._at < len(texts) and texts[self._at] != ")":
             text = texts[self._at]
@@ -74,7 +74,7 @@ class Search:
         return all((*outcomes, now))
 
     def _one(self, texts: Sequence[str], *, chosen: bool, depth: int) -> bool:
-        """Read one test or action; tell whether what comes behind it was chosen."""
+        """Read one test or action; return whether the files after it were chosen."""
         text = texts[self._at]
         self._at += 1
         if text in _NOT and self._at < len(texts):
@@ -98,7 +98,7 @@ class Search:
         return chosen
 
     def _wanted(self) -> list[Field]:
-        """Return the words that say what is looked for, without those that say what is not, and what is run."""
+        """Return the words that say what is searched for, without negated tests and without commands to run."""
         kept, at = list[Field](), 0
         while at < len(self.words):
             text = self.words[at].text
@@ -114,14 +114,14 @@ class Search:
 
 
 def search(words: Sequence[Field]) -> Search:
-    """Return what is known of the words behind `find`."""
+    """Return what is known of the words after `find`."""
     made = Search(tuple(words))
     made.begin()
     return made
 
 
 def found_by(name: str, rest: Sequence[Field]) -> str:
-    """Return what `find` or `fd` prints: paths below where it begins."""
+    """Return what `find` or `fd` prints: paths below its starting folders."""
     texts = [each.text for each in rest]
     if name == "find":
         read = search(rest)
@@ -137,5 +137,5 @@ def found_by(name: str, rest: Sequence[Field]) -> str:
 
 
 def _chooses(pattern: str) -> bool:
-    """Tell whether a pattern of names keeps apart what steers git or an agent's program."""
+    """Return whether a pattern of names excludes files that control git or an agent's program."""
     return _LITERAL.search(pattern) is not None and apart_from_settings([pattern])

@@ -1,4 +1,4 @@
-"""The shell's own commands: whether they are allowed, and what holds behind them."""
+"""The shell's own commands: whether they are allowed, and their effects."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ _OPERATORS: Final = re.compile(r"[A-Za-z0-9_+*/%<>=!&|() -]+")
 
 
 def judged(call: Call) -> Finding | None:
-    """Return what is found of one of the shell's own commands; None if it is none of these."""
+    """Return the finding on one of the shell's own commands; None if it is not one of them."""
     name = call.name
     if (judge := _JUDGED.get(name)) is not None:
         return judge(call)
     if (harmless := _HARMLESS.get(name)) is not None and harmless[0](call):
         return call.allow(harmless[1])
-    return call.doubt("may make another command of what follows") if name in _UNSURE else None
+    return call.doubt("may change what later commands do") if name in _UNSURE else None
 
 
 def steers(name: str) -> bool:
-    """Tell whether a variable may make another command of what follows."""
+    """Return whether a variable may change what later commands do."""
     return any(wild(pattern, name) for pattern in UNSAFE_VARIABLES)
 
 
 def assigned(case: Case, name: str, value: str) -> Finding:
-    """Return what is found of giving a variable a value."""
+    """Return the finding on an assignment to a variable."""
     if not steers(name):
         return built_in(Ruling.ALLOW, f"setting {shown(name)} changes nothing else")
     free = next((kind for pattern, kind in ASSIGNED_FREELY.items() if wild(pattern, name)), None)
@@ -65,11 +65,11 @@ def assigned(case: Case, name: str, value: str) -> Finding:
         or (name in {"HOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"} and _is_own(case, value))
     ):
         return built_in(Ruling.ALLOW, f"setting {shown(name)} to {shown(value)} changes nothing else")
-    return case.doubt(f"setting {shown(name)} may make another command of what follows")
+    return case.doubt(f"setting {shown(name)} may change what later commands do")
 
 
 def targets_of(call: Call) -> list[str]:
-    """Return where a `cd` may lead, or nothing if that is not known."""
+    """Return the folders that a `cd` may lead to; empty if they are not known."""
     rest = [field for field in call.rest if field.text not in {"--", "-P", "-L", "-n"}]
     if len(rest) == 1 and rest[0].text == "-":
         return sorted(call.scope.been | call.places | (frozenset() if call.scope.been else {""}))
@@ -87,8 +87,8 @@ def targets_of(call: Call) -> list[str]:
 
 def _moving(call: Call) -> Finding:
     if targets_of(call):
-        return call.allow("changes nothing; what follows is judged where it leads")
-    return call.doubt("leads to a folder that is not certain")
+        return call.allow("changes nothing; later commands are judged in that folder")
+    return call.doubt("changes to a folder that is not certain")
 
 
 def _declaring(call: Call) -> Finding:
@@ -98,7 +98,7 @@ def _declaring(call: Call) -> Finding:
             continue
         found = ASSIGNED.fullmatch(field.text)
         if not found or field.many:
-            return call.doubt("declares what cannot be told")
+            return call.doubt("declares what cannot be determined")
         if found[2] is not None:
             findings.append(assigned(call.case, found[1], found[2]))
     if all(field.option for field in call.rest) and call.name != "local":
@@ -122,7 +122,7 @@ def names_read(call: Call) -> list[str]:
 
 
 def _sourcing(call: Call) -> Finding:
-    """Return what is found of reading a script into the shell."""
+    """Return the finding on reading a script into the shell."""
     if not call.rest or not call.rest[0].known or call.rest[0].glob:
         return call.doubt("runs a script that is not certain")
     read = read_word(call, call.rest[0])
@@ -131,24 +131,24 @@ def _sourcing(call: Call) -> Finding:
     if activates(call) or is_own_script(call):
         return call.allow("sets up the environment")
     if call.lies_inside(call.rest[0]):
-        return call.allow("runs a script of the project's")
+        return call.allow("runs a script of the project")
     return call.doubt("runs a script from elsewhere")
 
 
 def activates(call: Call) -> bool:
-    """Tell whether a script that is read into the shell activates a virtual environment, going by its name."""
+    """Return whether a sourced script activates a virtual environment, judging by its name."""
     return bool(call.rest) and re.search(r"(?:^|/)bin/activate(?:\.\w+)?$", call.texts[0]) is not None
 
 
 def is_own_script(call: Call) -> bool:
-    """Tell whether a script that is read into the shell is one that only sets up the user's tools."""
+    """Return whether a sourced script only sets up the user's tools."""
     home = call.case.workplace.home
     scripts = {script.replace("~", home, 1) if home else script for script in OWN_SCRIPTS}
     return bool(call.rest) and (call.texts[0] in scripts or call.texts[0].endswith("/conda.sh"))
 
 
 def _is_path(case: Case, value: str) -> bool:
-    """Tell whether a search path only puts folders of programs ahead of what it was."""
+    """Return whether a new search path only adds folders of programs before the old one."""
     parts = value.split(":")
     return SAME_PATH in parts and all(
         part == SAME_PATH
@@ -171,9 +171,9 @@ def _counts(call: Call) -> bool:
 
 
 def _reading(call: Call) -> Finding | None:
-    """Return what is found of `read` and its kind."""
+    """Return the finding on `read` and its kind."""
     if call.name != "read" and any(text.startswith("-C") for text in call.texts):
-        return call.doubt("may make another command of what follows")
+        return call.doubt("may change what later commands do")
     findings = [assigned(call.case, each, ANYTHING) for each in names_read(call)]
     return strictest([call.allow("sets a variable"), *findings])
 
@@ -197,11 +197,11 @@ _HARMLESS: Final[dict[str, tuple[Callable[[Call], bool], str]]] = {
         lambda call: bool(call.rest) and all(text in _HARMLESS_SHOPT for text in call.texts),
         "changes how the shell reads patterns",
     ),
-    "hash": (lambda call: call.texts in {(), ("-r",)}, "forgets where programs lie"),
+    "hash": (lambda call: call.texts in {(), ("-r",)}, "forgets the paths of programs"),
     "let": (_counts, "counts"),
     "trap": (
         lambda call: call.texts[:1] in {("-",), ("",), ("-p",)},
-        "forgets what was to be run at an end",
+        "removes commands that were to run at the end",
     ),
     "exec": (lambda call: not call.rest, "redirects what the shell reads and writes"),
 }

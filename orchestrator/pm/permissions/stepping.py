@@ -1,4 +1,4 @@
-"""One simple command of a script: what is replaced in it, what it is given, what it sets, and what it runs."""
+"""One simple command of a script: its substitutions, its input, its assignments, and what it runs."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ _SIGNALS: Final = frozenset(
 _TESTS: Final = frozenset({"test", "["})
 _OFFSET: Final = re.compile(rf"[0-9 :+{TOKEN}-]*")
 _SILENT: Final = frozenset({"length", "+", ":+"})
-"""Operators after which nothing of what a variable holds is left."""
+"""Operators whose result contains nothing of the variable's value."""
 
 Outcome = tuple[Scope, Scope]
-"""What holds behind a command: if it succeeded, and in any case."""
+"""The scopes after a command: if it succeeded, and in any case."""
 
 
 class Budget:
-    """How many commands are still judged of one line; loops are walked through more than once."""
+    """How many more commands of one line are judged; loops are walked through more than once."""
 
     def __init__(self) -> None:
         self.left = _MOST_COMMANDS
 
 
 class Stepper(ABC):
-    """Judges simple commands. What is found is gathered in `findings`."""
+    """Judges simple commands, and collects the results in `findings`."""
 
     def __init__(self, case: Case, depth: int, budget: Budget) -> None:
         self.case = case
@@ -83,11 +83,11 @@ class Stepper(ABC):
 
     @abstractmethod
     def script(self, script: Script, scope: Scope, given: str | None = None) -> Scope:
-        """Judge a script, and return what holds behind it."""
+        """Judge a script, and return the scope after it."""
 
     @abstractmethod
     def text(self, text: str, scope: Scope, given: str | None = None) -> Scope:
-        """Judge a script that is written in a line, and return what holds behind it."""
+        """Judge a script in text form, and return the scope after it."""
 
     @abstractmethod
     def call_function(self, fields: Sequence[Field], scope: Scope, given: str | None) -> Scope:
@@ -95,7 +95,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def apart(self) -> Stepper:
-        """Return a stepper that gathers its findings by itself, one level deeper."""
+        """Return a stepper that collects its findings separately, one level deeper."""
 
     def found(self) -> Finding:
         """Return the strictest of all findings."""
@@ -129,7 +129,7 @@ class Stepper(ABC):
         return _joined([ok for ok, _ in outcomes]), after
 
     def redirected(self, redirects: Sequence[Redirect], scope: Scope, given: str | None) -> str | None:
-        """Judge redirections, and return the text that is read; None if that is nothing or not known."""
+        """Judge redirections, and return the text that is read; None if it reads nothing or that is unknown."""
         call = Call(self.case, "", (Field("redirection"),), scope)
         for redirect in redirects:
             if redirect.text is not None:
@@ -159,7 +159,7 @@ class Stepper(ABC):
         return given
 
     def replaced(self, word: Word, scope: Scope, *, shows: bool) -> None:
-        """Judge what a shell runs to replace parts of a word; `shows`: what it becomes is shown to somebody."""
+        """Judge what a shell runs to substitute parts of a word; `shows`: the result becomes visible."""
         for part in _all_parts(word.parts):
             match part:
                 case Substitution() | Process():
@@ -174,12 +174,12 @@ class Stepper(ABC):
                     if part.operator == ":" and not all(
                         _OFFSET.fullmatch(text) for text in self.expander.texts(Word(part.operand), scope)
                     ):
-                        self.findings.append(self.case.doubt("arithmetic may run what it is given"))
+                        self.findings.append(self.case.doubt("arithmetic may run code in its operands"))
                 case _:
                     pass
 
     def within(self, runs: Inner, call: Call) -> Finding:
-        """Return what is found of what a command runs in turn."""
+        """Return the finding on the command that another command runs."""
         if runs.doubt:
             doubt = self.case.doubt(f"{call.shown}: {runs.doubt}")
             return denied_within(self.case, " ".join(field.text for field in call.fields)) or doubt
@@ -230,7 +230,7 @@ class Stepper(ABC):
         return effects.behind(Call(self.case, name, fields, scope, given), scope)
 
     def _run_traps(self, scope: Scope) -> None:
-        """Judge what is to be run at the end: that may come at any time, with what is known then."""
+        """Judge the commands of a trap, which may run at any time, with what is known then."""
         traps, self.traps = self.traps, []
         for code in traps:
             inside = scope.copy()
@@ -254,7 +254,7 @@ class Stepper(ABC):
         if assignment.adds:
             before = scope.values.get(assignment.name)
             known = before.texts if before is not None and before.members is None else (ANYTHING,)
-            # dash knows no `+=`, and leaves the variable as it was.
+            # dash has no `+=`, and leaves the variable unchanged.
             texts = (*known, *(first + second for first in known for second in texts))
         return Value(tuple(dict.fromkeys(texts))[:8]) if len(set(texts)) <= 8 else Value()  # noqa: PLR2004
 
@@ -267,15 +267,15 @@ class Stepper(ABC):
         return made
 
     def _counted(self, part: Arithmetic, scope: Scope) -> None:
-        """Judge arithmetic: bash runs what stands in an index within the value of a variable."""
+        """Judge arithmetic: bash runs code in an array index within the value of a variable."""
         for name in part.names:
             value = scope.values.get(name)
             if value is not None and any(not _counts(text) for text in value.texts):
-                self.findings.append(self.case.doubt(f"`{name}` may hold something that arithmetic runs"))
+                self.findings.append(self.case.doubt(f"`{name}` may hold code that arithmetic runs"))
         for text in self.expander.texts(Word(part.parts), scope) if part.parts else ():
             unset = all(isinstance(each, Parameter) and each.name not in scope.values for each in part.parts)
             if not unset and not _counts(text):
-                self.findings.append(self.case.doubt("arithmetic may run what it is given"))
+                self.findings.append(self.case.doubt("arithmetic may run code in its operands"))
 
     def _may_be_secret(self, part: Parameter, scope: Scope) -> bool:
         named = any(wild(pattern, part.name.upper()) for pattern in SECRET_VARIABLES)
@@ -289,7 +289,7 @@ def _words_of(assignments: Iterable[Assignment]) -> Iterator[Word]:
 
 
 def _all_parts(parts: Iterable[Part]) -> Iterator[Part]:
-    """Yield parts with those of their operands; what a substitution holds is a script of its own."""
+    """Yield parts and those of their operands; a substitution contains a script of its own."""
     for part in parts:
         yield part
         if isinstance(part, Parameter):
@@ -299,7 +299,7 @@ def _all_parts(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def _counts(text: str) -> bool:
-    """Tell whether a value is one that arithmetic takes for a number or a name."""
+    """Return whether arithmetic reads a value as a number or a name."""
     bare = "".join(sign for sign in text if sign not in MARKS)
     return ANYTHING not in text and (not bare or bare.replace("_", "a").replace("-", "1").isalnum())
 

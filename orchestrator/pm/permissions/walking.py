@@ -1,7 +1,7 @@
-"""Walking through a script as a shell would run it, with every branch taken: each command is judged where it stands.
+"""Walking through a script as a shell would run it, taking every branch: each command is judged in its context.
 
-What is known of variables, folders and functions goes along [scope.py]. Where two branches meet, only what both know
-is known.
+The known variables, folders and functions are carried along [scope.py]. Where two branches meet, only what both know
+stays known.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from orchestrator.pm.permissions.stepping import Budget, Outcome, Stepper
 _MOST_ITEMS: Final = 60
 _MOST_CALLS: Final = 8
 _ROUNDS: Final = 3
-"""How often the body of a loop is walked through until what it changes is not known any more."""
+"""How often the body of a loop is walked through before everything that it changes counts as unknown."""
 
 
 def judged_line(case: Case, text: str, places: frozenset[str]) -> Finding:
-    """Return what is found of a command line that is run in one of these folders."""
+    """Return the finding on a command line that is run in one of these folders."""
     if len(text) > LONGEST:
         return built_in(
-            Ruling.DENY, f"a command line of {len(text)} characters is not read: put it into a file"
+            Ruling.DENY, f"a command line of {len(text)} characters is too long to judge: put it into a file"
         )
     walk = Walk(case, 0, Budget())
     walk.text(text, Scope(places))
@@ -60,11 +60,11 @@ class Walk(Stepper):
     """Walks through scripts."""
 
     def apart(self) -> Walk:
-        """Return a walk that gathers its findings by itself, one level deeper."""
+        """Return a walk that collects its findings separately, one level deeper."""
         return Walk(self.case, self.depth + 1, self.budget)
 
     def text(self, text: str, scope: Scope, given: str | None = None) -> Scope:
-        """Judge a script that is written in a line, and return what holds behind it."""
+        """Judge a script in text form, and return the scope after it."""
         try:
             script = read_script(text)
         except Doubt as doubt:
@@ -74,7 +74,7 @@ class Walk(Stepper):
         return self.script(script, scope, given)
 
     def script(self, script: Script, scope: Scope, given: str | None = None) -> Scope:
-        """Judge a script, and return what holds behind it."""
+        """Judge a script, and return the scope after it."""
         return self._run(script, scope, given)[1]
 
     def call_function(self, fields: Sequence[Field], scope: Scope, given: str | None) -> Scope:
@@ -168,7 +168,7 @@ class Walk(Stepper):
             self.replaced(word, scope, shows=False)
         if steers(command.name):
             self.findings.append(
-                self.case.doubt(f"setting {shown(command.name)} may make another command of what follows")
+                self.case.doubt(f"setting {shown(command.name)} may change what later commands do")
             )
         made = scope
         for choice in self.expander.choices(words, scope):
@@ -192,7 +192,7 @@ class Walk(Stepper):
         return joined(scope, start)
 
     def _again(self, body: Script, scope: Scope, given: str | None, *, rounds: bool) -> Scope:
-        """Walk through a body that may be run more than once with what is in the scope."""
+        """Walk through a body that may be run more than once, with what is in the scope."""
         behind = self.script(body, scope, given)
         if not rounds or _settled(joined(scope, behind), scope):
             return behind
@@ -226,23 +226,23 @@ class Walk(Stepper):
                 first = choice[0].text if choice else "-"
                 if not first.startswith(("-", "!", ANYTHING)) and not _is_unset(condition[0], scope):
                     self.findings.append(
-                        self.case.doubt(f"has {shown(first)} in a `[[` that not all shells know")
+                        self.case.doubt(f"has {shown(first)} in a `[[` that not all shells support")
                     )
 
     def _compared(self, condition: Sequence[Word], choice: Sequence[Field], scope: Scope) -> None:
-        """Judge one condition of `[[ … ]]`: bash runs what stands in an index where it compares numbers."""
+        """Judge one condition of `[[ … ]]`: bash runs code in an array index where it compares numbers."""
         counts = any(field.text in _COMPARES or field.text == "-v" for field in choice)
         unknown = any(ANYTHING in field.text for field in choice) and not all(
             map(_is_plain(scope), condition)
         )
         if any("$(" in field.text or "`" in field.text for field in choice) or (counts and unknown):
-            self.findings.append(self.case.doubt("a comparison may run what stands in an index"))
+            self.findings.append(self.case.doubt("a comparison may run code in an array index"))
 
     def _count(self, command: Count, scope: Scope) -> None:
         self.replaced(Word((command.value,)), scope, shows=False)
         if any(map(steers, command.value.names)):
             self.findings.append(
-                self.case.doubt("counting with such a variable may make another command of what follows")
+                self.case.doubt("counting with such a variable may change what later commands do")
             )
         known = (
             command.first in scope.values
@@ -251,7 +251,7 @@ class Walk(Stepper):
         )
         if not known and len(command.first) > 1:
             self.findings.append(
-                self.case.doubt(f"has {shown(command.first)} in a `((` that not all shells know")
+                self.case.doubt(f"has {shown(command.first)} in a `((` that not all shells support")
             )
 
 
@@ -261,12 +261,12 @@ _COMPARES: Final = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
 def _is_plain(scope: Scope) -> Callable[[Word], bool]:
-    """Return what tells whether a word is known, or a variable that the line does not set."""
+    """Return a predicate for words that are known, or are variables that the line does not set."""
     return lambda word: word.literal is not None or _is_unset(word, scope)
 
 
 def _item(field: Field) -> str:
-    """Return what a loop's variable holds for one of its words; a pattern stands for files."""
+    """Return the value of a loop's variable for one of its words; a pattern stands for files."""
     if field.tilde or not field.glob:
         return ANYTHING if field.tilde else field.text
     parts = field.text.split("/")
@@ -277,12 +277,12 @@ def _item(field: Field) -> str:
 
 
 def _settled(made: Scope, scope: Scope) -> bool:
-    """Tell whether walking through something changed nothing of what is known."""
+    """Return whether walking through something changed nothing in the scope."""
     return made.places == scope.places and made.values == scope.values
 
 
 def _forgotten(before: Scope, after: Scope) -> Scope:
-    """Return what holds in a loop whose body changes what is known, each time differently."""
+    """Return the scope of a loop whose body changes what is known differently each time."""
     made = joined(before, after)
     if after.places != before.places:
         made.places |= {""}
@@ -293,6 +293,6 @@ def _forgotten(before: Scope, after: Scope) -> Scope:
 
 
 def _is_unset(word: Word, scope: Scope) -> bool:
-    """Tell whether a word is a variable that the line does not set."""
+    """Return whether a word is a variable that the line does not set."""
     parts = [part for part in word.parts if isinstance(part, Parameter)]
     return bool(parts) and all(part.name not in scope.values for part in parts)

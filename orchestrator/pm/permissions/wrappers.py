@@ -1,4 +1,4 @@
-"""Programs that run another command: where that begins, if it is certain."""
+"""Programs that run another command: where that command begins, if that is certain."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _EXEC: Final = frozenset({"-exec", "-execdir"})
 
 
 def inner(call: Call) -> Inner | None:
-    """Return what a command runs in turn, or None if it is no wrapper."""
+    """Return the command that another command runs, or None if it is no wrapper."""
     name = call.name
     if _PYTHON.fullmatch(name):
         return module(call.fields)
@@ -60,13 +60,13 @@ def inner(call: Call) -> Inner | None:
     found = _KNOWN.get(name)
     if found:
         return found(call)
-    return Inner(doubt=f"`{name}` runs what it is told to") if name in _RUNS else None
+    return Inner(doubt=f"`{name}` runs other commands") if name in _RUNS else None
 
 
 def _after(call: Call, at: int, assignments: tuple[tuple[str, str], ...] = ()) -> Inner:
     rest = call.fields[at:]
     if not rest:
-        return Inner(doubt=f"`{call.name}` runs nothing that is named")
+        return Inner(doubt=f"`{call.name}` does not name the command that it runs")
     if not rest[0].certain or rest[0].glob or rest[0].tilde or rest[0].text.startswith("-"):
         return Inner(doubt=f"what `{call.name}` runs is not certain")
     return Inner(rest, assignments=assignments)
@@ -131,7 +131,7 @@ def _stdbuf(call: Call) -> Inner:
 
 
 def _watch(call: Call) -> Inner:
-    """Return what `script -q /dev/null` and the like run is not certain; `xvfb-run` runs what follows its options."""
+    """Return a doubt for `script -q /dev/null` and the like; `xvfb-run` runs the command after its options."""
     at = 1
     while at < len(call.fields) and re.fullmatch(
         r"-a|--auto-servernum|-s|--server-args=.*", call.fields[at].text
@@ -158,7 +158,7 @@ def _run_by(call: Call) -> Inner | None:
 
 
 def _npx(call: Call) -> Inner:
-    """Return the program of development that is run; it may be fetched by its name, as an install would."""
+    """Return the development program that is run; it may be fetched by its name, as an install would."""
     at = 1
     while at < len(call.fields) and call.fields[at].text in {
         "--no-install",
@@ -176,11 +176,11 @@ def _npx(call: Call) -> Inner:
         name = re.sub(r"(?<=.)@[\w.^~-]+$", "", call.fields[at].text)
         if name in PACKAGES:
             return Inner((Field(name.rpartition("/")[2]), *call.fields[at + 1 :]))
-    return Inner(doubt=f"what `{call.name}` runs is none of the known programs of development")
+    return Inner(doubt=f"what `{call.name}` runs is not a known development program")
 
 
 def _manager(call: Call) -> Inner | None:
-    """Return what `pnpm exec`, `yarn dlx`, `bun x` and the like run; None where they do something else."""
+    """Return what `pnpm exec`, `yarn dlx`, `bun x` and the like run; None if they do something else."""
     if call.texts[:1] in (("exec",), ("dlx",), ("x",)):
         return _npx(call)
     if (
@@ -194,7 +194,7 @@ def _manager(call: Call) -> Inner | None:
 
 
 def _shell(call: Call) -> Inner | None:
-    """Return the text after `-c`, or that it reads; None where it runs a script."""
+    """Return the text after `-c`, or from standard input; None if it runs a script."""
     if call.name not in _SHELLS:
         return Inner(doubt=f"what `{call.name}` runs is not certain")
     at = 1
@@ -217,7 +217,7 @@ def _shell(call: Call) -> Inner | None:
 
 
 def _xargs(call: Call) -> Inner:
-    """Return the command with what it is given at its end, or in place of its sign."""
+    """Return the command with its input appended, or in place of its placeholder."""
     at, sign, fields = 1, "", call.fields
     while at < len(fields) and fields[at].text.startswith("-"):
         text = fields[at].text
@@ -243,7 +243,7 @@ def _filled(rest: Sequence[Field], sign: str, value: Field) -> Inner:
     """Return a command with a value put in."""
     if sign:
         if rest[0].text in _ANY_SHELL and any(sign in field.text for field in rest if _is_code(field)):
-            return Inner(doubt="names of files would become part of a script")
+            return Inner(doubt="file names would become part of a script")
         return Inner(tuple(replace(field, text=field.text.replace(sign, value.text)) for field in rest))
     given = value.text.split() if Field(value.text).certain else [value.text]
     return Inner((*rest, *(Field(text, many=value.many) for text in given)))
@@ -254,7 +254,7 @@ def _is_code(field: Field) -> bool:
 
 
 def _git(call: Call) -> Inner | None:
-    """Return what git runs at each step of a rebase or a bisection; None where it runs nothing so."""
+    """Return what git runs at each step of a rebase or a bisection; None if it runs nothing of the kind."""
     texts = call.texts
     if texts[:2] == ("bisect", "run"):
         return _after(call, 3)
@@ -268,7 +268,7 @@ def _git(call: Call) -> Inner | None:
 
 
 def _found(call: Call) -> Inner:
-    """Return what `find` runs for each file; what it may do besides is judged where it reads."""
+    """Return what `find` runs for each file; its other effects are judged with its reading."""
     read, made = search(call.rest), None
     for at in sorted(read.chosen, reverse=True):
         option, begin = call.texts[at], at + 2
@@ -309,4 +309,4 @@ _RUNS: Final = names(
     "parallel watch flock strace ltrace gdb script expect chroot unshare entr busybox ionice chrt taskset ssh-agent"
     " dbus-run-session sudo doas su pipx nodemon concurrently dotenv direnv"
 )
-"""They may run what their words say: nothing certain can be told of them."""
+"""Programs that may run what their words contain; nothing certain can be said of them."""

@@ -1,1 +1,1 @@
-"""What is to be done: the steps of a plan, what each needs, and the orders that say so."""
+"""What is to be done: the steps of a plan, their needs, and the orders for them."""

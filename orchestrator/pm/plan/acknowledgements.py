@@ -1,4 +1,4 @@
-"""Taking note of what a program told, and answering it (law 4: an answer is the same however often it is given)."""
+"""Recording what an agent program reported, and answering it (law 4: each repetition gets the same answer)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 LEAVING: Final = Reply(Say.DENY, "This run is being ended: nothing more may be done.")
-"""What a program is answered that asks for leave, and whose run is wanted no more."""
+"""The answer to a program that asks for permission while its run is being ended."""
 
 
-def told(
+def record_event(
     draft: Draft,
     run: Run,
     fact: EventLanded,
@@ -32,7 +32,7 @@ def told(
     waits: bool = False,
     alive: bool = True,
 ) -> None:
-    """Take note of an event: what is believed of its run now, and by what. Not `alive`: its model does not answer."""
+    """Record an event and the resulting state of its run. Not `alive`: its model does not answer."""
     event = fact.event
     draft.change(
         RunSignalled(
@@ -42,26 +42,26 @@ def told(
 
 
 def answer(draft: Draft, run: Run, name: str, reply: Reply) -> None:
-    """Have an event answered, and let its run no longer wait."""
+    """Answer an event, and stop its run from waiting for that answer."""
     draft.act(Answer(id=draft.new_id("a"), run=run.id, name=name, reply=reply))
     if draft.state.runs[run.id].waits_for == name:
         draft.change(RunAnswered(run.id, draft.at))
 
 
 def let_go(draft: Draft, run: Run, reply: Reply = LEAVING) -> None:
-    """Ask nobody any more for the leave that a run waits for, and have its program answered with `reply`."""
+    """Withdraw the permission question that a run waits for, if any, and answer its program with `reply`."""
     if run.waits_for:
         withdraw(draft, run.step, run.id, QuestionKind.PERMISSION)
         answer(draft, run, run.waits_for, reply)
 
 
 def answer_given(draft: Draft, fact: AnswerGiven) -> None:
-    """An answer lies where its program looks."""
+    """The answer was written to where the program looks for it."""
     draft.close_actions(Answer, id=fact.action)
 
 
 def runs_again(draft: Draft, run: Run) -> None:
-    """The model's service answered: what is counted in a row begins anew."""
+    """The model's service answered: reset the counts of failures in a row."""
     tally = draft.step(run.step).tally
     if tally.limits or tally.overloads:
         draft.change(StepTallied(run.step, replace(tally, limits=0, overloads=0)))

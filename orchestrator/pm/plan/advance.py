@@ -1,4 +1,4 @@
-"""Going on: which steps may start now, what their runs are told, and where the task then stands."""
+"""Starting every step that may start, with its run and order, and deriving the state of the task."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ACTIVE: Final = frozenset({TaskState.RUNNING, TaskState.WAITING})
 
 
 def advance(draft: Draft) -> None:
-    """Start every step that may start, then say where the task stands."""
+    """Start every step that may start, then update the state of the task."""
     if draft.state.state in ACTIVE:
         _drop_hopeless(draft)
         if not held(draft.state):
@@ -40,7 +40,7 @@ def advance(draft: Draft) -> None:
 
 
 def _start_what_may(draft: Draft) -> None:
-    """Start what the rules say. Where an agent is the PM it is asked ahead of that, if there is news (design 7)."""
+    """Start what the rules allow. If an agent is the PM and there is news, ask it first (design 7)."""
     ordered, others_from = left_by_pm(draft.state)
     _start(draft, ordered)
     if ordered == EVERY or draft.state.consultation.step:
@@ -59,12 +59,12 @@ def _start(draft: Draft, among: Marks) -> None:
     step = floor_of(draft.state, most).first(draft.at, among=among)
     while step is not None:
         start(draft, step.id)
-        # What a start changes lets no step begin that stands before it.
+        # A start never makes a step ready that stands before it.
         step = floor_of(draft.state, most).first(draft.at, draft.state.steps.mark(step.id), among)
 
 
 def _drop_hopeless(draft: Draft) -> None:
-    """Set every step aside that needs one which was set aside; that may make others hopeless."""
+    """Set aside every step that needs one which was set aside; repeat, as that may affect further steps."""
     while (step := _hopeless(draft.state)) is not None:
         lost = _lost_need(draft.state, step)
         why, replaced = f"needs {lost.id}, which was set aside", lost.replaced
@@ -76,13 +76,13 @@ def _hopeless(state: PMState) -> Step | None:
 
 
 def _lost_need(state: PMState, step: Step) -> Step:
-    """Return what a hopeless step needs and was set aside; first what was given up for good, not what was replaced."""
+    """Return a set-aside step that a hopeless step needs; prefer one given up for good to one that was replaced."""
     lost = [need for each in step.needs if (need := state.steps[each]).state is StepState.SET_ASIDE]
     return min(lost, key=lambda need: need.replaced)
 
 
 def start(draft: Draft, step: str) -> None:
-    """Begin or go on with a step's attempt: first the command that the daemon runs itself, then the agent."""
+    """Begin or continue a step's attempt: first the check that the daemon runs itself, then the agent."""
     here = draft.step(step)
     agent = draft.state.agents.get(here.agent)
     draft.change(StepMoved(step, StepState.WORKING, draft.at, keep_tree=here.keep_tree))
@@ -93,7 +93,7 @@ def start(draft: Draft, step: str) -> None:
 
 
 def open_work(draft: Draft, step: str) -> None:
-    """Give a step's agent its order and a run."""
+    """Give a step's agent an order and a run."""
     here = draft.step(step)
     second = draft.new_order_second()
     run = _open(draft, here, Purpose.WORK, here.agent, order_name(second, draft.state.utc_offset))
@@ -137,12 +137,12 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
 
 
 def _receipts(state: PMState, agent: str, purpose: Purpose) -> bool:
-    """Tell whether a run's program will tell when it has taken its order."""
+    """Return whether a run's program will report that it has received its order."""
     return purpose is Purpose.WORK and agent in state.agents and state.agents[agent].receipts
 
 
 def _resumed(state: PMState, step: Step) -> str:
-    """Return the run that a step's next run goes on with: the last of what it carries on, or the PM agent's last."""
+    """Return the run that a step's next run resumes: the last one of its work, or the PM agent's last one."""
     if is_consultation(step):
         return run_before(state, step)
     if not (step.keep_tree or step.carries):
@@ -153,7 +153,7 @@ def _resumed(state: PMState, step: Step) -> str:
 
 
 def _free_instance(state: PMState, name: str) -> str:
-    """Return `name`, or `name-2` and so on while a live run bears it."""
+    """Return `name`, or `name-2` and so on while a live run uses it."""
     taken = {run.instance for run in state.live_runs}
     return next(
         free
@@ -165,7 +165,7 @@ def _free_instance(state: PMState, name: str) -> str:
 def end_run(draft: Draft, run: Run, ending: Ending) -> None:
     """End one run. Its order stays open until it is gone, so that its last words are still read (law 5).
 
-    For the leave that its program may wait for, nobody is asked any more.
+    A permission question for its program is withdrawn.
     """
     if run.ending is Ending.NOT:
         let_go(draft, run)
@@ -174,13 +174,13 @@ def end_run(draft: Draft, run: Run, ending: Ending) -> None:
 
 
 def close_order(draft: Draft, run: Run) -> None:
-    """Expect no report on a run's order any more."""
+    """Stop expecting a report on a run's order."""
     if run.order in draft.state.orders:
         draft.change(OrderClosed(run.order))
 
 
 def settle(draft: Draft) -> None:
-    """Say where the task stands: its state, and the phase of its earliest open step (H10)."""
+    """Update the task's state, and its phase: that of the earliest open step (H10)."""
     state = draft.state
     if state.state not in ACTIVE:
         return
@@ -200,7 +200,7 @@ def settle(draft: Draft) -> None:
 
 
 def _finish(draft: Draft) -> None:
-    """End a task all of whose steps are settled, as what it is: complete, complete in part, or failed (U11)."""
+    """End a task whose steps are all settled: complete, complete in part, or failed (U11)."""
     missing = shortfalls(draft.state)
     if missing:
         _move_phase(draft, Phase.BLOCKED)

@@ -30,7 +30,7 @@ DENY: Final = "deny"
 WORDS: Final = frozenset(
     {RETRY, ANEW, REPLAN, SET_ASIDE, ABANDON, ACCEPT, APPROVE, REJECT, ALLOW, ALWAYS, DENY}
 )
-"""What an answer may order: an option of the PM agent never says one of these."""
+"""Answers with a meaning to the PM; an option that the PM agent offers must not be one of them."""
 
 WITHDRAWN: Final = "(withdrawn)"
 
@@ -41,9 +41,9 @@ PM: Final = "the PM"
 """Who answered."""
 
 STUCK: Final = (RETRY, ANEW, SET_ASIDE, ABANDON)
-"""What may be said of a step that reached a bound; any other text is passed on to its agent.
+"""The options for a step that reached a bound; any other text is passed on to its agent.
 
-`retry` goes on in the same tree and conversation, `begin-anew` in a clean tree with a new conversation.
+`retry` continues in the same tree and conversation, `begin-anew` in a clean tree with a new conversation.
 """
 
 
@@ -59,18 +59,17 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     *,
     measure: Measure | None = None,
 ) -> bool:
-    """Ask the user about a step, or about the whole task where `step` is empty.
+    """Ask the user about a step, or about the whole task if `step` is empty.
 
-    Asked once: while a question about the same step is open, nothing more is asked; one about its box gives way, and
-    one whether a run of it is gone is no question about what it waits for.
-    Where task.md says what is to be taken for the answer if nobody gives one, and that is one of the options, it is
-    the default; but after `limits.max_default_answers` of them in a row about the same step, a person must say
-    something (law 8).
-    `otherwise` is taken if nobody answers, whatever task.md says, and without that bound; `permission` is what an
-    answer of `always` allows. `measure` is what the task has used up: no more of it is granted by nobody's answer.
-    Returns whether it was asked.
+    While a question about the same step is open, nothing more is asked, with two exceptions: a question about its box
+    is withdrawn in favour of the new one, and a question whether a run is gone does not prevent other questions.
+    If task.md names a default answer that is one of the options, it is taken when nobody answers in time; but after
+    `limits.max_default_answers` defaults in a row about the same step, a person must answer (law 8).
+    `otherwise` replaces task.md's default, without that bound. `permission` is the rule that an answer of `always`
+    adds. `measure` is the limit that the task has used up: no default answer ever raises it.
+    Returns whether the question was asked.
     """
-    if kind is not QuestionKind.BOX:  # a box that is lost is nothing that a step itself waits for
+    if kind is not QuestionKind.BOX:  # a question about a lost box gives way to any other
         withdraw(draft, step, kind=QuestionKind.BOX)
     about = [question for question in draft.state.open_questions if question.step == step]
     if any(kind is QuestionKind.UNENDED or question.kind is not QuestionKind.UNENDED for question in about):
@@ -101,19 +100,19 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
 
 
 def _defaults_in_a_row(state: PMState, step: str) -> int:
-    """Return how many answers about a step were task.md's since a person last gave one."""
+    """Return how many answers about a step were defaults since a person last gave one."""
     asked = [question for question in state.questions.values() if question.step == step]
     by = [question.by for question in reversed(asked) if question.by in {USER, POLICY}]
     return next((count for count, who in enumerate(by) if who == USER), len(by))
 
 
 def withdraw(draft: Draft, step: str, run: str = "", kind: QuestionKind | None = None) -> None:
-    """Close what is asked about a step, or about one run of it, or of a kind: it goes on another way."""
+    """Withdraw the questions about a step, or of one run of it, or of one kind, because they no longer matter."""
     for question in draft.state.open_questions:
         if question.step == step and run in {"", question.run} and kind in {None, question.kind}:
             withdraw_question(draft, question)
 
 
 def withdraw_question(draft: Draft, question: Question) -> None:
-    """Close a question that no longer matters."""
+    """Withdraw one question that no longer matters."""
     draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))

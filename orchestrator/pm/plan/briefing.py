@@ -1,4 +1,4 @@
-"""The digest: what a consultation tells the PM agent, on at most forty lines (design 7)."""
+"""The briefing: what a consultation shows the PM agent, in at most forty lines (design 7)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST: Final = 240
 
 
 def digest(state: PMState, limits: Limits) -> str:
-    """Return what the PM agent is told."""
+    """Return the briefing for the PM agent."""
     consultation = state.consultation
     ready = state.steps.among(may_be_ordered(state))
     running = [run for run in state.live_runs if not is_consultation(state.steps[run.step])]
@@ -58,7 +58,7 @@ def digest(state: PMState, limits: Limits) -> str:
 
 
 def _part(title: str, lines: Iterable[str], most: int, number: int) -> list[str]:
-    """Return a title and the first lines of a list, and how many more there are; nothing for an empty one."""
+    """Return a title, the first `most` lines and how many more there are; nothing if there are none."""
     if not number:
         return []
     shown = [f"- {_line(line)}" for line in islice(lines, most)]
@@ -75,7 +75,7 @@ def _counted(state: PMState, limits: Limits) -> tuple[list[str], int, int]:
     for step in state.steps.among(state.steps.unsettled):
         if is_consultation(step):
             continue
-        told = [
+        counts = [
             f"{what} {count} of {most}"
             for what, count, most in (
                 ("rejected", step.tally.rejections, limits.max_rejections),
@@ -86,13 +86,13 @@ def _counted(state: PMState, limits: Limits) -> tuple[list[str], int, int]:
             )
             if count
         ]
-        if told:
-            lines.append(f"{step.id}: {', '.join(told)}")
+        if counts:
+            lines.append(f"{step.id}: {', '.join(counts)}")
     return lines, FEW, len(lines)
 
 
 def _how_far(state: PMState) -> str:
-    mine = state.consultation.number  # consultations: all of them but the open one are settled
+    mine = state.consultation.number  # all consultations but the open one are settled
     unsettled = state.steps.unsettled.bit_count() - bool(state.consultation.step)
     return f"{len(state.steps) - mine - unsettled} of {len(state.steps) - mine} steps are settled"
 
@@ -102,5 +102,5 @@ def _clock(at: float) -> str:
 
 
 def _line(text: str) -> str:
-    said = " ".join(text.split())
-    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -1,12 +1,14 @@
-"""Consultations: the PM agent is asked what is done next, when there is news and a step may start (design 7, H9).
+"""Consultations: the PM agent is asked what to do next when there is news and a step may start (design 7, H9).
 
 ::
 
-    news, and a step may start ─▶ pm:N opens, its run gets a digest ─┬─ decides, ends its turn ─▶ passed
-                                                                     └─ fails, or is silent ─▶ set aside: the rules
+    news, and a step may start ─▶ pm:N opens, its run gets a briefing ─┬─ decides, ends its turn ─▶ passed
+                                                                           └─ fails, or is silent ─▶ set aside: the
+                                                                           rules
 
-While it is unsettled no other step starts but those that it orders. A consultation is a step like any other, so that
-a run of it is launched, watched, ended and found again after a restart as all runs are.
+    While it is open, only steps that it orders may start. A consultation is a step like any other, so its run is
+    launched,
+    watched, ended and recovered after a restart like every run.
 """
 
 from __future__ import annotations
@@ -38,16 +40,16 @@ _INSTRUCTIONS: Final = "Decide what is done next. What came up, and what you may
 _LONGEST: Final = 200
 _SAID: Final = frozenset({StepState.BLOCKED, StepState.FAILED, StepState.SET_ASIDE, StepState.PENDING})
 _BACK: Final = 8
-"""How many consultations back a conversation is looked for that can be gone on with."""
+"""How many consultations to go back in search of a conversation that can be continued."""
 
 
 def is_consultation(step: Step) -> bool:
-    """Tell whether a step asks the PM agent."""
+    """Return whether a step is a consultation of the PM agent."""
     return Gate.DECISION in step.gates
 
 
 def consult(draft: Draft, waits: Step) -> str:
-    """Open a consultation, since the step `waits` may start; return its id."""
+    """Open a consultation because the step `waits` may start; return its id."""
     step = Step(
         id=f"{Role.PM.value}:{draft.state.consultation.number + 1}",
         agent=Role.PM.value,
@@ -63,7 +65,7 @@ def consult(draft: Draft, waits: Step) -> str:
 
 
 def run_before(state: PMState, step: Step) -> str:
-    """Return the PM agent's last run, whose conversation the next one goes on with; empty for its first."""
+    """Return the PM agent's last run, whose conversation the next one continues; empty if there is none."""
     steps = state.steps
     earlier = steps.consultations & ((steps.mark(step.id) << 1) - 1)
     for _ in range(_BACK):
@@ -77,12 +79,12 @@ def run_before(state: PMState, step: Step) -> str:
 
 
 def note_news(draft: Draft, fact: f.Fact) -> None:
-    """Keep what a fact led to for the next consultation. What the PM agent did itself is no news to it."""
+    """Keep the effects of a fact as news for the next consultation, except those that the PM agent caused."""
     if not has_pm(draft.state) or isinstance(fact, f.DecisionLanded):
         return
-    told = tuple(dict.fromkeys(line for change in draft.changes for line in _news(draft, fact, change)))
-    if told:
-        draft.change(BriefingExtended(told))
+    news = tuple(dict.fromkeys(line for change in draft.changes for line in _news(draft, fact, change)))
+    if news:
+        draft.change(BriefingExtended(news))
 
 
 def _news(draft: Draft, fact: f.Fact, change: c.Change) -> Iterator[str]:
@@ -129,12 +131,12 @@ def _said(fact: f.Fact) -> str:
 
 
 def _cut(text: str) -> str:
-    said = " ".join(text.split())
-    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def _tree(state: PMState) -> str:
-    """Return the name of the tree that the PM agent reads in, which no subtask may have; none in the user's own."""
+    """Return the name of the PM agent's own tree, which no subtask shares; empty in the user's own tree."""
     kind = state.brief.config.workspace
     if kind is not WorkspaceKind.WORKTREE:
         return ""

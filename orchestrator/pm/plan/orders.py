@@ -1,4 +1,4 @@
-"""What an order says: the step's instructions, what was learned, and how to know when it is done."""
+"""The text of an order: the step's instructions, what earlier attempts taught, and when the step is done."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ REPORTS_NAMED: Final = 30
 
 
 def instructions_for(step: Step) -> str:
-    """Return the step's instructions, followed by what its earlier attempts taught."""
-    said = step.instructions
+    """Return the step's instructions, followed by feedback on its earlier attempts."""
+    text = step.instructions
     if step.directive and step.directive.instructions:
-        said = f"{said}\n\nThe PM adds:\n\n{step.directive.instructions}"
+        text = f"{text}\n\nThe PM adds:\n\n{step.directive.instructions}"
     if step.feedback:
-        told = "\n\n".join(step.feedback)
-        said = f"{said}\n\nThis is attempt {step.attempt}. What was said of the work so far:\n\n{told}"
+        feedback = "\n\n".join(step.feedback)
+        text = f"{text}\n\nThis is attempt {step.attempt}. Feedback on the work so far:\n\n{feedback}"
     if step.cause is not None:
         lines = "".join(f"\n    {line}" for line in step.cause.lines)
-        said = f"{said}\n\nHow the last try ended: it {step.cause.what}."
-        said += f" Its last lines:{lines}" if lines else ""
-    return said
+        text = f"{text}\n\nHow the last try ended: it {step.cause.what}."
+        text += f" Its last lines:{lines}" if lines else ""
+    return text
 
 
 def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str] = ()) -> str:
-    """Return what an agent should know: the goal, what its step stands on, and where its skills lie."""
+    """Return what an agent should know: the goal, the results its step builds on, and where its skills are."""
     if Gate.DECISION in step.gates:
         return digest(state, limits)
     lines = [f"Task: {state.brief.title}", f"Goal: {state.brief.goal}"]
@@ -53,15 +53,15 @@ def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str
 
 
 def _checked(step: Step) -> list[str]:
-    """Say how the check of this very work ended, with the lines that it printed last."""
+    """Return how the check of this work ended, with the last lines that it printed."""
     if step.check_exit is None:
         return []
-    told = f"The check that the PM ran on this work exited {step.check_exit}."
-    return [told, *(f"    {line}" for line in step.check_lines)]
+    summary = f"The check that the PM ran on this work exited {step.check_exit}."
+    return [summary, *(f"    {line}" for line in step.check_lines)]
 
 
 def _seen_by_judges(state: PMState, step: Step) -> list[str]:
-    """Return what only the PM has seen of the work that a step judges: that nothing changed, or was given up."""
+    """Return what only the PM knows of the work that a step judges: unchanged or given-up parts."""
     lines = []
     judged = state.steps.get(step.judges) if step.judges else None
     if judged is not None and judged.unchanged and not (judged.commit or judged.elsewhere):

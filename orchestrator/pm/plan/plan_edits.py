@@ -25,10 +25,10 @@ _JUDGING: Final = frozenset({StepState.WORKING, StepState.CHECKING, StepState.PA
 
 
 def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
-    """Make subtasks steps of the plan. Return why not, if not.
+    """Turn subtasks into steps of the plan. Return why that is impossible; empty if it is done.
 
-    A subtask that was begun stays as it is. One that was not is planned anew if it is named again, and set
-    aside if it is not.
+    A subtask that was begun stays as it is. One that was not is planned anew if it is listed again, and set aside if
+    it is not.
     """
     begun = _begun(draft.state)
     trees = {step.workspace for step in draft.state.steps.values() if not step.subtask}
@@ -42,7 +42,7 @@ def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
     for step in list(draft.state.steps.values()):
         dropped = step.subtask and step.subtask not in begun | named
         if dropped and step.state is not StepState.SET_ASIDE:
-            why = "it is not planned any more"
+            why = "it is not in the plan any more"
             draft.change(StepMoved(step.id, StepState.SET_ASIDE, draft.at, why, replaced=True))
     fresh = [subtask for subtask in subtasks if subtask.id not in begun]
     _add(draft, family_of(draft.state.brief).subtask_steps(draft.state.brief, fresh, draft.state.steps))
@@ -50,7 +50,7 @@ def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
 
 
 def _taken(state: PMState, subtasks: Sequence[Subtask]) -> list[str]:
-    """Return why subtasks cannot have their ids: a step of the plan that is none of theirs bears one of their ids."""
+    """Return why ids of subtasks cannot be used: a step of the plan that belongs to none of them has the same id."""
     steps = state.steps
     return [
         f"the subtask id {subtask.id} is taken by {step.id}: choose another"
@@ -61,7 +61,7 @@ def _taken(state: PMState, subtasks: Sequence[Subtask]) -> list[str]:
 
 
 def _begun(state: PMState) -> frozenset[str]:
-    """Return the subtasks that were worked on and not given up."""
+    """Return the subtasks that were begun and not given up."""
     return frozenset(
         step.subtask
         for step in state.steps.values()
@@ -82,18 +82,18 @@ def judges_of_the_whole(state: PMState) -> list[Step]:
 
 
 def wait_for(draft: Draft, steps: Sequence[str]) -> None:
-    """Let those who judge the whole task wait until these steps are settled, unless they are at it or have passed."""
+    """Make the steps that judge the whole task wait for these steps, unless they have begun or passed."""
     for judge in judges_of_the_whole(draft.state):
         if judge.state not in _JUDGING and not set(steps) <= {judge.id, *judge.after}:
             draft.change(StepRewired(judge.id, tuple(dict.fromkeys([*judge.after, *steps]))))
 
 
 def _add(draft: Draft, steps: Sequence[Step]) -> None:
-    """Add steps, in place of those of the same name; who judges the whole waits for all of their reviews."""
+    """Add steps, replacing those of the same name; the judges of the whole task wait for all their reviews."""
     for step in steps:
         old = draft.state.steps.get(step.id)
         attempt = old.attempt + 1 if old else 1
-        life = old.tree_life if old else 0  # no folder is used again: something may still write into it
+        life = old.tree_life if old else 0  # never reuse a folder: something may still write into it
         draft.change(StepAdded(replace(step, since=draft.at, attempt=attempt, tree_life=life)))
     wait_for(
         draft,
@@ -111,7 +111,7 @@ def faults_of(
 ) -> list[str]:
     """Return every reason why these subtasks make no valid plan; an empty list if they do.
 
-    `begun` are the subtasks that stay in any case, `trees` the names that other steps' workspaces bear.
+    `begun` are the subtasks that stay in any case, `trees` the names of other steps' workspaces.
     """
     faults = []
     ids = [subtask.id for subtask in subtasks]

@@ -1,7 +1,7 @@
-"""Which box of a pool a task is given (H4).
+"""Which box of a pool a task gets (H4).
 
-It is chosen once for each place, when the task starts, and kept: what an agent does builds on what lies in the
-repository of that box.
+The box for each location is chosen once, when the task starts, and kept: later work builds on the repository on that
+box.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 FEW: Final = 5
-"""Of so many boxes that were not taken it is said how they stood."""
+"""How many of the boxes that were not chosen are listed with their load."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """How boxes stand, by what `Location` calls them: their live runs, the tasks that are to use them, those lost.
+    """The state of all boxes by host name: live runs, tasks that are to use them, and which are lost.
 
     `unfit` are locations, on boxes that answer, where something is missing.
     """
@@ -38,7 +38,7 @@ class Standings:
 
 
 def standings(states: Iterable[PMState], lost: Collection[str], unfit: Collection[Location]) -> Standings:
-    """Return how boxes stand, as the states of all tasks tell."""
+    """Return the state of all boxes, from the states of all tasks."""
     runs, tasks = Counter[str](), Counter[str]()
     for state in states:
         runs.update(run.host for run in state.live_runs if run.on_box)
@@ -50,9 +50,9 @@ def standings(states: Iterable[PMState], lost: Collection[str], unfit: Collectio
 def placed(
     config: Config, was: Config, pools: Sequence[Pool], seen: Standings
 ) -> tuple[Config, tuple[str, ...]]:
-    """Return what task.md asks for with a box in place of each pool, and for each place what was taken and why.
+    """Return task.md's configuration with a box in place of each pool, and a sentence for each choice.
 
-    `was` is what the task was started with before; it keeps its boxes as long as they are of the pool.
+    `was` is the configuration of the task's last start; it keeps its boxes as long as they belong to the pool.
     """
     taken: dict[Location, Location] = {}
     said = []
@@ -79,16 +79,16 @@ def _places(config: Config) -> Iterator[Location]:
 
 
 def _kept(pool: Pool, place: Location, was: Config) -> str:
-    """Return the box of a pool in whose folder the task worked before, or nothing."""
+    """Return the box of a pool in whose folder the task worked before; empty if there is none."""
     before = (old.host for old in _places(was) if old.path == place.path)
     return next((host for host in before if host in pool.boxes), "")
 
 
 def _chosen(pool: Pool, path: str, seen: Standings) -> str:
-    """Return the least loaded box that can be had; of equal ones that of fewer tasks, then the first.
+    """Return the available box with the fewest runs; among equals the one with fewer tasks, then the first.
 
-    Tasks explore and plan before anybody is at work on a box: by runs alone all that start in an evening got the same.
-    Every box of a pool has the same cap, so that runs compare as loads do.
+    Tasks count because they explore and plan before they run anything on a box: by runs alone, all tasks started in
+    one evening got the same box. All boxes of a pool have the same cap, so runs compare like loads.
     """
     return min(
         pool.boxes,
@@ -102,10 +102,10 @@ def _chosen(pool: Pool, path: str, seen: Standings) -> str:
 
 def _why(pool: Pool, place: Location, box: str, seen: Standings) -> str:
     others = [each for each in pool.boxes if each != box]
-    told = [f"{each} ({_stands(pool, place.path, each, seen)})" for each in others[:FEW]]
-    told += [f"{len(others) - FEW} more"] if len(others) > FEW else []
+    others_shown = [f"{each} ({_stands(pool, place.path, each, seen)})" for each in others[:FEW]]
+    others_shown += [f"{len(others) - FEW} more"] if len(others) > FEW else []
     text = f"{_written(place)} is on {box} ({_stands(pool, place.path, box, seen)})"
-    return f"{text} rather than on {', '.join(told)}" if told else text
+    return f"{text} rather than on {', '.join(others_shown)}" if others_shown else text
 
 
 def _stands(pool: Pool, path: str, box: str, seen: Standings) -> str:

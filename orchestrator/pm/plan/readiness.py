@@ -1,4 +1,4 @@
-"""Which pending steps may start: what they need, their time, their tree, a free place."""
+"""Which pending steps may start: their needs, their time, their tree, and a free slot."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ EVERY: Final = -1
 """Every step: all bits."""
 
 OPEN: Final = math.inf
-"""When those may start that wait for what the PM agent decides."""
+"""When steps may start that wait for the PM agent's decision: never by time alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The steps that wait for nothing but their time, at one moment: `admitted` of `steps`.
+    """The steps that only wait for their time, at one moment: `admitted` of `steps`.
 
-    Places, steps and trees are taken by live runs, and their places and trees also while it is seen whether who only
-    looked changed anything there. So are agents that have reported elsewhere and are about to
-    go: their place is awaited, so that a second instance is only ever one of two at once.
+    Live runs occupy slots, steps and trees. A step that was only to look keeps its slot and tree until it is known
+    whether it changed anything. An agent that has reported and is about to exit is also occupied: waiting for it
+    avoids a second instance of the same agent.
     """
 
     steps: Steps
     admitted: Marks
 
     def first(self, at: float, after: Marks = 0, among: Marks = EVERY) -> Step | None:
-        """Return the first step that may start at a moment: one of `among`, behind the step `after` in the plan."""
+        """Return the first step that may start at a moment: one of `among`, after the step `after` in the plan."""
         # All bits from that of `after` on, and without it: -(after << 1) has exactly those set.
         left = self.admitted & among & (-(after << 1) if after else EVERY)
         return next((step for step in self.steps.among(left) if at >= step.not_before), None)
@@ -58,20 +58,20 @@ def floor_of(state: PMState, runs_at_once: int) -> Floor:
 
 
 def _looks(state: PMState) -> list[Step]:
-    """Return the steps that only looked, and of which it is being seen whether they changed anything."""
+    """Return the steps that only looked, and that are being inspected for changes."""
     steps = (state.steps[each.step] for each in state.outbox.values() if isinstance(each, Inspect))
     return [step for step in steps if step.workspace]
 
 
 def held(state: PMState) -> bool:
-    """True while a question about the whole task is open: then nothing new starts."""
+    """Return whether a question about the whole task is open: then nothing new starts."""
     return any(not question.step for question in state.open_questions)
 
 
 def next_start(state: PMState, runs_at_once: int) -> float | None:
-    """Return the next moment at which a step may start that waits for nothing but its time, or None.
+    """Return the next moment at which a step may start that only waits for its time, or None.
 
-    A step that also waits for something else starts when that comes: its time alone is no reason to look.
+    A step that also waits for something else is checked when that happens, not when its time comes.
     """
     steps = state.steps
     if held(state):
@@ -86,7 +86,7 @@ def next_start(state: PMState, runs_at_once: int) -> float | None:
 
 
 def _next_start_led(state: PMState, floor: Floor, ordered: Marks, others_from: float) -> float | None:
-    """Return the next start where a PM agent holds back what it did not order."""
+    """Return the next start while a PM agent holds back the steps that it did not order."""
     steps, mine = state.steps, floor.admitted & ordered
     moments = [step.not_before for step in steps.among(steps.pausing & mine)]
     if others_from != OPEN:
@@ -96,15 +96,15 @@ def _next_start_led(state: PMState, floor: Floor, ordered: Marks, others_from: f
 
 
 def has_pm(state: PMState) -> bool:
-    """Tell whether an agent is the PM of a task, and was not given up."""
+    """Return whether an agent is the PM of a task, and was not given up."""
     return bool(state.brief.config.pm) and not state.consultation.given_up and Role.PM.value in state.agents
 
 
 def left_by_pm(state: PMState) -> tuple[Marks, float]:
-    """Return the steps that may start whatever the PM agent decides next, and from when on all others may.
+    """Return the steps that may start whatever the PM agent decides next, and when all others may.
 
-    While a consultation is open it alone may start, and what was ordered; what came up since is a reason for the next
-    one and not for a start.
+    While a consultation is open, only the consultation and ordered steps may start. News that came up meanwhile leads
+    to the next consultation, not to a start.
     """
     consultation = state.consultation
     if not has_pm(state):
@@ -118,16 +118,16 @@ def left_by_pm(state: PMState) -> tuple[Marks, float]:
 
 
 def may_be_ordered(state: PMState) -> Marks:
-    """Return the steps that wait for nothing but a place, a tree or their time."""
+    """Return the steps that only wait for a slot, a tree or their time."""
     steps = state.steps
     asks = steps.mark(state.consultation.step) if state.consultation.step else 0
     return steps.pending & steps.ready & _whose_turn_it_is(steps) & ~asks
 
 
 def _whose_turn_it_is(steps: Steps) -> Marks:
-    """Return the steps that no other subtask holds up: one at a time, so that each starts from all that was accepted.
+    """Return the steps whose turn it is: one subtask at a time, so that each starts from all accepted work.
 
-    One that is done again goes before one that was never begun.
+    A subtask that is repeated goes before one that was never begun.
     """
     if len(steps.under_way) > 1:
         return steps.free

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ALIKE: Final = 0.6
-"""The share of all their words that two texts have in common from which they ask for the same thing."""
+"""Two texts ask for the same thing if they share this part of all their words."""
 
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 
 def times_asked(earlier: Iterable[str], text: str) -> int:
-    """Return how often the same was asked, this time included. Order, numbers and punctuation do not count."""
+    """Return how often the same was asked, including this time. Order, numbers and punctuation do not count."""
     words = _words(text)
     return 1 + sum(_alike(words, _words(each)) for each in earlier)
 

@@ -1,4 +1,4 @@
-"""Which skills an order names: those asked for, those that fill a gap, those that suit the step; no others (HUB 9)."""
+"""Which skills an order names: requested ones, those that fill a gap, those that suit the step; no others (HUB 9)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 MOST: Final = 5
-"""So many skills are named that nobody asked for: more would fill an agent's context with what it does not need."""
+"""How many skills that nobody requested an order names: more would fill an agent's context needlessly."""
 
 OWN: Final = "multi-agent"
-"""The skill that tells of this program; whoever works on an order has its protocol in the preamble."""
+"""The skill about this program; an order already contains its protocol in the preamble."""
 
 GAP_LENGTH: Final = 800
 
-_LONG: Final = 5  # `bus` and `dds` are no plurals
+_LONG: Final = 5  # `bus` and `dds` are no plurals: too short
 _WORD: Final = re.compile(r"[a-z0-9]{3,}")
 _OF_NAME, _OF_DESCRIPTION = 3, 1
 _SUITS, _FILLS = 3, 2
-"""What a word of a skill's name or description weighs, and how much makes it suit a step, or fill a gap."""
+"""The weights of a word of a skill's name and description, and of what suits a step or fills a gap."""
 
 _COMMON: Final = frozenset(
     _WORD.findall("""
@@ -42,28 +42,28 @@ _COMMON: Final = frozenset(
     within without work working works would write writing you your
     """)
 )
-"""Words that tell nothing of what a skill is for."""
+"""Words that say nothing about a skill's purpose."""
 
 
 def skills_for(state: PMState, step: Step) -> tuple[str, ...]:
-    """Return the names of the skills for a step's order: no name twice, always the same for the same state."""
+    """Return the names of the skills for a step's order: without duplicates, and the same for the same state."""
     config = state.brief.config
     overrides = config.agents.get(step.agent)
     said = step.directive.skills if step.directive else ()
     asked = (*config.skills, *(overrides.skills if overrides else ()), *said)
-    told = f"{step.title}\n{step.instructions}"
-    others = (*filling(state.skills, step.gap), *_best(state.skills, told, _SUITS))
+    text = f"{step.title}\n{step.instructions}"
+    others = (*filling(state.skills, step.gap), *_best(state.skills, text, _SUITS))
     fresh = [name for name in dict.fromkeys(others) if name not in asked]
     return (*dict.fromkeys(asked), *fresh[:MOST])
 
 
 def filling(skills: Sequence[Skill], gap: str) -> tuple[str, ...]:
-    """Return the skills that may fill a gap, the likeliest first."""
+    """Return the skills that may fill a gap, the best match first."""
     return _best(skills, gap, _FILLS) if gap else ()
 
 
 def where_they_lie(state: PMState, names: Iterable[str]) -> list[str]:
-    """Return a line for each named skill that was found: an agent whose CLI does not know it can read it there."""
+    """Return a line with the path of each named skill that was found, for agents whose CLI does not know it."""
     found = {skill.name: skill.path for skill in state.skills}
     return [f"- skill {name}: {found[name]}" for name in names if name in found]
 
@@ -78,7 +78,7 @@ def _best(skills: Sequence[Skill], text: str, enough: int) -> tuple[str, ...]:
 
 
 def _weight(skill: Skill, words: frozenset[str], whole: str) -> int:
-    """Return how well a skill suits a text. Its whole name in it is enough, however common its words are."""
+    """Return how well a skill suits a text. Its full name in the text suffices, however common its words are."""
     named = "-".join(_WORD.findall(skill.name))
     if named and f"-{named}-" in whole and ("-" in named or named not in _COMMON):
         return _SUITS + _OF_NAME
@@ -90,7 +90,7 @@ def _weight(skill: Skill, words: frozenset[str], whole: str) -> int:
 
 @lru_cache(maxsize=512)
 def _words(text: str) -> frozenset[str]:
-    """Return the words of a text that tell something, in one number: `tests` is `test`."""
+    """Return the meaningful words of a text, in the singular: `tests` becomes `test`."""
     found = frozenset(_WORD.findall(text.lower())) - _COMMON
     return frozenset(_singular(word) for word in found)
 

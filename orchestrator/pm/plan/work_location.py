@@ -1,4 +1,4 @@
-"""Where an agent works: in a place of its own, if task.md gives it one (HUB 3.3, 5.2; H4), or in a tree of the task."""
+"""Where an agent works: in a folder of its own that task.md names (HUB 3.3, 5.2; H4), or in a tree of the task."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def location_of(config: Config, agent: str) -> Location | None:
-    """Return the folder, here or on a box, that is an agent's own; None where it works in the task's trees.
+    """Return the folder of an agent's own, here or on a box; None if it works in the task's trees.
 
-    A box of the whole task is that of the agents who may be remote, and of no others.
+    A box for the whole task applies only to agents that may be remote.
     """
     if agent in config.agents and (own := config.agents[agent].cwd) is not None:
         return own
@@ -37,19 +37,19 @@ def host_of(config: Config, agent: str) -> str:
 
 
 def leaves_a_tree(config: Config, agent: str) -> bool:
-    """Tell whether an agent's work comes to lie in a tree of the task, where others can judge it."""
+    """Return whether an agent's work ends up in a tree of the task, where others can judge it."""
     place = location_of(config, agent)
     return place is None or (bool(place.host) and config.bring is Bring.BRANCH)
 
 
 def only_looks(config: Config, step: Step) -> bool:
-    """Tell whether a step has a tree of the task's to look at, in which it is to change nothing."""
+    """Return whether a step reads in a tree of the task, in which it must change nothing."""
     writes = Gate.COMMIT in step.gates or Gate.DECISION in step.gates or step.only_check
     return bool(step.workspace) and not writes and location_of(config, step.agent) is None
 
 
 def lasting_places(state: PMState) -> list[Location]:
-    """Return the places in which agents of a task have worked and in which that work stays, as no tree gets it."""
+    """Return the folders where agents of a task worked and their work stays, because it reaches no tree."""
     config = state.brief.config
     worked = {step.agent: None for step in state.steps.values() if state.runs.last_at_work_on(step.id)}
     kept = (location_of(config, agent) for agent in worked if not leaves_a_tree(config, agent))
@@ -57,17 +57,18 @@ def lasting_places(state: PMState) -> list[Location]:
 
 
 def makes_ready(state: PMState, step: Step, purpose: Purpose) -> bool:
-    """Tell whether a run of a step begins in a clean tree, and not in what an earlier one left in it."""
+    """Return whether a run of a step begins in a clean tree, not in what an earlier run left in it."""
     goes_on = step.keep_tree or (step.carries and not step.starts_from)
     return not goes_on and begins_work(state, step, purpose)
 
 
 def begins_life(state: PMState, step: Step, purpose: Purpose) -> bool:
-    """Tell whether a run of a step begins in a folder that no earlier life of its tree had.
+    """Return whether a run of a step begins in a new folder, which no earlier life of its tree used.
 
-    Nothing that an earlier attempt left behind may write into a later one's tree. An attempt that goes on with the work
-    and the conversation of the last one has its folder, too, unless that was lost: the programs find a conversation
-    again only in the folder in which it began (Gemini CLI, opencode, Claude Code 2.1.197; tests/clis/test_whole_task).
+    Processes left behind by an earlier attempt must not write into a later one's tree. An attempt that continues the
+    work and the conversation of the last one also keeps its folder, unless that was lost: the programs find a
+    conversation again only in the folder in which it began (Gemini CLI, opencode, Claude Code 2.1.197;
+    tests/clis/test_whole_task).
     """
     if step.kind is not WorkspaceKind.WORKTREE or not makes_ready(state, step, purpose):
         return False
@@ -78,7 +79,7 @@ def begins_life(state: PMState, step: Step, purpose: Purpose) -> bool:
 
 
 def begins_work(state: PMState, step: Step, purpose: Purpose) -> bool:
-    """Tell whether a run of a step looks at the tip of the branch, or is the first of those that do its work."""
+    """Return whether a run of a step reads the tip of the branch, or is the first that does its work."""
     if not step.workspace or location_of(state.brief.config, step.agent) is not None:
         return False
     agent = state.agents.get(step.agent)
@@ -87,7 +88,7 @@ def begins_work(state: PMState, step: Step, purpose: Purpose) -> bool:
 
 
 def life_of(state: PMState, step: Step) -> int:
-    """Return which life of its tree a step works in: the last that any step which shares it has begun; 0 if none."""
+    """Return which life of its tree a step works in: the last one begun by any step that shares it; 0 if none."""
     if step.kind is not WorkspaceKind.WORKTREE or not step.workspace:
         return 0
     sharing = state.steps.of_tree(step.kind, step.workspace)

@@ -1,12 +1,16 @@
-"""What a task may use: a warning at 80 %, and at 100 % its agents are ended and a person is asked (U6, law 8).
+"""The budget of a task: a warning at 80 %; at 100 % its agents are ended and a person is asked (U6, law 8).
 
 ::
 
-    used ─┬─ 80 % of a limit ─▶ news, once
-          └─ all of it ─▶ live runs end, their work is kept; nothing new starts; a question
-                             double, or an amount ─▶ goes on where it was ── continue ─▶ the same, without such a limit
+    ::
 
-Only what programs tell is counted (law 6: it is a claim, and passes no gate). Time counts while the task is running.
+        used ─┬─ 80 % of a limit ─▶ a notification, once
+              └─ 100 % ─▶ live runs end, their work is kept; nothing new starts; a question
+                            double, or an amount ─▶ goes on where it was
+                            continue ─▶ the same, without such a limit
+
+    Only usage that programs report is counted (law 6: it is a claim, and passes no gate). Time counts while the task
+    runs.
 """
 
 from __future__ import annotations
@@ -34,23 +38,23 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 WARNS: Final = 0.8
-"""The share of a limit at which the user is told."""
+"""The share of a limit at which the user is warned."""
 
 _INSTANT: Final = 0.001
-"""Seconds by which sums of times may be wrong."""
+"""Seconds of rounding error that sums of times may have."""
 
 _LIKE: Final = {Measure.TOKENS: "5M", Measure.COST: "$40", Measure.TIME: "12 h"}
 
 
 def usage_seen(draft: Draft, fact: UsageSeen) -> None:
-    """Take what a run has used so far. Sums never go down."""
+    """Record what a run has used so far. Sums never decrease."""
     run = draft.state.runs.get(fact.run)
     if run is not None and (usage := run.usage.at_least(fact.usage)) != run.usage:
         draft.change(RunMetered(run.id, usage))
 
 
 def budget_of(state: PMState, limits: Limits) -> Budget:
-    """Return what a task may use: what the user said last, else task.md, else the settings."""
+    """Return what a task may use: the user's last answer, else task.md, else the settings."""
     own = state.brief.config.limits
     usual = (
         Budget() if own.alone else Budget(limits.max_task_tokens, limits.max_task_cost, limits.max_task_time)
@@ -62,7 +66,7 @@ def budget_of(state: PMState, limits: Limits) -> Budget:
 
 
 def used(state: PMState, measure: Measure, at: float) -> float:
-    """Return how much of one thing a task has used by now, as far as anybody told."""
+    """Return how much of one measure a task has used by now, as far as it was reported."""
     match measure:
         case Measure.TOKENS:
             return state.runs.usage.tokens
@@ -74,7 +78,7 @@ def used(state: PMState, measure: Measure, at: float) -> float:
 
 
 def said(measure: Measure, amount: float) -> str:
-    """Return an amount as a person would say it."""
+    """Return an amount in words that a person would use."""
     match measure:
         case Measure.TOKENS:
             return f"{tokens_said(amount)} tokens"
@@ -85,7 +89,7 @@ def said(measure: Measure, amount: float) -> str:
 
 
 def see_budget(draft: Draft) -> None:
-    """Act on what the task has used: nothing, a warning, or the end of its runs and a question."""
+    """Act on what the task has used: nothing, a warning, or end its runs and ask."""
     if draft.state.state not in ACTIVE:
         return
     budget = budget_of(draft.state, draft.limits)
@@ -107,7 +111,7 @@ def see_budget(draft: Draft) -> None:
 
 
 def budget_answered(draft: Draft, question: Question, text: str) -> None:
-    """Carry an answer: more of what was used up, or as much as it takes. Anything else lets it be asked again."""
+    """Handle an answer: no limit, double, or an amount. Anything else leads to the question again."""
     measure, word = question.measure, text.strip().lower()
     if measure is None:
         return
@@ -127,23 +131,23 @@ def budget_answered(draft: Draft, question: Question, text: str) -> None:
 
 
 def wake_at(state: PMState, limits: Limits) -> float | None:
-    """Return when the task will have worked as long as it may, or so long that the user is told; or None."""
+    """Return when the task's time reaches its next threshold, a warning or the limit; None if it cannot."""
     budget, worked = budget_of(state, limits), state.worked
     if state.state is not TaskState.RUNNING or not worked.since or budget.time is None:
         return None
     works = any(run.ending is Ending.NOT and run.reported_at is None for run in state.live_runs)
     if any(not question.step for question in state.open_questions) and not works:
-        return None  # the whole task is asked about, and nobody is left to be ended
+        return None  # a question already holds the whole task, and no run is left to end
     if Measure.TIME in state.warned and _is_done(state):
         return None
     share = 1.0 if Measure.TIME in state.warned else WARNS
     moment = worked.since + share * budget.time - worked.time
-    # Reached already, and nothing came of it: nothing is left to do, or another question holds the task.
+    # Reached already without effect: nothing is left to do, or another question holds the task.
     return None if _reached(state, budget, Measure.TIME, worked.since, share) else moment
 
 
 def tells_more(state: PMState, limits: Limits, run: str, usage: Usage) -> bool:
-    """Tell whether a run's usage takes the task to 80 % or to the end of what it may use, which it was not known to."""
+    """Return whether a run's usage takes the task across 80 % or 100 % of a limit."""
     budget, before = budget_of(state, limits), state.runs.usage
     after = before + usage.since(state.runs[run].usage)
     for most, was, now in (
@@ -156,7 +160,7 @@ def tells_more(state: PMState, limits: Limits, run: str, usage: Usage) -> bool:
 
 
 def _is_done(state: PMState) -> bool:
-    """Tell whether nothing is left that would use more."""
+    """Return whether no step is left that would use more."""
     return state.steps.first(state.steps.unsettled) is None
 
 
@@ -174,17 +178,17 @@ def _stop(draft: Draft, measure: Measure, most: float) -> None:
 
 
 def _of(draft: Draft, measure: Measure, most: float) -> str:
-    """Return how much was used of how much, as far as that is known; and how, where a cost is only estimated."""
+    """Return how much of a limit was used, as far as known; for an estimated cost, also how it was estimated."""
     usage = draft.state.runs.usage
     if measure is not Measure.COST:
         return f"{said(measure, used(draft.state, measure, draft.at))} of {said(measure, most)}"
     how = prices_said(usage.prices if usage.estimate else "", draft.at, usage.unpriced)
-    told = f"{cost_said(usage.cost, usage.estimate)} of {money_said(most)}"
-    return f"{told} ({how})" if how else told
+    text = f"{cost_said(usage.cost, usage.estimate)} of {money_said(most)}"
+    return f"{text} ({how})" if how else text
 
 
 def _doubled(draft: Draft, measure: Measure, most: float) -> float:
-    """Return a limit raised by as much again, and again, until something is left of it."""
+    """Return the smallest multiple of a limit, at least double, that leaves something to use."""
     times = int(used(draft.state, measure, draft.at) // most) + 1
     return most * max(times, 2)
 

@@ -1,4 +1,4 @@
-"""Why something failed, as people and agents are told it: the cause is shown where its effect is (law 12)."""
+"""Why something failed, in words for people and agents: the cause is shown beside its effect (law 12)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SHOWN: Final = 8
 
 
 def note_cause(draft: Draft, run: Run, what: str, lines: Sequence[str]) -> None:
-    """Remember why a step's run, or its check, failed."""
+    """Record why a step's run, or its check, failed."""
     draft.change(StepTroubled(run.step, Cause(what, run.id, tuple(lines))))
 
 
 def with_cause(draft: Draft, step: str, text: str) -> str:
-    """Return a question's text with what the step's last run printed at its end, and where the rest of it is."""
+    """Return a question's text with the last lines that the step's last run printed, and where its log is."""
     cause = draft.step(step).cause
     if cause is None or not cause.run:
         return text
@@ -31,7 +31,7 @@ def with_cause(draft: Draft, step: str, text: str) -> str:
 
 
 def printed(lines: Sequence[str]) -> str:
-    """Return lines of output as the end of a sentence that they bear out; nothing if there are none."""
+    """Return lines of output as the end of a sentence that they support; empty if there are none."""
     if not lines:
         return ""
     return "; its last lines:" + "".join(f"\n    {line}" for line in lines)

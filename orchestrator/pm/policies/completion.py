@@ -1,4 +1,4 @@
-"""The last part of every gate: the work becomes a commit, the branch moves forward, the step has passed."""
+"""The last gates of a step: its work is committed, the branch moves forward, the step passes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 NAMED: Final = 5
-"""How many of the files are named that were changed by who was only to look."""
+"""How many files a message names that a step changed although it was only to look."""
 
 _NOTHING_CHANGED: Final = (
     "it says that the work is done, and nothing was changed in its working directory. Do the work; or, if nothing has "
@@ -31,15 +31,15 @@ _NOTHING_CHANGED: Final = (
 def review_asked_by(state: PMState, step: str) -> Step | None:
     """Return the review that a step's own report asked for, or None.
 
-    A judge of the plan waits for what it judges to pass. This one judges while that is
-    being checked, and needs nothing.
+    Judges in the plan wait until the step that they judge has passed. This one needs nothing: it judges while the step
+    is being checked.
     """
     judges = state.steps.among(state.steps.judges_of(step))
     return next((judge for judge in judges if not judge.needs), None)
 
 
 def go_through(draft: Draft, step: str, *, past: str = "") -> None:
-    """Take a step through its gates. `past` names the gate that has just been seen to hold, and those before it."""
+    """Take a step through its gates. `past` names a gate that is known to hold, as are those before it."""
     here = draft.step(step)
     gate = held_by(draft.state, here, past=past)
     if gate is None:
@@ -49,13 +49,13 @@ def go_through(draft: Draft, step: str, *, past: str = "") -> None:
 
 
 def approve(draft: Draft, step: str) -> None:
-    """The user approves of a step's work: it goes on through its gate."""
+    """Record the user's approval of a step's work, and take the step through its remaining gates."""
     draft.change(StepApproved(step))
     go_through(draft, step)
 
 
 def pass_step(draft: Draft, step: str) -> None:
-    """Let a step pass, and with it what it was asked to review."""
+    """Let a step pass, and with it the step whose review it was."""
     draft.change(StepMoved(step, StepState.PASSED, draft.at))
     judged_step = draft.step(step).judges
     if judged_step and draft.step(judged_step).state is StepState.CHECKING:
@@ -63,7 +63,7 @@ def pass_step(draft: Draft, step: str) -> None:
 
 
 def work_committed(draft: Draft, fact: WorkCommitted) -> None:
-    """The work of a step is a commit, or there was nothing to commit, or it could not be done."""
+    """Handle the outcome of a commit: there is one, there was nothing to commit, or it failed."""
     asked = draft.close_actions(Commit, step=fact.step, attempt=fact.attempt)
     if not (asked and awaited(draft, fact.step, fact.attempt)):
         return
@@ -84,7 +84,7 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
 
 
 def work_inspected(draft: Draft, fact: WorkInspected) -> None:
-    """It is known whether a step changed anything in a tree that is not the task's own; or it cannot be known."""
+    """Handle whether a step changed anything in a tree that is not the task's own, as far as that can be known."""
     asked = draft.close_actions(Inspect, step=fact.step, attempt=fact.attempt)
     if Gate.CHANGED not in draft.step(fact.step).gates:
         if asked:
@@ -93,7 +93,7 @@ def work_inspected(draft: Draft, fact: WorkInspected) -> None:
     if not (asked and awaited(draft, fact.step, fact.attempt)):
         return
     if fact.reason:
-        text = f"whether {fact.step} changed anything in {fact.where} could not be seen: {fact.reason}"
+        text = f"could not determine whether {fact.step} changed anything in {fact.where}: {fact.reason}"
         block(draft, fact.step, text)
         return
     if fact.changed is None:
@@ -106,9 +106,9 @@ def work_inspected(draft: Draft, fact: WorkInspected) -> None:
 
 
 def _looked_on(draft: Draft, fact: WorkInspected) -> None:
-    """A step that was only to look has left its tree, which lies as before: say what it changed."""
+    """Report what a step changed in its tree although it was only to look. The tree was restored."""
     if fact.reason:
-        draft.notice(f"whether {fact.step} changed anything in its tree could not be seen: {fact.reason}")
+        draft.notice(f"could not determine whether {fact.step} changed anything in its tree: {fact.reason}")
     if fact.files:
         named = ", ".join(f"{name!a}" for name in fact.files[:NAMED])
         more = f" and {len(fact.files) - NAMED} more" if len(fact.files) > NAMED else ""
@@ -117,19 +117,19 @@ def _looked_on(draft: Draft, fact: WorkInspected) -> None:
 
 
 def _unchanged(draft: Draft, step: str, gate: Gate) -> None:
-    """Let a step pass that changed nothing, if its report says why; its judges are told, and judge that.
+    """Let a step pass that changed nothing, if its report says why; its judges see the reason, and judge it.
 
-    One that says again and again that the work is done, and changes nothing, is as good as rejected.
+    One that repeatedly claims to be done, and changes nothing, counts as rejected.
     """
     if draft.step(step).unchanged:
         draft.notice(f"{step} changed nothing: {draft.step(step).unchanged}")
         go_through(draft, step, past=gate)
     elif not written_again(draft, step, _NOTHING_CHANGED):
-        rejected_for_good(draft, step, "said to be done, and nothing was changed, also when asked again")
+        rejected_for_good(draft, step, "reported as done without any change, even when asked again")
 
 
 def _uncommitted(left: str) -> str:
-    """Say how it goes on; an agent that had nothing to change must get through beside what others left there."""
+    """Return feedback that also helps an agent that had nothing to change, beside what others left uncommitted."""
     return (
         f"nothing new was committed, and work lies uncommitted in {left}: commit what is yours, and leave alone what "
         f"is another's. If nothing was to be changed, say so by an empty commit."
@@ -137,7 +137,7 @@ def _uncommitted(left: str) -> str:
 
 
 def work_merged(draft: Draft, fact: WorkMerged) -> None:
-    """The branch was moved forward; or it was not, and the work is done again from where the branch is now."""
+    """Handle the outcome of a merge: the branch moved forward, or the work is done again from where it is now."""
     asked = draft.close_actions(Merge, step=fact.step, attempt=fact.attempt)
     if not (asked and awaited(draft, fact.step, fact.attempt)):
         return

@@ -1,4 +1,4 @@
-"""Ends of consultations: the PM agent has decided, or nothing came of it; then the rules go on, and nobody is asked."""
+"""Ends of consultations: the PM agent decided, or failed to; then the rules go on, and nobody is asked."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from orchestrator.model.run import Run
     from orchestrator.pm.state.draft import Draft
 
-_GIVEN_UP: Final = "the PM agent is not asked any more until the task is started again; the rules go on"
+_GIVEN_UP: Final = "the PM agent is not asked again until the task is restarted; the rules decide"
 
 
 def has_decided(draft: Draft, run: Run) -> bool:
-    """Tell whether a run is that of the open consultation, and has decided at least once."""
+    """Return whether a run is that of the open consultation, and has decided at least once."""
     consultation = draft.state.consultation
     return run.step == consultation.step and consultation.decided > 0
 
 
 def conclude(draft: Draft, run: Run) -> None:
-    """Let a consultation pass whose run has decided and is over, or takes too long to be."""
+    """Let a consultation pass whose run has decided and has ended, or takes too long to end."""
     consultation, limits = draft.state.consultation, draft.limits
     close_order(draft, run)
     if run.live:
@@ -43,12 +43,12 @@ def conclude(draft: Draft, run: Run) -> None:
 
 
 def fail(draft: Draft, step: str, why: str) -> None:
-    """Set a consultation aside of which nothing came; what may start now is started by the rules."""
+    """Set a consultation aside that failed; the rules start what may start now."""
     failed = draft.state.consultation.failed + 1
     given_up = failed >= draft.limits.max_pm_failures
     set_aside(draft, step, why)
     draft.change(ConsultationClosed(step, failed=failed, given_up=given_up))
-    draft.notice(f"{why}: {_GIVEN_UP if given_up else 'the rules go on without a decision on ' + step}")
+    draft.notice(f"{why}: {_GIVEN_UP if given_up else 'the rules decide instead of ' + step}")
 
 
 def see_patience(draft: Draft) -> None:
@@ -65,7 +65,7 @@ def see_patience(draft: Draft) -> None:
 
 
 def begin_anew(draft: Draft) -> None:
-    """Begin anew with the PM agent, since its task was started again."""
+    """Reset the consultation state, because the task was started again."""
     consultation = draft.state.consultation
     if consultation.step:
         set_aside(draft, consultation.step, "the task was started again")

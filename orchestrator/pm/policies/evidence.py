@@ -2,14 +2,14 @@
 
 ::
 
-    report ─▶ every criterion marked? ─▶ what its evidence points at is looked up ─▶ each met one has some that exists?
-                     │ no                    (checks here, files and commits at the edge)         │ no
-                     └──────────────▶ the report is written again ◀───────────────────────────────┘
-                                                       still none ─▶ it is not met
-                     accepted work that the branch has no more ─▶ a question
-                     an unmet one ─▶ planned anew, set aside, or a question, as task.md's `rejections:` wants it
+    report ─▶ every criterion marked? ─▶ its evidence is looked up ─▶ does every met criterion have some that exists?
+                   │ no                 (checks here, files and commits by an action)         │ no
+                   └────────▶ the report is written again ◀──────────────────────────────────┘
+                                still none ─▶ the criterion is not met
+              accepted work that is missing from the branch ─▶ a question
+              an unmet criterion ─▶ planned anew, set aside, or a question, as task.md's `rejections:` says
 
-What a reviewer writes is a claim. Marks count once their evidence was looked up, and not before.
+    What a reviewer writes is a claim. Marks count only once their evidence has been looked up.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class CriteriaGate(GateKind):
     """Each success criterion is marked met, with evidence that exists."""
 
     def take(self, draft: Draft, step: str, report: Report) -> bool:
-        """Take the marks, and have their evidence looked up: what that finds decides how the step goes on."""
+        """Have the evidence of the marks looked up; the result decides how the step goes on."""
         mark_criteria(draft, step, report)
         return True
 
 
 def mark_criteria(draft: Draft, step: str, report: Report) -> None:
-    """Take a report's marks, and have what they give as evidence looked up."""
+    """Read a report's marks, and have the evidence that they name looked up."""
     marked = {_plain(mark.text): mark for mark in report.criteria or ()}
     wanted = draft.state.brief.criteria
     unmarked = [criterion for criterion in wanted if _plain(criterion) not in marked]
@@ -83,7 +83,7 @@ def mark_criteria(draft: Draft, step: str, report: Report) -> None:
 
 
 def evidence_resolved(draft: Draft, fact: EvidenceResolved) -> None:
-    """What the evidence of a step's marks points at was looked up."""
+    """Handle the result of looking up the evidence of a step's marks."""
     found = [
         action
         for action in draft.state.outbox.values()
@@ -104,7 +104,7 @@ def evidence_resolved(draft: Draft, fact: EvidenceResolved) -> None:
 
 
 def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]:
-    """Return a mark for each criterion; the unmet ones are met by the user's own word, which is the evidence."""
+    """Return a mark for each criterion; unmet ones are met by the user's word, which is the evidence."""
     known = {mark.text: mark for mark in state.criteria if mark.met}
     word = (f"accepted by the user in answer to {question}",)
     return tuple(
@@ -114,7 +114,7 @@ def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]
 
 
 def _lost(state: PMState, steps: Sequence[str]) -> str:
-    """Say that accepted work is not on the task's branch, and how it comes to be there again."""
+    """Return a question's text: accepted work is not on the task's branch, and how to restore it."""
     made = accepted_work(state)
     last = next((commit for step, commit in reversed(made.items()) if step in steps), "")
     mend = f"git -C {quote(state.project)} branch --force {state.branch} {last}"
@@ -125,7 +125,7 @@ def _lost(state: PMState, steps: Sequence[str]) -> str:
 
 
 def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mapping[str, Resolution]) -> None:
-    """Pass the review if every criterion is met with evidence that exists; else it is written again, or not met."""
+    """Pass the review if every criterion is met with evidence that exists; else it is written again, or fails."""
     state, judged, faults = draft.state, list[CriterionMark](), dict[str, str]()
     for mark in marks:
         if not mark.met:
@@ -151,12 +151,12 @@ def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mappi
 
 
 def _without_evidence(mark: CriterionMark, why: str) -> CriterionMark:
-    """Return a mark of what is claimed to be met, again and again, with evidence that does not exist."""
+    """Return a criterion as not met, after it was claimed repeatedly with evidence that does not exist."""
     return replace(mark, met=False, evidence=(), details=(), reason=f"its evidence does not hold: {why}")
 
 
 def _not_met(draft: Draft, step: str, unmet: Sequence[CriterionMark]) -> None:
-    """Have planned what is missing, give it up, or ask: what task.md wants of what was rejected is wanted here too."""
+    """Have the missing work planned, give it up, or ask: unmet criteria are treated as task.md wants for rejections."""
     named = "; ".join(f"{mark.text} ({mark.reason or 'no reason given'})" for mark in unmet[:NAMED])
     if plan_more(draft, f"these success criteria are not met: {named}"):
         return
@@ -170,7 +170,7 @@ def _not_met(draft: Draft, step: str, unmet: Sequence[CriterionMark]) -> None:
 def _weighed(
     state: PMState, mark: CriterionMark, found: Mapping[str, Resolution]
 ) -> tuple[list[Resolution], list[str]]:
-    """Return what of a mark's evidence exists, and each claim in it that is false."""
+    """Return the parts of a mark's evidence that exist, and each claim in it that is false."""
     held, missing = dict[str, Resolution](), list[str]()
     for item in mark.evidence:
         named, whole = references(item, _checks(state))
@@ -194,7 +194,7 @@ def _checks(state: PMState) -> frozenset[str]:
 
 
 def _of_check(state: PMState, reference: Reference) -> Resolution:
-    """Return what a check came to, by the step or the run that it is named by."""
+    """Return the result of a check that is named by its step or its run."""
     name = reference.target
     if (step := state.steps.get(name)) is not None and step.check_exit is not None:
         return Resolution(reference.text, not step.check_exit, f"exited {step.check_exit}")

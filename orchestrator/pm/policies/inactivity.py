@@ -2,19 +2,21 @@
 
 ::
 
-    no sign of progress for `silence` ─▶ look ─┬─ it changes files, prints what is new ─▶ progress: wait
-                                               ├─ it only computes, or repeats calls ─▶ wait, `looks` times, then
-                                               │  as spinning
-                                               ├─ a dialog ─▶ a question; nothing is typed
-                                               ├─ a dialog that its hook should have asked about ─▶ run again
-                                               ├─ it waits for its model ─▶ as `stalls` says
-                                               ├─ its turn failed ─▶ as if its program had told so
-                                               ├─ its work lies there, no handoff ─▶ nudge, then ask again
-                                               └─ repeats itself, or nothing at all ─▶ nudge, then end and
-                                                  run again, going on with its work; then a question
+    ::
 
-A look is an action, for it reads the world; a check-in with no news never does (law 9). A spinner and its clock are no
-news, and neither is leave that was given: what counts is what came of it.
+        no sign of progress for `inactivity_timeout` ─▶ look
+          ├─ it changes files, prints something new ─▶ progress: wait
+          ├─ it only computes, or repeats calls ─▶ wait, `max_looks` times; then as if it spins
+          ├─ a dialog ─▶ a question; nothing is typed
+          ├─ a dialog that its hook should have reported ─▶ run again
+          ├─ it waits for its model ─▶ see `stalls`
+          ├─ its turn failed ─▶ as if its program had reported that
+          ├─ its work is there, and no handoff ─▶ nudge, then ask again
+          └─ it repeats itself, or does nothing at all ─▶ nudge, then end it and
+             run again on the same work; then a question
+
+    A look is an action because it reads the outside world; a check-in without news never looks (law 9). A spinner or a
+    clock on the screen is no progress, and neither is a permission that was given: only results count.
 """
 
 from __future__ import annotations
@@ -66,19 +68,19 @@ _NUDGE: Final = (
 
 
 def progressed(draft: Draft, run: Run, at: float) -> None:
-    """Take note of a sign of progress. What a look had found before no longer holds."""
+    """Record a sign of progress. What an earlier look found no longer holds."""
     if run.quiet is not None:
-        seen = f"gave a sign of work at {clock(at, draft.state.utc_offset)}: a file, or a record of its own"
+        seen = f"showed progress at {clock(at, draft.state.utc_offset)}: a file, or a new record"
         draft.change(RunLooked(run.id, Quiet.MOVING, Turn.BUSY, seen, draft.at, run.cpu, run.printed))
     draft.change(RunProgressed(run.id, at))
     withdraw(draft, run.step, run.id, QuestionKind.DIALOG)
 
 
 def watch(draft: Draft, run: Run, *, for_model: bool = False) -> None:
-    """Have a quiet run looked at.
+    """Order a look at a quiet run.
 
     A look that never comes back is bounded by `limits.max_looks`, or by `limits.stall_timeout`.
-    `for_model`: it is looked at as it waits for its model, and may be quiet for longer.
+    `for_model`: the run waits for its model, and may be quiet for longer.
     """
     open_look = any(isinstance(each, Look) and each.run == run.id for each in draft.state.outbox.values())
     draft.change(RunWatched(run.id, draft.at, counts=not for_model))
@@ -94,7 +96,7 @@ def watch(draft: Draft, run: Run, *, for_model: bool = False) -> None:
 
 
 def looked(draft: Draft, fact: Looked) -> None:
-    """A quiet run was looked at. What it told meanwhile is newer than what was seen."""
+    """Handle the result of a look. Events that the run reported meanwhile are newer, and win."""
     asked = draft.close_actions(Look, run=fact.run)
     run = draft.state.runs.get(fact.run)
     if run is None or not (asked and _still_matters(draft, run)) or run.event_at > run.looked_at:
@@ -104,7 +106,7 @@ def looked(draft: Draft, fact: Looked) -> None:
 
 
 def nudged(draft: Draft, fact: Nudged) -> None:
-    """What became of a typed line is known, or is known to be unknown; either way it is not typed again (law 4)."""
+    """Close a nudge. Its outcome is known, or known to be unknown; either way the line is not typed again (law 4)."""
     draft.close_actions(Nudge, id=fact.action)
 
 
@@ -113,7 +115,7 @@ def _longest(draft: Draft, run: Run) -> float:
 
 
 def _still_matters(draft: Draft, run: Run) -> bool:
-    """Tell whether it still counts what a run does: it lives, has not reported, and is not being ended."""
+    """Return whether a run's work still counts: it lives, has not reported, and is not being ended."""
     step = draft.step(run.step)
     works = (step.attempt, step.state) == (run.attempt, StepState.WORKING)
     leaving = run.reported_at is not None or run.ending is not Ending.NOT or run.waits_for
@@ -121,18 +123,18 @@ def _still_matters(draft: Draft, run: Run) -> bool:
 
 
 def _take(draft: Draft, run: Run, quiet: Quiet, sight: Sight | None, reason: str = "") -> None:
-    """Take note of what a look found, and act on it."""
+    """Record what a look found, and act on it."""
     seen = sight or Sight(cpu=run.cpu, printed=run.printed)
     evidence = evidence_of(quiet, seen, run, draft.state.utc_offset)
     if quiet is Quiet.UNKNOWN:
         evidence = f"could not be looked at: {reason or 'no reason given'}"
-    # What it used and printed is held against what it had when it was last looked at for its silence.
+    # Compare its usage and output only with those of the last look that was made for the same silence.
     counts = run.watched_at == run.looked_at
     cpu, printed = (seen.cpu, seen.printed) if counts else (run.cpu, run.printed)
-    told = RunLooked(run.id, quiet, _TURNS[quiet], evidence, draft.at, cpu, printed, seen.said)
-    draft.change(told)
+    result = RunLooked(run.id, quiet, _TURNS[quiet], evidence, draft.at, cpu, printed, seen.said)
+    draft.change(result)
     again = quiet is Quiet.UNASKED and run.quiet is not Quiet.UNASKED
-    if not again:  # what a dialog stands for may just be being told: it is looked at once more
+    if not again:  # the hook may just be reporting the dialog: look once more
         _act_on(draft, draft.state.runs[run.id], quiet, seen)
 
 
@@ -165,7 +167,7 @@ def _act_on(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
 
 
 def _stir(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
-    """Nudge a run that listens, up to the bound; then end it, to be run again."""
+    """Nudge a run that accepts input, up to the bound; then end it, to be run again."""
     if sight.listens and run.nudges < draft.limits.max_nudges:
         draft.change(RunNudged(run.id))
         draft.act(Nudge(id=draft.new_id("a"), run=run.id, text=_NUDGES.get(quiet, _NUDGE)))
@@ -174,7 +176,7 @@ def _stir(draft: Draft, run: Run, quiet: Quiet, sight: Sight) -> None:
 
 
 def _ask_about_dialog(draft: Draft, run: Run, sight: Sight) -> None:
-    """Ask a person to answer a dialog: nothing is ever typed into one. The agent waits, and holds up nobody else."""
+    """Ask a person to answer a dialog; nothing is ever typed into one. The agent waits, and blocks nobody else."""
     shown = "".join(f"\n    {line}" for line in sight.screen)
     text = (
         f"{run.instance} waits at a dialog on '{draft.step(run.step).title}' ({sight.dialog}). Answer it in its pane "

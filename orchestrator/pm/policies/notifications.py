@@ -1,6 +1,6 @@
-"""What of a decision is news to the user (U5): derived from its changes, once, when it is made.
+"""Which changes of a decision notify the user (U5), derived once, when the decision is made.
 
-An action `Tell` puts it into the outbox. What a question says is not said again by another rule.
+An action `Tell` puts each notification into the outbox. What a question already says, no other rule repeats.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 _News: TypeAlias = tuple[NotificationRule, str, str, float | None]
-"""Rule, title and text of news, and until when they hold."""
+"""Rule, title and text of a notification, and when it expires."""
 
 _ENDS: Final = {
     TaskState.COMPLETE: "is complete",
@@ -38,17 +38,17 @@ _ENDS: Final = {
 _HELD_UP: Final = frozenset({StepState.BLOCKED, StepState.FAILED, StepState.SET_ASIDE})
 _LISTED: Final = 5
 _LONGEST: Final = 1500
-"""Characters of one text. Agents write some of it; a phone shows a few lines."""
+"""Characters of one text. Agents write parts of it, and a phone shows only a few lines."""
 
 
 def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
-    """Add what is news in a draft to its actions. `before` is the state that the fact was decided in."""
+    """Add the notifications for a draft to its actions. `before` is the state in which the fact was decided."""
     asked = [change.question for change in draft.changes if isinstance(change, QuestionAsked)]
     asked = [question for question in asked if draft.state.questions[question.id].open]
     for question in asked:
-        _tell_question(draft, question)
+        _notify_question(draft, question)
     if draft.state.state is TaskState.WAITING and not asked:
-        _tell_waiting(draft, before)
+        _notify_waiting(draft, before)
     for rule, title, text, until in (
         *_limited(draft),
         *_held_up(draft, fact, {question.step for question in asked}),
@@ -59,19 +59,19 @@ def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
         draft.act(Notify(_id(draft, rule, seed), rule, _cut(title), told, draft.at, until=until))
 
 
-def _tell_question(draft: Draft, question: Question) -> None:
-    """Tell a question. Its news bears an id that is the question's own: asked again it would be another one."""
+def _notify_question(draft: Draft, question: Question) -> None:
+    """Notify of a question. The id derives from the question, so that asking again makes another notification."""
     name, step = draft.state.name, draft.state.steps.get(question.step)
     lines = [_cut(question.text)]
     if question.options:
         lines.append("options: " + ", ".join(f"{n} {text}" for n, text in enumerate(question.options, 1)))
     about = (
-        f"'{step.title}': what does not need it goes on."
+        f"'{step.title}': everything that does not depend on it goes on."
         if step
-        else "the whole task: nothing goes on before."
+        else "the whole task: nothing goes on before the answer."
     )
     lines += [f"It is about {about}", _project(draft)]
-    told = Notify(
+    notification = Notify(
         id=question_news(draft.state.id, question),
         rule=NotificationRule.QUESTION,
         title=f"{name} asks: {question.id}",
@@ -81,18 +81,18 @@ def _tell_question(draft: Draft, question: Question) -> None:
         until=question.deadline if question.default else None,
         default=question.default,
     )
-    draft.act(told)
+    draft.act(notification)
 
 
 def question_news(task: str, question: Question) -> str:
-    """Return the id of the news that a task asks a question: the same however often it is told (law 4)."""
+    """Return the id of the notification of a question: the same each time it is sent (law 4)."""
     return _id_of(task, NotificationRule.QUESTION, f"{question.id}:{question.asked_at}")
 
 
-def _tell_waiting(draft: Draft, before: PMState) -> None:
-    """Tell that a task waits for what was asked long ago; once, however often it comes to stand still again.
+def _notify_waiting(draft: Draft, before: PMState) -> None:
+    """Notify, once, that the whole task now waits for a question asked some time ago.
 
-    Where nothing else was done since the question, that has said it already.
+    If nothing else was done since the question, the question's own notification has said so already.
     """
     state = draft.state
     asked_at = max(question.asked_at for question in state.open_questions)
@@ -102,15 +102,16 @@ def _tell_waiting(draft: Draft, before: PMState) -> None:
     if before.state is TaskState.WAITING or not went_on:
         return
     seed = " ".join(f"{question.id}:{question.asked_at}" for question in state.open_questions)
-    told = Notify(
+    notification = Notify(
         id=_id(draft, NotificationRule.BLOCKED, seed),
         rule=NotificationRule.BLOCKED,
         title=_cut(f"{state.name} waits for {', '.join(question.id for question in state.open_questions)}"),
-        text=f"All else is done that could be. `task questions {state.id}` shows what is asked.\n{_project(draft)}",
+        text=f"Everything else that could be done is done. `task questions {state.id}` shows the open questions.\n"
+        f"{_project(draft)}",
         at=draft.at,
     )
-    if told.id not in state.outbox:
-        draft.act(told)
+    if notification.id not in state.outbox:
+        draft.act(notification)
 
 
 def _limited(draft: Draft) -> Iterator[_News]:
@@ -132,7 +133,7 @@ def _limited(draft: Draft) -> Iterator[_News]:
 
 
 def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[_News]:
-    """Yield what no longer goes on, all in one, unless a question says so or the user wanted it."""
+    """Yield one notification of all steps that cannot go on, unless a question says so or the user wanted it."""
     if isinstance(fact, Answered | StopAsked):
         return
     moved = {change.step: change.why for change in draft.changes if isinstance(change, StepMoved)}
@@ -141,7 +142,7 @@ def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[_News]:
         for step, why in moved.items()
         if draft.state.steps[step].state in _HELD_UP
         and step not in asked
-        and not is_consultation(draft.state.steps[step])  # the rules go on, and a notice says so
+        and not is_consultation(draft.state.steps[step])  # the rules take over, and a notice says so
     ]
     if held:
         lines = [f"{step} is {draft.state.steps[step].state.value}: {why}" for step, why in held[:_LISTED]]
@@ -177,8 +178,8 @@ def _id(draft: Draft, rule: NotificationRule, seed: str) -> str:
 
 
 def _id_of(task: str, rule: NotificationRule, seed: str) -> str:
-    told = f"{task}:{rule}:{seed}"
-    return f"{rule}-{blake2b(told.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+    key = f"{task}:{rule}:{seed}"
+    return f"{rule}-{blake2b(key.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
 def _cut(text: str) -> str:

@@ -1,10 +1,10 @@
-"""What a run leaves behind: its program has ended, and processes that it started live. They are ended with it.
+"""Processes that outlive a run's program: its program has ended, and processes that it started are still alive.
 
 ::
 
     program ended ─▶ nothing is left ─▶ gone: the step goes on
-                  └▶ processes live ─▶ they are asked to end, then killed ─▶ gone, by the program's own exit
-                                                                        └▶ after `unended` seconds: a question
+                 └▶ processes live ─▶ they are asked to end, then killed ─▶ gone, with the program's own exit
+                                                                         └▶ after `termination_timeout`: a question
 
 Until then the run is not gone: nothing else works in its tree, and no attempt is counted.
 """
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Draft
 
 NAMED: Final = 5
-"""How many of the processes are named to people."""
+"""How many of the processes a message names."""
 
 
 def run_left(draft: Draft, fact: RunLeft) -> None:
-    """Take note of what outlives a run's program, and end it. A run that is being ended goes on being ended."""
+    """Record which processes outlive a run's program, and end them. A run that is being ended goes on being ended."""
     run = draft.state.runs.get(fact.run)
     if run is None or not run.live or not fact.left or run.life is Life.UNREACHABLE:
-        return  # of one on a box that is not reached it is told again when that answers
+        return  # for an unreachable box, this is reported again once it answers
     draft.close_actions(Launch, run=run.id)
     named = ", ".join(str(each) for each in fact.left[:NAMED])
     if len(fact.left) > NAMED:
         named += " and more"
     evidence = f"{fact.exit}, and left processes behind: {named}"
     if (run.exit, run.evidence) == (fact.exit, evidence):
-        return  # it was heard before
+        return  # recorded before
     believed = RunBelieved(
         run.id, Life.ALIVE, Turn.UNKNOWN, evidence, fact.at, fact.left[0].pid, exit=fact.exit
     )
@@ -49,5 +49,5 @@ def run_left(draft: Draft, fact: RunLeft) -> None:
 
 
 def ended_by_itself(run: Run) -> bool:
-    """Tell whether a run's program was not ended by the PM: only what it left behind was, if anything."""
+    """Return whether a run's program ended by itself: the PM ended at most the processes that it left behind."""
     return run.ending in {Ending.NOT, Ending.LEFT}

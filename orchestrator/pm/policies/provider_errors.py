@@ -1,6 +1,6 @@
-"""Turns that failed because the model's service did: parked, tried again, handed over, or asked about (U3).
+"""Turns that failed because the model's service did: parked, retried, handed over, or asked about (U3).
 
-The failed run is ended, since it stays at its prompt, and another goes on with its conversation and its tree.
+The failed run would stay at its prompt, so it is ended; another run continues its conversation in its tree.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ _FULL: Final = (
 
 
 def turn_failed(draft: Draft, run: Run, failure: Failure, text: str, reset: Reset | None, at: float) -> None:
-    """Decide how a step goes on whose run's turn failed.
+    """Decide how a step goes on after a turn failed.
 
     Args:
         draft: the decision in the making.
         run: the run whose turn it was.
-        failure: what kind of failure its program told.
-        text: what it said.
-        reset: when a limit ends, if it said that.
-        at: when the service refused, as far as that is known: what was seen on a screen may be of a while ago.
+        failure: the kind of failure that its program reported.
+        text: the program's message.
+        reset: when a limit ends, if the message says that.
+        at: when the service refused, as far as known; a message on a screen may be older than the look.
 
     """
-    said = first_line(text) if text.strip() else failure.value
+    message = first_line(text) if text.strip() else failure.value
     end_run(draft, run, Ending.FAILED)
     match failure:
         case Failure.LIMIT:
-            _limited(draft, run, refused(draft.step(run.step).limit, said, reset, at))
+            _limited(draft, run, refused(draft.step(run.step).limit, message, reset, at))
         case Failure.OVERLOAD:
-            _overloaded(draft, run, said)
+            _overloaded(draft, run, message)
         case Failure.LOGIN | Failure.CREDIT:
-            _ask_about_account(draft, run, f"{_ACCOUNT[failure]}: {said}")
+            _ask_about_account(draft, run, f"{_ACCOUNT[failure]}: {message}")
         case Failure.CONTEXT:
-            _full(draft, run, said)
+            _full(draft, run, message)
         case Failure.OTHER:
-            crashed(draft, run.step, f"had a turn that failed: {said}", keep_tree=True)
+            crashed(draft, run.step, f"had a turn that failed: {message}", keep_tree=True)
 
 
 def _limited(draft: Draft, run: Run, limit: UsageLimit) -> None:
@@ -81,27 +81,27 @@ def _outlasting(limit: UsageLimit) -> str:
     return f"was limited {limit.refusals} times in a row, in {(limit.at - limit.since) / DAY:.0f} days: {limit.words}"
 
 
-def _overloaded(draft: Draft, run: Run, said: str) -> None:
+def _overloaded(draft: Draft, run: Run, message: str) -> None:
     times = draft.step(run.step).tally.overloads + 1
     draft.change(StepTallied(run.step, replace(draft.step(run.step).tally, overloads=times)))
     if times > draft.limits.max_overloads:
-        _ask_about_account(draft, run, f"found its service overloaded {times} times in a row: {said}")
+        _ask_about_account(draft, run, f"found its service overloaded {times} times in a row: {message}")
         return
     pause = min(draft.limits.overload_pause * 2.0 ** (times - 1), draft.limits.max_overload_pause)
-    _go_on(draft, run, f"overloaded: {said}", draft.at + pause)
+    _go_on(draft, run, f"overloaded: {message}", draft.at + pause)
 
 
-def _full(draft: Draft, run: Run, said: str) -> None:
-    """Hand over to a fresh conversation: what was handed in and laid down is its memory."""
+def _full(draft: Draft, run: Run, message: str) -> None:
+    """Hand over to a new conversation, whose memory is the reports and the files that were written."""
     times = draft.step(run.step).tally.contexts + 1
     draft.change(StepTallied(run.step, replace(draft.step(run.step).tally, contexts=times)), RunSpent(run.id))
     if times > draft.limits.max_context_overflows:
         title = draft.step(run.step).title
-        block(draft, run.step, f"{run.agent} filled its context {times} times on '{title}': {said}")
+        block(draft, run.step, f"{run.agent} filled its context {times} times on '{title}': {message}")
         return
     if _FULL not in draft.step(run.step).feedback:
         feed(draft, run.step, _FULL)
-    _go_on(draft, run, f"its context was full: {said}", draft.at)
+    _go_on(draft, run, f"its context was full: {message}", draft.at)
 
 
 def _ask_about_account(draft: Draft, run: Run, text: str) -> None:

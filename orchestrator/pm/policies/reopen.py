@@ -1,4 +1,4 @@
-"""Every way back: a step is opened again with feedback, given up, or planned anew (design, section 7)."""
+"""Ways back: a step is opened again with feedback, given up, or planned anew (design, section 7)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ FEEDBACK_KEPT: Final = 8
 
 
 def feed(draft: Draft, step: str, text: str) -> None:
-    """Add to what the next order of a step says."""
+    """Add feedback to the next order of a step."""
     kept = (*draft.step(step).feedback, text.strip())[-FEEDBACK_KEPT:]
     draft.change(StepFed(step, kept))
 
 
 def reopen(draft: Draft, step: str, why: str, *, carries: bool = False) -> None:
-    """Begin the next attempt of a step. What needed it is to be done again as well, from the beginning.
+    """Begin the next attempt of a step. Every step that depends on it is done again from the beginning.
 
-    `carries`: this attempt goes on with the work and the conversation of the last one.
+    `carries`: this attempt continues the work and the conversation of the last one.
     """
     steps = draft.state.steps
     for each in (step, *(other.id for other in steps.among(steps.dependents(step)))):
@@ -41,14 +41,14 @@ def reopen(draft: Draft, step: str, why: str, *, carries: bool = False) -> None:
 
 
 def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> None:
-    """Give a step up, and with it its whole subtask, the work that it is to judge, and who judges it; the rest goes on.
+    """Give a step up with its whole subtask, the work that it judges, and its judges; everything else goes on.
 
-    `replaced`: what it was to reach is planned anew.
+    `replaced`: its goal is planned anew.
     """
     steps, here = draft.state.steps, draft.step(step)
     work = (
         here.judges if here.judges and here.needs else step
-    )  # a review that was asked for is given up alone
+    )  # a review that a report asked for is given up alone
     mine = steps.mark(step) | steps.mark(work) | steps.judges_of(work) | steps.of_subtask(here.subtask)
     for each in steps.among(mine):
         if each.state is not StepState.SET_ASIDE:
@@ -57,7 +57,7 @@ def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> N
 
 
 def may_replan(draft: Draft, step: str) -> bool:
-    """Tell whether a step's subtask can be planned anew: there is a plan, and the bound is not reached."""
+    """Return whether a step's subtask can be planned anew: there is a plan, and the bound is not reached."""
     plan = planner(draft.state)
     return (
         bool(draft.step(step).subtask) and plan is not None and plan.tally.replans < draft.limits.max_replans
@@ -65,11 +65,11 @@ def may_replan(draft: Draft, step: str) -> bool:
 
 
 def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
-    """Give a step's subtask up and have what is left planned anew (HUB 7.1 row 6). What was begun stays.
+    """Give a step's subtask up and have the rest planned anew (HUB 7.1 row 6). Steps that were begun stay.
 
-    Nothing happens in a plan without a step that plans: ask `may_replan` first.
+    Without a step that plans, this does nothing: ask `may_replan` first.
 
-    `counts`: against the bound. What a person asks for does not.
+    `counts`: whether it counts against the bound. A person's request does not.
     """
     here, plan = draft.step(step), planner(draft.state)
     if plan is None:
@@ -83,15 +83,15 @@ def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
         plan.id,
         f"Subtask {here.subtask} ({here.title}) was given up: {why}. Plan what it was to reach in another way, with "
         f"new ids; what needed it and is still wanted must be listed again, and so must all that is not begun."
-        + (f"\nWhat was said of it:{learned}" if learned else ""),
+        + (f"\nFeedback on it:{learned}" if learned else ""),
     )
     reopen(draft, plan.id, f"subtask {here.subtask} is to be planned anew: {why}")
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text that says something, cut to a readable length.
+    """Return the first meaningful line of a text, cut to a readable length.
 
-    One that only announces the next (`its last lines:`) says nothing without it: they are told as one.
+    A line that only announces the next one (`its last lines:`) is joined with it.
     """
     line = " ".join(parted_at_first(text)[0])
     return line if len(line) <= 200 else line[:199] + "…"  # noqa: PLR2004  (a length, named by its use)
@@ -105,9 +105,9 @@ def parted_at_first(text: str) -> tuple[list[str], list[str]]:
 
 
 def _overtake(draft: Draft, step: str) -> None:
-    """Let go of a step as it was: what is asked about it, and the runs whose work no longer counts.
+    """Drop the current attempt of a step: its questions, and its runs, whose work no longer counts.
 
-    A run that has reported is leaving by itself.
+    A run that has reported exits by itself.
     """
     withdraw(draft, step)
     for run in draft.runs_of(step):

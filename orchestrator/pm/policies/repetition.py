@@ -1,7 +1,7 @@
-"""Going round in circles: an agent is told so once, then a fresh one goes on, then a person is asked (law 8).
+"""Going round in circles: an agent is warned once, then a new conversation continues, then a person is asked (law 8).
 
-Which calls repeat themselves its program's records tell [tracing.py]. What an agent is told it reads in place of its
-next tool call, by a hook: nothing is typed.
+Repeated calls show in its program's records [tracing.py]. The agent reads the warning in place of its next tool call,
+by a hook: nothing is typed.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from orchestrator.model.run import Run
     from orchestrator.pm.state.draft import Draft
 
-_TOLD: Final = (
-    "The PM sees that you go round in circles: {times} calls in a row brought back what they had brought back before, "
-    "most often `{what}`. The same again will bring the same. This call was not carried out; make it again if it is "
-    "another one. Take a different approach; if you wait for something, wait longer each time; if you cannot get on, "
-    "hand in BLOCKED with the reason."
+_WARNING: Final = (
+    "The PM sees that you are going round in circles: {times} calls in a row brought back the same "
+    "results as before, most often `{what}`. They will bring nothing new. This call was not carried out; make it again "
+    "if it is a different one. Take a different approach; if you wait for something, wait longer each time; if you "
+    "cannot get on, hand in BLOCKED with the reason."
 )
 
 
 def repeats(run: Run, seen: Activity, limits: Limits) -> bool:
-    """Tell whether a run has made so many vain calls in a row that something is to be done about it."""
+    """Return whether a run has made so many repeated calls in a row that the PM must act."""
     return seen.repeats >= limits.max_repeated_calls and run.ending is Ending.NOT and run.reported_at is None
 
 
 def goes_round(draft: Draft, run: Run, seen: Activity) -> None:
-    """Tell an agent that it goes round in circles; one that was told is ended, and goes up the ladder of setbacks."""
+    """Warn an agent that it goes round in circles; end it if it was warned before, to be retried otherwise."""
     step = draft.step(run.step)
     if (step.attempt, step.state) != (run.attempt, StepState.WORKING) or draft.state.state not in ACTIVE:
         return
@@ -44,5 +44,5 @@ def goes_round(draft: Draft, run: Run, seen: Activity) -> None:
     if run.cautioned_at:
         end_run(draft, draft.state.runs[run.id], Ending.REPEATING)
         return
-    told = Reply(Say.CAUTION, _TOLD.format(times=seen.repeats, what=seen.repeated))
-    draft.act(Answer(id=draft.new_id("a"), run=run.id, name=CAUTION, reply=told))
+    warning = Reply(Say.CAUTION, _WARNING.format(times=seen.repeats, what=seen.repeated))
+    draft.act(Answer(id=draft.new_id("a"), run=run.id, name=CAUTION, reply=warning))

@@ -1,7 +1,7 @@
-"""What did not go well: asked again, blocked, rejected, crashed, silent, stalled, in circles.
+"""Retries: a handoff written again, a blocker, a rejection, a crash, a silence, a stall, a loop.
 
-Each has its bound (law 8, HUB 7.1). What the conversation may be the cause of goes up one ladder: the same conversation
-again, then a fresh one on its tree [start_afresh], then a person.
+Each has its bound (law 8, HUB 7.1). If the conversation may be the cause, the retries escalate: the same conversation
+again, then a new conversation in the same tree [start_afresh], then a person.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 
 REMEMBERED: Final = 12
 REMEMBERED_LENGTH: Final = 400
-"""How many blockers of a step are remembered, and how much of each."""
+"""How many blockers of a step are kept, and how many characters of each."""
 
 LINES_SHOWN: Final = 8
-"""How many further lines of what a judge said stand in a question."""
+"""How many further lines of a judge's feedback a question shows."""
 
 _TO_ADD: Final = " (put one into .claude/skills/NAME/SKILL.md and answer retry: its order will name it)"
 
 _STANDING: Final = frozenset({StepState.PENDING, StepState.WORKING, StepState.CHECKING, StepState.PASSED})
 
 THE_PM: Final = "PM"
-"""Who rejects what could not be committed or merged: no judge has said a word against it."""
+"""Who rejects work that could not be committed or merged; no judge has objected to it."""
 
 
 def block(
@@ -59,7 +59,7 @@ def block(
     options: tuple[str, ...] = STUCK,
     kind: QuestionKind = QuestionKind.STUCK,
 ) -> None:
-    """Let a step wait for the answer to a question. For what the PM agent failed at nobody is asked."""
+    """Block a step on a question. If the step is a consultation, fail it instead: its failures ask nobody."""
     if is_consultation(draft.step(step)):
         fail(draft, step, text)
         return
@@ -69,7 +69,7 @@ def block(
 
 
 def ask_again(draft: Draft, step: str, reasons: str) -> None:
-    """Have the agent write its handoff again, with the reasons (H6); where that did not help, ask a person."""
+    """Have the agent write its handoff again, for these reasons (H6); if that did not help, ask a person."""
     if not written_again(draft, step, reasons):
         here = draft.step(step)
         text = f"{here.agent} was asked again and its handoff for '{here.title}' still fails: {reasons}"
@@ -77,9 +77,9 @@ def ask_again(draft: Draft, step: str, reasons: str) -> None:
 
 
 def written_again(draft: Draft, step: str, reasons: str) -> bool:
-    """Have the agent write its handoff again, with the reasons. Return whether it is to.
+    """Have the agent write its handoff again, for these reasons. Return False if the bounds are used up.
 
-    First the same conversation is asked, `limits.max_report_requests` times; then a fresh one.
+    First the same conversation is asked, `limits.max_report_requests` times; then a new one.
     """
     here = draft.step(step)
     if here.tally.asks < draft.limits.max_report_requests:
@@ -96,10 +96,10 @@ def written_again(draft: Draft, step: str, reasons: str) -> bool:
 
 
 def start_afresh(draft: Draft, step: str, why: str) -> bool:
-    """Have a new conversation go on with a step's tree, as the old one does not get on. Return whether it is to.
+    """Let a new conversation continue in a step's tree, because the old one fails. Return whether it will.
 
-    Up to `limits.max_fresh_starts` times in an attempt, and only where there was a conversation: a program that keeps
-    none was begun afresh with each run. The new one is shown what lies in the tree, and how the last run ended.
+    Allowed up to `limits.max_fresh_starts` times per attempt, and only if there was a conversation: a program that
+    keeps none starts afresh with each run anyway. The new one is shown what is in the tree and how the last run ended.
     """
     here, run = draft.step(step), draft.state.runs.last_at_work_on(step)
     if here.tally.fresh >= draft.limits.max_fresh_starts or run is None or not run.session:
@@ -120,9 +120,9 @@ def start_afresh(draft: Draft, step: str, why: str) -> bool:
 
 
 def plan_more(draft: Draft, why: str) -> bool:
-    """Have planned what is still missing when all that was planned is done. Return whether that may be.
+    """Plan what is still missing after everything planned is done. Return whether that is allowed.
 
-    Up to `limits.max_replans` times, and not where task.md wants to be asked (`rejections: ask`).
+    Allowed up to `limits.max_replans` times, and not if task.md wants a question instead (`rejections: ask`).
     """
     plan = planner(draft.state)
     if (
@@ -144,7 +144,7 @@ def plan_more(draft: Draft, why: str) -> bool:
 
 
 def blocked(draft: Draft, step: str, report: Report) -> None:
-    """An agent reports a blocker: try once more, differently; then ask (HUB 7.1). The same again is a loop (W5)."""
+    """Handle a blocker: try once more in another way, then ask (HUB 7.1). A repeated blocker is a loop (W5)."""
     here, blockers = draft.step(step), report.blockers.strip()
     times = times_asked(here.blockers, blockers)
     draft.change(StepRemembered(step, (*here.blockers, blockers[:REMEMBERED_LENGTH])[-REMEMBERED:]))
@@ -161,21 +161,21 @@ def blocked(draft: Draft, step: str, report: Report) -> None:
         block(draft, step, text, _with_replan(draft, step))
         return
     _count(draft, step, replace(here.tally, blocks=here.tally.blocks + 1))
-    told = [f"Blocked: {blockers}"]
-    told += [f"What was tried: {tried}"] if tried else []
-    told += [f"Missing skill or context: {gap}", f"For that {_of_gap(draft, gap)}."] if gap else []
-    feed(draft, step, "\n".join([*told, "Take a different approach."]))
+    feedback = [f"Blocked: {blockers}"]
+    feedback += [f"What was tried: {tried}"] if tried else []
+    feedback += [f"Missing skill or context: {gap}", f"For that {_of_gap(draft, gap)}."] if gap else []
+    feed(draft, step, "\n".join([*feedback, "Take a different approach."]))
     reopen(draft, step, f"blocked: {first_line(blockers)}")
 
 
 def _of_gap(draft: Draft, gap: str) -> str:
-    """Say which skills may fill a gap; orders name them (H12)."""
+    """Return a clause that names the skills that may fill a gap; orders name them (H12)."""
     named = filling(draft.state.skills, gap)
     return f"these skills may help: {', '.join(named)}" if named else "no such skill was found"
 
 
 def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
-    """Stop the normal way, and show the whole history: what was asked, and what was answered (W5)."""
+    """Stop retrying, and show the whole history of blockers and answers in a question (W5)."""
     here = draft.step(step)
     asked = [f"  blocked: {first_line(each)}" for each in here.blockers]
     answers = [
@@ -183,16 +183,16 @@ def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
         for question in draft.state.questions.values()
         if question.step == step and not question.open
     ]
-    text = f"{here.agent} asks for the same the {times}th time on '{here.title}':"
-    told = "\n".join([text, *asked, *answers])
-    block(draft, step, told, _with_replan(draft, step), QuestionKind.LOOP)
+    text = f"{here.agent} reports the same blocker for the {times}th time on '{here.title}':"
+    history = "\n".join([text, *asked, *answers])
+    block(draft, step, history, _with_replan(draft, step), QuestionKind.LOOP)
 
 
 def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bool = True) -> None:
-    """A judge rejects: the step that it judges is done again with the feedback, up to the bound (HUB 7.1).
+    """Reject a step on behalf of a judge: the judged step is done again with the feedback, up to the bound (HUB 7.1).
 
-    `by` is who rejects, where that is not the judge: `PM`, if what was handed in could not be committed or merged.
-    `carries`: with the work and the conversation of the last attempt; not where the work is lost.
+    `by` is who rejects, if not the judge: `PM`, if the work could not be committed or merged.
+    `carries`: the next attempt continues the work and the conversation of the last one; False if the work is lost.
     """
     by = by or judge
     step = draft.step(judge).judges or judge
@@ -207,7 +207,7 @@ def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bo
 
 
 def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "", *, carries: bool = True) -> None:
-    """Work is not done though it was asked for as often as may be: what comes now is for task.md's `rejections:`.
+    """Act on work that was rejected as often as the bound allows, as task.md's `rejections:` says.
 
     `feedback` and `carries` are those of `reject`.
     """
@@ -219,19 +219,19 @@ def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "", *, 
         replan(draft, step, why)
     else:
         reopen(draft, step, why, carries=carries)
-        block(draft, step, f"'{here.title}' was {why}{_told_last(feedback)}", _with_replan(draft, step))
+        block(draft, step, f"'{here.title}' was {why}{_rest_of(feedback)}", _with_replan(draft, step))
 
 
-def _told_last(feedback: str) -> str:
-    """Return the rest of what a judge said, beneath its first line."""
+def _rest_of(feedback: str) -> str:
+    """Return a judge's feedback after its first line."""
     lines = parted_at_first(feedback)[1]
     return "".join(f"\n    {line}" for line in lines[:LINES_SHOWN])
 
 
 def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
-    """A run ended without a report: run it again after a growing pause, then afresh, then ask (W7).
+    """Retry after a run that ended without a report: after a growing pause, then afresh, then ask (W7).
 
-    `keep_tree`: the next one goes on with the conversation, and so with the work.
+    `keep_tree`: the next run continues the conversation, and so the work.
     """
     here = draft.step(step)
     crashes = here.tally.crashes + 1
@@ -258,15 +258,15 @@ def since_answer(draft: Draft, step: str) -> str:
 
 
 def _with_last_line(step: Step, how: str) -> str:
-    """Return how a run ended, with the last line that it printed, where the whole of it has no room."""
+    """Return how a run ended, with the last line that it printed if that is not included yet."""
     last = step.cause.last if step.cause is not None else ""
     return f"{how} ({first_line(last)})" if last and last not in how else how
 
 
 def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False, began: bool = True) -> None:
-    """A run went down with its terminal: that is not the agent's doing, and has a bound of its own.
+    """Retry after a run that went down with its terminal: not the agent's fault, so it has a bound of its own.
 
-    `keep_tree` as in `crashed`. Unless it `began`, it never had a terminal.
+    `keep_tree` as in `crashed`. `began` is False if the run never got a terminal.
     """
     here = draft.step(step)
     what = "lost its terminal" if began else "could not be launched"
@@ -283,9 +283,9 @@ def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False, began: b
 
 
 def not_launched(draft: Draft, run: Run, how: str) -> None:
-    """A run could not be launched on its box, and may be the next time: try again after a growing pause; then ask.
+    """Retry a run that could not be launched on its box, after a growing pause; then ask.
 
-    It is the machine that is not as it should be, and not the agent: as long as this is counted nobody worked there.
+    The fault lies with the machine, not with the agent: while this is counted, no agent has worked there.
     """
     here = draft.step(run.step)
     launches = here.tally.launches + 1
@@ -294,21 +294,21 @@ def not_launched(draft: Draft, run: Run, how: str) -> None:
         _again(draft, run.step, how, launches, keep_tree=here.keep_tree)
         return
     text = (
-        f"{here.agent} {how}\nThat was tried {launches} times in a row. Mend it (`task doctor {run.host}` looks), then "
-        f"answer {RETRY}."
+        f"{here.agent} {how}\nThat was tried {launches} times in a row. Fix it (`task doctor {run.host}` tests it), "
+        f"then answer {RETRY}."
     )
     block(draft, run.step, text, _with_replan(draft, run.step))
 
 
 def try_launches_now(draft: Draft) -> None:
-    """Let the steps that pause as they could not be launched be tried now: the user may have mended something."""
+    """Retry failed launches now instead of after their pause: the user may have fixed something."""
     for step in draft.state.steps.among(draft.state.steps.pausing):
         if step.tally.launches and step.state is StepState.PENDING and step.not_before > draft.at:
             draft.change(StepHurried(step.id))
 
 
 def silent(draft: Draft, step: str, how: str) -> None:
-    """A run showed no progress for too long and was ended: another goes on with its work; then a person is asked."""
+    """Retry after a run that was ended because it showed no progress: another run continues its work; then ask."""
     here = draft.step(step)
     silences = here.tally.silences + 1
     _count(draft, step, replace(here.tally, silences=silences))
@@ -321,9 +321,10 @@ def silent(draft: Draft, step: str, how: str) -> None:
 
 
 def stalled(draft: Draft, run: Run, how: str) -> None:
-    """A run waited for its model in vain, or at a dialog of our own failure, and was ended: its conversation goes on.
+    """Retry after a run that waited in vain for its model, or at a dialog that our hook missed.
 
-    `limits.max_stalls` times in a row, then afresh, then a person is asked. A stall after long work is a first one.
+    Its conversation is resumed `limits.max_stalls` times in a row; then a new one begins, then a person is asked. A
+    stall after long work counts as the first again.
     """
     here = draft.step(run.step)
     worked = run.novel_at - run.since >= draft.limits.inactivity_timeout
@@ -338,10 +339,10 @@ def stalled(draft: Draft, run: Run, how: str) -> None:
 
 
 def went_in_circles(draft: Draft, run: Run) -> None:
-    """A run went round in circles though it was told so, and was ended: begin afresh, another way; then ask."""
+    """Retry after a run that was warned and still went round in circles: start afresh in another way; then ask."""
     here = draft.step(run.step)
     why = (
-        f"it went round in circles, also when it was told so: the same calls with the same results, most often "
+        f"it kept going round in circles after a warning: the same calls with the same results, most often "
         f"`{run.repeated}`"
     )
     if not start_afresh(draft, run.step, f"{why}; take a different approach"):
@@ -360,7 +361,7 @@ def _again(draft: Draft, step: str, how: str, times: int, *, keep_tree: bool = F
 
 
 def rested_at(draft: Draft, times: int) -> float:
-    """Return when what died so many times may be tried again: later each time."""
+    """Return when to try again after so many failures in a row, in seconds since the epoch: later each time."""
     longer: float = draft.limits.retry_pause * 4 ** (times - 1)
     return draft.at + min(longer, draft.limits.max_retry_pause)
 

@@ -1,4 +1,4 @@
-"""What a look at a quiet run means, and how that is said: structured signs come first, the screen last (law 12)."""
+"""What a look at a quiet run means, and the words for it: structured signs first, the screen last (law 12)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from orchestrator.model.run import Run, Sight
 
 BUSY_SHARE: Final = 0.01
-"""A run that used less than this share of one processor did not compute: clocks and spinners tick on."""
+"""A run that used less of one processor than this share did not compute: clocks and spinners use some."""
 
 _EVIDENCE: Final = {
     Quiet.MOVING: "changed files at {changed}",
-    Quiet.PRINTING: "showed on its screen what it had not shown before ({printed} bytes in all)",
+    Quiet.PRINTING: "showed something new on its screen ({printed} bytes in all)",
     Quiet.COMPUTING: "computes and shows nothing{used}",
     Quiet.SPINNING: "repeats itself on its screen{used}",
     Quiet.DIALOG: "waits at a dialog: {dialog}{line}",
-    Quiet.UNASKED: "waits at a dialog that its hook did not ask about: {dialog}{line}",
+    Quiet.UNASKED: "waits at a dialog that its hook did not report: {dialog}{line}",
     Quiet.FAILED: "shows that its turn failed:{line}",
-    Quiet.WAITING: "waits for its model's answer; since {heard} its hooks and its records tell nothing",
+    Quiet.WAITING: "waits for its model's answer; since {heard} neither its hooks nor its records show anything",
     Quiet.ANSWERED: "its model answers: its screen shows more than at {said}",
     Quiet.STALLED: "waits for its model's answer in vain since {heard}: no event, no record, {screen}",
-    Quiet.REPEATING: "since {progress} no call of it brought back anything new{used}",
+    Quiet.REPEATING: "since {progress} none of its calls brought back anything new{used}",
     Quiet.HUNG: "shows nothing and does nothing{used}",
     Quiet.UNSURE: "gave no sign of work since {progress}; the next look tells whether its screen changes",
     Quiet.UNKNOWN: "could not be looked at",
@@ -61,14 +61,14 @@ def found(run: Run, sight: Sight | None, limits: Limits, at: float, longest: flo
 
 
 def newer_sign(run: Run, seen_at: float, at: float) -> float | None:
-    """Return when a run gave a sign of work, in counted time; None if that is no newer than its last.
+    """Return when a run gave a sign of work, in counted time; None if that is no newer than its last sign.
 
-    One from before the machine slept may be seen only after it (the simulation's seed fresh.309).
+    A sign from before the machine slept may be seen only afterwards (the simulation's seed fresh.309).
 
     Args:
         run: the run as it was known before.
-        seen_at: when it gave the sign, by the wall's clock.
-        at: the moment at which that was seen.
+        seen_at: when the sign was given, in seconds since the epoch.
+        at: when the sign was noticed, in seconds since the epoch.
 
     """
     moments = min(seen_at, at), min(seen_at + run.uncounted, at)
@@ -76,7 +76,7 @@ def newer_sign(run: Run, seen_at: float, at: float) -> float | None:
 
 
 def evidence_of(quiet: Quiet, sight: Sight, run: Run, utc_offset: int) -> str:
-    """Return what was seen, in words, for whoever asks why: what, since when, from where (law 12)."""
+    """Return what was seen, in words: what, since when, from which source (law 12)."""
     used = "" if sight.cpu is None else f"; {sight.cpu:.0f} s of processor time in all"
     if quiet is Quiet.TOOL:
         return run.evidence
@@ -84,7 +84,7 @@ def evidence_of(quiet: Quiet, sight: Sight, run: Run, utc_offset: int) -> str:
         return f"left {', '.join(sight.artifacts[:3])} and no handoff{used}"
     if quiet is Quiet.UNREPORTED:
         return (
-            f"ended its turn at {clock(run.recorded_at, utc_offset)}, by its records, and told nothing of it"
+            f"ended its turn at {clock(run.recorded_at, utc_offset)}, by its records, and did not report it"
         )
     return _EVIDENCE[quiet].format(
         used=used,
@@ -104,7 +104,7 @@ def _of_records(run: Run, limits: Limits, at: float) -> Quiet | None:
         return None
     under_way = (
         run.stage is Stage.TOOL and run.returned_at <= run.progress_at
-    )  # whether it is in vain nobody knows yet
+    )  # whether it brings anything new is not known yet
     if at < (run.recorded_at if under_way else run.progress_at) + limits.inactivity_timeout:
         return Quiet.TOOL if run.stage is Stage.TOOL else Quiet.UNSURE
     return Quiet.REPEATING if run.recorded_at > run.progress_at and not under_way else None

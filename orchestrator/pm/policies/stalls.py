@@ -1,17 +1,19 @@
-"""Waiting for the model: a stream that hangs is known by what does not come, ended, and gone on with (U3).
+"""Stalls: a run whose model sends nothing for too long is ended, and its conversation is resumed (U3).
 
 ::
 
-    a call came back, or an order was taken ─▶ the model's answer is awaited ─┬─ a record, an event ─▶ goes on
-                                                                              ├─ more on the screen ─▶ goes on
-                                                                              └─ nothing for `stall` ─▶ stalled
-    stalled ─▶ ended ─▶ the same conversation ─▶ a fresh one, on the same tree ─▶ a question   [retries.py: stalled]
+    a call returned, or an order was received ─▶ waits for the model ─┬─ a record, an event ─▶ goes on
+                                                                       ├─ more on the screen ─▶ goes on
+                                                                       └─ nothing for `stall_timeout` ─▶ stalled
+      stalled ─▶ ended ─▶ the same conversation ─▶ a new one, in the same tree ─▶ a question   [retries.py: stalled]
 
-Only what a program records and tells is a sign: a spinner goes on while a stream hangs, and so does whatever writes
-files in the background. An answer is recorded when it is whole, and may be long; so the screen is looked at after each
-third of the time, and an answer that grew there since is alive [runtimes/screens.py: said_on]. What a tool call takes
-is no stall: it has the bounds of silence. Whoever stalls again without a single result in between may only think long,
-and is given more time each time, unless its program counts an answer's tokens on its screen while they come.
+    Only what a program records or reports is a sign of life: a spinner keeps turning while a stream hangs, and a
+    background process keeps writing files. A long answer is recorded only once it is complete, so the screen is looked
+    at
+    after each third of the time: if the answer grew there since, the model is alive [runtimes/screens.py: said_on]. A
+    long tool call is no stall; the bounds of inactivity apply to it. A run that stalls again without a single result in
+    between may just be thinking long. It gets more time each time, unless its program shows a count of the answer's
+    tokens on the screen while they arrive.
 """
 
 from __future__ import annotations
@@ -36,20 +38,20 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Draft
 
 LOOKS: Final = 3
-"""Looks in the least time after which a run is stalled."""
+"""Looks within the shortest time after which a run counts as stalled."""
 
 _SOON: Final = 60.0
-"""Seconds within which the hook at the end of a turn tells of it, and the program records that."""
+"""Seconds between the record of the end of a turn and the report of its hook."""
 
 _EARLY: Final = 0.1
-"""Seconds by which a look may be taken ahead of its time."""
+"""Seconds by which a look may be early."""
 
 _LONGEST: Final = 2
 """How often the time is doubled."""
 
 
 def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
-    """Take what a program's records tell of a run."""
+    """Record what a program's transcript shows of a run."""
     run, seen = draft.state.runs.get(fact.run), fact.activity
     if run is None or not run.live:
         return
@@ -63,8 +65,8 @@ def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
     elif grew and (_contradicts(run, seen) or run.stage is Stage.TOOL):
         evidence = f"went on at {since}, by its records"
     if grew or stage is not run.stage:
-        traced = RunTraced(run.id, fact.at, stage, seen.records, recorded_at, novel_at, evidence, returned_at)
-        draft.change(traced)
+        change = RunTraced(run.id, fact.at, stage, seen.records, recorded_at, novel_at, evidence, returned_at)
+        draft.change(change)
     if novel_at > run.progress_at:
         draft.change(RunProgressed(run.id, novel_at))
         withdraw(draft, run.step, run.id, QuestionKind.DIALOG)
@@ -73,10 +75,10 @@ def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
 
 
 def tells_more(limits: Limits, run: Run, seen: Activity, at: float) -> bool:
-    """Tell whether what the records of a live run say is to be journaled now (law 9).
+    """Return whether what the transcript of a live run shows must be journaled now (law 9).
 
-    That is so where it is not what is believed, and that is shown; where it keeps the run from being looked at; and
-    where it goes round in circles.
+    That is so if it differs from the state that is shown, if it makes a look at the run unnecessary, or if the run
+    goes round in circles.
     """
     if run.ending is not Ending.NOT or run.reported_at is not None:
         return False
@@ -87,24 +89,24 @@ def tells_more(limits: Limits, run: Run, seen: Activity, at: float) -> bool:
 
 
 def due_at(limits: Limits, run: Run) -> float:
-    """Return when a run is to be looked at next because it waits for the model; never, if it does not."""
+    """Return when to look at a run next because it waits for the model; infinity if it does not."""
     third = limits.stall_timeout / LOOKS
     if run.quiet is Quiet.DIALOG:
-        return math.inf  # a person is asked
+        return math.inf  # a person is being asked
     if run.stage is Stage.TOOL and run.looked_at < run.heard_at and not run.waits_for:
-        return run.heard_at + third  # once: it may stand at a dialog
+        return run.heard_at + third  # look once: it may be waiting at a dialog
     return max(run.heard_at, run.looked_at) + third if awaits_model(run) else math.inf
 
 
 def awaits_model(run: Run) -> bool:
-    """Tell whether a run waits for its model, or ended its turn and told nothing of it."""
+    """Return whether a run waits for its model, or ended its turn without reporting that."""
     silent_end = run.stage is Stage.OVER and run.event_at < run.recorded_at - _SOON
     waits = run.stage is Stage.MODEL or silent_end
     return waits and run.purpose is Purpose.WORK and not run.waits_for
 
 
 def patience(tally: Tally, limits: Limits, run: Run) -> float:
-    """Return for how many seconds a run may wait for the model."""
+    """Return how many seconds a run may wait for the model."""
     if run.novel_at > run.since or counts_tokens(run.said):
         return limits.stall_timeout
     return max(
@@ -117,31 +119,31 @@ def found(limits: Limits, run: Run, sight: Sight | None, longest: float, at: flo
     """Return what a look at a run means that waits for the model.
 
     Args:
-        limits: how long what may last.
+        limits: the task's limits.
         run: the run as it was known before the look.
-        sight: what was seen of it; None where it could not be looked at.
-        longest: for how many seconds it may wait.
-        at: the moment of the look.
+        sight: what was seen; None if the look failed.
+        longest: how many seconds the run may wait.
+        at: the time of the look.
 
     """
     if run.stage is Stage.OVER:
         return Quiet.UNREPORTED
     if sight is not None and run.said_at >= run.heard_at and says_more(run.said, sight.said):
         return Quiet.ANSWERED
-    # What cannot be seen may have gone on since it was seen to.
+    # If its screen cannot be read, it may have gone on since the last time that it could.
     since = run.heard_at if sight is not None and sight.said else max(run.heard_at, run.news_at)
-    # A look for another reason may come right after one that saw it answer (seed fresh-e6339317.98).
+    # A look for another reason may follow directly on one that saw an answer (seed fresh-e6339317.98).
     quiet_long = at + _EARLY >= run.news_at + limits.stall_timeout / LOOKS
     return Quiet.STALLED if at >= since + longest and quiet_long else Quiet.WAITING
 
 
 def counts_tokens(said: str) -> bool:
-    """Tell of a screen, by its fingerprint, whether its program shows the tokens of an answer as they come."""
+    """Return whether a screen's fingerprint shows that its program counts the tokens of an answer as they arrive."""
     return "/" in said
 
 
 def says_more(before: str, now: str) -> bool:
-    """Tell whether a screen says something that it did not, by two fingerprints of it; a count may also vanish."""
+    """Return whether a screen shows more than before, by its fingerprints; a vanished count alone is not more."""
     if not (before and now):
         return False
     (text, _, count), (text_now, _, count_now) = before.partition("/"), now.partition("/")
@@ -149,16 +151,16 @@ def says_more(before: str, now: str) -> bool:
 
 
 def _contradicts(run: Run, seen: Activity) -> bool:
-    """Tell whether more records show that what a look had found holds no more; more of the same does not."""
+    """Return whether new records refute what a look found; more of the same repetition does not."""
     return run.quiet is not None and (run.quiet is not Quiet.REPEATING or seen.novel_at > run.novel_at)
 
 
 def _believed(limits: Limits, run: Run, seen: Activity, at: float) -> Stage:
-    """Return the stage that is believed of a run: only of what takes long it counts whether that is a tool's work."""
+    """Return the believed stage of a run. Whether a tool or the model works matters only once it takes long."""
     takes_long = seen.records == run.records or at >= due_at(limits, run)
     return seen.stage if takes_long or seen.stage is Stage.OVER else Stage.MODEL
 
 
 def clock(at: float, utc_offset: int) -> str:
-    """Return a moment of the day as a person reads it, in the zone that is so many seconds ahead of UTC."""
+    """Return a time of day as a person reads it, in the time zone `utc_offset` seconds ahead of UTC."""
     return time.strftime("%H:%M:%S", time.gmtime(at + utc_offset))

@@ -2,8 +2,8 @@
 
 ::
 
-    vanished under a run ─▶ the run is ended, and begins again in the next life
-    vanished ahead of its commit ─▶ what was found is kept on a ref; rejected: the next attempt is told
+    vanished during a run ─▶ the run is ended, and its step begins again in a new tree
+    vanished before its commit ─▶ what was found is kept on a ref; rejected: the next attempt is informed
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 
 def tree_vanished(draft: Draft, fact: TreeVanished) -> None:
-    """End a run whose worktree is gone: nobody can find what it does now. One that has reported is left alone."""
+    """End a run whose worktree is gone: nobody can find its work any more. A run that has reported is left alone."""
     run = draft.state.runs.get(fact.run)
     if run is None or not run.live or run.reported_at is not None or run.ending is not Ending.NOT:
         return
     draft.notice(f"{run.instance} lost its worktree: {fact.reason}. It begins again in a new one")
-    _tell_the_next(draft, run.step, fact.reason)
+    _inform_next_run(draft, run.step, fact.reason)
     end_run(draft, run, Ending.TREE_LOST)
 
 
 def begin_again(draft: Draft, step: str, how: str) -> None:
-    """Let a step begin again in a new tree, as often as its terminal may be lost; then ask."""
+    """Begin a step again in a new tree, up to the bound on lost terminals; then ask."""
     here = draft.step(step)
     losses = here.tally.losses + 1
     draft.change(StepTallied(step, replace(here.tally, losses=losses)))
@@ -52,18 +52,18 @@ def begin_again(draft: Draft, step: str, how: str) -> None:
 
 
 def launched_without_a_tree(draft: Draft, fact: LaunchFailed, step: str) -> None:
-    """A run was to go on in a tree that is gone: who did the work does it again, in a new one."""
+    """Handle a run that was to continue in a tree that is gone: the work is done again, in a new tree."""
     here = draft.step(step)
     draft.notice(f"{here.agent} cannot go on with '{here.title}': {fact.reason}")
     if here.judges:
         reject(draft, step, f"{fact.reason}. Do it again", by=THE_PM, carries=False)
     else:
-        _tell_the_next(draft, step, fact.reason)
+        _inform_next_run(draft, step, fact.reason)
         begin_again(draft, step, fact.reason)
 
 
 def commit_found_no_tree(draft: Draft, fact: WorkCommitted) -> None:
-    """The work of a step is not to be had as it was done: its agent does it again, and is told what was kept."""
+    """Handle work whose tree vanished before the commit: the agent does it again, and is shown what was kept."""
     here = draft.step(fact.step)
     found = f" What was found there is kept as {fact.kept}." if fact.kept else ""
     draft.notice(f"the work of {fact.step} was not committed: {fact.lost}.{found}")
@@ -71,7 +71,7 @@ def commit_found_no_tree(draft: Draft, fact: WorkCommitted) -> None:
     reject(draft, here.id, again, by=THE_PM, carries=False)
 
 
-def _tell_the_next(draft: Draft, step: str, reason: str) -> None:
+def _inform_next_run(draft: Draft, step: str, reason: str) -> None:
     here = draft.step(step)
     kept = f"refs/tasks/{draft.state.branch}/{here.workspace}/"
     feed(

@@ -1,1 +1,1 @@
-"""The state of one task: what it is made of, what changes it, and which moves are legal."""
+"""The state of one task: its parts, its changes, and the legal transitions."""

@@ -1,7 +1,7 @@
 """Changes: what a decision alters in the state. They are journaled, and replay folds them (law 3).
 
-Those of runs, of steps, and of what stands between the rules and the PM agent lie beside what they alter; those of
-the task as a whole stand here, and so does the list of all.
+Changes of runs, steps and the consultation are defined beside what they alter; changes of the task as a whole are
+defined here, and so is the list of all changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from orchestrator.pm.state.step_changes import StepAdded, StepChange
 
 @dataclass(frozen=True, slots=True)
 class TaskBegun:
-    """The task exists. `seen` is its history: handoffs that were there before."""
+    """The task exists. `seen` are the handoffs that existed before it: its history."""
 
     id: str
     name: str
@@ -39,7 +39,7 @@ class TaskBegun:
 
 @dataclass(frozen=True, slots=True)
 class TaskMoved:
-    """The PM does something else with the task now. `at` is 0 in journals that did not tell when."""
+    """The PM's state of the task has changed. `at` is 0 in journals of versions that did not record it."""
 
     to: TaskState
     why: str
@@ -57,7 +57,7 @@ class PhaseMoved:
 
 @dataclass(frozen=True, slots=True)
 class BriefTaken:
-    """What task.md asks for now, and with whom."""
+    """What task.md asks for now, and with which agents."""
 
     brief: Brief
     agents: dict[str, Agent] | None = None
@@ -67,7 +67,7 @@ class BriefTaken:
 
 @dataclass(frozen=True, slots=True)
 class BaseMoved:
-    """The task's work stands upon another commit. `commits` is what steps have handed in, as it is there, by step."""
+    """The task's work is based on another commit. `commits` are the steps' commits on the new base, by step."""
 
     base: str
     commits: dict[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class BaseMoved:
 
 @dataclass(frozen=True, slots=True)
 class ConfigEdited:
-    """How task.md's Agent Config differs from the one that the task works by; empty when it does not."""
+    """How task.md's Agent Config differs from the active one; empty if it does not."""
 
     changes: tuple[ConfigChange, ...]
     kind: Literal["config_edited"] = "config_edited"
@@ -84,7 +84,7 @@ class ConfigEdited:
 
 @dataclass(frozen=True, slots=True)
 class SkillsFound:
-    """The skills that there are now."""
+    """The skills that are installed now."""
 
     skills: tuple[Skill, ...]
     kind: Literal["skills_found"] = "skills_found"
@@ -100,7 +100,7 @@ class CriteriaMarked:
 
 @dataclass(frozen=True, slots=True)
 class RuleGiven:
-    """A person gave leave for more than one wish."""
+    """A person gave a permission for more than one request."""
 
     rule: PermissionRule
     kind: Literal["rule_given"] = "rule_given"
@@ -108,7 +108,7 @@ class RuleGiven:
 
 @dataclass(frozen=True, slots=True)
 class BudgetWarned:
-    """A task comes near to one of its limits; `text` is what the user is told."""
+    """A task approaches one of its limits; `text` is the notification for the user."""
 
     measure: Measure
     text: str
@@ -117,7 +117,7 @@ class BudgetWarned:
 
 @dataclass(frozen=True, slots=True)
 class BudgetRaised:
-    """The user lets a task use more: up to `most`, or as much as it takes."""
+    """The user lets a task use more: up to `most`, or without a limit."""
 
     measure: Measure
     most: float | None = None
@@ -126,7 +126,7 @@ class BudgetRaised:
 
 @dataclass(frozen=True, slots=True)
 class OrderGiven:
-    """An order is out; it stays open until a report answers it or its run is gone."""
+    """An order was given; it stays open until a report answers it or its run is gone."""
 
     order: Order
     kind: Literal["order_given"] = "order_given"
@@ -134,7 +134,7 @@ class OrderGiven:
 
 @dataclass(frozen=True, slots=True)
 class OrderClosed:
-    """Nothing more is expected on an order."""
+    """No report is expected on an order any more."""
 
     order: str
     kind: Literal["order_closed"] = "order_closed"
@@ -161,7 +161,7 @@ class QuestionAnswered:
 
 @dataclass(frozen=True, slots=True)
 class HandoffSeen:
-    """A file in `handoffs/` was dealt with, in this content; `run` is for which run it spoke, if for any."""
+    """A file in `handoffs/` was handled, with this content; `run` is the run that it belonged to, if any."""
 
     name: str
     sha256: str
@@ -171,7 +171,7 @@ class HandoffSeen:
 
 @dataclass(frozen=True, slots=True)
 class RequestAcknowledged:
-    """A request of the user was dealt with; hearing it again does nothing."""
+    """A request of the user was handled; handling it again does nothing."""
 
     request: str
     kind: Literal["request_acknowledged"] = "request_acknowledged"
@@ -179,7 +179,7 @@ class RequestAcknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """Something that the user should be able to read about."""
+    """A line that the user can read."""
 
     text: str
     kind: Literal["noticed"] = "noticed"
@@ -195,7 +195,7 @@ class ActionClosed:
 
 @dataclass(frozen=True, slots=True)
 class ZoneSet:
-    """Names and sentences give times in the zone that is ahead of UTC by `utc_offset` seconds."""
+    """Names and messages give local time, `utc_offset` seconds ahead of UTC."""
 
     utc_offset: int
     kind: Literal["zone_set"] = "zone_set"
@@ -203,7 +203,7 @@ class ZoneSet:
 
 @dataclass(frozen=True, slots=True)
 class TimesShifted:
-    """What runs and pausing steps are timed by lies `by` seconds later than it was, and deadlines of people `put`."""
+    """The timers of runs and pausing steps moved `by` seconds later, and the deadlines for people by `put` seconds."""
 
     by: float
     put: float
@@ -223,16 +223,16 @@ TaskChange: TypeAlias = (
     | BudgetWarned
     | BudgetRaised
 )
-"""What the task is, what it asks for, and what holds for it."""
+"""Changes of what the task is, what it asks for, and what applies to it."""
 
 WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswered
-"""What was said and waits for an answer: orders to runs, questions to people."""
+"""Changes of what waits for an answer: orders to runs, questions to people."""
 
 NoteChange: TypeAlias = HandoffSeen | RequestAcknowledged | Noticed | ActionClosed
-"""What was dealt with, or is to be read about."""
+"""Changes of what was handled, or is there for the user to read."""
 
 ClockChange: TypeAlias = TimesShifted | ZoneSet
-"""What the clocks say now of the times that are known."""
+"""Changes of times, after the clock changed."""
 
 Change: TypeAlias = (
     TaskChange

@@ -1,4 +1,4 @@
-"""What can change between the rules and the PM agent, and how that alters how it stands between them."""
+"""Changes of a consultation with the PM agent, and the state that follows from each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orchestrator.model.plan import Step
 
 @dataclass(frozen=True, slots=True)
 class BriefingExtended:
-    """These lines belong into the next briefing of the PM agent."""
+    """News was kept for the next briefing of the PM agent."""
 
     lines: tuple[str, ...]
     kind: Literal["briefing_extended"] = "briefing_extended"
@@ -19,7 +19,7 @@ class BriefingExtended:
 
 @dataclass(frozen=True, slots=True)
 class ConsultationOpened:
-    """The PM agent is asked, and told what came up."""
+    """The PM agent was asked, with a briefing of the news."""
 
     step: str
     at: float
@@ -28,7 +28,7 @@ class ConsultationOpened:
 
 @dataclass(frozen=True, slots=True)
 class DecisionTaken:
-    """The PM agent decided. `refused` says why that could not be carried out; `frees`: the rules may start the rest."""
+    """The PM agent decided. `refused`: why that could not be done. `frees`: the rules may start the other steps."""
 
     step: str
     name: str
@@ -41,7 +41,7 @@ class DecisionTaken:
 
 @dataclass(frozen=True, slots=True)
 class ConsultationClosed:
-    """A consultation is over: with decisions, or set aside. What was not ordered waits until `held_until`."""
+    """A consultation ended, with decisions or without. Steps that were not ordered wait until `held_until`."""
 
     step: str
     held_until: float = 0.0
@@ -53,7 +53,7 @@ class ConsultationClosed:
 
 @dataclass(frozen=True, slots=True)
 class ConsultationBegun:
-    """What was between the rules and the PM agent is over: the task begins anew with it."""
+    """The task was started again, so the consultation state begins anew."""
 
     kind: Literal["consultation_begun"] = "consultation_begun"
 
@@ -67,7 +67,7 @@ BRIEFING_KEPT: Final = 24
 
 
 def consultation_after(was: ConsultationState, change: ConsultationChange) -> ConsultationState:
-    """Return how it stands after a change."""
+    """Return the consultation state after a change."""
     match change:
         case BriefingExtended():
             return replace(was, pending=(*was.pending, *change.lines)[-BRIEFING_KEPT:], fresh=True)
@@ -96,7 +96,7 @@ def consultation_after(was: ConsultationState, change: ConsultationChange) -> Co
                 was,
                 step="",
                 briefing=(),
-                # What nobody decided on is told again.
+                # News on which nothing was decided is shown again.
                 pending=was.pending if was.decided else (*was.briefing, *was.pending)[-BRIEFING_KEPT:],
                 fresh=change.fresh,
                 held_until=change.held_until,
@@ -108,18 +108,18 @@ def consultation_after(was: ConsultationState, change: ConsultationChange) -> Co
 
 
 def after_step(was: ConsultationState, step: Step, before: Step) -> ConsultationState:
-    """Return how it stands after a step changed: one that has started, or begins anew, is not ordered any more."""
+    """Return the consultation state after a step changed: a step that started or was reopened needs a new order."""
     same = step.state is before.state and step.attempt == before.attempt
     return was if same else without_order(was, step.id)
 
 
 def without_order(was: ConsultationState, step: str) -> ConsultationState:
-    """Return how it stands when a step is not ordered any more."""
+    """Return the consultation state without the order for a step."""
     if step not in was.ordered:
         return was
     return replace(was, ordered=tuple(each for each in was.ordered if each != step))
 
 
 def with_order(was: ConsultationState, step: str) -> ConsultationState:
-    """Return how it stands when a step was ordered."""
+    """Return the consultation state with an order for a step."""
     return was if step in was.ordered else replace(was, ordered=(*was.ordered, step))

@@ -1,4 +1,4 @@
-"""A decision in the making: rules add changes to it and see the state as it would then be."""
+"""A decision in the making: rules add changes to it and see the resulting state."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one fact leads to. `reply` is for the person who asked, `refused` whether it was a no.
+    """The result of one fact. `reply` answers the user who asked; `refused`: that answer is a refusal.
 
-    `confirm` is what the same request must bring along, once that person has agreed to what the reply says.
+    `confirm` is the token that the same request must carry once the user has agreed to what the reply says.
     """
 
     state: PMState
@@ -35,13 +35,13 @@ class Decision:
 
     @property
     def empty(self) -> bool:
-        """True when nothing came of the fact; then it is not journaled (law 9)."""
+        """Return whether nothing follows from the fact; then it is not journaled (law 9)."""
         return not self.changes and not self.actions
 
 
 @dataclass(slots=True)
 class Draft:
-    """The working copy of `decide`. Ids come from the fact's nonce, time from the fact (law 2)."""
+    """The working copy of `decide`. Ids derive from the fact's nonce, time comes from the fact (law 2)."""
 
     state: PMState
     at: float
@@ -55,18 +55,18 @@ class Draft:
     _ids: int = 0
 
     def change(self, *changes: Change) -> None:
-        """Make changes; an illegal one raises `IllegalMove` and the whole draft is to be thrown away."""
+        """Make changes. An illegal one raises `IllegalMove`; then the whole draft must be thrown away."""
         for change in changes:
             self.state = fold(self.state, change)
             self.changes.append(change)
 
     def act(self, action: Action) -> None:
-        """Ask for something to be done in the world."""
+        """Request an action in the outside world."""
         self.state = with_action(self.state, action)
         self.actions.append(action)
 
     def close_actions(self, *kinds: type[Action], **about: str | int) -> bool:
-        """Take the actions of these kinds out of the outbox whose fields say this. True if there were any."""
+        """Remove the actions of these kinds with these field values from the outbox. Return whether there were any."""
         found = [
             action.id
             for action in self.state.outbox.values()
@@ -76,18 +76,18 @@ class Draft:
         return bool(found)
 
     def new_id(self, prefix: str) -> str:
-        """Return an id that nothing else in this task has, and hardly anything in another."""
+        """Return an id that is unique in this task, and most likely among all tasks."""
         while True:
             self._ids += 1
-            told = f"{self.state.id}:{self.at}:{self.nonce}:{self._ids}"
-            made = f"{prefix}-{blake2b(told.encode(), digest_size=4).hexdigest()}"
+            seed = f"{self.state.id}:{self.at}:{self.nonce}:{self._ids}"
+            made = f"{prefix}-{blake2b(seed.encode(), digest_size=4).hexdigest()}"
             if made not in self.state.runs and made not in self.state.outbox:
                 return made
 
     def new_order_second(self) -> int:
-        """Return the second that names the next order: now, or the next free one after the last order's.
+        """Return the second that names the next order: now, or the first free one after the last order's.
 
-        A name that is taken all the same is passed over: of a second that a clock shows twice, or by a stranger.
+        A name may still be taken, by a second that the clock shows twice or by a stranger's file; then it is skipped.
         """
         second = max(int(self.at), self.state.order_second + 1)
         while self._is_taken(order_name(second, self.state.utc_offset)):
@@ -98,7 +98,7 @@ class Draft:
         return self.state.runs.with_order(name) is not None or name in self.state.seen
 
     def notice(self, text: str) -> None:
-        """Leave a line that the user can read in `status` and in the PM's log; it bears its moment."""
+        """Add a line for the user to read in `status` and in the PM's log, with its time."""
         self.change(Noticed(stamped(self.at, text)))
 
     def step(self, step: str) -> Step:

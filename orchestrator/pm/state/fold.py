@@ -76,7 +76,7 @@ def _fold_run(state: PMState, change: RunOpened | RunChange) -> PMState:
 
 def _fold_step(state: PMState, change: StepAdded | StepChange) -> PMState:
     if isinstance(change, StepAdded):
-        # One that is planned anew is not what was ordered.
+        # A step that is planned anew is not the one that was ordered.
         consultation = without_order(state.consultation, change.step.id)
         return replace(state, steps=state.steps.with_step(change.step), consultation=consultation)
     was = state.steps[change.step]
@@ -200,7 +200,7 @@ def _worked(state: PMState, at: float) -> Worked:
 
 
 def _shifted(state: PMState, by: float, put: float) -> PMState:
-    """Return the state as if all that is timed had come `by` seconds later, and what waits for people `put`."""
+    """Return the state with all timers moved `by` seconds later, and the deadlines for people by `put` seconds."""
     runs = [
         replace(
             run,

@@ -6,5 +6,5 @@ import time
 
 
 def order_name(second: int, utc_offset: int) -> str:
-    """Return the file name of an order given in that second (HUB 4.2), in the zone so many seconds ahead of UTC."""
+    """Return an order's file name (HUB 4.2) for the second `second`, in the zone `utc_offset` s ahead of UTC."""
     return f"pm-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(second + utc_offset))}.md"

@@ -1,4 +1,4 @@
-"""Tables that are never changed in place: a changed copy shares all but a little with the one it came from."""
+"""Tables that are never changed in place: a changed copy shares almost everything with the original."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ V = TypeVar("V")
 D = TypeVar("D")
 
 CHUNK: Final = 64
-"""Entries that are copied where one of them changes. Measured: from 32 to 128 it makes no difference."""
+"""How many entries are copied when one of them changes. Measured: from 32 to 128 it makes no difference."""
 
 
 class PersistentMap(Mapping[K, V]):
-    """Entries in the order in which their keys came first; a key keeps its place, and is never taken away.
+    """Entries in the order in which their keys came first; a key keeps its place, and is never removed.
 
-    A copy with one entry changed costs the square root of the size, not the size: a task of 3,000 steps decides
-    as fast as one of ten. Two levels of plain tuples and dictionaries: a tree of one's own would be deeper and,
-    in Python, slower.
+    A copy with one entry changed costs the square root of the size, not the size: a task of 3,000 steps decides as
+    fast as one of ten. It uses two levels of plain tuples and dictionaries: a tree of our own would be deeper and, in
+    Python, slower.
     """
 
     __slots__ = ("_chunks", "_places", "_size")
@@ -60,7 +60,7 @@ class PersistentMap(Mapping[K, V]):
         return (key for chunk in self._chunks for key, _ in chunk)
 
     def values(self) -> ValuesView[V]:
-        """Return the values in order; a look at all of them looks no key up."""
+        """Return the values in order; iterating over them looks up no keys."""
         return _Values(self)
 
     def items(self) -> ItemsView[K, V]:
@@ -79,15 +79,15 @@ class PersistentMap(Mapping[K, V]):
 
     @property
     def chunks(self) -> tuple[tuple[tuple[K, V], ...], ...]:
-        """The entries in order, in chunks: one in which nothing was changed is the very same in a changed copy."""
+        """Return the entries in order, in chunks; a changed copy shares each unchanged chunk with the original."""
         return self._chunks
 
     def place(self, key: K) -> int:
-        """Return which of all keys this one was, from 0. Raises KeyError."""
+        """Return the position of a key among all keys, from 0. Raises KeyError."""
         return self._places[hash(key) & (len(self._places) - 1)][key]
 
     def placed(self, place: int) -> V:
-        """Return the value of the key at a place."""
+        """Return the value of the key at a position."""
         return self._chunks[place // CHUNK][place % CHUNK][1]
 
     # Changed copies -------------------------------------------------------------------------------
@@ -106,13 +106,13 @@ class PersistentMap(Mapping[K, V]):
         return copy
 
     def _copy(self) -> Self:
-        """Return a copy that nobody else knows yet."""
+        """Return a copy that nobody else refers to yet."""
         copy = object.__new__(type(self))
         copy._chunks, copy._places, copy._size = self._chunks, self._places, self._size
         return copy
 
     def _add(self, key: K, value: V) -> None:
-        """Add a key at the end. Only for a copy that nobody else knows yet."""
+        """Add a key at the end. Only for a copy that nobody else refers to yet."""
         chunks, size = self._chunks, self._size
         if size % CHUNK:
             self._chunks = (*chunks[:-1], (*chunks[-1], (key, value)))
@@ -141,7 +141,7 @@ class _Items(ItemsView[K, V]):
 
 
 def _spread(places: dict[K, int], least: int) -> tuple[dict[K, int], ...]:
-    """Return the places of keys in parts by hash: a power of two of them, and about as many as each one holds."""
+    """Return the positions of keys, split by hash into a power of two of parts, about as many as each part holds."""
     parts = least
     while parts**2 < len(places):
         parts *= 2

@@ -17,9 +17,9 @@ class Questions(PersistentMap[str, Question]):
     open: dict[str, Question]
 
     def __init__(self, questions: Iterable[Question] = ()) -> None:
-        told = {question.id: question for question in questions}
-        super().__init__(told)
-        self.open = {question.id: question for question in told.values() if question.open}
+        by_id = {question.id: question for question in questions}
+        super().__init__(by_id)
+        self.open = {question.id: question for question in by_id.values() if question.open}
 
     def with_question(self, question: Question) -> Self:
         """Return a copy with one question set."""

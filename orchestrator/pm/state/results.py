@@ -1,7 +1,7 @@
-"""What came of a task: the counts that every page shows, and what is missing from what was asked for (U11).
+"""The result of a task: the counts that every page shows, and what is missing from the request (U11).
 
 A task is complete when every step passed or was replaced by another way to its goal, every success criterion is met
-with evidence that exists, no check fails, and the work exists. Anything less has a name here, and the task ends as
+with evidence that exists, no check fails, and there is a change. Anything less is named here, and the task ends as
 *partial* (something was delivered) or *failed* (nothing was).
 """
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 NAMED: Final = 5
-"""How many of one kind of shortfall are named."""
+"""How many shortfalls of one kind are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many steps of the plan stand how. Consultations of the PM agent and replaced steps are not counted.
+    """The number of plan steps in each state. Consultations of the PM agent and replaced steps are not counted.
 
-    `criteria` is how many success criteria task.md lists, `met` how many of them are met with evidence that exists.
+    `criteria` is the number of success criteria in task.md, `met` how many are met with evidence that exists.
     """
 
     passed: int
@@ -35,7 +35,7 @@ class Counts:
 
 
 def counts(state: PMState) -> Counts:
-    """Return the counts that status, list, progress.md and the JSON documents show. Costs the same for any plan."""
+    """Return the counts that status, list, progress.md and the JSON documents show; fast for a plan of any size."""
     steps = state.steps
     planned = steps.all & ~steps.consultations & ~steps.replaced
     passed, set_aside = planned & steps.passed, planned & steps.given_up
@@ -57,15 +57,15 @@ def unmet_criteria(state: PMState) -> list[str]:
 
 
 def shortfalls(state: PMState) -> tuple[str, ...]:
-    """Return what is missing from what was asked for, in words; nothing for a task that is complete.
+    """Return what is missing from the request, in words; empty for a task that is complete.
 
-    It looks at every step: ask when the steps of a task are settled.
+    It visits every step: call it once the steps of a task are settled.
     """
     return tuple(filter(None, (_set_aside(state), _unmet(state), _failing(state), _without_work(state))))
 
 
 def delivered(state: PMState) -> bool:
-    """Tell whether anything of what was asked for is done: a subtask passed, or a criterion is met."""
+    """Return whether any requested part is done: a subtask passed, or a criterion is met."""
     done = any(
         step.subtask and step.state is StepState.PASSED and step.judges for step in state.steps.values()
     )
@@ -74,7 +74,7 @@ def delivered(state: PMState) -> bool:
 
 
 def not_done(state: PMState) -> list[tuple[str, str]]:
-    """Return what was set aside: the title of each subtask or step, once, and why."""
+    """Return what was set aside: the title of each subtask or step, once, and the reason."""
     found: dict[str, tuple[str, str]] = {}
     for step in state.steps.among(state.steps.given_up & ~state.steps.consultations):
         found.setdefault(step.subtask or step.judges or step.id, (step.title, step.why))
@@ -82,7 +82,7 @@ def not_done(state: PMState) -> list[tuple[str, str]]:
 
 
 def unchanged_work(state: PMState) -> list[Step]:
-    """Return the steps that passed without a change, as their reports said that none was needed."""
+    """Return the steps that passed without a change because their reports said that none was needed."""
     return [
         step
         for step in state.steps.values()
@@ -91,9 +91,9 @@ def unchanged_work(state: PMState) -> list[Step]:
 
 
 def accepted_work(state: PMState) -> dict[str, str]:
-    """Return the commits that the task's branch must have, by the steps that made them: those whose judge merged them.
+    """Return the commits that must be on the task's branch, by the steps that made them: their judge merged them.
 
-    They stand in the order in which they were merged.
+    In the order in which they were merged.
     """
     steps = state.steps
     merged = [
@@ -135,7 +135,7 @@ def _unmet(state: PMState) -> str:
 
 
 def _failing(state: PMState) -> str:
-    """Name the checks that failed and judged nothing: a gate lets none of the others through."""
+    """Name the failed checks that no gate judged; a gate never passes a failed check."""
     failing = [
         step
         for step in state.steps.values()
@@ -148,9 +148,9 @@ def _failing(state: PMState) -> str:
 
 
 def _without_work(state: PMState) -> str:
-    """Say so where no step that passed has changed anything, as far as could be seen.
+    """Say so if no step that passed has changed anything, as far as could be determined.
 
-    What was changed and then rejected for good is told from no change at all: its commits are still there to be read.
+    A change that was made and finally rejected differs from no change at all: its commits still exist.
     """
     passed = list(state.steps.among(state.steps.passed))
     if any(step.empty for step in passed):

@@ -1,4 +1,4 @@
-"""What can change of one run, and how that alters what is known of it."""
+"""The changes of one run, and the state that follows from each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RunOpened:
 
 @dataclass(frozen=True, slots=True)
 class RunBelieved:
-    """Something else is believed of a run, on this evidence."""
+    """The believed state of a run has changed, on this evidence."""
 
     run: str
     life: Life
@@ -36,7 +36,7 @@ class RunBelieved:
 
 @dataclass(frozen=True, slots=True)
 class RunReported:
-    """A run has handed in the report that its order wanted."""
+    """A run has handed in the report that its order asked for."""
 
     run: str
     at: float
@@ -54,7 +54,7 @@ class RunProgressed:
 
 @dataclass(frozen=True, slots=True)
 class RunWatched:
-    """A quiet run is being looked at; `counts`: against the bound on looks since its last progress."""
+    """A look at a quiet run was ordered; `counts`: towards the bound on looks since its last progress."""
 
     run: str
     at: float
@@ -64,7 +64,7 @@ class RunWatched:
 
 @dataclass(frozen=True, slots=True)
 class RunLooked:
-    """What a look at a quiet run found."""
+    """The result of a look at a quiet run."""
 
     run: str
     quiet: Quiet
@@ -79,7 +79,7 @@ class RunLooked:
 
 @dataclass(frozen=True, slots=True)
 class RunNudged:
-    """One more line is typed to a run."""
+    """One more line is being typed to a run."""
 
     run: str
     kind: Literal["run_nudged"] = "run_nudged"
@@ -87,9 +87,9 @@ class RunNudged:
 
 @dataclass(frozen=True, slots=True)
 class RunSignalled:
-    """A run's program told something: what is believed of its turn now, by which event, and how it is resumed.
+    """A run's program reported an event: the state of its turn now, by which event, and how to resume it.
 
-    Not `alive`: it told that nothing comes from its model.
+    Not `alive`: it reported that nothing comes from its model.
     """
 
     run: str
@@ -106,7 +106,7 @@ class RunSignalled:
 
 @dataclass(frozen=True, slots=True)
 class RunAnswered:
-    """A run no longer waits for an answer. What it waited is not its model's time."""
+    """A run no longer waits for an answer. The time that it waited does not count as its model's."""
 
     run: str
     at: float = 0.0
@@ -115,7 +115,7 @@ class RunAnswered:
 
 @dataclass(frozen=True, slots=True)
 class RunDelivered:
-    """What became of a run's order."""
+    """Whether a run's order was delivered."""
 
     run: str
     delivery: Delivery
@@ -124,7 +124,7 @@ class RunDelivered:
 
 @dataclass(frozen=True, slots=True)
 class RunSpent:
-    """A run's conversation is not to be gone on with."""
+    """A run's conversation must not be resumed."""
 
     run: str
     kind: Literal["run_spent"] = "run_spent"
@@ -132,7 +132,7 @@ class RunSpent:
 
 @dataclass(frozen=True, slots=True)
 class RunTraced:
-    """Where a run's turn stands by its program's records. With `evidence` what a look had found holds no more."""
+    """The state of a run's turn by its program's records. `evidence`: what a look had found no longer holds."""
 
     run: str
     at: float
@@ -147,7 +147,7 @@ class RunTraced:
 
 @dataclass(frozen=True, slots=True)
 class RunCautioned:
-    """A run is told that it repeats itself, and what."""
+    """A run is being warned that it repeats itself, with the repeated call."""
 
     run: str
     repeated: str
@@ -157,7 +157,7 @@ class RunCautioned:
 
 @dataclass(frozen=True, slots=True)
 class RunToolRequested:
-    """A run whose program keeps no records asked leave for something; `wish` is its fingerprint, 0 for a new text."""
+    """A run whose program keeps no records asked for a permission: `tool_request` is its fingerprint, 0 if new."""
 
     run: str
     tool_request: int
@@ -200,20 +200,20 @@ RunChange: TypeAlias = (
     | RunMetered
     | RunEnding
 )
-"""What alters a run that is there already."""
+"""The changes of a run that exists already."""
 
 TOOL_REQUESTS_KEPT: Final = 30
-"""How many wishes for leave are remembered of a run whose program keeps no records."""
+"""How many permission requests are kept of a run whose program keeps no records."""
 
 ACKNOWLEDGED_KEPT: Final = 64
-"""How many events of a run are remembered by name: those of which the files may still lie there."""
+"""How many events of a run are kept by name: those whose files may still be there."""
 
 
 def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a case per change)
     """Return a run as it is after a change.
 
     Raises:
-        IllegalMove: a run that is gone would come back.
+        IllegalMove: the change would revive a run that is gone.
 
     """
     match change:
@@ -276,14 +276,14 @@ def _believed(was: Run, change: RunBelieved) -> Run:
         pid=change.pid or was.pid,
         pane=change.pane or was.pane,
         exit=change.exit,
-        acknowledged=() if change.life is Life.GONE else was.acknowledged,  # nobody listens to it any more
+        acknowledged=() if change.life is Life.GONE else was.acknowledged,  # it is not listened to any more
         tool_requests=() if change.life is Life.GONE else was.tool_requests,
         lasted=was.lasted + (max(change.at - was.since, 0.0) if _lived(was) else 0.0),
     )
 
 
 def _lived(was: Run) -> bool:
-    """Tell whether the time since it was last believed otherwise was part of its life."""
+    """Return whether the time since the last change of belief was part of its life."""
     return was.life is not Life.STARTING and (was.life is not Life.UNREACHABLE or was.pid is not None)
 
 

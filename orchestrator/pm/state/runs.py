@@ -1,4 +1,4 @@
-"""The runs of a task, and of them those that live: what is long gone costs little any more."""
+"""The runs of a task. Runs that ended long ago keep only a summary, to save memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _UNTRIED: Final = (0, 0)
 class Runs(PersistentMap[str, Run]):
     """A task's runs by id, in the order in which they were opened.
 
-    live: those that are not known to be gone, by id. latest: the last run of each instance. spent: what the runs of
-    each agent came to, by its name. One that is gone, and has a successor of its instance, is kept as what it came to:
-    where it was and what was seen of it is in the journal, and nobody looks at it here again.
+    live: runs that may still exist, by id. latest: the last run of each instance. spent: the totals of each agent's
+    runs, by agent name. A run that is gone and has a successor of the same instance keeps only its totals; its
+    location and everything observed of it are in the journal.
     """
 
     __slots__ = _DERIVED
@@ -35,36 +35,36 @@ class Runs(PersistentMap[str, Run]):
     _tries: PersistentMap[str, tuple[int, int]]
 
     def __init__(self, runs: Iterable[Run] = ()) -> None:
-        told = {run.id: run for run in runs}
-        self.latest = {run.instance: run.id for run in told.values()}
-        told = {
+        by_id = {run.id: run for run in runs}
+        self.latest = {run.instance: run.id for run in by_id.values()}
+        by_id = {
             run.id: run if run.live or self.latest[run.instance] == run.id else _past(run)
-            for run in told.values()
+            for run in by_id.values()
         }
-        super().__init__(told)
-        self.live = {run.id: run for run in told.values() if run.live}
+        super().__init__(by_id)
+        self.live = {run.id: run for run in by_id.values() if run.live}
         self.spent = {}
-        for run in told.values():
+        for run in by_id.values():
             self.spent = _with_spent(self.spent, None, run)
-        self._by_order = PersistentMap({run.order: run.id for run in told.values()})
+        self._by_order = PersistentMap({run.order: run.id for run in by_id.values()})
         self._by_step = PersistentMap(
-            {run.step: run.id for run in told.values() if run.purpose is Purpose.WORK}
+            {run.step: run.id for run in by_id.values() if run.purpose is Purpose.WORK}
         )
         tries: dict[str, tuple[int, int]] = {}
-        for run in told.values():
+        for run in by_id.values():
             tries[run.step] = _tried(tries.get(run.step), run)
         self._tries = PersistentMap(tries)
 
     @property
     def usage(self) -> Usage:
-        """What all runs used together."""
+        """The usage of all runs together."""
         used = Usage()
         for spent in self.spent.values():
             used += spent.usage
         return used
 
     def with_order(self, order: str) -> Run | None:
-        """Return the run that was given an order of this name, or None."""
+        """Return the run that has the order of this name, or None."""
         run = self._by_order.get(order) if order else None
         return None if run is None else self[run]
 
@@ -111,9 +111,9 @@ def _tried(before: tuple[int, int] | None, run: Run) -> tuple[int, int]:
 
 
 def _past(run: Run) -> Run:
-    """Return a run that is gone and was succeeded: without what was believed of its process, and of its screen.
+    """Return a summary of a run that is gone and has a successor, without its process and screen state.
 
-    Its conversation stays: its successor may go on with that, and looks first whether it is still there.
+    The conversation stays: the successor may continue it, and checks first whether it still exists.
     """
     return replace(
         run,
@@ -153,18 +153,18 @@ def _past(run: Run) -> Run:
 
 @lru_cache(1024)
 def _same(name: str) -> str:
-    """Return a name equal to this one: there are few of them, and many runs."""
+    """Return one shared string for equal names: there are few names and many runs."""
     return name
 
 
 @lru_cache(64)
 def _alike(how: Exit | None) -> Exit | None:
-    """Return an end like this one: there are few kinds of them, and many runs."""
+    """Return one shared value for equal exits: there are few kinds and many runs."""
     return how
 
 
 def _with_spent(spent: dict[str, Spent], was: Run | None, run: Run) -> dict[str, Spent]:
-    """Return what agents spent, with what a run has come to since it was as it `was`. Checks are the daemon's own."""
+    """Return the totals by agent, updated by what a run has used since it was `was`. Checks count for no agent."""
     if run.purpose is not Purpose.WORK:
         return spent
     if was is not None and (was.usage, was.lasted) == (run.usage, run.lasted):

@@ -1,4 +1,4 @@
-"""What can change of one step, and how that alters it."""
+"""The changes of one step, and the state that follows from each."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class StepMoved:
     """A step is in another state. `not_before` and `keep_tree` say how its next run begins.
 
     `limited`: it waits until then because of a usage limit.
-    `replaced`: it is set aside because the plan reaches its goal in another way. `anew`: what this attempt was to go on
-    with is gone; the next run begins clean.
+    `replaced`: it is set aside because the plan reaches its goal in another way. `anew`: the work that this attempt was
+    to continue is gone; the next run begins clean.
     """
 
     step: str
@@ -52,7 +52,7 @@ class StepMoved:
 
 @dataclass(frozen=True, slots=True)
 class StepTallied:
-    """One more thing went wrong with a step, or its counts begin anew."""
+    """The failure counts of a step changed, or were reset."""
 
     step: str
     tally: Tally
@@ -61,9 +61,9 @@ class StepTallied:
 
 @dataclass(frozen=True, slots=True)
 class StepLimited:
-    """What is known of the usage limit that holds a step up; None: it does not any more.
+    """What is known of the usage limit that holds a step up; None: it no longer does.
 
-    `not_before` is when it is tried again, where that is another moment than before.
+    `not_before` is when it is retried, if that changed.
     """
 
     step: str
@@ -74,7 +74,7 @@ class StepLimited:
 
 @dataclass(frozen=True, slots=True)
 class StepHurried:
-    """A step that pauses is tried again now: the user may have mended what kept it from going on."""
+    """A pausing step is retried now: the user may have fixed what held it up."""
 
     step: str
     kind: Literal["step_hurried"] = "step_hurried"
@@ -82,7 +82,7 @@ class StepHurried:
 
 @dataclass(frozen=True, slots=True)
 class StepFed:
-    """What the next order of a step must also say."""
+    """The feedback that the next order of a step must contain."""
 
     step: str
     feedback: tuple[str, ...]
@@ -91,7 +91,7 @@ class StepFed:
 
 @dataclass(frozen=True, slots=True)
 class StepRemembered:
-    """What the agents of a step were blocked by, so far."""
+    """The blockers that the agents of a step have reported so far."""
 
     step: str
     blockers: tuple[str, ...]
@@ -100,7 +100,7 @@ class StepRemembered:
 
 @dataclass(frozen=True, slots=True)
 class StepLacked:
-    """What skill or context the agents of a step said was missing, so far."""
+    """The skill or context that the agents of a step have reported as missing so far."""
 
     step: str
     gap: str
@@ -124,7 +124,7 @@ class StepReopened:
 
 @dataclass(frozen=True, slots=True)
 class StepReported:
-    """A report of a step was taken. `unchanged` is the reason that it gives for handing in no change."""
+    """A report of a step was accepted. `unchanged` is the reason that it gives for changing nothing."""
 
     step: str
     report: str
@@ -135,7 +135,7 @@ class StepReported:
 
 @dataclass(frozen=True, slots=True)
 class StepChecked:
-    """The command that the daemon ran for a step ended with `exit`, and printed these lines last."""
+    """The check that the daemon ran for a step ended with `exit`, and printed these lines last."""
 
     step: str
     exit: int
@@ -171,7 +171,7 @@ class StepCommitted:
 
 @dataclass(frozen=True, slots=True)
 class TreeBegun:
-    """A run of a step begins clean: in this life of its tree."""
+    """A run of a step begins clean, in this life of its tree."""
 
     step: str
     life: int
@@ -180,7 +180,7 @@ class TreeBegun:
 
 @dataclass(frozen=True, slots=True)
 class StepInspected:
-    """The work of a step lies in the tree `where`, which is not the task's own; empty: nothing was changed there."""
+    """The work of a step is in the tree `where`, which is not the task's own; empty: nothing was changed there."""
 
     step: str
     where: str
@@ -189,7 +189,7 @@ class StepInspected:
 
 @dataclass(frozen=True, slots=True)
 class BranchJudged:
-    """A step judges the whole of a branch, whose commits were seen to change something together, or nothing."""
+    """A step judges a whole branch; its commits together change something, or nothing."""
 
     step: str
     empty: bool
@@ -198,7 +198,7 @@ class BranchJudged:
 
 @dataclass(frozen=True, slots=True)
 class StepOrdered:
-    """The PM agent wants a step to start, with this in its orders."""
+    """The PM agent wants a step to start, with these additions to its order."""
 
     step: str
     directive: Directive | None = None
@@ -206,7 +206,7 @@ class StepOrdered:
 
 
 _HELD_UP: Final = frozenset({StepState.PENDING, StepState.WORKING})
-"""In these a usage limit may hold a step up: it is tried again, and may be refused again."""
+"""The states in which a usage limit may hold a step up: it is retried, and may be refused again."""
 
 StepChange: TypeAlias = (
     StepRewired
@@ -228,14 +228,14 @@ StepChange: TypeAlias = (
     | BranchJudged
     | StepOrdered
 )
-"""What alters a step that is there already."""
+"""The changes of a step that exists already."""
 
 
 def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a case per change)
     """Return a step as it is after a change.
 
     Raises:
-        IllegalMove: `pm.transitions` knows no such move of a step.
+        IllegalMove: `pm.transitions` has no such move of a step.
 
     """
     match change:

@@ -1,7 +1,7 @@
-"""The steps of a plan, with what is asked of them at every fact kept at hand: it costs no look at the others.
+"""The steps of a plan, indexed by everything that is asked of them at each fact, so that no query scans all steps.
 
-Sets of steps are whole numbers: the step at place n of the plan is the bit 1 << n. That keeps them in plan order,
-and what "pending, and not in a tree that is taken" means is said by `&` and `~`, at eight steps per byte.
+Sets of steps are whole numbers: the step at place n of the plan is the bit 1 << n. That keeps them in plan order. A
+query like "pending, and not in a tree that is taken" is a combination by `&` and `~`, at eight steps per byte.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Group: TypeAlias = tuple[str, str]
 """What steps have in common: `("subtask", "a")`, or `("needs", "dev:a")`."""
 
 REPORTED: Final = frozenset({StepState.PASSED, StepState.CHECKING})
-"""A step in one of these can be judged."""
+"""The states in which a step can be judged."""
 
 _RELATIONS: Final = ("needs", "judges", "after")
 _RESTS: Final = frozenset({StepState.BLOCKED, StepState.FAILED})
@@ -43,13 +43,13 @@ _DERIVED: Final = ("ready", "hopeless", "under_way", "_groups", "_lacks")
 class Steps(PersistentMap[str, Step]):
     """A plan's steps by id, in plan order; a step that is planned anew keeps its place.
 
-    ready: nothing is left of what the step needs, comes after or judges. Its own state is not looked at.
-    hopeless: it needs a step that was set aside. Nor here.
-    under_way: the subtasks between their first and their last step. One that waits for an answer does not count
-        (law 10). One whose agent writes its handoff again does: its work lies in its tree.
-    free: it belongs to no subtask, or judges: it waits for no subtask's turn.
-    again: it begins a subtask (as far as it judges nothing) and was opened before.
-    given_up: it was set aside, and what it was to reach is not reached in another way; `replaced`: it is.
+    ready: everything that the step needs, comes after or judges is done; its own state is not considered.
+    hopeless: it needs a step that was set aside; its own state is not considered.
+    under_way: the subtasks between their first and their last step. A subtask that waits for an answer does not count
+        (law 10). One whose agent writes its handoff again does, because its work is in its tree.
+    free: it belongs to no subtask, or judges: it need not wait for a subtask's turn.
+    again: it begins a subtask (unless it judges) and was opened before.
+    given_up: it was set aside, and its goal is not reached in another way; `replaced`: it is.
     """
 
     __slots__ = (*_OWN, *_DERIVED)
@@ -96,7 +96,7 @@ class Steps(PersistentMap[str, Step]):
 
     @property
     def all(self) -> Marks:
-        """Every step."""
+        """Return the set of all steps."""
         return (1 << len(self)) - 1
 
     def mark(self, step: str) -> Marks:
@@ -108,7 +108,7 @@ class Steps(PersistentMap[str, Step]):
         return self._groups.get(("subtask", subtask), 0)
 
     def of_agent(self, agent: str) -> Marks:
-        """Return the steps that an agent is to do."""
+        """Return the steps of an agent."""
         return self._groups.get(("agent", agent), 0)
 
     def of_tree(self, kind: WorkspaceKind, workspace: str) -> Marks:
@@ -120,9 +120,9 @@ class Steps(PersistentMap[str, Step]):
         return self._groups.get(("judges", step), 0)
 
     def dependents(self, step: str) -> Marks:
-        """Return the steps that need or judge a step, directly or not, and of which work may have begun.
+        """Return the steps that need or judge a step, directly or not, and whose work may have begun.
 
-        What needs a step that is itself still to be done has not begun: behind a pending one nobody looks on.
+        A pending step ends the search: nothing that needs it can have begun.
         """
         found = mark = self.mark(step)
         fresh = found
@@ -154,7 +154,7 @@ class Steps(PersistentMap[str, Step]):
         copy = self.with_entry(step.id, step)
         place = copy.place(step.id)
         if was is None or was.state is not step.state:
-            copy._tell(was.state if was else StepState.PENDING, step)
+            copy._notify_dependents(was.state if was else StepState.PENDING, step)
         rewired = copy._rewire(was, step, 1 << place)
         changed = copy._mark(was, step, place)
         if rewired or changed:
@@ -172,7 +172,7 @@ class Steps(PersistentMap[str, Step]):
         return copy
 
     def _mark(self, was: Step | None, step: Step, place: int) -> bool:
-        """Put a step into the sets that its own fields name. Return whether it came into one or left one."""
+        """Put a step into the sets that its own fields determine. Return whether any of these sets changed."""
         before, now = _own(was) if was else _NONE, _own(step)
         if before == now:
             return False
@@ -182,7 +182,7 @@ class Steps(PersistentMap[str, Step]):
         return True
 
     def _rewire(self, was: Step | None, step: Step, mark: Marks) -> bool:
-        """Put a step into the groups that it names, and count what it waits for. Return whether there was anything."""
+        """Put a step into its groups, and count what it waits for. Return whether anything changed."""
         if was is not None and _wires(was) == _wires(step):
             return False
         old, new = set(_groups_of(was) if was else ()), set(_groups_of(step))
@@ -195,8 +195,8 @@ class Steps(PersistentMap[str, Step]):
         self._see_hopeless(step, mark)
         return True
 
-    def _tell(self, was: StepState, step: Step) -> None:
-        """Let those that wait for a step know that it stands otherwise."""
+    def _notify_dependents(self, was: StepState, step: Step) -> None:
+        """Update the steps that wait for a step after its state changed."""
         for relation, before, now in (
             ("needs", was is StepState.PASSED, step.state is StepState.PASSED),
             ("judges", was in REPORTED, step.state in REPORTED),
@@ -268,7 +268,7 @@ def _is_over(state: StepState) -> bool:
 
 
 def _wires(step: Step) -> tuple[object, ...]:
-    """Return what of a step says to whom it belongs and for whom it waits."""
+    """Return the fields of a step that determine its groups and what it waits for."""
     return step.needs, step.after, step.judges, step.subtask, step.agent, step.kind, step.workspace
 
 

@@ -1,4 +1,4 @@
-"""The state of one task. It is never changed in place: `pm.fold` gives the next one."""
+"""The state of one task. It is never changed in place: `pm.fold` returns the next one."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ NO_CONSULTATION: Final = ConsultationState()
 
 @dataclass(frozen=True, slots=True)
 class PMState:
-    """Everything that the PM knows of one task. Tables keep the order in which things came.
+    """Everything that the PM knows of one task. Tables keep the order of arrival.
 
     What grows with the plan is a `PersistentMap`; dictionaries hold what is open just now, and are copied whole.
-    `seen` gives the hash of each handoff dealt with, `spoke` the run for which it spoke. `outbox` holds the actions
+    `seen` maps each handled handoff to its hash, `spoke` to the run that it belonged to. `outbox` holds the actions
     whose outcome is not yet known.
-    `raised` are the limits that the user has set anew for this task (None: no such limit), `warned` those that it
-    came near to. `edited` is how task.md's Agent Config differs from the one that counts. Local time is ahead of UTC by
+    `raised` are the limits that the user has changed for this task (None: no such limit), `warned` those that it has
+    approached. `edited` is how task.md's Agent Config differs from the active one. Local time is ahead of UTC by
     `utc_offset` seconds.
     """
 

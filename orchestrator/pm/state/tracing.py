@@ -1,9 +1,9 @@
-"""From a program's records to what is known of a run: where its turn stands, and whether it goes round in circles.
+"""From a program's records to the state of a run: where its turn stands, and whether it goes round in circles.
 
-A call that was not made before, or that brings back what it did not, is news, and so is one after `WINDOW` others. The
-rest are counted in a row until the next news, if they come for the `OFTEN`th time at least; so circles of several
-calls count as well. Tests that are run again after an edit do not, as the edit is news; and neither does what is read
-again after a conversation was summed up, as the second time counts for nothing.
+A call is new if it was not made before, if it brings back another result, or after `WINDOW` other calls. Other calls
+are counted in a row until the next new one, from their `OFTEN`th repetition on; so circles of several calls count as
+well. Tests that are repeated after an edit do not count, because the edit is new. Neither does what is read again
+after a conversation was compacted: a second time does not count.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Final
 from orchestrator.model.activity import Activity, Called, Prompted, Record, Returned, Spoke, Stage
 
 WINDOW: Final = 60
-"""Calls that are remembered."""
+"""How many calls are kept."""
 OFTEN: Final = 3
-"""From so many times on, within the window, the same call with the same result is a repetition."""
+"""From this many times on, within the window, the same call with the same result is a repetition."""
 QUICK: Final = 10.0
-"""Seconds: what takes longer waits for something, as a build or a service that comes up, and is no repetition."""
+"""Seconds: a call that takes longer waits for something, like a build or a service that starts: no repetition."""
 OPEN: Final = 64
-"""Calls without a result that are remembered: a program may forget some."""
+"""How many calls without a result are kept: a program may never record some results."""
 
 
 @dataclass(slots=True)
 class Trace:
-    """What the records of one run tell, record by record."""
+    """What the records of one run show, taken record by record."""
 
     _stage: Stage = Stage.UNKNOWN
     _records: int = 0
@@ -38,7 +38,7 @@ class Trace:
     _row: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=WINDOW))
 
     def take(self, record: Record, at: float) -> None:
-        """Take the next record, of that moment."""
+        """Take the next record, with its time."""
         self._records += 1
         self._recorded_at = at
         match record:
@@ -56,7 +56,7 @@ class Trace:
         self._stage = Stage.TOOL if self._open else then
 
     def activity(self, since: float = 0.0) -> Activity:
-        """Return what is known by now; repetitions are counted from a moment on."""
+        """Return what is known so far; repetitions are counted from the moment `since` on."""
         row = [words for at, words in self._row if at > since]
         tool = next(reversed(self._open.values()))[1].words if self._open else ""
         repeated = Counter(row).most_common(1)[0][0] if row else ""

@@ -15,7 +15,7 @@ from orchestrator.model.task import TaskState as T
 
 
 class IllegalMove(Exception):
-    """A move that is in no table: we erred. The decision is thrown away and nothing changes."""
+    """A move that no table allows: a bug of ours. The decision is thrown away and nothing changes."""
 
 
 PHASES: Final[dict[P, frozenset[P]]] = {
@@ -52,8 +52,7 @@ TASKS: Final[dict[T, frozenset[T]]] = {
 def phase_path(start: P, goal: P) -> tuple[P, ...]:
     """Return the shortest legal way from one phase to another, without the start; empty if already there.
 
-    Going back from a review is one move for a user and two in the table (ITERATE, then the phase): this
-    finds both.
+    Going back from a review is one move for a user and two in the table (ITERATE, then the phase): this finds both.
     """
     ways: deque[tuple[P, ...]] = deque([()])
     met = {start}
@@ -63,7 +62,7 @@ def phase_path(start: P, goal: P) -> tuple[P, ...]:
         if here is goal:
             return way
         for onward in sorted(PHASES[here] - met):
-            # ITERATE and BLOCKED say something of their own; a way through BLOCKED would say it falsely.
+            # ITERATE and BLOCKED have a meaning of their own; a way through BLOCKED would claim it wrongly.
             if onward is not P.BLOCKED or goal is P.BLOCKED:
                 met.add(onward)
                 ways.append((*way, onward))

@@ -1,15 +1,15 @@
-"""When a step that a usage limit holds up is tried again: a function of what is known of the limit (law 2).
+"""When to retry a step that a usage limit holds up: a pure function of what is known of the limit (law 2).
 
 ::
 
-    refused ─┬─ a reset T is shown ─▶ T-30 s ─▶ T+62 s ─▶ after 30, 30, 60, 90, 90 … s ─▶ a twelfth of the time since T
-             │     └─ in over 6 hours ─▶ besides after 15 and 30 min, 1, 2, 4 … h
-             └─ none is ────────────▶ after 1, 1, 2, 4, 8, 16 min ─▶ and so on, at most 20 min in both
+    refused ─┬─ a reset time T is shown ─▶ T-30 s ─▶ T+62 s ─▶ after 30, 30, 60, 90, 90 … s ─▶ 1/12 of the time since T
+             │     └─ more than 6 hours ahead ─▶ also after 15 and 30 min, 1, 2, 4 … h
+             └─ none is shown ──▶ after 1, 1, 2, 4, 8, 16 min ─▶ and so on, at most 20 min in both
 
-Programs show a reset without its seconds, services lift a limit late, and clocks differ by minutes: so it is tried a
-little before what is shown, once more when the minute is surely over, and then with pauses that grow with the time
-for which the service is late. Until that is a quarter of an hour nothing stands still for two minutes that need not;
-after it, for no more than a twelfth of the time that the service is late. A moment just past is never tomorrow's alone.
+Programs show a reset time without its seconds, services lift a limit late, and clocks differ by minutes. So the step
+is tried a little before the shown time, once more when that minute is surely over, and then with pauses that grow with
+the delay. During the first quarter of an hour no step waits two minutes longer than needed; after that, at most a
+twelfth of the delay. A time of day that has just passed is never read as tomorrow's alone.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 EARLY: Final = 30.0
-"""Seconds ahead of a time of day or a date, since this machine's clock may be slow. Wasted where it is right."""
+"""Seconds ahead of a time of day or a date, in case this machine's clock is slow. Wasted if the clock is right."""
 
 AFTER: Final = 2.0
 LEAST: Final = 30.0
 CLOSE: Final = 90.0
-"""Seconds of the pauses around a shown reset: the first, and the longest while the service is little late. With the
-time that a program takes to start and to ask that is less than two minutes."""
+"""Seconds of the pauses around a shown reset: the first, and the longest while the delay is short. With the time that
+a program takes to start and to ask, that stays below two minutes."""
 
 SHARE: Final = 12.0
-"""Later on a pause is this part of the time for which the service is late."""
+"""After that, a pause is this part of the delay so far."""
 
 SESSION: Final = 6 * 3600.0
 DOUBT: Final = 900.0
-"""Seconds. What ends later than a session's limit can is tried in between too: first after `DOUBT`, then after as long
-as it was waited for. It may be misread, where a clock is off by hours; it may be bought off, or lifted early."""
+"""Seconds. A reset further ahead than a session's limit is also tried in between: first after `DOUBT`, then each time
+after as long as has passed. It may be misread by a clock that is off by hours, be bought off, or be lifted early."""
 
 DAY: Final = 86400.0
 MOMENTS: Final = 6
 NEAR: Final = 1200.0
-"""Seconds: a reset that is shown in the place of one that came, and is nearer, is no new window but the same delay."""
+"""Seconds: a new reset that replaces one that has passed, and is nearer than this, is the same delay, no new window."""
 
 _CHANGED: Final = frozenset({0.0, 1800.0, 3600.0})
-"""By how many seconds a time of day may come otherwise on the next day: clocks are changed by half an hour or one."""
+"""By how many seconds the shown time of day may differ the next day: daylight saving shifts half an hour or one."""
 
 
 def refused(known: UsageLimit | None, words: str, reset: Reset | None, at: float) -> UsageLimit:
-    """Return what is known of a limit once the service has refused again.
+    """Return what is known of a limit after the service has refused again.
 
     Args:
         known: what was known before; None at the first refusal.
-        words: what the program said.
-        reset: when it ends, as they show it.
-        at: when it refused, in seconds since the epoch.
+        words: the program's message.
+        reset: when the limit ends according to the message.
+        at: when the service refused, in seconds since the epoch.
 
     """
     if known is None:
@@ -70,7 +70,7 @@ def refused(known: UsageLimit | None, words: str, reset: Reset | None, at: float
     if known.reset is None:
         return replace(again, words=words, reset=reset)
     if set(known.reset.moments) & set(reset.moments):
-        return replace(again, words=words)  # what else they may mean was known better before
+        return replace(again, words=words)  # the earlier reading of the reset was more precise
     if reset.by_clock and _same_time_of_day(known.reset, reset):
         both = sorted({*known.reset.moments, *reset.moments})[-MOMENTS:]
         return replace(again, words=words, reset=replace(reset, moments=tuple(both)))
@@ -78,7 +78,7 @@ def refused(known: UsageLimit | None, words: str, reset: Reset | None, at: float
 
 
 def next_try(limit: UsageLimit, limits: Limits) -> float:
-    """Return when a limited step is tried again, in seconds since the epoch; never later than the longest window."""
+    """Return when to retry a limited step, in seconds since the epoch; never later than the longest window."""
     if limit.reset is None:
         later = limit.at + min(
             max(limit.at - limit.since, limits.usage_limit_pause), limits.max_usage_limit_pause
@@ -93,9 +93,9 @@ def next_try(limit: UsageLimit, limits: Limits) -> float:
 
 
 def outlasts(limit: UsageLimit, limits: Limits) -> bool:
-    """Tell whether a limit lasts longer than any window that is known: then waiting is for a person to decide.
+    """Return whether a limit lasts longer than any known window: then a person must decide whether to wait.
 
-    Either it says so itself, or it was waited for as long, and refused `limits.max_usage_limits` times.
+    Either the limit says so itself, or it has lasted that long and refused `limits.max_usage_limits` times.
     """
     until = limit.reset.moments[0] if limit.reset is not None else limit.at
     if until > limit.at + limits.usage_limit_window + limits.max_usage_limit_pause:
@@ -104,7 +104,7 @@ def outlasts(limit: UsageLimit, limits: Limits) -> bool:
 
 
 def shown_reset(limit: UsageLimit) -> float | None:
-    """Return the moment at which a limit is to end by what was shown last; None if nothing was."""
+    """Return when a limit is to end by the last message, in seconds since the epoch; None if none was shown."""
     if limit.reset is None:
         return None
     ahead = [moment for moment in limit.reset.moments if moment + limit.reset.within >= limit.at]
@@ -112,7 +112,7 @@ def shown_reset(limit: UsageLimit) -> float | None:
 
 
 def parked(state: PMState) -> tuple[Step, ...]:
-    """Return the steps that usage limits hold up, where nothing else of the task goes on; none where it was stopped."""
+    """Return the steps held up by usage limits if nothing else of the task goes on; none if the task is stopped."""
     if (
         state.state is not TaskState.RUNNING
         or state.live_runs
@@ -123,9 +123,9 @@ def parked(state: PMState) -> tuple[Step, ...]:
 
 
 def moved_by_clock(limit: UsageLimit, put: float) -> UsageLimit:
-    """Return what is known of a limit once this machine's clock was set forward by `put` seconds.
+    """Return what is known of a limit after this machine's clock was set forward by `put` seconds.
 
-    What a clock on the wall shows stays what it is; what was measured from a moment on moves along.
+    Times that a wall clock shows stay as they are; times measured by this machine move along.
     """
     reset = limit.reset
     if reset is not None and not reset.by_clock:
@@ -140,14 +140,14 @@ def _overdue(known: UsageLimit, reset: Reset, at: float) -> float | None:
     return came[0] if known.overdue is None and came else known.overdue
 
 
-def _same_time_of_day(known: Reset, told: Reset) -> bool:
-    """Tell whether a clock would show the same again: it may be what was shown before, and not tomorrow's."""
-    apart = [(told.moments[0] - moment) % DAY for moment in known.moments]
+def _same_time_of_day(known: Reset, shown: Reset) -> bool:
+    """Return whether two resets show the same time of day: then it may be the earlier one, not tomorrow's."""
+    apart = [(shown.moments[0] - moment) % DAY for moment in known.moments]
     return any(min(each, DAY - each) in _CHANGED for each in apart)
 
 
 def _around(reset: Reset, at: float, longest: float) -> float:
-    """Return the next moment to try at around the moments at which a limit may end."""
+    """Return the next moment to retry around the moments at which a limit may end."""
     early, within = (EARLY if reset.by_clock else 0.0), (reset.within if reset.within <= CLOSE else 0.0)
     begun = [moment for moment in reset.moments if moment - early <= at]
     ahead = [moment for moment in reset.moments if moment - early > at]
@@ -159,5 +159,5 @@ def _around(reset: Reset, at: float, longest: float) -> float:
 
 
 def _pause(late: float, longest: float) -> float:
-    """Return how long to wait for a service that is late by so many seconds."""
+    """Return how many seconds to wait for a service that is late by so many seconds."""
     return min(max(LEAST, min(late, CLOSE), late / SHARE), longest)

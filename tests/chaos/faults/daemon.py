@@ -98,7 +98,7 @@ def one_task_raises(world: World) -> None:
         world.brief(name)
         assert world.task("start", name, "--project", str(world.project)).code == 0
     world.until_is("complete", "t1")
-    world.until(lambda: "something went wrong" in (world.home("t2") / "pm.log").read_text())
+    world.until(lambda: "unexpected error" in (world.home("t2") / "pm.log").read_text())
     assert world.stands("t2") == "running"
     broken.unlink()
     world.until_is("complete", "t2")

@@ -54,7 +54,7 @@ def old_handoffs(world: World, count: int) -> None:
     world.begin()
     world.until_is("complete")
     assert len(world.lives) == 6
-    assert f"{count} handoffs were here before" in world.told()["notices"][0]
+    assert f"{count} handoffs existed before" in world.told()["notices"][0]
 
 
 def artifact_burst(world: World, count: int) -> None:

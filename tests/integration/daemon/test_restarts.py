@@ -249,7 +249,7 @@ def test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_an
     assert said.code == 0, said
     world.until_is("complete")
     assert len(world.lives) == 12
-    assert f"{len(old) + 4} handoffs were here before; they are history" in world.told()["notices"][0]
+    assert f"{len(old) + 4} handoffs existed before" in world.told()["notices"][0]
     assert {name: (folder / "handoffs" / name).read_bytes() for name in old} == old
     assert not {fact["name"] for fact in world.story().facts("report_landed")} & set(old)
     world.check_nobody_is_left()

@@ -88,7 +88,7 @@ def test_work_without_a_handoff_is_asked_for(world: World) -> None:
     world.begin({"explore": [{"early": True, "hang": True}]})
     world.until_is("complete")
     assert "unreported" in seen(world)
-    assert "the work lies there and no handoff does" in world.story().orders("explore")[1]
+    assert "there is work and no handoff" in world.story().orders("explore")[1]
     world.check_once()
 
 

@@ -157,7 +157,7 @@ def test_one_that_cannot_be_imported_does_not_take_over_and_the_next_one_does(
     world.begin({"explore": [HOLD]})
     world.until_works("explore")
     release(package, "0.9.8", "import no_such_library\n")
-    world.until(lambda: "version 0.9.8 with no settings file is on disk and cannot be used" in world.log)
+    world.until(lambda: "version 0.9.8 with no settings file is on disk but cannot be used" in world.log)
     assert "No module named 'no_such_library'" in world.log
     assert runs(world, "0.1.0")
     release(package, "0.9.9")

@@ -152,7 +152,7 @@ def test_a_start_is_said_to_try_again_only_what_was_set_aside() -> None:
 def test_a_branch_that_nobody_could_look_at_is_not_called_empty() -> None:
     state = finished().state
     for look in (None, BranchLook(1.0, fault="git hangs")):
-        assert "nothing is there" not in outcome_of(state, look).next
+        assert "there is nothing to merge" not in outcome_of(state, look).next
 
 
 def test_an_answer_can_be_typed_as_it_is_shown() -> None:

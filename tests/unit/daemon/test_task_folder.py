@@ -70,7 +70,7 @@ def test_a_folder_that_is_gone_is_told_and_not_made_by_itself(files: MemoryFiles
 def test_without_its_project_nothing_is_made(files: MemoryFiles) -> None:
     files.delete(Path("/project"))
     assert "with the project" in trouble(files, FOLDER, closely=False)
-    with pytest.raises(Refused, match="put the project back"):
+    with pytest.raises(Refused, match="restore the project"):
         make_again(files, FOLDER, REPORTS, SEEN)
     assert files.entry(Path("/project")) is None
 

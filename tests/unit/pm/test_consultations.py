@@ -173,7 +173,7 @@ def test_steps_beside_the_plan_are_bounded() -> None:
     story = Story(pm="command", limits=Limits(max_subtasks=2))
     story.starts()
     story.is_led(A.ORDER, "dev", instructions="Begin at once")
-    assert "beside the plan already" in story.order_of("pm:2").context
+    assert "outside the plan" in story.order_of("pm:2").context
 
 
 def tried(story: Story, times: int, words: str = "Look at the logs once more") -> None:
@@ -352,7 +352,7 @@ def test_silent_beyond_its_patience_it_is_set_aside_and_the_rules_go_on() -> Non
     assert story.state.runs[run.id].ending is Ending.OVERTAKEN
     assert story.works_on() == {"pm:1", "explore"}
     assert not story.state.open_questions
-    assert "the rules go on" in story.state.notices[-1]
+    assert "the rules" in story.state.notices[-1]
 
 
 def test_after_three_in_a_row_it_is_given_up_until_the_task_is_started_again() -> None:
@@ -464,7 +464,7 @@ def test_a_decision_of_a_settled_consultation_is_not_obeyed() -> None:
     run = story.comes_alive("pm:1")
     story.passes(601)
     story.decides(A.ORDER, "plan", run=run)
-    assert "was not obeyed" in story.state.notices[-1]
+    assert "was ignored" in story.state.notices[-1]
 
 
 def test_the_same_decision_twice_is_one() -> None:

@@ -253,7 +253,7 @@ def test_no_change_without_a_reason_does_not_pass() -> None:
     assert "nothing was changed" in story.order_of("dev:a").instructions
     story.does("dev:a")
     assert story.step("dev:a").state is StepState.BLOCKED
-    assert "nothing was changed" in story.question().text
+    assert "without any change" in story.question().text
 
 
 def test_no_change_again_and_again_is_set_aside_where_task_md_says_so() -> None:

@@ -127,7 +127,7 @@ def test_the_same_report_under_another_name_steers_nothing() -> None:
     before = steers(story)
     story.reports("explore", run=run, name="explore-20261120-000000.md")
     assert steers(story) == before
-    assert "was not acted on" in story.state.notices[-1]
+    assert "was ignored" in story.state.notices[-1]
 
 
 def test_changed_content_under_an_old_name_is_a_new_report_if_its_order_is_open() -> None:
@@ -154,7 +154,7 @@ def test_who_claims_what_is_not_theirs_is_not_obeyed(instance: str, said: dict[s
     before = steers(story)
     story.lands(instance, Report(COMPLETE, **said))  # type: ignore[arg-type]
     assert steers(story) == before
-    assert "was not acted on" in story.state.notices[-1]
+    assert "was ignored" in story.state.notices[-1]
 
 
 def test_a_report_that_names_no_run_is_its_agents_only_open_order() -> None:
@@ -183,7 +183,7 @@ def test_a_report_of_work_that_was_opened_again_meanwhile_changes_nothing() -> N
     story.reports("accept", run=run)
     assert story.step("accept").attempt == attempt
     assert story.step("accept").state is StepState.PENDING
-    assert "opened again" in story.state.notices[-1]
+    assert "reopened" in story.state.notices[-1]
 
 
 def test_last_words_are_heard_while_a_run_is_being_ended() -> None:
@@ -203,7 +203,7 @@ def test_an_intruder_is_told_of_once() -> None:
         story.feed(f.Intruded(story.at, "pm-20261120-000000.md", "hash", "only the PM writes pm-….md"))
     assert story.last.empty
     assert steers(story) == before
-    assert "was not obeyed" in story.state.notices[-1]
+    assert "was ignored" in story.state.notices[-1]
 
 
 def test_a_verdict_in_prose_is_no_verdict() -> None:

@@ -61,7 +61,7 @@ def test_a_request_is_heard_once() -> None:
     story = Story()
     story.starts("once")
     before = story.state
-    assert story.starts("once").reply == "this was heard before"
+    assert story.starts("once").reply == "this request was handled before"
     assert story.state == before
 
 

@@ -76,7 +76,7 @@ def test_a_pause_is_told_with_its_end_and_that_with_its_day():
     with local_zone("UTC"):
         told = explain({"at": at, "fact": {"kind": "checked_in"}, "changes": changes})
     assert [text.strip() for text in told[1:]] == [
-        "dev:a is pending: limited: resets 3pm; from Fri 28 Nov 14:35 on it is tried again",
+        "dev:a is pending: limited: resets 3pm; it is tried again from Fri 28 Nov 14:35 on",
         "dev:a is pending: limited: resets 3pm",
         "dev runs again",
         "14:35 dev runs again",

@@ -438,7 +438,7 @@ def test_dialogs_that_come_again_and_again_become_a_question() -> None:
         stalls(story)
         if story.works_on():
             story.begins()
-    assert "did not ask about" in story.question().text
+    assert "hook did not report" in story.question().text
 
 
 # What is journaled, and said --------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_who_does_not_end_is_one_question() -> None:
     question = story.question()
     assert (question.kind, question.step, question.run) == (QuestionKind.UNENDED, "dev:a", run.id)
     assert question.options == (CONTINUE, GONE, SET_ASIDE, ABANDON)
-    assert "See here that no process of it lives" in question.text
+    assert "Make sure here that none" in question.text
     story.passes(3 * story.limits.termination_timeout)
     assert list(story.state.open_questions) == [question]
 
@@ -121,7 +121,7 @@ def test_nobody_is_woken_while_it_is_asked() -> None:
 def test_on_a_box_it_is_the_box_that_is_looked_at() -> None:
     story, _ = told_to_end(cwd=Location("/repo", "me@box"))
     story.passes(story.limits.termination_timeout)
-    assert "See on me@box that no process of it lives" in story.question().text
+    assert "Make sure on me@box that none" in story.question().text
 
 
 def test_a_box_that_is_lost_counts_first() -> None:

@@ -320,4 +320,4 @@ def test_a_task_is_complete_when_it_was_seen_of_its_last_review() -> None:
     assert story.task() is TaskState.RUNNING
     story.feed(WorkInspected(story.at, "n", "accept", 1, reason="git hangs"))
     assert story.task() is TaskState.COMPLETE
-    assert "could not be seen: git hangs" in story.state.notices[-1]
+    assert "git hangs" in story.state.notices[-1]

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class Family(Protocol):
-    """What a family answers: a module or an object with these functions. All of it is pure.
+    """What a family provides: a module or an object with these functions. All of them are pure.
 
-    The engine knows the steps of a family by their gates, never by their names: a step with `Gate.SUBTASKS` plans, and
-    is asked again when more is to be planned; one with `Gate.CRITERIA` judges the whole task, and waits for every
+    The engine recognises the steps of a family by their gates, never by their names. A step with `Gate.SUBTASKS` plans,
+    and is asked again when more must be planned. One with `Gate.CRITERIA` judges the whole task, and waits for every
     review that is added later.
     """
 
     def agents(self, brief: Brief) -> tuple[str, ...]:
-        """Return the agents without which such a task cannot be done."""
+        """Return the agents that such a task requires."""
         ...
 
     def first_steps(self, brief: Brief) -> tuple[Step, ...]:
@@ -36,11 +36,11 @@ class Family(Protocol):
     def subtask_steps(
         self, brief: Brief, subtasks: Sequence[Subtask], steps: Mapping[str, Step]
     ) -> tuple[Step, ...]:
-        """Return the steps that a plan's subtasks add to those that there are."""
+        """Return the steps that a plan's subtasks add to the existing ones."""
         ...
 
     def loose_steps(self, brief: Brief, agent: Agent, number: int, instructions: str) -> tuple[Step, ...]:
-        """Return the steps of an order of the user's own (`task order`, `task spawn`), and of its judges."""
+        """Return the steps for an order of the user (`task order`, `task spawn`), and their judges."""
         ...
 
 
@@ -52,6 +52,5 @@ def family_of(brief: Brief) -> Family:
 
     Raises:
         Refused: no such family is installed.
-
     """
     return FAMILIES.find(brief.config.family)

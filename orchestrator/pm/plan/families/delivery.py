@@ -6,14 +6,13 @@
     baseline ┘                                                        ▲──── rejected ────┘
 
 `baseline` runs the check that task.md gives for `test` before anything is changed, so that everybody knows what failed
-before; there is none without such a check.
+before. Without such a check there is no baseline.
 
-The subtasks come from the plan's report. They are worked on one after another (`pm.advance` sees to it),
-each in a worktree of its own that starts from all that was accepted before; `accept` judges the success
-criteria at the end.
+The subtasks come from the plan's report. They are worked on one after another (`pm.advance` sees to it), each in a
+worktree of its own that starts from everything accepted before; `accept` judges the success criteria at the end.
 
-An agent with a place of its own (`dev.cwd:`, or a box) works there as in a shared tree. What it does is judged in the
-task's tree where its commits are brought there; else by what it reports, and by what lies on the task's branch.
+An agent with a folder of its own (`dev.cwd:`, or a box) works there as in a shared tree. Its work is judged in the
+task's tree if its commits are fetched there; otherwise by its report, and by what is on the task's branch.
 """
 
 from __future__ import annotations
@@ -88,9 +87,9 @@ def first_steps(brief: Brief) -> tuple[Step, ...]:
 
 
 def _baseline(brief: Brief) -> Step:
-    """Return the step that only runs the check of `test`, in a tree of its own: explore looks around meanwhile.
+    """Return the step that only runs the check of `test`, in a tree of its own, while explore looks around.
 
-    Where the task has no worktrees, it runs in the user's own tree, as all steps do.
+    If the task has no worktrees, it runs in the user's own tree, like every step.
     """
     step = _step(
         brief, BASELINE, Role.TEST, "Check before any change", "Run the check before anything is changed."
@@ -112,7 +111,7 @@ def subtask_steps(brief: Brief, subtasks: Sequence[Subtask], steps: Mapping[str,
 
 
 def loose_steps(brief: Brief, agent: Agent, number: int, instructions: str) -> tuple[Step, ...]:
-    """Return the steps of one order for one agent, beside the plan. What a developer does is judged as a subtask is."""
+    """Return the steps of one order for one agent, outside the plan. A developer's work is judged like a subtask."""
     name = f"{agent.name}-{number}"
     title = instructions.strip().split("\n")[0][:80]
     step = _step(brief, name, agent.role or Role.EXPLORE, title, instructions, agent=agent.name)
@@ -143,7 +142,7 @@ def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, ...]:
 
 
 def _judges(brief: Brief, work: Step, name: str, text: str) -> tuple[Step, Step]:
-    """Return test and review of what a step does, in the tree in which it is done. The review has it merged."""
+    """Return test and review of a step's work, in the tree of that step. The review has it merged."""
     test, review = f"test:{name}", f"review:{name}"
     leaves = leaves_a_tree(brief.config, work.agent)
     gates = (Gate.VERDICT, Gate.MERGED) if _own_tree(brief) and leaves else (Gate.VERDICT,)

@@ -2,13 +2,13 @@
 
 The life of a report, gate by gate:
 
-1. `judge_report`: every gate of the step looks at the report. One that lacks something has it written again; one that
-   rejects sends the work back with the reasons of all.
-2. `take_report`: a gate may have the report change the plan (its subtasks), or have it looked into (its evidence).
-3. `held_by`: the gates that want more than the report, in the order in which the step names them: the user's approval,
-   the commit, the merge. Each is asked until it holds the step no more. Then the step passes.
+1. `judge_report`: every gate of the step looks at the report. If one of them misses something, the report is written
+   again; if any reject, the work goes back with all their reasons.
+2. `take_report`: a gate may let the report change the plan (its subtasks), or start an investigation (its evidence).
+3. `held_by`: the gates that need more than the report, in the order in which the step names them: the user's approval,
+   the commit, the merge. Each is asked until it no longer holds the step. Then the step passes.
 
-Installed packages bring gates of their own, under the entry point group `agent_orchestrator.gates`.
+Installed packages add gates of their own, under the entry point group `agent_orchestrator.gates`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 
 def _criteria() -> GateKind:
-    """Return the gate CRITERIA, which stands above the others: what it has looked up leads on to the next gates."""
+    """Return the gate CRITERIA, imported late: it imports this module to take steps to the next gates."""
     from orchestrator.pm.policies.evidence import CriteriaGate
 
     return CriteriaGate()
@@ -59,7 +59,7 @@ GATES: Final = Registry[GateKind](
         Gate.COMMIT: CommitGate,
         Gate.CHANGED: ChangeGate,
         Gate.MERGED: MergeGate,
-        # Kept by the engine itself: the review that a report asked for, and the decision of a PM agent.
+        # Handled by the engine itself: the review that a report asked for, and the decision of a PM agent.
         Gate.REVIEWED: GateKind,
         Gate.DECISION: GateKind,
     },
@@ -67,7 +67,7 @@ GATES: Final = Registry[GateKind](
 
 
 def judge_report(step: Step, report: Report) -> Judgement:
-    """Return what the gates of a step say of a report: the first that wants it written again, else all rejections."""
+    """Return the first gate's judgement that wants the report written again, else all rejections together."""
     judged = [gate.judge(step, report) for gate in _gates_of(step)]
     again = next((each.again for each in judged if each.again), "")
     rejected = "\n".join(each.rejected for each in judged if each.rejected)
@@ -75,14 +75,14 @@ def judge_report(step: Step, report: Report) -> Judgement:
 
 
 def take_report(draft: Draft, step: str, report: Report) -> bool:
-    """Let the gates of a step act on its report. Return whether one of them took over, and goes on by itself."""
+    """Let the gates of a step act on its report. Return whether one of them took over the step."""
     return any(gate.take(draft, step, report) for gate in _gates_of(draft.step(step)))
 
 
 def held_by(state: PMState, step: Step, *, past: str = "") -> GateKind | None:
-    """Return the first gate that holds a step whose report was accepted, or None if it may pass.
+    """Return the first gate that holds a step whose report was accepted, or None if the step may pass.
 
-    `past` names a gate that is through, as are those which the step names ahead of it.
+    `past` names a gate that is passed, as are those that the step names before it.
     """
     left = step.gates[step.gates.index(past) + 1 :] if past in step.gates else step.gates
     gates = (GATES.find(name) for name in left)
@@ -90,7 +90,7 @@ def held_by(state: PMState, step: Step, *, past: str = "") -> GateKind | None:
 
 
 def sections_for(names: Iterable[str]) -> str:
-    """Return the sections that gates from other packages ask for in a report, as the agent reads them."""
+    """Return the report sections that gates from other packages require, as the agent reads them."""
     forms = [GATES[name].form.strip() for name in names if name in GATES]
     return "".join(f"\n{form}\n" for form in forms if form)
 
@@ -101,5 +101,5 @@ def sections_read(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _gates_of(step: Step) -> Iterator[GateKind]:
-    """Return the gates of a step in order; a task that names one that is not installed is not opened at all."""
+    """Return the gates of a step in order. All are installed: a task that names a missing one cannot be opened."""
     return (GATES.find(name) for name in step.gates)

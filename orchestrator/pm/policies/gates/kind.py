@@ -1,4 +1,4 @@
-"""What a gate is: the four questions that the PM asks of it."""
+"""What a gate is: the four questions that the PM asks it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a gate says of a report: why it must be written again, why the work is rejected, or neither."""
+    """A gate's judgement of a report: why it must be written again, why the work is rejected, or neither."""
 
     again: str = ""
     rejected: str = ""
@@ -32,18 +32,18 @@ PASSES: Final = Judgement()
 class GateKind:
     """A gate that lets everything pass: each gate overrides what it needs.
 
-    All of it is pure: a gate reads no clock, file or process. What it needs of the world stands in the report, or is
-    ordered as an action whose outcome is a fact.
+    Gates are pure: they read no clock, file or process. What a gate needs to know of the outside world is in the
+    report, or is requested by an action whose outcome is a fact.
     """
 
     form: str = ""
-    """What a report has to hold for this gate, in the words that the agent reads: a heading and how to fill it."""
+    """The section that a report needs for this gate, as the agent reads it: a heading and how to fill it."""
 
     sections: tuple[str, ...] = ()
-    """The titles of the sections that `judge` reads by `Report.section`; others of a report are not kept."""
+    """The titles of the sections that `judge` reads with `Report.section`; other sections of a report are dropped."""
 
     def judge(self, step: Step, report: Report) -> Judgement:
-        """Judge a report by what it says, and by what the daemon saw of the step."""
+        """Judge a report by its content, and by what the daemon observed of the step."""
         del step, report
         return PASSES
 
@@ -53,14 +53,14 @@ class GateKind:
         return False
 
     def holds(self, state: PMState, step: Step) -> bool:
-        """Tell whether a step whose report was accepted may not pass yet."""
+        """Return whether a step whose report was accepted may not pass yet."""
         del state, step
         return False
 
     def order(self, draft: Draft, step: str) -> None:
-        """Do what ends the wait: order an action, or ask the user, as a gate does that does not say otherwise.
+        """Do what ends the wait: order an action, or ask the user, which is the default.
 
-        It is called each time the step is held, and must lead to a fact after which `holds` is asked again.
+        It is called each time the gate holds the step, and must lead to a fact after which `holds` is asked again.
         """
         here = draft.step(step)
         begin_checking(draft, step, "waits for approval")
@@ -69,12 +69,12 @@ class GateKind:
 
 
 def begin_checking(draft: Draft, step: str, why: str) -> None:
-    """Say that a step's work is in, and that its gates are not yet through."""
+    """Mark a step as handed in, while its gates are not yet passed."""
     if draft.step(step).state is not StepState.CHECKING:
         draft.change(StepMoved(step, StepState.CHECKING, draft.at, why))
 
 
 def awaited(draft: Draft, step: str, attempt: int) -> bool:
-    """Tell whether the outcome of an action still says something: its step may have been opened again."""
+    """Return whether the outcome of an action still matters: its step may have been opened again meanwhile."""
     here = draft.step(step)
     return here.state is StepState.CHECKING and here.attempt == attempt

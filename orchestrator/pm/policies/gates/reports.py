@@ -1,4 +1,4 @@
-"""The gates that need nothing but the report and the daemon's own check."""
+"""The gates that need only the report and the daemon's own check."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class SubtasksGate(GateKind):
     """The report's subtasks make a valid edit of the plan."""
 
     def take(self, draft: Draft, step: str, report: Report) -> bool:
-        """Make the subtasks steps of the plan; what is wrong with them is asked for again.
+        """Turn the subtasks into steps of the plan; if they are faulty, the agent is asked for them again.
 
-        A report without the section is asked for it once, and then taken as one subtask: the goal (H4).
+        If the section is missing, the agent is asked for it once; after that the goal is the only subtask (H4).
         """
         refused = self._edited(draft, step, report)
         if refused:

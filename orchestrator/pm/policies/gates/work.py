@@ -19,7 +19,7 @@ SHOWN: Final = 20
 
 
 class ApprovalGate(GateKind):
-    """The user approves of it, where task.md says so."""
+    """The user approves of the work, if task.md asks for that."""
 
     def holds(self, state: PMState, step: Step) -> bool:
         """Hold the step until the user has approved."""
@@ -48,7 +48,7 @@ class CommitGate(GateKind):
 
 
 class ChangeGate(GateKind):
-    """The work lies in a tree that is not the task's own, which was seen to change."""
+    """The daemon saw a change in a tree that is not the task's own."""
 
     def holds(self, state: PMState, step: Step) -> bool:
         """Hold the step until the daemon has looked at that tree."""
@@ -56,16 +56,16 @@ class ChangeGate(GateKind):
         return not step.elsewhere
 
     def order(self, draft: Draft, step: str) -> None:
-        """Have the daemon look whether anything was changed."""
-        begin_checking(draft, step, "it is seen whether anything was changed")
+        """Have the daemon look for changes."""
+        begin_checking(draft, step, "the daemon checks whether anything was changed")
         draft.act(Inspect(id=draft.new_id("a"), step=step, attempt=draft.step(step).attempt))
 
 
 class MergeGate(GateKind):
-    """The task's branch was moved forward to the commit. The step passes with the outcome of the merge itself."""
+    """The task's branch was moved forward to the commit. The outcome of the merge lets the step pass."""
 
     def holds(self, state: PMState, step: Step) -> bool:
-        """Hold the step if there is a commit, its own or that of the work which it judges."""
+        """Hold the step if there is a commit, its own or that of the work that it judges."""
         return bool(_commit_of(state, step))
 
     def order(self, draft: Draft, step: str) -> None:

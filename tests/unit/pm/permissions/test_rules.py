@@ -206,7 +206,7 @@ def test_why_names_the_rule_and_where_it_stands():
     assert run("npm test", "deny run npm") == Judgement(DENY, "`npm test`: the rule `deny run npm` (task.md)")
     assert run("docker ps").why == "no rule speaks of `docker ps`: otherwise ask"
     assert run("ls 'x").why == "`ls 'x` cannot be judged with certainty: it has a quote that is not closed"
-    assert run("git push").why == "`git push`: what leaves this machine is for a person to send (built in)"
+    assert run("git push").why == "`git push`: only a person may send work away from this machine (built in)"
 
 
 def test_what_an_agent_wrote_is_shown_as_one_harmless_line():
