@@ -157,7 +157,7 @@ class RunCautioned:
 
 @dataclass(frozen=True, slots=True)
 class RunToolRequested:
-    """A run whose program keeps no records asked for a permission: `tool_request` is its fingerprint, 0 if new."""
+    """A run whose program keeps no records asked for a permission: `tool_request` is its fingerprint, 0 for a write."""
 
     run: str
     tool_request: int
