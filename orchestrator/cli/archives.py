@@ -60,8 +60,8 @@ class Archive:
 
     @property
     def size(self) -> int:
-        """Bytes of its file."""
         """The file's size in bytes."""
+        return self.file.stat().st_size
 
     def shape(self) -> dict[str, object]:
         """Return its entry in the JSON document."""

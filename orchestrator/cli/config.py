@@ -33,6 +33,7 @@ def _in_force(path: Path) -> str:
     beat = Beat(layout.state_folder(os.environ))
     if not beat.up:
         return "the daemon is down: it will read these settings when it starts"
+    known = beat.settings
     if not known:
         return "the daemon has not reported which settings it uses"
     since = clock(known.get("read_at"), time.time())

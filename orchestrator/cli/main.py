@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 VERBS = {
-    "start": "create a task's folder and let the PM begin, or go on, with it",
+    "start": "create a task's folder; begin the task, or go on with it",
     "status": "show the state of a task",
+    "list": "show all tasks",
     "hosts": "show the boxes on which agents work, and their state",
     "stop": "end the PM's work on a task, and its agents",
     "attach": "watch the agents in tmux",
@@ -35,7 +36,7 @@ VERBS = {
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
     "config": "show each setting, its value and where the value comes from",
-    "doctor": "show what is installed, what a task would lack, and how to repair it",
+    "doctor": "check what is installed and what a task would lack",
     "completion": "print a completion script for bash, zsh or fish",
     "daemon": "start, stop, install or inspect the daemon",
     "help": "explain a verb, `json` documents and `schemas`, or `exit-codes`",

@@ -116,8 +116,8 @@ def _ready(work: Work) -> UserTree:
         strange = own.git.ask("rev-list", "--count", f"{own.head}..{work.base}")
         raise CommandError(
             Exit.FAILED,
-            f"{own.branch} lacks {work.base[:SHORT]}, from which {work.task.name} began: the merge would bring "
-            f"{commits_said(int(strange))} that are not the task's. Switch to the branch that has it, or "
+            f"{own.branch} lacks {work.base[:SHORT]}, from which {work.task.name} began: the merge would also bring "
+            f"{commits_said(int(strange))} from elsewhere. Switch to the branch that has it, or "
             f"move the work onto this one: {typed('task', 'rebase', called(work.task))}",
         )
     return own

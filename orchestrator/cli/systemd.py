@@ -53,7 +53,7 @@ class Systemd(Service):
         pid = self._shown().get("MainPID", "")
         return int(pid) if pid.isdecimal() else 0
 
-    def told_to_end(self, pid: int) -> bool:
+    def ended_on_request(self, pid: int) -> bool:
         """Return whether systemd ended the service's last process, which was `pid`, on request."""
         shown = self._shown()
         ended = (shown.get("ActiveState"), shown.get("Result"), shown.get("ExecMainPID"))

@@ -45,8 +45,8 @@ class TaskRecord:
 
     @property
     def name(self) -> str:
-        """The task's name, which its id begins with."""
         """The task's name: its id without the suffix."""
+        return self.id[:-_SUFFIX]
 
     @property
     def begun(self) -> bool:
